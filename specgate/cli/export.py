@@ -11,6 +11,7 @@ from specgate.export import export as write
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
 __all__ = ["export"]
 
@@ -20,7 +21,12 @@ def export(arguments: argparse.Namespace) -> int:
     if arguments.kind and arguments.format and arguments.kind != arguments.format:
         raise InputError(f"expected one format, found {arguments.kind} and {arguments.format}")
     output = None if arguments.output == "-" else arguments.output
-    wanted = Wanted(tuple(arguments.dialect), tuple(arguments.operator), output)
+    operators, levels = _each(arguments.operator), _each(arguments.level)
+    wanted = Wanted(tuple(arguments.dialect), operators, output, levels, text=not arguments.no_text)
     for line in write(arguments.kind or arguments.format or "json", wanted):
         sys.stdout.write(line)
     return 0
+
+
+def _each(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())

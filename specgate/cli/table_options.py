@@ -21,11 +21,21 @@ def exported(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--operator",
+        "--operators",
         action="append",
         default=[],
         metavar="NAME",
-        help="this operator only (ONE_HOT, onnx/OneHot); repeat for several",
+        help="this operator only (ONE_HOT, onnx/OneHot); repeat for several, or use commas",
     )
+    parser.add_argument(
+        "--level",
+        "--levels",
+        action="append",
+        default=[],
+        metavar="LEVEL",
+        help="for cpp: this level only; repeat for several, or use commas",
+    )
+    parser.add_argument("--no-text", action="store_true", help="for cpp: findings have an id and a place, no sentence")
     parser.add_argument(
         "-o",
         "--output",

@@ -93,6 +93,8 @@ class DialectPackage:
     node_class: ClassVar[str] = ""
     #: Whether attributes of the type float are computed with as 32 bits, whatever number was given.
     single_floats: ClassVar[bool] = False
+    #: Whether `cpp_header` writes one.
+    has_cpp_header: ClassVar[bool] = False
     #: Whether some types need a capability that a device reports.
     has_devices: ClassVar[bool] = False
 
@@ -103,6 +105,14 @@ class DialectPackage:
     def laid_out(self, descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
         """Return input arrays with elements that share memory made equal, where tensors have a layout in memory."""
         return arrays
+
+    def cpp_header(self, operators: Sequence[str] | None, levels: Sequence[str] | None, *, text: bool = True) -> str:
+        """Return a C++ header that judges descriptions in the process which makes them, of chosen tables or of all.
+
+        text: whether findings have sentences.
+        Raises NoTable for an operator that does not exist, and InputError for an unknown level.
+        """
+        raise InputError(f"there is no C++ header for {self.name}")
 
     @property
     def vocabulary(self) -> Vocabulary:

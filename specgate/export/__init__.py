@@ -6,29 +6,42 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["FORMATS", "Wanted", "export"]
 
 #: Each is imported when it is asked for: ``MODULE:FUNCTION``, called with what is wanted; it returns lines to print.
-FORMATS: Final = {"json": "specgate.export.jsonform:export", "csharp": "specgate.export.csharp:export"}
+FORMATS: Final = {
+    "json": "specgate.export.jsonform:export",
+    "csharp": "specgate.export.csharp:export",
+    "cpp": "specgate.export.cpp:export",
+}
+#: Those that are programs that judge.
+_JUDGING: Final = frozenset({"cpp"})
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What to export: dialects, operators of them (none: all), and the file or folder to write.
 
-    output: None for standard output.
+    output: None for standard output. levels (none: all) and text (whether findings have sentences): where the format is
+    a program that judges.
     """
 
     dialects: tuple[str, ...]
     operators: tuple[str, ...] = ()
     output: str | None = None
+    levels: tuple[str, ...] = ()
+    text: bool = True
 
 
 def export(name: str, wanted: Wanted) -> list[str]:
     """Write what is wanted in a format, and return what to say of it; raise InputError, NoTable."""
+    if name not in _JUDGING and (wanted.levels or not wanted.text):
+        raise InputError(f"--level and --no-text are for {', '.join(sorted(_JUDGING))}")
     module, _, function = FORMATS[name].partition(":")
     write: Callable[[Wanted], Any] = getattr(importlib.import_module(module), function)
     told: list[str] = write(wanted)

@@ -289,3 +289,9 @@ def test_the_command_line_has_every_format(capsys) -> None:
     assert all(name in text for name in FORMATS)
     assert main(["spec", "schema", "export"]) == 0
     assert json.loads(capsys.readouterr().out) == SCHEMA
+
+
+@pytest.mark.parametrize("options", [["--levels", "5.0"], ["--no-text"]])
+def test_what_only_programs_that_judge_have_is_refused_elsewhere(options, capsys) -> None:
+    assert main(["export", "json", "--operator", "ONE_HOT", *options]) == 2
+    assert "for cpp" in capsys.readouterr().err

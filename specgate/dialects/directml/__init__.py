@@ -30,6 +30,7 @@ class DirectML(Shipped):
     shape = 'DirectML ("type", "desc")'
     containers = ("desc", "Desc")
     has_devices = True
+    has_cpp_header = True
     keys = (("dispatchables",), ("type", "desc"))
     marks = ("DML_OPERATOR_", '"dispatchables"')
     tensor_words: ClassVar[Mapping[str, str]] = {
@@ -56,6 +57,11 @@ class DirectML(Shipped):
         from specgate.dialects.directml.reader import enum_word
 
         return enum_word(word, enum)
+
+    def cpp_header(self, operators: Sequence[str] | None, levels: Sequence[str] | None, *, text: bool = True) -> str:
+        from specgate.dialects.directml.cpp.header import write_header
+
+        return write_header(operators, levels, text=text)
 
     @property
     def vocabulary(self) -> Vocabulary:

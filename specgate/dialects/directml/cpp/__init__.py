@@ -1,0 +1,1 @@
+"""DirectML's tables as one C++ header that judges descriptions in the process which makes them."""

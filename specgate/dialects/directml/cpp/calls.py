@@ -1,0 +1,281 @@
+"""The functions and loops of the rule language in C++, and what rules read of fields."""
+
+from __future__ import annotations
+
+import ast
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.dialects.directml.cpp.values import (
+    Untranslatable,
+    Value,
+    as_number,
+    joined,
+    narrow,
+    negated,
+    real,
+    truth,
+    whole,
+)
+from specgate.rules.primitives import LOOP_LIMIT, NEST_LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from specgate.dialects.directml.cpp.structures import Words
+    from specgate.rules.language import Rule
+
+__all__ = ["MAX_RANK", "SATURATED", "Calls"]
+
+UINT32: Final = 2**32 - 1
+#: More dimensions than this, or longer arrays than a loop may run over, are refused before anything reads them.
+MAX_RANK: Final = 64
+#: Products of sizes end here: no level takes a tensor of as many elements.
+SATURATED: Final = 2**62
+#: What functions of a tensor give, with bounds. The reach of up to 64 dimensions, in bits as well as in elements.
+_EXTENT: Final = 2**80
+_OF_TENSOR: Final[Mapping[str, tuple[int, int]]] = {
+    "rank": (0, MAX_RANK),
+    "elements": (0, SATURATED),
+    "bits": (0, 64),
+    "extent": (0, _EXTENT),
+    "minimum_size": (0, _EXTENT),
+}
+_ATTRIBUTES: Final[Mapping[str, tuple[str, int]]] = {
+    "TotalTensorSizeInBytes": ("total", 2**64 - 1),
+    "GuaranteedBaseOffsetAlignment": ("alignment", UINT32),
+    "Flags": ("flags", UINT32),
+}
+
+
+class Turn(NamedTuple):
+    """A loop: what it runs over, its variable with its type, what each turn gives, and which turns count."""
+
+    over: str
+    parameter: str
+    element: Value
+    test: str | None
+
+
+class Calls:
+    """What is known while one operator's rules are translated.
+
+    fields: what each field is in the function. limits: numbers of the level. bound: what the name of a tensor rule's
+    tensor stands for. variables: those of the loops around a part.
+    """
+
+    def __init__(
+        self,
+        fields: Mapping[str, Value],
+        limits: Mapping[str, Value],
+        defines: Mapping[str, Rule],
+        words: Words,
+        bound: Mapping[str, str] | None = None,
+    ) -> None:
+        self.fields = fields
+        self.limits = limits
+        self.defines = defines
+        self.enums = words
+        self.bound = bound or {}
+        self.variables: dict[str, Value] = {}
+        self.loops = 0
+        self.written = 0
+
+    def __call__(self, node: ast.expr) -> Value:
+        method = getattr(self, "on_" + type(node).__name__, None)
+        if method is None:
+            raise Untranslatable(f"{type(node).__name__} in {ast.unparse(node)}")
+        found: Value = method(node)
+        return found
+
+    def field(self, name: str) -> str:
+        return self.bound.get(name, name)
+
+    def words(self, left: Value, right: Value) -> tuple[str, str]:
+        """Return two words as numbers: one without an enum of its own is of the enum of the other."""
+        enum = left.enum or right.enum
+        if enum is None:
+            raise Untranslatable(f"the words {left.code} and {right.code} are of no enum")
+        return tuple(  # type: ignore[return-value]
+            self.enums.constant(enum, value.constant) if isinstance(value.constant, str) else value.code
+            for value in (left, right)
+        )
+
+    def attribute(self, tensor: Value, name: str) -> Value:
+        """Return what stands behind the dot of a tensor."""
+        if name in {"sizes", "strides"}:
+            return Value(f"{tensor.code}.{name}", "wholes", 0, UINT32, tight=True)
+        member, high = _ATTRIBUTES[name]
+        code = f"{tensor.code}.{member}"
+        return whole(f"Wide({code})" if high > 2**63 else f"int64_t({code})", 0, high, tight=True)
+
+    def member_of(self, operator: Value, name: str) -> Value:
+        """Return what an operator that a field holds has behind its dot."""
+        code = f"fused_{name}({operator.code})"
+        if name == "ScaleBias":
+            return Value(code, "pair", tight=True)
+        return Value(code, "wholes", 0, UINT32, tight=True)
+
+    def part_of_pair(self, pair: Value, name: str) -> Value:
+        """Return a member of two numbers that stand together."""
+        code = f"{pair.code}.{name}"
+        return (
+            whole(f"int64_t({code})", 0, UINT32, tight=True)
+            if pair.enum == "size-2d"
+            else real(f"double({code})", tight=True)
+        )
+
+    def present(self, node: ast.expr) -> str:
+        """Return what says whether a field, or a member of it, is given."""
+        if isinstance(node, ast.Attribute):
+            owner = self(node.value)
+            if owner.kind == "operator":
+                return f"{self.member_of(owner, node.attr).code}.given"
+            if node.attr in {"sizes", "TotalTensorSizeInBytes"}:
+                return f"{owner.code}.given"
+            return (
+                f"{owner.code}.strides.given"
+                if node.attr == "strides"
+                else f"{self.attribute(owner, node.attr).code} != 0"
+            )
+        name = self.field(node.id)  # type: ignore[attr-defined]  # parse() has checked it
+        if name not in self.fields:
+            return "false"
+        return f"{self.fields[name].code}.given" if _may_lack(self.fields[name]) else "true"
+
+    def on_Call(self, node: ast.Call) -> Value:
+        name = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
+        argument = node.args[0]
+        if name in {"all", "any"}:
+            return self._quantified(name, argument)  # type: ignore[arg-type]
+        if name == "present":
+            return truth(self.present(argument), tight=True)
+        if isinstance(argument, ast.GeneratorExp):
+            return self._folded(name, argument)
+        found = self(argument)
+        if found.kind == "tensor":
+            return self._of_tensor(name, found)
+        if name == "operator":
+            return Value(f"{found.code}.type", "word", enum="OPERATOR_TYPE", tight=True)
+        return self._of_numbers(name, found, node)
+
+    def _of_tensor(self, name: str, tensor: Value) -> Value:
+        if name == "type":
+            return Value(f"{tensor.code}.type", "word", enum="TENSOR_DATA_TYPE", tight=True)
+        if name == "dims":
+            return Value(f"upto(rank({tensor.code}))", "wholes", 0, MAX_RANK, tight=True, items=())
+        if name == "overlapping":
+            return truth(f"overlapping({tensor.code})", tight=True)
+        if name not in _OF_TENSOR:
+            raise Untranslatable(f"{name} of a tensor")
+        check = "check, " if name == "bits" else ""
+        return whole(f"{name}({check}{tensor.code})", *_OF_TENSOR[name], tight=True)
+
+    def _of_numbers(self, name: str, found: Value, node: ast.Call) -> Value:
+        if name == "len":
+            return whole(f"{found.code}.count", 0, LOOP_LIMIT, tight=True)
+        if name == "range":
+            high = min(LOOP_LIMIT, max(0, found.high))
+            return Value(f"upto(check, {found.code})", "wholes", 0, high, tight=True, items=())
+        if name == "power_of_two":
+            return truth(f"power_of_two({found.code})", tight=True)
+        if name == "abs" and found.kind == "whole":
+            return whole(f"magnitude({found.code})", 0, max(abs(found.low), abs(found.high)), tight=True)
+        if name == "abs" and found.kind == "real":
+            return real(f"magnitude({found.code})", tight=True)
+        if name == "product" and found.kind == "wholes" and found.low >= 0:
+            return whole(f"product({found.code})", 0, SATURATED, tight=True)
+        if name in {"max", "min"} and found.items and found.kind == "wholes":
+            typed = ", ".join(as_number(item) for item in found.items)
+            return whole(f"{name}imum({{{typed}}})", found.low, found.high, tight=True)
+        raise Untranslatable(ast.unparse(node))
+
+    def sequence(self, value: Value) -> str:
+        """Return several numbers as an argument: a list that is written out is one of 64-bit integers or doubles."""
+        if value.items and value.code.startswith("{"):
+            kind = "double" if value.kind == "reals" else "int64_t"
+            return f"List<{kind}>{value.code}"
+        return value.code
+
+    @contextmanager
+    def turn(self, node: ast.GeneratorExp) -> Iterator[Turn]:
+        """Give a loop in C++; while it is used, the loop's variable is known."""
+        loop = node.generators[0]
+        over = self(loop.iter)
+        name = loop.target.id  # type: ignore[attr-defined]  # parse() has checked it
+        outer, self.variables = self.variables, {**self.variables, name: _element(over, name)}
+        self.loops += 1
+        before = self.written
+        element = self(node.elt)
+        tests = [joined(self(test), "&&") for test in loop.ifs]
+        inner = self.written > before
+        self.written += 1
+        text = self.sequence(over)
+        if (inner or self.loops > 1) and (over.kind != "wholes" or over.high > NEST_LIMIT or not _counted(over)):
+            text = f"few(check, {text})"
+        try:
+            yield Turn(text, _parameter(over, name), element, " && ".join(tests) or None)
+        finally:
+            self.loops -= 1
+            self.variables = outer
+
+    def _quantified(self, name: str, node: ast.GeneratorExp) -> Value:
+        with self.turn(node) as (text, parameter, element, test):
+            pass
+        if name == "all":
+            body = element.code if test is None else f"{negated(truth(test)).code} || {joined(element, '||')}"
+        else:
+            body = element.code if test is None else f"{test} && {joined(element, '&&')}"
+        function = "every" if name == "all" else "some"
+        return truth(f"{function}({text}, [&]({parameter}) {{ return {body}; }})", tight=True)
+
+    def _folded(self, name: str, node: ast.GeneratorExp) -> Value:
+        with self.turn(node) as (text, parameter, element, test):
+            pass
+        if element.kind not in {"whole", "truth"}:
+            raise Untranslatable(ast.unparse(node))
+        code = as_number(element)
+        number = "int64_t" if narrow(element) else "Wide"
+        if name == "len":
+            code = "1"
+        neutral = "1" if name == "product" else "0"
+        body = f"{number}({code})" if test is None else f"{test} ? {number}({code}) : {number}({neutral})"
+        function = {"product": "product_of", "sum": "sum_of", "len": "sum_of"}.get(name)
+        if function is None:
+            raise Untranslatable(ast.unparse(node))
+        made = f"{function}({text}, [&]({parameter}) {{ return {body}; }})"
+        if name == "product":
+            return whole(made, 0 if element.low >= 0 else -SATURATED, SATURATED, tight=True)
+        low, high = (0, 1) if name == "len" else (min(0, element.low), max(0, element.high))
+        if number == "int64_t" and max(-low, high) * LOOP_LIMIT >= 2**63:
+            raise Untranslatable(ast.unparse(node))
+        made_of = whole(made, low * LOOP_LIMIT, high * LOOP_LIMIT, tight=True)
+        return (
+            whole(f"int64_t({made})", made_of.low, made_of.high, tight=True)
+            if number == "Wide" and narrow(made_of)
+            else made_of
+        )
+
+
+def _counted(over: Value) -> bool:
+    """Whether a loop runs over numbers from 0 up, so that it is as long as they are large."""
+    return over.items == ()
+
+
+def _may_lack(value: Value) -> bool:
+    return value.kind in {"tensor", "tensors", "operator", "operators", "wholes", "reals"} or value.enum == "scale-bias"
+
+
+def _element(over: Value, name: str) -> Value:
+    if over.kind == "tensors":
+        return Value(name, "tensor", tight=True)
+    if over.kind == "reals":
+        return real(name, tight=True)
+    if over.kind == "wholes":
+        return Value(name, "whole", over.low, over.high, tight=True)
+    raise Untranslatable(f"a loop over {over.code}")
+
+
+def _parameter(over: Value, name: str) -> str:
+    kinds: Any = {"tensors": "const Tensor&", "reals": "double", "wholes": "int64_t"}
+    return f"{kinds[over.kind]} {name}"

@@ -1,0 +1,139 @@
+"""The whole header: what is fixed, from files beside this one, around what is made of the tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from specgate.dialects.directml.cpp.fusing import fused_lines, fusible
+from specgate.dialects.directml.cpp.levels import Levels
+from specgate.dialects.directml.cpp.operators import Functions
+from specgate.dialects.directml.cpp.structures import Words, structure, structure_name
+from specgate.spec.tables import dialect
+from specgate.validate.device import capabilities, required_capabilities
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["write_header"]
+
+_SUPPORT: Final = Path(__file__).parent / "support"
+_INCLUDES: Final = ("cstdint", "cstdio", "cstring", "initializer_list", "string", "type_traits", "utility", "vector")
+
+
+def write_header(
+    operators: Sequence[str] | None = None, levels: Sequence[str] | None = None, *, text: bool = True
+) -> str:
+    """Return the header of the tables. operators, levels: those that it knows, None for all there are.
+
+    text: whether findings have messages.
+
+    Raises NoTable for an operator that does not exist, and InputError for an unknown level.
+    """
+    table = dialect("directml")
+    for level in levels or ():
+        table.check_level(level)
+    chosen = Levels(table, levels or table.levels)
+    specs = [table.operator(name) for name in operators or sorted(table.operators)]
+    return "\n".join(_Writer(chosen, specs, text=text).lines()) + "\n"
+
+
+class _Writer:
+    def __init__(self, levels: Levels, specs: Sequence[OperatorSpec], *, text: bool) -> None:
+        self.levels = levels
+        self.specs = [spec for spec in specs if any(level in spec.levels for level in levels.chosen)]
+        self.words = Words()
+        self.functions = Functions(levels, self.words, text=text)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the header; what uses words comes before their definitions are written."""
+        judged = [*self.functions.limit_lines(), "", *self.functions.tensor_function(), ""]
+        for spec in self.specs:
+            judged += [*self.functions.operator_function(spec), ""]
+        fused = list(fused_lines(self.specs, self.words, self.levels))
+        for kind in self.levels.dialect.types:
+            self.words.constant("TENSOR_DATA_TYPE", kind)
+        dispatch = list(self._dispatch())
+        yield from ("#pragma once", "")
+        yield from (f"#include <{name}>" for name in _INCLUDES)
+        yield ""
+        base, abi_end, rest = (_SUPPORT / "base.h").read_text(encoding="utf-8").partition("}  // namespace abi")
+        yield from base.splitlines()
+        held = (spec.name for spec in self.specs), fusible(self.specs, self.levels)
+        for name in dict.fromkeys(structure_name(name) for names in held for name in names):
+            yield from structure(name)
+        yield abi_end
+        yield from rest.splitlines()
+        yield from ("", *self.words.constants(), "", *self._types(), *self._names(), "")
+        yield from (
+            f"constexpr uint32_t {self.levels.name(n)} = {self.levels.number(n):#06x};" for n in self.levels.chosen
+        )
+        yield from ("", *(_SUPPORT / "rules.h").read_text(encoding="utf-8").splitlines())
+        yield from ("", *(_SUPPORT / "check.h").read_text(encoding="utf-8").splitlines())
+        yield from ("", *fused, "", *judged, *dispatch)
+        yield from (_SUPPORT / "api.h").read_text(encoding="utf-8").splitlines()
+
+    def _names(self) -> Iterator[str]:
+        """Yield the names of the types, by their numbers."""
+        names = {self.words.number("TENSOR_DATA_TYPE", kind): f'"{kind}"' for kind in self.levels.dialect.types}
+        names[0] = '"UNKNOWN"'
+        listed = ", ".join(names.get(number, "nullptr") for number in range(max(names) + 1))
+        yield f"constexpr const char* names_of_types[] = {{{listed}}};"
+
+    def _types(self) -> Iterator[str]:
+        """Yield the bits of an element of each type, by the number of the type."""
+        bits = self.levels.dialect.bits
+        numbers = {self.words.number("TENSOR_DATA_TYPE", kind): bits[kind] for kind in self.levels.dialect.types}
+        listed = ", ".join(str(numbers.get(number, 0)) for number in range(max(numbers) + 1))
+        yield f"constexpr uint8_t bits_of_types[] = {{{listed}}};"
+
+    def _dispatch(self) -> Iterator[str]:
+        """Yield what finds an operator's function, and what a device lacks."""
+        yield "struct Entry {"
+        yield "  void (*judge)(Check&, const void*);"
+        yield "  const char* name;"
+        yield "};"
+        yield "// The function of an operator, none where the level does not have it; a level of 0 has all."
+        yield "inline Entry entry_of(uint32_t type, uint32_t level) {"
+        yield "  switch (type) {"
+        for spec in self.specs:
+            constant = self.words.constant("OPERATOR_TYPE", spec.name)
+            held = self.levels.everywhere(level for level in self.levels.chosen if level in spec.levels)
+            condition = self.levels.condition(held, self.levels.everywhere(self.levels.chosen))
+            found = f"judge_{spec.name}"
+            if condition is not None:
+                found = f"level == 0 || ({condition}) ? {found} : nullptr"
+            yield f'    case {constant}: return {{{found}, "{spec.name}"}};'
+        yield '    default: return {nullptr, ""};'
+        yield "  }"
+        yield "}"
+        listed = ", ".join(self.levels.name(level) for level in self.levels.chosen)
+        yield f"constexpr uint32_t every_level[] = {{{listed}}};"
+        yield "inline bool known_level(uint32_t level) {"
+        yield f"  return {' || '.join(f'level == {self.levels.name(level)}' for level in self.levels.chosen)};"
+        yield "}"
+        yield from self._devices()
+
+    def _devices(self) -> Iterator[str]:
+        names = capabilities(self.levels.dialect.name)
+        for number, name in enumerate(names):
+            yield f"constexpr uint32_t capability_{name} = {1 << number};"
+        yield "// The types that a device with these capabilities does not take, as bits."
+        yield "inline uint32_t lacking_types(uint32_t level, uint32_t capabilities) {"
+        yield "  uint32_t found = 0;"
+        asked: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        for level in self.levels.chosen:
+            for kind, needs in required_capabilities(self.levels.dialect.name, level).items():
+                asked.setdefault((kind, needs), []).append(level)
+        for (kind, needs), levels in asked.items():
+            held = self.levels.everywhere(levels)
+            condition = self.levels.condition(held, self.levels.everywhere(self.levels.chosen))
+            have = " | ".join(f"capability_{name}" for name in needs)
+            word = self.words.mask("TENSOR_DATA_TYPE", [kind])
+            guard = "" if condition is None else f"{condition} && "
+            yield f"  if ({guard}(capabilities & ({have})) == 0) found |= {word};"
+        yield "  (void)level;"
+        yield "  return found;"
+        yield "}"

@@ -1,0 +1,102 @@
+"""Which levels and which sides of the tables a part of the header is for, as conditions in C++."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.forms import Resolved, SingleBasis
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["SIDES", "Levels", "Stretch", "grouped"]
+
+SIDES: Final[tuple[SingleBasis, ...]] = ("documented", "observed")
+#: A level and a side.
+Stretch = tuple[str, "SingleBasis"]
+
+
+class Levels:
+    """The levels that a header is for, and conditions on `level`, `documented` and `observed` of a check."""
+
+    def __init__(self, dialect: Dialect, chosen: Sequence[str]) -> None:
+        self.dialect = dialect
+        self.chosen = tuple(level for level in dialect.levels if level in chosen)
+
+    def number(self, level: str) -> int:
+        """Return the number of a level, as headers of the vendor have it."""
+        return int(self.dialect.tables.levels[level]["target_version"], 16)
+
+    def sides(self, spec: OperatorSpec) -> dict[Stretch, Resolved]:
+        """Return what the tables say of an operator at each level and on each side."""
+        found: dict[Stretch, Resolved] = {}
+        for level in self.chosen:
+            for side in SIDES:
+                resolved = spec.resolve(level, side)
+                if resolved is not None:
+                    found[level, side] = resolved
+        return found
+
+    def everywhere(self, levels: Iterable[str]) -> list[Stretch]:
+        """Return levels with both sides."""
+        return [(level, side) for level in levels for side in SIDES]
+
+    def condition(self, where: Iterable[Stretch], every: Iterable[Stretch]) -> str | None:
+        """Return what is true exactly `where` something holds, None where that is everywhere.
+
+        every: all that can be asked; outside of it any answer will do.
+        """
+        held, possible = set(where), set(every)
+        if held >= possible:
+            return None
+        levels = [level for level in self.chosen if any((level, side) in possible for side in SIDES)]
+        ranges = [self._range([level for level in levels if (level, side) in held], levels) for side in SIDES]
+        if ranges[0] == ranges[1]:
+            return ranges[0]
+        parts = [
+            side if text is None else f"{side} && {f'({text})' if '||' in text else text}"
+            for side, text in zip(SIDES, ranges, strict=True)
+            if text != "false"
+        ]
+        return parts[0] if len(parts) == 1 else " || ".join(f"({part})" if "&&" in part else part for part in parts)
+
+    def _range(self, held: Sequence[str], levels: Sequence[str]) -> str | None:
+        """Return a condition on `level` among `levels`: None where it always holds, false where it never does."""
+        runs: list[list[str]] = []
+        for level in levels:
+            if level not in held:
+                continue
+            position = levels.index(level)
+            if runs and levels.index(runs[-1][-1]) == position - 1:
+                runs[-1].append(level)
+            else:
+                runs.append([level])
+        if not runs:
+            return "false"
+        texts = [text for run in runs if (text := self._run(run, levels)) is not None]
+        if not texts:
+            return None
+        return texts[0] if len(texts) == 1 else " || ".join(f"({text})" if "&&" in text else text for text in texts)
+
+    def _run(self, run: Sequence[str], levels: Sequence[str]) -> str | None:
+        parts = []
+        if run[0] != levels[0]:
+            parts.append(f"level >= {self.name(run[0])}")
+        if run[-1] != levels[-1]:
+            parts.append(f"level < {self.name(levels[levels.index(run[-1]) + 1])}")
+        return " && ".join(parts) or None
+
+    @staticmethod
+    def name(level: str) -> str:
+        """Return the name of a level's number in the header."""
+        return f"level_{level.replace('.', '_')}"
+
+
+def grouped(entries: Mapping[Stretch, Hashable]) -> dict[Any, list[Stretch]]:
+    """Return each different entry with the levels and sides that have it, in the order of the levels."""
+    found: dict[Any, list[Stretch]] = {}
+    for stretch, entry in entries.items():
+        found.setdefault(entry, []).append(stretch)
+    return found

@@ -1,0 +1,44 @@
+"""Lines of C++: comments, and conditions that are too long for one."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["code_of", "comment", "quoted", "wrapped"]
+
+WIDTH: Final = 116
+
+
+def wrapped(parts: Sequence[str], leave: str) -> Iterator[str]:
+    """Yield an if statement whose conditions stand on lines of their own where they are long."""
+    parts = [f"({part})" if "||" in part and not part.startswith("check.") else part for part in parts]
+    line = f"if ({' && '.join(parts)}) {leave};"
+    if len(line) <= WIDTH:
+        yield line
+        return
+    for number, part in enumerate(parts):
+        start, end = "    " if number else "if (", ")" if number == len(parts) - 1 else " &&"
+        yield f"{start}{part}{end}"
+    yield f"  {leave};"
+
+
+def comment(text: str) -> Iterator[str]:
+    """Yield a text as lines of a comment."""
+    for line in textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False):
+        yield f"// {line}"
+
+
+def code_of(text: str) -> str:
+    """Return C++ without its comments and without its texts."""
+    return re.sub(r'"[^"\n]*"', '""', re.sub(r"//.*", "", text))
+
+
+def quoted(text: str) -> str:
+    """Return a text as C++ has it."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

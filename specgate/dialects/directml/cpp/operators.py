@@ -1,0 +1,133 @@
+"""One function of C++ for each operator: what it loads, what the rows take, and the rules with their sentences."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from specgate.dialects.directml.cpp.fields import at, cell_lines, declared, presence_lines, value_of
+from specgate.dialects.directml.cpp.lines import code_of, comment
+from specgate.dialects.directml.cpp.rules import Rules
+from specgate.dialects.directml.cpp.structures import structure_name
+from specgate.dialects.directml.cpp.translate import Translator
+from specgate.dialects.directml.cpp.values import Value, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from specgate.dialects.directml.cpp.levels import Levels, Stretch
+    from specgate.dialects.directml.cpp.structures import Words
+    from specgate.spec.forms import Resolved
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["Functions"]
+
+
+class Functions:
+    """Writes the functions of a header, which share its levels and its words."""
+
+    def __init__(self, levels: Levels, words: Words, *, text: bool = True) -> None:
+        self.text = text
+        self.levels = levels
+        self.words = words
+        self.limits: dict[str, Value] = {}
+        for name in sorted(levels.dialect.limit_names):
+            known = [levels.dialect.limits(level)[name] for level in levels.chosen]
+            self.limits[name] = whole(f"limit_{name}(check.level)", min(known), max(known), tight=True)
+
+    def limit_lines(self) -> Iterator[str]:
+        """Yield a function for each number that depends on the level alone."""
+        for name in self.limits:
+            yield f"inline int64_t limit_{name}(uint32_t level) {{"
+            known = {level: self.levels.dialect.limits(level)[name] for level in self.levels.chosen}
+            first = next(iter(known.values()))
+            for level, number in reversed(known.items()):
+                before = self.levels.chosen[: self.levels.chosen.index(level)]
+                if before and known[before[-1]] != number:
+                    yield f"  if (level >= {self.levels.name(level)}) return {number};"
+            yield f"  return {first};"
+            yield "}"
+
+    def tensor_function(self) -> Iterator[str]:
+        """Yield the function of what every tensor obeys."""
+        rules_at = self.levels.dialect.tensor_rules_at
+        every = self.levels.everywhere(self.levels.chosen)
+        forms = {(level, side): rules_at(level, side, None) for level, side in every}
+        fields = {"tensor": Value("tensor", "tensor", tight=True)}
+        translate = Translator(fields, self.limits, {}, self.words)
+        rules = Rules("tensor", forms, self.levels, translate, text=self.text, of_tensors=True)
+        body = list(rules.lines())
+        yield "// What every tensor obeys, whatever the operator."
+        yield "inline bool judge_tensor(Check& check, const Tensor& tensor, const Place& place, bool output) {"
+        yield from _scope(body)
+        yield from (f"  {line}" if line else "" for line in body)
+        yield "  return false;"
+        yield "}"
+
+    def operator_function(self, spec: OperatorSpec) -> Iterator[str]:
+        """Yield the function that judges one operator."""
+        sides = self.levels.sides(spec)
+        structure = structure_name(spec.name)
+        body = list(self._body(spec, sides))
+        text = code_of("\n".join(body))
+        yield from comment(f"{spec.name}: {spec.table.summary}")
+        yield f"inline void judge_{spec.name}(Check& check, const void* description) {{"
+        yield f"  const auto* desc = static_cast<const abi::{structure}*>(description);"
+        yield from _scope(body)
+        for name, info in spec.fields.items():
+            if re.search(rf"(?<![\w>]){name}\b", text):
+                yield f"  {declared(spec.name, info)}"
+        yield from (f"  {line}" if line else "" for line in body)
+        yield "}"
+
+    def _body(self, spec: OperatorSpec, sides: Mapping[Stretch, Resolved]) -> Iterator[str]:
+        fields = {name: value_of(info) for name, info in spec.fields.items()}
+        translate = Translator(fields, self.limits, spec.scope.defines, self.words)
+        infos = list(enumerate(spec.fields.values()))
+        for number, info in infos:
+            yield from presence_lines(info, number)
+        for number, info in infos:
+            yield from cell_lines(info.name, number, sides, self.levels, self.words)
+        if spec.whens:
+            yield from self._cases(spec, sides, translate)
+        for number, info in infos:
+            if info.type.removesuffix("[]") == "tensor":
+                output = "true" if info.kind == "output" else "false"
+                yield f"if (check.obeys({info.name}, {at(info.name, number)}, {output})) return;"
+        forms = {stretch: resolved.rules for stretch, resolved in sides.items()}
+        yield from Rules(spec.name, forms, self.levels, translate, text=self.text).lines()
+
+    def _cases(self, spec: OperatorSpec, sides: Mapping[Stretch, Resolved], translate: Translator) -> Iterator[str]:
+        """Yield the rows of an operator that has several at a level: the first whose condition holds counts."""
+        before = ""
+        for when in {rule.text: rule for rule in spec.whens}.values():
+            held = {
+                stretch: case.resolved
+                for stretch, resolved in sides.items()
+                for case in resolved.cases
+                if case.when.text == when.text
+            }
+            if not held:
+                continue
+            condition = self.levels.condition(held, sides)
+            test = translate(when.tree).operand
+            yield f"{before}if ({test}{f' && ({condition})' if condition else ''}) {{"
+            for number, name in enumerate(spec.fields):
+                lines = cell_lines(name, number, held, self.levels, self.words)
+                yield from (f"  {line}" for line in lines)
+            before = "} else "
+        read = {name for when in spec.whens for name in when.fields}
+        number, name = next((number, name) for number, name in enumerate(spec.fields) if name in read)
+        yield "} else {"
+        yield f"  if (check.no_case({at(name, number)})) return;"
+        yield "}"
+
+
+def _scope(body: Sequence[str]) -> Iterator[str]:
+    """Yield what the conditions on levels and sides of a body read."""
+    text = code_of("\n".join(body))
+    if re.search(r"(?<!\.)\blevel\b", text):
+        yield "  const uint32_t level = check.level;"
+    for side in ("documented", "observed"):
+        if re.search(rf"(?<!\.)\b{side}\b", text):
+            yield f"  const bool {side} = check.{side};"

@@ -1,0 +1,115 @@
+"""The rules of an operator, or of every tensor, in C++: each with its sentence, and when it is asked."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from specgate.dialects.directml.cpp.lines import comment, quoted, wrapped
+from specgate.dialects.directml.cpp.places import place_of
+from specgate.dialects.directml.cpp.values import Untranslatable, joined, negated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from specgate.dialects.directml.cpp.levels import Levels, Stretch
+    from specgate.dialects.directml.cpp.translate import Translator
+    from specgate.spec.forms import RuleForm
+
+__all__ = ["Rules", "in_order"]
+
+#: What the bits of a word hold: names of rules, and fields.
+_BITS = 64
+
+
+class Rules:
+    """Writes the rules that one function holds.
+
+    scope: the part of their ids between dialect and name. forms: what holds at each level and on each side. text:
+    whether sentences are written. of_tensors: whether they are those of every tensor.
+    """
+
+    def __init__(
+        self,
+        scope: str,
+        forms: Mapping[Stretch, Sequence[RuleForm]],
+        levels: Levels,
+        translate: Translator,
+        *,
+        text: bool,
+        of_tensors: bool = False,
+    ) -> None:
+        self.of_tensors = of_tensors
+        self.scope = scope
+        self.levels = levels
+        self.translate = translate
+        self.every = list(forms)
+        self.text = text
+        self.where: dict[RuleForm, list[Stretch]] = {}
+        for stretch, held in forms.items():
+            for form in held:
+                self.where.setdefault(form, []).append(stretch)
+        self.forms = [form for form in in_order(forms.values()) if self._readable(form)]
+        self.names = list(dict.fromkeys(form.name for form in self.forms))
+        self.fields = list(translate.fields)
+        if max(len(self.names), len(self.fields)) > _BITS:
+            raise Untranslatable(f"{scope} has more than {_BITS} rules or fields")
+
+    def lines(self) -> Iterator[str]:
+        """Yield all of them in the order of the tables."""
+        seen: dict[str, int] = {}
+        for form in self.forms:
+            number = seen[form.name] = seen.get(form.name, 0) + 1
+            yield ""
+            yield from self._rule(form, f"rule_{form.name.replace('-', '_')}{'' if number == 1 else f'_{number}'}")
+
+    def _readable(self, form: RuleForm) -> bool:
+        return all(path.partition(".")[0] in self.translate.fields for path in form.needs)
+
+    def _rule(self, form: RuleForm, name: str) -> Iterator[str]:
+        sentence = form.because or form.require.text
+        yield from comment(f"{form.name}: {sentence}")
+        yield f"static constexpr Rule {name} = {{"
+        yield f'    "{self.scope}/{form.name}", {quoted(sentence) if self.text else quoted("")},'
+        yield f"    {', '.join(self._bits(form))}}};"
+        condition = self.levels.condition(self.where[form], self.every)
+        parts = [] if condition is None else [condition]
+        if form.on is not None:
+            parts.append("output" if form.on == "output" else "!output")
+        parts += [given for path in sorted(form.needs) if (given := self._given(path)) is not None]
+        held = self.translate(form.require.tree)
+        test = held.code
+        if form.when is not None:
+            test = f"{negated(self.translate(form.when.tree)).code} || {joined(held, '||')}"
+        place = "place" if self.of_tensors else place_of(form.require, self.translate)
+        parts += [f"check.asks({name})", f"check.breaks({test})", f"check.fails({name}, {place})"]
+        yield from wrapped(parts, "return true" if self.of_tensors else "return")
+
+    def _bits(self, form: RuleForm) -> Iterator[str]:
+        """Yield the rule's own bit, those of the rules that it may echo, those of what it reads, and what it hides."""
+        after = sum(1 << self.names.index(name) for name in set(form.after) if name in self.names)
+        reads = 0 if self.of_tensors else sum(1 << self.fields.index(name) for name in form.fields)
+        yield from (f"{bits:#x}" for bits in (1 << self.names.index(form.name), after, reads))
+        yield "true" if "ranks" in form.hides else "false"
+
+    def _given(self, path: str) -> str | None:
+        """Return what says that what a rule reads is given, None where it always is."""
+        text = self.translate.present(ast.parse(path, mode="eval").body)
+        return None if text == "true" else text
+
+
+def in_order(sequences: Iterable[Sequence[RuleForm]]) -> list[RuleForm]:
+    """Return all forms in one order, which is the order of each of the sequences."""
+    before: dict[RuleForm, set[RuleForm]] = {}
+    for sequence in sequences:
+        for number, form in enumerate(sequence):
+            before.setdefault(form, set()).update(sequence[max(0, number - 1) : number])
+    found: list[RuleForm] = []
+    left = dict(before)
+    while left:
+        ready = next((form for form, earlier in left.items() if not earlier & left.keys()), None)
+        if ready is None:
+            raise Untranslatable("rules have different orders at different levels")
+        found.append(ready)
+        del left[ready]
+    return found

@@ -1,0 +1,228 @@
+// How descriptions lie in memory and how they are read.
+//
+// Structures are read member by member with memcpy, so that what a program declares them as does not matter, and every
+// pointer is looked at before it is followed. Nothing here allocates or throws.
+
+namespace specgate {
+
+#if defined(__SIZEOF_INT128__) && !defined(SPECGATE_NO_INT128)
+__extension__ typedef __int128 Wide;
+#else
+// A whole number of 128 bits in two's complement, for compilers that have none: as much of it as rules need.
+class Wide {
+ public:
+  constexpr Wide() : low_(0), high_(0) {}
+  constexpr Wide(int64_t value) : low_(uint64_t(value)), high_(value < 0 ? ~uint64_t(0) : 0) {}
+  constexpr Wide(int32_t value) : Wide(int64_t(value)) {}
+  constexpr Wide(uint32_t value) : low_(value), high_(0) {}
+  constexpr Wide(uint64_t value) : low_(value), high_(0) {}
+  explicit constexpr operator int64_t() const { return int64_t(low_); }
+  explicit constexpr operator uint64_t() const { return low_; }
+  constexpr bool negative() const { return (high_ >> 63) != 0; }
+  constexpr Wide operator-() const { return Wide(~low_ + 1, ~high_ + (low_ == 0 ? 1 : 0)); }
+  friend constexpr Wide operator+(Wide a, Wide b) {
+    return Wide(a.low_ + b.low_, a.high_ + b.high_ + (a.low_ + b.low_ < a.low_ ? 1 : 0));
+  }
+  friend constexpr Wide operator-(Wide a, Wide b) { return a + -b; }
+  friend constexpr Wide operator*(Wide a, Wide b) {
+    const uint64_t a0 = uint32_t(a.low_), a1 = a.low_ >> 32, b0 = uint32_t(b.low_), b1 = b.low_ >> 32;
+    const uint64_t middle = a1 * b0 + ((a0 * b0) >> 32), other = a0 * b1 + uint32_t(middle);
+    return Wide(a.low_ * b.low_, a1 * b1 + (middle >> 32) + (other >> 32) + a.high_ * b.low_ + a.low_ * b.high_);
+  }
+  // Towards zero, as of built-in integers.
+  friend constexpr Wide operator/(Wide a, Wide b) { return divided(a, b, true); }
+  friend constexpr Wide operator%(Wide a, Wide b) { return divided(a, b, false); }
+  friend constexpr bool operator==(Wide a, Wide b) { return a.low_ == b.low_ && a.high_ == b.high_; }
+  friend constexpr bool operator!=(Wide a, Wide b) { return !(a == b); }
+  friend constexpr bool operator<(Wide a, Wide b) {
+    return a.high_ == b.high_ ? a.low_ < b.low_ : int64_t(a.high_) < int64_t(b.high_);
+  }
+  friend constexpr bool operator>(Wide a, Wide b) { return b < a; }
+  friend constexpr bool operator<=(Wide a, Wide b) { return !(b < a); }
+  friend constexpr bool operator>=(Wide a, Wide b) { return !(a < b); }
+
+ private:
+  constexpr Wide(uint64_t low, uint64_t high) : low_(low), high_(high) {}
+  constexpr Wide doubled(uint64_t bit) const { return Wide(low_ << 1 | bit, high_ << 1 | low_ >> 63); }
+  static constexpr Wide divided(Wide a, Wide b, bool quotient) {
+    const Wide top = a.negative() ? -a : a, by = b.negative() ? -b : b;
+    Wide left, result;
+    for (int bit = 127; bit >= 0; --bit) {
+      left = left.doubled(((bit < 64 ? top.low_ >> bit : top.high_ >> (bit - 64)) & 1));
+      const bool fits = !(left < by);
+      if (fits) left = left - by;
+      result = result.doubled(fits ? 1 : 0);
+    }
+    if (quotient) return a.negative() != b.negative() ? -result : result;
+    return a.negative() ? -left : left;
+  }
+  uint64_t low_, high_;
+};
+#endif
+
+namespace abi {
+
+struct TensorDesc {
+  uint32_t Type;
+  const void* Desc;
+};
+struct BufferTensorDesc {
+  uint32_t DataType, Flags, DimensionCount;
+  const uint32_t* Sizes;
+  const uint32_t* Strides;
+  uint64_t TotalTensorSizeInBytes;
+  uint32_t GuaranteedBaseOffsetAlignment;
+};
+struct OperatorDesc {
+  uint32_t Type;
+  const void* Desc;
+};
+struct ScaleAndBias {
+  float Scale, Bias;
+};
+struct Size2D {
+  uint32_t Width, Height;
+};
+union ScalarUnion {
+  uint8_t Bytes[8];
+  uint64_t UInt64;
+};
+
+}  // namespace abi
+
+namespace detail {
+
+constexpr uint32_t buffer_tensor = 1;
+
+// A number of more than 64 bits.
+constexpr Wide wide(uint64_t high, uint64_t low) {
+  return (Wide(high) * Wide(uint64_t(1) << 32)) * Wide(uint64_t(1) << 32) + Wide(low);
+}
+
+// More than any level takes; longer ones are refused unread, so that a count which is no count does no harm.
+constexpr uint32_t most_dimensions = 64, most_elements = 10000, most_turns = 10000, most_nested_turns = 300, most_operators = 64;
+// Products of sizes end here: no level takes a tensor of so many elements.
+constexpr int64_t saturated = int64_t(1) << 62;
+
+template <class T>
+inline T load(const T* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+// Several numbers that a structure points to. given: whether it points to any.
+template <class T>
+struct Numbers {
+  const T* data = nullptr;
+  int64_t count = 0;
+  bool given = false;
+};
+using Sizes = Numbers<uint32_t>;
+
+// The numbers from 0 up to `count`, without it.
+struct Range {
+  int64_t count;
+};
+
+template <class T>
+using List = std::initializer_list<T>;
+
+struct Tensor {
+  bool given = false;
+  bool readable = true;
+  uint32_t type = 0, flags = 0, alignment = 0;
+  uint64_t total = 0;
+  Sizes sizes, strides;
+};
+
+struct Tensors {
+  const abi::TensorDesc* data = nullptr;
+  int64_t count = 0;
+  bool given = false;
+};
+
+struct Operator {
+  bool given = false;
+  uint32_t type = 0;
+  const void* desc = nullptr;
+};
+
+struct Operators {
+  const abi::OperatorDesc* data = nullptr;
+  int64_t count = 0;
+  bool given = false;
+};
+
+struct ScaleAndBias {
+  float Scale = 0, Bias = 0;
+  bool given = false;
+};
+
+inline Tensor read(const abi::TensorDesc* at) {
+  Tensor tensor;
+  if (at == nullptr) return tensor;
+  const auto* buffer = static_cast<const abi::BufferTensorDesc*>(load(&at->Desc));
+  if (buffer == nullptr) return tensor;  // programs leave a tensor out so, too
+  tensor.given = true;
+  const uint32_t rank = load(&buffer->DimensionCount);
+  tensor.readable = load(&at->Type) == buffer_tensor && rank <= most_dimensions;
+  if (!tensor.readable) return tensor;
+  tensor.type = load(&buffer->DataType);
+  tensor.flags = load(&buffer->Flags);
+  tensor.alignment = load(&buffer->GuaranteedBaseOffsetAlignment);
+  tensor.total = load(&buffer->TotalTensorSizeInBytes);
+  tensor.sizes.data = load(&buffer->Sizes);
+  tensor.sizes.given = true;
+  tensor.sizes.count = tensor.sizes.data == nullptr ? 0 : rank;
+  tensor.strides.data = load(&buffer->Strides);
+  tensor.strides.given = tensor.strides.data != nullptr;
+  tensor.strides.count = tensor.strides.given ? rank : 0;
+  return tensor;
+}
+inline Tensor tensor(const abi::TensorDesc* const* at) { return read(load(at)); }
+
+template <class T>
+inline Numbers<T> numbers(const T* const* at, const uint32_t* count) {
+  Numbers<T> found;
+  found.data = load(at);
+  found.given = found.data != nullptr;
+  found.count = found.given ? load(count) : 0;
+  return found;
+}
+
+inline Tensors tensors(const abi::TensorDesc* const* at, const uint32_t* count) {
+  Tensors found;
+  found.data = load(at);
+  found.given = found.data != nullptr;
+  found.count = found.given ? load(count) : 0;
+  return found;
+}
+
+inline Operator operator_at(const abi::OperatorDesc* at) {
+  Operator found;
+  if (at == nullptr) return found;
+  found.given = true;
+  found.type = load(&at->Type);
+  found.desc = load(&at->Desc);
+  return found;
+}
+inline Operator fused(const abi::OperatorDesc* const* at) { return operator_at(load(at)); }
+
+inline Operators operators(const abi::OperatorDesc* const* at, const uint32_t* count) {
+  Operators found;
+  found.data = load(at);
+  found.given = found.data != nullptr;
+  found.count = found.given ? load(count) : 0;
+  return found;
+}
+
+inline ScaleAndBias scale_bias(const abi::ScaleAndBias* const* at) {
+  ScaleAndBias found;
+  const abi::ScaleAndBias* pair = load(at);
+  if (pair == nullptr) return found;
+  found.Scale = load(&pair->Scale);
+  found.Bias = load(&pair->Bias);
+  found.given = true;
+  return found;
+}

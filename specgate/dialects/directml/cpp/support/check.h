@@ -1,0 +1,276 @@
+// A rule of the tables: its id, its sentence, its bit among the rules of its function, the bits of those that it would
+// only repeat, and the bits of the fields that it reads. hides_rank: it says of a rank all that a row would.
+struct Rule {
+  const char* id;
+  const char* sentence;
+  uint64_t bit, after, reads;
+  bool hides_rank;
+};
+
+// A field, or an element of one that is an array, or a member of what a field holds.
+struct Place {
+  const char* field;
+  int number;
+  int64_t index = -1;
+  const char* member = nullptr;
+
+  Place element(int64_t at) const { return Place{field, number, at, nullptr}; }
+  Place with(const char* name) const { return Place{field, number, index, name}; }
+  std::string text() const {
+    std::string made = field;
+    if (index >= 0) made += "[" + std::to_string(index) + "]";
+    if (member != nullptr) made += std::string(".") + member;
+    return made;
+  }
+};
+
+// What one side of the tables refuses, in the order in which findings are told.
+enum class Part { structure, row, tensor, rule, row_choice };
+struct Noted {
+  Part part;
+  std::string id, where, message;
+  int field = -1;
+  bool rank = false;
+};
+struct Notes {
+  std::vector<Noted> found, broken, lacked;
+  uint64_t hidden_ranks = 0;
+};
+
+// The ranks that a row takes, as bits.
+constexpr uint64_t any_rank = ~uint64_t(0);
+constexpr uint32_t any_word = ~uint32_t(0);
+constexpr uint64_t ranks(int low, int high) {
+  uint64_t found = 0;
+  for (int rank = low; rank <= high; ++rank) found |= uint64_t(1) << rank;
+  return found;
+}
+template <int... numbers>
+constexpr uint64_t ranks_of = ((uint64_t(1) << numbers) | ...);
+
+inline std::string level_text(uint32_t level) {
+  return std::to_string(level >> 12) + "." + std::to_string(level >> 8 & 15);
+}
+inline std::string type_text(uint32_t type) {
+  const bool known = type < sizeof names_of_types / sizeof *names_of_types && names_of_types[type] != nullptr;
+  return known ? names_of_types[type] : std::to_string(type);
+}
+inline std::string bits_text(uint64_t bits, bool types) {
+  std::string made;
+  for (uint32_t number = 0; number < 64; ++number)
+    if (bits >> number & 1) made += (made.empty() ? "" : ", ") + (types ? type_text(number) : std::to_string(number));
+  return made;
+}
+
+inline bool judge_tensor(Check& check, const Tensor& tensor, const Place& place, bool output);
+inline bool judge_fused(Check& check, const Operator& fused, const Place& place);
+
+// One question: a description, a level, the sides of the tables that count, and what was found so far. What asks returns
+// whether the question is settled, so that the function of the operator can leave: it is at the first refusal where
+// nothing more than the answer is wanted, and never where all findings are.
+struct Check {
+  uint32_t level = 0;
+  bool documented = true, observed = true;
+  uint32_t lacking = 0;  // the types that the device does not take, as bits
+  bool broken = false, refused = false;
+  const char* operator_name = "";
+  Notes* notes = nullptr;          // none where only the answer is wanted
+  uint64_t failed = 0, lost = 0;   // rules that do not hold, fields that cannot be read
+
+  // Rules.
+  bool asks(const Rule& rule) const { return (failed & rule.after) == 0 && (lost & rule.reads) == 0; }
+  bool breaks(bool held) const { return !held || broken; }
+  bool fails(const Rule& rule, const char* where) {
+    return noted(Part::rule, rule, where, -1);
+  }
+  template <class F>
+  auto fails(const Rule& rule, F where) -> decltype(where(), bool()) {
+    if (notes == nullptr) return refused = true;
+    const bool was_broken = broken;
+    broken = false;
+    const char* place = where();
+    broken = was_broken;
+    return noted(Part::rule, rule, place, -1);
+  }
+  bool fails(const Rule& rule, const Place& place) {
+    if (notes == nullptr) return refused = true;
+    if (rule.hides_rank && !broken) notes->hidden_ranks |= uint64_t(1) << place.number;
+    return noted(Part::tensor, rule, place.text(), place.number);
+  }
+  bool noted(Part part, const Rule& rule, const std::string& where, int field);
+  // Whether a condition has a value, and this one.
+  template <class F>
+  bool was(bool value, F f) {
+    const bool before = broken;
+    broken = false;
+    const bool found = f();
+    const bool same = !broken && found == value;
+    broken = before;
+    return same;
+  }
+
+  // Structure and rows: what is refused there has an id made of the field's name and an aspect.
+  template <class F>
+  bool refuses(Part part, const char* aspect, const Place& place, F message) {
+    refused = true;
+    if (notes == nullptr) return true;
+    if (part == Part::structure) lost |= uint64_t(1) << place.number;
+    Noted made{part, std::string(operator_name) + "/" + place.field + "." + aspect, place.text(), message(), place.number};
+    made.rank = std::strcmp(aspect, "rank") == 0;
+    notes->found.push_back(std::move(made));
+    return false;
+  }
+  bool missing(const Place& place) {
+    return refuses(Part::structure, "required", place, [&] { return std::string(place.field) + " is required, but it is not given"; });
+  }
+  bool unreadable(const char* what, const Place& place) {
+    return refuses(Part::structure, "unreadable", place, [&] { return place.text() + " " + what; });
+  }
+  bool readable(const Tensor& tensor, const Place& place) {
+    if (!tensor.readable) return unreadable("is no buffer tensor of at most 64 dimensions", place);
+    if (tensor.type < sizeof bits_of_types && (tensor.type == 0 || bits_of_types[tensor.type] != 0)) return false;
+    return refuses(Part::structure, "unknown-word", place, [&] {
+      return place.text() + ".DataType is " + std::to_string(tensor.type) + ", which is no DML_TENSOR_DATA_TYPE";
+    });
+  }
+  bool optional(const Tensor& tensor, const Place& place) { return tensor.given && readable(tensor, place); }
+  bool required(const Tensor& tensor, const Place& place) {
+    return tensor.given ? readable(tensor, place) : missing(place);
+  }
+  bool required(const Tensors& tensors, const Place& place) {
+    if (!tensors.given) return missing(place);
+    if (tensors.count > int64_t(most_elements)) return unreadable("has too many tensors", place);
+    for (int64_t i = 0; i < tensors.count; ++i) {
+      const Tensor tensor = read(tensors.data + i);
+      if (!tensor.given && unreadable("is no tensor", place.element(i))) return true;
+      if (optional(tensor, place.element(i))) return true;
+    }
+    return false;
+  }
+  template <class T>
+  bool required(const Numbers<T>& numbers, const Place& place) {
+    return numbers.given ? optional(numbers, place) : missing(place);
+  }
+  template <class T>
+  bool optional(const Numbers<T>& numbers, const Place& place) {
+    return numbers.count > int64_t(most_elements) && unreadable("has too many elements", place);
+  }
+  bool required(const Operator& fused, const Place& place) { return !fused.given && missing(place); }
+  bool required(const Operators& fused, const Place& place) {
+    if (!fused.given) return missing(place);
+    return fused.count > int64_t(most_operators) && unreadable("has too many operators", place);
+  }
+  bool truth(int32_t value, const Place& place) {
+    return value != 0 && value != 1 && unreadable("is neither 0 nor 1", place);
+  }
+  bool is_lost(const Place& place) const { return (lost >> place.number & 1) != 0; }
+
+  std::string not_taken(const std::string& found, const std::string& allowed) const {
+    return found + ", which is not taken at feature level " + level_text(level) + " (" + allowed + ")";
+  }
+  bool row(const Tensor& tensor, uint32_t types, uint64_t ranks, const Place& place) {
+    if (!tensor.given || !tensor.readable) return false;
+    if (!among(tensor.type, types) && (tensor.type == 0 || known_bits(tensor.type) != 0)) {
+      const auto message = [&] { return not_taken(place.text() + " is " + type_text(tensor.type), bits_text(types, true)); };
+      if (refuses(Part::row, "type", place, message)) return true;
+    }
+    if ((ranks >> rank(tensor) & 1) != 0) return false;
+    return refuses(Part::row, "rank", place, [&] {
+      return not_taken(place.text() + " has rank " + std::to_string(rank(tensor)), bits_text(ranks, false));
+    });
+  }
+  bool row(const Tensors& tensors, uint32_t types, uint64_t ranks, const Place& place) {
+    if (tensors.count > int64_t(most_elements)) return false;
+    for (int64_t i = 0; i < tensors.count; ++i)
+      if (row(read(tensors.data + i), types, ranks, place.element(i))) return true;
+    return false;
+  }
+  bool word(uint32_t value, uint32_t words, const Place& place) {
+    if (among(value, words)) return false;
+    return refuses(Part::row, "value", place, [&] {
+      return not_taken(place.text() + " is " + std::to_string(value), bits_text(words, false));
+    });
+  }
+  bool no_case(const Place& place) {
+    refused = true;
+    if (notes == nullptr) return true;
+    Noted made{Part::row_choice, std::string(operator_name) + "/support-case", place.text(), "", place.number};
+    made.message = "No row of the support table applies";
+    notes->found.push_back(std::move(made));
+    return false;
+  }
+  bool fuses(const Operator& fused, List<uint32_t> types, const Place& place) {
+    if (!fused.given) return false;
+    for (uint32_t type : types)
+      if (type == fused.type) return judge_fused(*this, fused, place);
+    return refuses(Part::row, "operator", place, [&] {
+      return place.text() + " is the operator " + std::to_string(fused.type) + ", which is not fused at feature level " +
+             level_text(level);
+    });
+  }
+  bool fuses(const Operators& fused, List<uint32_t> types, const Place& place) {
+    if (fused.count > int64_t(most_operators)) return false;
+    for (int64_t i = 0; i < fused.count; ++i)
+      if (fuses(operator_at(fused.data + i), types, place.element(i))) return true;
+    return false;
+  }
+  bool flaw(const char* message, const Place& place) {
+    return refuses(Part::row, "operator", place, [&] { return place.text() + " " + message; });
+  }
+
+  // What every tensor obeys; its rules count for themselves.
+  bool obeys(const Tensor& tensor, const Place& place, bool output) {
+    if (!tensor.given || !tensor.readable) return false;
+    if (among(tensor.type, lacking)) {
+      refused = true;
+      if (notes == nullptr) return true;
+      const std::string message = place.text() + " is " + type_text(tensor.type) + ", which this device does not take";
+      notes->lacked.push_back(Noted{Part::tensor, "tensor/device-capability", place.text() + ".DataType", message});
+    }
+    const uint64_t outer = failed;
+    failed = 0;
+    const bool settled = judge_tensor(*this, tensor, place, output);
+    failed = outer;
+    return settled;
+  }
+  bool obeys(const Tensors& tensors, const Place& place, bool output) {
+    if (tensors.count > int64_t(most_elements)) return false;
+    for (int64_t i = 0; i < tensors.count; ++i)
+      if (obeys(read(tensors.data + i), place.element(i), output)) return true;
+    return false;
+  }
+};
+
+inline void mark_broken(Check& check) { check.broken = true; }
+
+// A rule without a value is the cause only where nothing else is: it is set aside.
+inline bool Check::noted(Part part, const Rule& rule, const std::string& where, int field) {
+  refused = true;
+  if (notes == nullptr) return true;
+  failed |= rule.bit;
+  const bool undefined = broken;
+  broken = false;
+  Noted made{part, rule.id, undefined && part == Part::rule ? "" : where, rule.sentence, field};
+  if (undefined && !made.message.empty()) made.message += ", which cannot be decided here";
+  (undefined ? notes->broken : notes->found).push_back(std::move(made));
+  return false;
+}
+
+// Which of a rule's fields a finding points at: bits in the order of the rule's text, of those that are compared
+// themselves in the upper half, of all that are named in the lower.
+constexpr uint64_t named(uint32_t alone, uint32_t within) { return uint64_t(alone) << 32 | within; }
+inline const char* first_of(List<const char*> names, uint64_t blamed) {
+  uint32_t bits = uint32_t(blamed >> 32) != 0 ? uint32_t(blamed >> 32) : uint32_t(blamed);
+  for (const char* name : names) {
+    if ((bits & 1) != 0 || bits == 0) return name;
+    bits >>= 1;
+  }
+  return "";
+}
+// What the first turn that counts says.
+template <class S, class F, class G>
+inline uint64_t turn_of(const S& sequence, F counts, G blamed) {
+  uint64_t found = 0;
+  some(sequence, [&](const auto& item) { return counts(item) && (found = blamed(item), true); });
+  return found;
+}

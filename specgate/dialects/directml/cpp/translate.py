@@ -1,0 +1,245 @@
+"""Rewrite a rule's tree into a C++ expression over what an operator's function has loaded of a structure."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.dialects.directml.cpp.calls import Calls
+from specgate.dialects.directml.cpp.values import (
+    Untranslatable,
+    Value,
+    as_number,
+    joined,
+    narrow,
+    negated,
+    real,
+    truth,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Translator"]
+
+_COMPARED: Final = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_LISTS: Final = frozenset({"wholes", "reals"})
+
+
+class Translator(Calls):
+    """Translates the trees of one operator's rules; see `Calls` for what it knows of fields."""
+
+    def on_Constant(self, node: ast.Constant) -> Value:
+        value: Any = node.value
+        if isinstance(value, bool):
+            return truth("true" if value else "false", tight=True)
+        if isinstance(value, int):
+            return self._literal(value)
+        if isinstance(value, float):
+            return real(repr(value), tight=True, constant=value)
+        return Value(str(value), "word", constant=str(value), tight=True)
+
+    @staticmethod
+    def _literal(value: int) -> Value:
+        if abs(value) < 2**63:
+            return Value(str(value), "whole", value, value, tight=value >= 0, constant=value)
+        if 0 <= value < 2**64:
+            return Value(f"Wide(UINT64_C({value}))", "whole", value, value, tight=True, constant=value)
+        if value == -(2**63):
+            return Value("Wide(INT64_MIN)", "whole", value, value, tight=True, constant=value)
+        if 0 <= value < 2**126:
+            text = f"wide({value >> 64:#x}, UINT64_C({value & (2**64 - 1):#x}))"
+            return Value(text, "whole", value, value, tight=True, constant=value)
+        return Value("", "whole", value, value, tight=True, constant=value)  # it has a place beside a double only
+
+    def on_Name(self, node: ast.Name) -> Value:
+        name = node.id
+        if name in self.variables:
+            return self.variables[name]
+        if name in self.defines:
+            variables, self.variables = self.variables, {}
+            written = self(self.defines[name].tree)
+            self.variables = variables
+            return written
+        if self.field(name) in self.fields:
+            return self.fields[self.field(name)]
+        if name in self.limits:
+            return self.limits[name]
+        return Value(name, "word", constant=name, tight=True)
+
+    def on_Attribute(self, node: ast.Attribute) -> Value:
+        owner = self(node.value)
+        if owner.kind == "operator":
+            return self.member_of(owner, node.attr)
+        if owner.kind == "pair":
+            return self.part_of_pair(owner, node.attr)
+        if owner.kind != "tensor":
+            raise Untranslatable(f"{ast.unparse(node)} of a {owner.kind}")
+        if isinstance(node.value, ast.Name) and node.value.id not in self.variables:
+            return self.attribute(owner, node.attr)
+        if node.attr != "sizes":
+            raise Untranslatable(f"{ast.unparse(node)}: only the sizes of an array's tensors are read")
+        return self.attribute(owner, node.attr)
+
+    def on_Subscript(self, node: ast.Subscript) -> Value:
+        sequence, index = self(node.value), self(node.slice)
+        if not narrow(index):
+            raise _refused(node)
+        if sequence.kind == "tensors":
+            return Value(f"item(check, {sequence.code}, {index.code})", "tensor", tight=True)
+        code = f"at(check, {sequence.code}, {index.code})"
+        if sequence.kind == "wholes":
+            return whole(code, sequence.low, sequence.high, tight=True)
+        if sequence.kind == "reals":
+            return real(code, tight=True)
+        raise _refused(node)
+
+    def on_BoolOp(self, node: ast.BoolOp) -> Value:
+        sign = "||" if isinstance(node.op, ast.Or) else "&&"
+        return truth(f" {sign} ".join(joined(self._condition(part), sign) for part in node.values))
+
+    def _condition(self, node: ast.expr) -> Value:
+        found = self(node)
+        if found.kind != "truth":
+            raise _refused(node)
+        return found
+
+    def on_UnaryOp(self, node: ast.UnaryOp) -> Value:
+        found = self(node.operand)
+        if isinstance(node.op, ast.Not):
+            return negated(found)
+        if isinstance(found.constant, int):
+            return self._literal(-found.constant)
+        if found.kind == "real":
+            return real(f"-{found.operand}")
+        return whole(f"-{found.operand}", -found.high, -found.low)
+
+    def on_BinOp(self, node: ast.BinOp) -> Value:
+        left, right = self(node.left), self(node.right)
+        if isinstance(left.constant, int) and isinstance(right.constant, int):
+            return self._literal(_FOLDED[type(node.op)](left.constant, right.constant))
+        if "real" in {left.kind, right.kind}:
+            if not isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
+                raise _refused(node)
+            sign = _SIGNS[type(node.op)]
+            return real(f"{as_number(left, floating=True)} {sign} {as_number(right, floating=True)}")
+        if isinstance(node.op, ast.FloorDiv | ast.Mod):
+            return self._divided(node, left, right)
+        low, high = _bounds(node.op, left, right)
+        wide = not (narrow(left) and narrow(right) and low > -(2**63) and high < 2**63)
+        code = f"{as_number(left, wide=wide)} {_SIGNS[type(node.op)]} {as_number(right, wide=wide)}"
+        return whole(code, low, high)
+
+    def _divided(self, node: ast.BinOp, left: Value, right: Value) -> Value:
+        modulo = isinstance(node.op, ast.Mod)
+        largest = max(abs(left.low), abs(left.high))
+        divisor = max(abs(right.low), abs(right.high))
+        if modulo:
+            low, high = (0 if right.low >= 0 else -divisor), (divisor if right.high > 0 else 0)
+            if left.low >= 0 and right.low >= 0:
+                high = min(high, left.high)
+        else:
+            low, high = (0 if left.low >= 0 and right.low >= 0 else -largest - 1), largest
+            if isinstance(right.constant, int) and right.constant > 0:
+                low, high = left.low // right.constant, left.high // right.constant
+        wide = not (narrow(left) and narrow(right))
+        pair = as_number(left, wide=wide), as_number(right, wide=wide)
+        if left.low >= 0 and isinstance(right.constant, int) and right.constant > 0:
+            code = f"{pair[0]} {'%' if modulo else '/'} {pair[1]}"
+            made = whole(code, low, high)
+        else:
+            made = whole(f"{'modulo' if modulo else 'quotient'}(check, {', '.join(pair)})", low, high, tight=True)
+        if wide and narrow(made):
+            return whole(f"int64_t({made.code})", low, high, tight=True)
+        return made
+
+    def on_IfExp(self, node: ast.IfExp) -> Value:
+        test, body, orelse = self(node.test), self(node.body), self(node.orelse)
+        if body.kind == orelse.kind == "truth":
+            return truth(f"{test.operand} ? {body.operand} : {orelse.operand}")
+        if "real" in {body.kind, orelse.kind}:
+            pair = as_number(body, floating=True), as_number(orelse, floating=True)
+            return real(f"{test.operand} ? {pair[0]} : {pair[1]}")
+        wide = not (narrow(body) and narrow(orelse))
+        pair = _typed(body, wide=wide), _typed(orelse, wide=wide)
+        low, high = min(body.low, orelse.low), max(body.high, orelse.high)
+        return whole(f"{test.operand} ? {pair[0]} : {pair[1]}", low, high)
+
+    def on_Tuple(self, node: ast.Tuple | ast.List) -> Value:
+        items = tuple(self(part) for part in node.elts)
+        kinds = {item.kind for item in items}
+        if kinds == {"word"}:
+            return Value("", "words", items=items)
+        if "real" in kinds:
+            return Value(f"{{{', '.join(as_number(i, floating=True) for i in items)}}}", "reals", items=items)
+        if not all(narrow(item) for item in items):
+            raise _refused(node)
+        low, high = min(item.low for item in items), max(item.high for item in items)
+        return Value(f"{{{', '.join(item.code for item in items)}}}", "wholes", low, high, items=items)
+
+    on_List = on_Tuple
+
+    def on_Compare(self, node: ast.Compare) -> Value:
+        parts = [self(part) for part in (node.left, *node.comparators)]
+        links = [
+            self._link(op, left, right, node) for op, left, right in zip(node.ops, parts[:-1], parts[1:], strict=True)
+        ]
+        if len(links) == 1:
+            return links[0]
+        return truth(" && ".join(joined(link, "&&") for link in links))
+
+    def _link(self, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
+        if isinstance(op, ast.In | ast.NotIn):
+            found = self._among(left, right)
+            return negated(found) if isinstance(op, ast.NotIn) else found
+        sign = _COMPARED[type(op)]
+        if left.kind in _LISTS or right.kind in _LISTS:
+            if sign not in {"==", "!="} or left.kind != right.kind:
+                raise _refused(node)
+            same = f"same({self.sequence(left)}, {self.sequence(right)})"
+            return truth(same if sign == "==" else f"!{same}", tight=True)
+        if "word" in {left.kind, right.kind}:
+            one, other = self.words(left, right)
+            return truth(f"{one} {sign} {other}")
+        if left.kind == right.kind == "truth":
+            return truth(f"{left.operand} {sign} {right.operand}")
+        floating = "real" in {left.kind, right.kind}
+        wide = not floating and not (narrow(left) and narrow(right))
+        pair = [as_number(v, wide=wide, floating=floating) for v in (left, right)]
+        return truth(f"{pair[0]} {sign} {pair[1]}")
+
+    def _among(self, left: Value, right: Value) -> Value:
+        if right.kind == "words":
+            pairs = [self.words(left, item) for item in right.items or ()]
+            return truth(" || ".join(f"{one} == {other}" for one, other in pairs))
+        if left.kind == "whole" and right.kind == "wholes" and narrow(left):
+            return truth(f"contains({self.sequence(right)}, {left.code})", tight=True)
+        raise Untranslatable(f"{left.code} in {right.code}")
+
+
+def _refused(node: ast.expr) -> Untranslatable:
+    return Untranslatable(f"there is no C++ for {ast.unparse(node)}")
+
+
+def _typed(value: Value, *, wide: bool) -> str:
+    """Return a number whose type in C++ is certain, so that both ways of a condition have the same."""
+    if wide:
+        return as_number(value, wide=True)
+    return value.code if value.code.startswith("int64_t(") else f"int64_t({value.code})"
+
+
+_SIGNS: Final = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_FOLDED: Final[Mapping[type[ast.operator], Callable[[int, int], int]]] = {
+    ast.Add: int.__add__, ast.Sub: int.__sub__, ast.Mult: int.__mul__,
+    ast.FloorDiv: int.__floordiv__, ast.Mod: int.__mod__,
+}  # fmt: skip
+
+
+def _bounds(op: ast.operator, left: Value, right: Value) -> tuple[int, int]:
+    if isinstance(op, ast.Add):
+        return left.low + right.low, left.high + right.high
+    if isinstance(op, ast.Sub):
+        return left.low - right.high, left.high - right.low
+    ends = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
+    return min(ends), max(ends)

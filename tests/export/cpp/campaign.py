@@ -1,0 +1,132 @@
+"""Many descriptors of all operators, judged and explained by the compiled header and by `specgate.check`.
+
+    python -m tests.export.cpp.campaign --cases 100
+
+prints each difference, then how many questions there were. Exit code 1 where there is a difference. It takes some
+minutes: 100 cases of each operator at two levels are 200,000 questions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from specgate.errors import InputError
+from specgate.generate.walk import valid_descriptors
+from specgate.spec.tables import dialect
+from specgate.validate.check import check_at
+from specgate.validate.device import capabilities
+from tests.export.cpp.native import BASES, Held, Native, as_held, built, placed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.operator_spec import OperatorSpec
+
+
+def drawn(spec: OperatorSpec, level: str, count: int, random: Random) -> Iterator[Descriptor]:
+    """Yield descriptors: a third of them valid, the others with one to three random changes."""
+    walk = valid_descriptors(spec, level, "both", proven=False)
+    if not walk.found:
+        walk = valid_descriptors(spec, level, "documented", proven=False)
+    if not walk.found:
+        return
+    mover = walk._mover(random.randint)
+    for number in range(count):
+        made = walk.draw(random.randint)
+        for _ in range(random.randint(1, 3) if number % 3 else 0):
+            made = mover.moved(made, 1)
+        yield made
+
+
+class Campaign:
+    """Asks both, and keeps what they differ in."""
+
+    def __init__(self, native: Native, seed: int) -> None:
+        self.native = native
+        self.seed = seed
+        self.answers: Counter[str] = Counter()
+        self.differences: list[str] = []
+        self.explained = 0
+
+    def operator(self, name: str, cases: int, levels: int = 2) -> None:
+        """Ask about one operator at some of its levels."""
+        table = dialect("directml")
+        spec = table.operator(name)
+        random = Random(f"{name} {self.seed}")
+        held = list(spec.levels)
+        for level in random.sample(held, min(levels, len(held))):
+            for descriptor in drawn(spec, level, cases, random):
+                self.ask(descriptor, sorted({level, random.choice(table.levels)}), random)
+
+    def ask(self, descriptor: Descriptor, levels: Sequence[str], random: Random) -> None:
+        """Compare the answers on one descriptor at some levels, on every basis, with and without a device."""
+        found = as_held(descriptor)
+        if found is None:
+            return
+        image, said = found
+        memory = placed(image)
+        names = capabilities("directml")
+        device = frozenset(random.sample(names, random.randint(0, len(names))))
+        for level in levels:
+            for basis in BASES:
+                for asked in (None, device):
+                    self.compare(said, descriptor, memory, (level, basis, asked))
+
+    def compare(
+        self, said: Descriptor | None, descriptor: Descriptor, memory: Held, how: tuple[str, Any, frozenset[str] | None]
+    ) -> None:
+        """Ask both one question. said: the descriptor as the structures have it, None where no reader takes it."""
+        level, basis, device = how
+        where = f"{descriptor.operator} {level} {basis} {device and sorted(device)}"
+        if said is None:
+            self.answers["unreadable"] += 1
+            if self.native.accepts(memory, level, basis, device):
+                self.differences.append(f"{where}: accepted, although no reader takes it: {descriptor}")
+            return
+        verdict = check_at(said, level, basis, device=device)
+        self.answers["accepted" if verdict.accepted is True else "refused"] += 1
+        if self.native.accepts(memory, level, basis, device) is not (verdict.accepted is True):
+            self.differences.append(f"{where}: {'accepted' if verdict.accepted else 'refused'} by check: {said}")
+        if verdict.accepted is True:
+            return
+        answer = self.native.check(memory, level, basis, device)
+        self.explained += 1
+        ours = [(found.id, found.where, found.basis) for found in verdict.findings]
+        levels = verdict.findings[0].levels if verdict.findings else ()
+        parts = ("findings", ours, answer.findings), ("levels", levels, answer.levels)
+        for what, one, other in parts:
+            if one != other:
+                self.differences.append(f"{where}: {what}: {one} by check, {other} by the header: {said}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("operator", nargs="*", help="default: all")
+    parser.add_argument("--cases", type=int, default=100, help="of each operator at each of two levels (default 100)")
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        campaign = Campaign(built(Path(folder)), arguments.seed)
+        for name in arguments.operator or sorted(dialect("directml").operators):
+            try:
+                campaign.operator(name, arguments.cases)
+            except InputError as error:
+                print(error)
+    for text in campaign.differences[:40]:
+        print(text[:900])
+    print(
+        f"{sum(campaign.answers.values())} questions: {dict(campaign.answers)}; {len(campaign.differences)} differences"
+    )
+    print(f"of {campaign.explained} refusals ids, places, sides and order of findings were compared, and the levels")
+    return 1 if campaign.differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

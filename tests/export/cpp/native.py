@@ -1,0 +1,130 @@
+"""The header compiled as a library of this process, and descriptors laid out in memory to ask it about."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.dialects.directml.cpp.header import write_header
+from specgate.dialects.directml.native.marshal import image
+from specgate.dialects.directml.native.unmarshal import described
+from specgate.dialects.directml.reader import read
+from specgate.errors import Error
+from specgate.spec.tables import dialect
+from specgate.validate.device import capabilities
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.dialects.directml.native.marshal import Image
+
+BASES: Final = ("documented", "observed", "both")
+HARNESS: Final = Path(__file__).with_name("harness.cpp")
+FLAGS: Final = ("-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
+
+
+def compiler() -> str | None:
+    """Return the compiler that is installed, None where there is none."""
+    return next((found for name in ("g++", "clang++", "c++") if (found := shutil.which(name))), None)
+
+
+def built(folder: Path, operators: Sequence[str] | None = None, flags: Sequence[str] = ()) -> Native:
+    """Write the header into `folder`, compile it there and load it."""
+    (folder / "specgate_dml.h").write_text(write_header(operators), encoding="utf-8")
+    library = folder / "specgate_dml.so"
+    command = [str(compiler()), *FLAGS, *flags, f"-I{folder}", str(HARNESS), "-o", str(library)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:4000]
+    return Native(library)
+
+
+@dataclass
+class Held:
+    """A description that stays in memory as long as this object: `root` is the address of its DML_OPERATOR_DESC."""
+
+    memory: Any
+    root: int
+
+
+def placed(made: Image) -> Held:
+    """Copy an image into memory, with addresses in place of offsets."""
+    data = bytearray(made.data)
+    memory = (ctypes.c_char * len(data)).from_buffer(data)
+    base = ctypes.addressof(memory)
+    for at in made.pointers:
+        struct.pack_into("<Q", data, at, struct.unpack_from("<Q", data, at)[0] + base)
+    return Held(memory, base + made.root)
+
+
+def as_held(descriptor: Descriptor) -> tuple[Image, Descriptor | None] | None:
+    """Return a descriptor's image with what the structures then say of it, None where they cannot hold it.
+
+    What they say is None where no descriptor says it: a reader refuses it.
+    """
+    try:
+        made = image(descriptor)
+    except Error:
+        return None
+    try:
+        return made, read(described(made))
+    except Error:
+        return made, None
+
+
+@dataclass
+class Answer:
+    """What the header says: findings by id, place and side; the levels that accept; all of it in words."""
+
+    accepted: bool
+    findings: list[tuple[str, str, str]]
+    levels: tuple[str, ...]
+    text: str
+
+
+class Native:
+    """The compiled header."""
+
+    def __init__(self, library: Path) -> None:
+        table = dialect("directml")
+        self._library = ctypes.CDLL(str(library))
+        self._levels = {level: int(table.tables.levels[level]["target_version"], 16) for level in table.levels}
+        self._bits = {name: 1 << number for number, name in enumerate(capabilities("directml"))}
+        self._library.accepts.argtypes = [
+            ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_int, ctypes.c_uint,
+        ]  # fmt: skip
+
+        self._library.explain.argtypes = [*self._library.accepts.argtypes, ctypes.c_char_p, ctypes.c_size_t]
+        self._library.explain.restype = ctypes.c_size_t
+        self._names = {number: level for level, number in self._levels.items()}
+
+    def check(self, held: Held, level: str, basis: str, device: frozenset[str] | None = None) -> Answer:
+        """Return the whole answer of the header."""
+        room = ctypes.create_string_buffer(1 << 16)
+        bits = sum(self._bits[name] for name in device or ())
+        asked = held.root, self._levels[level], BASES.index(basis), device is not None, bits
+        assert self._library.explain(*asked, room, len(room)) < len(room)
+        first, *lines = room.value.decode().split("\n")
+        findings = []
+        while lines[0].count("\t") == 2:
+            rule, where, side = lines.pop(0).split("\t")
+            findings.append((rule, where, BASES[int(side)]))
+        levels = tuple(self._names[int(number)] for number in lines.pop(0).split())
+        return Answer(first == "accepted", findings, levels, "\n".join(lines))
+
+    def create(self, held: Held, level: str, *, refusing: bool) -> tuple[int, str]:
+        """Return what create_operator returns and reports for a device that refuses everything, or nothing."""
+        room = ctypes.create_string_buffer(1 << 16)
+        self._library.create.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
+        self._library.create.restype = ctypes.c_long
+        return self._library.create(held.root, self._levels[level], refusing, room, len(room)), room.value.decode()
+
+    def accepts(self, held: Held, level: str, basis: str, device: frozenset[str] | None = None) -> bool:
+        """Return what the header says of a description."""
+        bits = sum(self._bits[name] for name in device or ())
+        return bool(self._library.accepts(held.root, self._levels[level], BASES.index(basis), device is not None, bits))

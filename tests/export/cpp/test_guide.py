@@ -1,0 +1,41 @@
+"""The guide's example compiles, runs, and prints what the guide says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from specgate.dialects.directml.cpp.header import write_header
+from tests.export.cpp.native import compiler
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GUIDE = (ROOT / "docs" / "pages" / "guides" / "cpp.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: the guide's example is not compiled")
+def test_the_example_prints_what_the_guide_says(tmp_path: Path) -> None:
+    example = next(text for text in re.findall(r"```cpp\n(.*?)```", GUIDE, re.DOTALL) if "int main" in text)
+    printed = re.search(r"```text\n(.*?)```", GUIDE, re.DOTALL)
+    assert printed is not None
+    (tmp_path / "specgate_dml.h").write_text(write_header(["ONE_HOT", "GEMM"]), encoding="utf-8")
+    (tmp_path / "example.cpp").write_text(example, encoding="utf-8")
+    program = tmp_path / "example"
+    command = [
+        str(compiler()),
+        "-std=c++17",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        str(tmp_path / "example.cpp"),
+        "-o",
+        str(program),
+    ]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr[:3000]
+    assert subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout == printed[1]

@@ -1,0 +1,132 @@
+"""The compiled header answers as `specgate.check` does; the campaign beside this file asks much more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from specgate.dialects.directml.cpp.header import write_header
+from specgate.dialects.directml.native.marshal import image
+from specgate.dialects.directml.reader import read
+from specgate.errors import InputError, NoTable
+from tests.export.cpp.campaign import Campaign
+from tests.export.cpp.fuzzing import fuzz
+from tests.export.cpp.native import Native, built, compiler, placed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from specgate.descriptors.core import Descriptor
+
+#: Of every kind: arrays of tensors, fused operators, cases, scalars, strides, optional tensors, crashing descriptors.
+OPERATORS = (
+    "ONE_HOT", "GATHER", "GEMM", "CONVOLUTION", "REDUCE", "JOIN", "SPLIT", "FILL_VALUE_CONSTANT", "LSTM", "GRU",
+    "MULTIHEAD_ATTENTION", "SLICE1", "ROI_ALIGN", "ACTIVATION_RELU_GRAD", "SCATTER_ND", "ELEMENT_WISE_IDENTITY",
+    "MAX_POOLING_GRAD", "UPSAMPLE_2D", "VALUE_SCALE_2D", "QUANTIZED_LINEAR_CONVOLUTION", "ACTIVATION_SOFTMAX1",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def native(tmp_path_factory: pytest.TempPathFactory) -> Native:
+    if compiler() is None:
+        pytest.skip("no C++ compiler is installed: the header is not compiled")
+    return built(tmp_path_factory.mktemp("cpp"), OPERATORS)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_the_answers_are_those_of_check(native: Native, operator: str) -> None:
+    campaign = Campaign(native, seed=1)
+    campaign.operator(operator, cases=12, levels=1)
+    assert campaign.answers["accepted"]
+    assert campaign.answers["refused"]
+    assert campaign.differences == []
+    assert campaign.explained
+
+
+def test_without_128_bits_of_the_compiler_they_are_the_same(tmp_path: Path) -> None:
+    if compiler() is None:
+        pytest.skip("no C++ compiler is installed: the header is not compiled")
+    campaign = Campaign(built(tmp_path, ["ONE_HOT"], ["-DSPECGATE_NO_INT128"]), seed=2)
+    campaign.operator("ONE_HOT", cases=60)
+    assert campaign.answers["accepted"]
+    assert campaign.differences == []
+
+
+def basic(**changed: object) -> Descriptor:
+    desc = {
+        "IndicesTensor": {"DataType": "UINT32", "Sizes": [1, 1, 3, 1]},
+        "ValuesTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 2]},
+        "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 3, 4]},
+        "Axis": 3,
+    }
+    return read({"type": "DML_OPERATOR_ONE_HOT", "desc": {**desc, **changed}})
+
+
+def test_an_axis_beyond_the_end_is_refused(native: Native) -> None:
+    assert native.accepts(placed(image(basic())), "5.0", "both")
+    assert not native.accepts(placed(image(basic(Axis=4))), "5.0", "both")
+
+
+def test_a_refusal_says_which_rule_and_which_levels_accept(native: Native) -> None:
+    answer = native.check(placed(image(basic(Axis=4))), "5.0", "both")
+    assert answer.findings == [("directml/ONE_HOT/axis-range", "Axis", "documented")]
+    assert answer.levels == ()
+    sentence = "Axis must be less than the DimensionCount of IndicesTensor"
+    assert answer.text == f"directml/ONE_HOT/axis-range (Axis): {sentence}\n"
+    wide = {"DataType": "INT64", "Sizes": [1, 1, 1, 2]}
+    answer = native.check(
+        placed(image(basic(ValuesTensor=wide, OutputTensor={**wide, "Sizes": [1, 1, 3, 4]}))), "3.0", "both"
+    )
+    assert answer.levels[0] == "4.1"
+    assert "ValuesTensor is INT64, which is not taken at feature level 3.0" in answer.text
+    assert "accepted by feature level 4.1, 5.0" in answer.text
+
+
+def test_create_operator_tells_why_the_library_refuses(native: Native) -> None:
+    broken = placed(image(basic(Axis=4)))
+    result, told = native.create(broken, "5.0", refusing=True)
+    assert result & 0xFFFFFFFF == 0x80070057
+    assert "directml/ONE_HOT/axis-range" in told
+    assert native.create(broken, "5.0", refusing=False) == (0, "")
+    assert native.create(placed(image(basic())), "5.0", refusing=True)[1] == "the tables take this description\n"
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: the header is not compiled")
+def test_changed_structures_do_no_harm(tmp_path: Path) -> None:
+    done = fuzz(tmp_path, ["ONE_HOT", "GATHER", "GEMM", "JOIN"], 3000)
+    assert done.returncode == 0, done.stderr[:3000]
+    assert done.stdout.startswith("3000 rounds")
+
+
+def test_without_text_there_is_no_sentence() -> None:
+    text = write_header(["ONE_HOT"], text=False)
+    assert '"ONE_HOT/axis-range", ""' in text
+    assert len(text) < len(write_header(["ONE_HOT"]))
+
+
+def test_a_level_without_the_operator_refuses_it(native: Native) -> None:
+    assert not native.accepts(placed(image(basic())), "1.0", "both")
+
+
+def test_a_smaller_header_knows_only_what_was_asked_for() -> None:
+    text = write_header(["ONE_HOT"], ["5.0", "6.2"])
+    assert "judge_ONE_HOT" in text
+    assert "judge_GATHER" not in text
+    assert "level_3_0" not in text
+    assert len(text) < len(write_header(["ONE_HOT"]))
+
+
+def test_what_does_not_exist_is_an_error() -> None:
+    with pytest.raises(NoTable):
+        write_header(["NO_SUCH"])
+    with pytest.raises(InputError):
+        write_header(["ONE_HOT"], ["9.9"])
+
+
+def test_the_command_writes_the_header(tmp_path: Path) -> None:
+    from specgate.cli import main
+
+    path = tmp_path / "specgate_dml.h"
+    assert main(["export", "cpp", "--operators", "ONE_HOT, DML_OPERATOR_GEMM", "-o", str(path)]) == 0
+    assert "judge_GEMM" in path.read_text(encoding="utf-8")
