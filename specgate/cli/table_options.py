@@ -24,7 +24,7 @@ def exported(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="this operator only (ONE_HOT, onnx/OneHot); repeat for several",
+        help="this operator only (ONE_HOT, DIALECT/OPERATOR); repeat for several",
     )
     parser.add_argument(
         "-o",

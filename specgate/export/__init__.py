@@ -17,7 +17,7 @@ FORMATS: Final = {"json": "specgate.export.jsonform:export"}
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to export: of which dialects, which operators of them (none: all), and the file or folder to write.
+    """What to export: dialects (none: all), some of their operators (none: all), and the file or folder to write.
 
     output: None for standard output.
     """
@@ -28,7 +28,7 @@ class Wanted:
 
 
 def export(name: str, wanted: Wanted) -> list[str]:
-    """Write what is wanted in a format, and return what to tell of it; raise InputError, NoTable."""
+    """Write what is wanted in a format, and return what to print; raise InputError, NoTable."""
     module, _, function = FORMATS[name].partition(":")
     write: Callable[[Wanted], Any] = getattr(importlib.import_module(module), function)
     told: list[str] = write(wanted)
