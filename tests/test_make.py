@@ -77,3 +77,21 @@ def test_an_operator_in_an_operator_is_a_descriptor() -> None:
     info = dialect("directml").operator("CONVOLUTION").fields["FusedActivation"]
     assert annotation(info) == "Descriptor"
     assert annotation(dialect("directml").operator("ELEMENT_WISE_ABS").fields["ScaleBias"]) == "ScaleBias"
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_docstrings_say_what_fields_are_for(name: str) -> None:
+    """In the stub, which editors show, and at run time; each line but for how it is broken."""
+    found = {
+        node.name: " ".join((ast.get_docstring(node) or "").split())
+        for node in ast.parse(stub_text(name)).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    said = 0
+    for operator, text in found.items():
+        doc = inspect.getdoc(getattr(getattr(make, name), operator)) or ""
+        assert text == " ".join(doc.replace('"', "'").split())
+        spec = dialect(name).operator(operator)
+        assert doc.startswith(spec.table.summary)
+        said += sum(f"{field}: {info.doc}" in doc for field, info in spec.fields.items() if info.doc)
+    assert said > 3  # the package says it of few attributes of ONNX

@@ -21,7 +21,7 @@ __all__ = ["make_parser"]
 
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes")
 BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint", "place")
-OTHER_KINDS = ("config", "report", "baseline", "export")
+OTHER_KINDS = ("config", "report", "baseline", "export", "descriptor")
 SHELLS = ("bash", "zsh", "tcsh")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 
@@ -268,7 +268,10 @@ def _spec(commands: Any) -> None:
     check = _command(kinds, "check", "specs", "check spec files and run the data linters", epilog=EPILOG)
     check.add_argument("folder", nargs="?", help="a folder laid out as specs/ (default: the tables that specgate uses)")
     schema = _command(
-        kinds, "schema", "specs", "print a JSON Schema: of spec files, configuration, report, baseline, export"
+        kinds,
+        "schema",
+        "specs",
+        "print a JSON Schema: of spec files, configuration, report, baseline, export, descriptors",
     )
     schema.add_argument(
         "kind",
@@ -276,6 +279,7 @@ def _spec(commands: Any) -> None:
         default="operator",
         choices=(*SPEC_KINDS, *OTHER_KINDS),
     )
+    schema.add_argument("--dialect", metavar="NAME", help="whose descriptors, for `schema descriptor`")
     brought = _command(
         kinds,
         "import",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.cli.common import as_json
 from specgate.dialects import dialect_names
+from specgate.dialects import package as dialect_package
 from specgate.errors import InputError
 from specgate.placement.registrations import RUNTIME
 from specgate.spec.dialect_spec import Dialect
@@ -93,10 +94,15 @@ def _with_own(name: str, root: Path) -> tuple[Dialect, list[str]]:
 
 
 def schema(arguments: argparse.Namespace) -> int:
-    """Print the JSON Schema of one kind of spec file, of configuration, reports, baselines or exported tables."""
+    """Print the JSON Schema of one kind of spec file, of configuration, reports, baselines, exports or descriptors."""
     if arguments.kind in _SHIPPED:
         package, name = _SHIPPED[arguments.kind]
         sys.stdout.write(files(package).joinpath(name).read_text(encoding="utf-8"))
+        return 0
+    if arguments.kind == "descriptor":
+        if arguments.dialect is None:
+            raise InputError(f"expected --dialect, one of {', '.join(dialect_names())}")
+        sys.stdout.write(as_json(dialect_package(arguments.dialect).descriptor_schema()))
         return 0
     from specgate.linting.config_model import ConfigFile
     from specgate.spec import dialect_model, model

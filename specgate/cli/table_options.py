@@ -25,7 +25,7 @@ def exported(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="this operator only (ONE_HOT, onnx/OneHot); repeat for several, or use commas",
+        help="this operator only (ONE_HOT, DIALECT/OPERATOR); repeat for several, or use commas",
     )
     parser.add_argument(
         "--level",

@@ -98,6 +98,10 @@ class DialectPackage:
     #: Whether some types need a capability that a device reports.
     has_devices: ClassVar[bool] = False
 
+    def descriptor_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of its descriptors, by which editors complete them; raise InputError without one."""
+        raise InputError(f"{self.name} has no JSON Schema of its descriptors")
+
     def descriptor_of(self, data: object) -> Descriptor | None:
         """Return the Descriptor of an object of the vendor's library, None for any other object; raise as `read`."""
         return None

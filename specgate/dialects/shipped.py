@@ -38,6 +38,10 @@ class Shipped(DialectPackage):
         written: dict[str, Any] = self._reader.write(descriptor)
         return written
 
+    def descriptor_schema(self) -> dict[str, Any]:
+        made: dict[str, Any] = importlib.import_module(f"specgate.dialects.{self.name}.schema").schema()
+        return made
+
     def attribute_value(self, info: FieldInfo, raw: Any) -> Any:
         return self._reader.attribute_value(info, raw)
 

@@ -25,7 +25,7 @@ _JUDGING: Final = frozenset({"cpp"})
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to export: dialects, operators of them (none: all), and the file or folder to write.
+    """What to export: dialects (none: all), some of their operators (none: all), and the file or folder to write.
 
     output: None for standard output. levels (none: all) and text (whether findings have sentences): where the format is
     a program that judges.
@@ -39,7 +39,7 @@ class Wanted:
 
 
 def export(name: str, wanted: Wanted) -> list[str]:
-    """Write what is wanted in a format, and return what to say of it; raise InputError, NoTable."""
+    """Write what is wanted in a format, and return what to print; raise InputError, NoTable."""
     if name not in _JUDGING and (wanted.levels or not wanted.text):
         raise InputError(f"--level and --no-text are for {', '.join(sorted(_JUDGING))}")
     module, _, function = FORMATS[name].partition(":")

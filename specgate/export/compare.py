@@ -67,7 +67,7 @@ class DialectChange:
     operators: tuple[OperatorChange, ...] = ()
 
     def of(self, kind: str) -> list[OperatorChange]:
-        """Return the operators of which that becomes."""
+        """Return the operators that this becomes of."""
         return [each for each in self.operators if each.kind == kind]
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.forms import RuleForm
 
-__all__ = ["LICENCE", "SCHEMA", "VERSION", "dialect_data", "document", "heading"]
+__all__ = ["LICENCE", "REVISION", "SCHEMA", "dialect_data", "document", "heading"]
 
 SCHEMA: Final = "specgate-tables/1"
 #: Raised in its second part when members are added, in its third when only descriptions change; the first is the
 #: schema's own, under which no member is removed or changes its meaning.
-VERSION: Final = "1.0.0"
+REVISION: Final = "1.0.0"
 LICENCE: Final = {"spdx": "MIT", "copyright": "Copyright (c) 2026 The specgate authors"}
 
 
 def heading() -> dict[str, Any]:
-    """Return what says of any part of the export what it is, and of which tables."""
+    """Return what says of any part of the export what it is, and whose tables it has."""
     from specgate import __version__
 
     return {
         "schema": SCHEMA,
-        "schema_version": VERSION,
+        "schema_version": REVISION,
         "tables_version": tables_version(),
         "specgate_version": __version__,
         "license": LICENCE,

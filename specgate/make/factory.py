@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["annotation", "constructor", "field_is_required", "operators", "ordered"]
+__all__ = ["annotation", "constructor", "described", "field_is_required", "operators", "ordered"]
 
 _PYTHON = {"uint": "int", "int": "int", "uint64": "int", "int64": "int", "float": "float", "bool": "bool"}
 _PYTHON |= dict.fromkeys(("tensor", "tensor-proto", "sparse-tensor-proto", "type-proto"), "TensorDesc")
@@ -63,7 +63,7 @@ def constructor(name: str, operator: str) -> Callable[..., Descriptor]:
 
     signature = inspect.Signature([_parameter(spec, info) for info in ordered(spec)], return_annotation="Descriptor")
     make.__name__ = make.__qualname__ = operator
-    make.__doc__ = spec.table.summary
+    make.__doc__ = "\n".join(described(spec))
     make.__signature__ = signature  # type: ignore[attr-defined]  # what inspect and completion read
     return make
 
@@ -73,6 +73,12 @@ def ordered(spec: OperatorSpec) -> list[FieldInfo]:
     if spec.dialect.tables.about.get("rows_are_versions"):
         return list(spec.fields_at(spec.dialect.levels[-1]).values())
     return list(spec.fields.values())
+
+
+def described(spec: OperatorSpec) -> list[str]:
+    """Return the lines that say what an operator computes, and what its fields are for."""
+    told = [f"{info.name}: {info.doc}" for info in ordered(spec) if info.doc]
+    return [spec.table.summary, *(["", *told] if told else [])]
 
 
 def _parameter(spec: OperatorSpec, info: FieldInfo) -> inspect.Parameter:

@@ -26,36 +26,48 @@ def Abs(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The absolute value of each element."""
+
 def Acos(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The inverse cosine of each element, in radians."""
+
 def Acosh(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The inverse hyperbolic cosine of each element."""
+
 def Add(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum of A and B, element by element."""
+
 def AffineGrid(
     *,
     theta: TensorDesc,
     size: TensorDesc,
     grid: TensorDesc | None = None,
     align_corners: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def And(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether both A and B hold, element by element."""
+
 def ArgMax(
     *,
     data: TensorDesc,
@@ -63,7 +75,9 @@ def ArgMax(
     axis: int | None = None,
     keepdims: int | None = None,
     select_last_index: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Where the largest element along axis lies."""
+
 def ArgMin(
     *,
     data: TensorDesc,
@@ -71,27 +85,37 @@ def ArgMin(
     axis: int | None = None,
     keepdims: int | None = None,
     select_last_index: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Where the least element along axis lies."""
+
 def Asin(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The inverse sine of each element, in radians."""
+
 def Asinh(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The inverse hyperbolic sine of each element."""
+
 def Atan(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The inverse tangent of each element, in radians."""
+
 def Atanh(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The inverse hyperbolic tangent of each element."""
+
 def Attention(
     *,
     Q: TensorDesc,
@@ -114,7 +138,9 @@ def Attention(
     scale: float | None = None,
     softcap: float | None = None,
     softmax_precision: int | str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Scaled products of queries and keys, through softmax, times values."""
+
 def AveragePool(
     *,
     X: TensorDesc,
@@ -126,7 +152,9 @@ def AveragePool(
     kernel_shape: list[int],
     pads: list[int] | None = None,
     strides: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The mean of each window over X."""
+
 def BatchNormalization(
     *,
     X: TensorDesc,
@@ -140,57 +168,75 @@ def BatchNormalization(
     epsilon: float | None = None,
     momentum: float | None = None,
     training_mode: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input normalized for each channel by given or running statistics, then scaled and shifted."""
+
 def Bernoulli(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
     dtype: int | str | None = None,
     seed: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """0 or 1 by chance, 1 with the probability that each element of the input says."""
+
 def BitCast(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
     to: int | str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The bits of each element read as the type that `to` names."""
+
 def BitShift(
     *,
     X: TensorDesc,
     Y: TensorDesc,
     Z: TensorDesc | None = None,
     direction: _BitShift_direction,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The bits of X moved by Y places to the left or right, element by element."""
+
 def BitwiseAnd(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The bits that both A and B have, element by element."""
+
 def BitwiseNot(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Every bit of each element turned over."""
+
 def BitwiseOr(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The bits that A or B has, element by element."""
+
 def BitwiseXor(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The bits that one of A and B has, element by element."""
+
 def BlackmanWindow(
     *,
     size: TensorDesc,
     output: TensorDesc | None = None,
     output_datatype: int | str | None = None,
     periodic: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Cast(
     *,
     input: TensorDesc,
@@ -198,7 +244,9 @@ def Cast(
     round_mode: _Cast_round_mode | None = None,
     saturate: int | None = None,
     to: int | str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element converted to the type that `to` names."""
+
 def CastLike(
     *,
     input: TensorDesc,
@@ -206,7 +254,9 @@ def CastLike(
     output: TensorDesc | None = None,
     round_mode: _Cast_round_mode | None = None,
     saturate: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element of the input converted to the type of target_type."""
+
 def CausalConvWithState(
     *,
     input: TensorDesc,
@@ -216,32 +266,42 @@ def CausalConvWithState(
     output: TensorDesc | None = None,
     present_state: TensorDesc | None = None,
     activation: _CausalConvWithState_activation | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Ceil(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element rounded up to an integer."""
+
 def Celu(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
     alpha: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The continuously differentiable exponential linear unit of each element, with parameter alpha."""
+
 def CenterCropPad(
     *,
     input_data: TensorDesc,
     shape: TensorDesc,
     output_data: TensorDesc | None = None,
     axes: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Clip(
     *,
     input: TensorDesc,
     min: TensorDesc | None = None,
     max: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with elements below min set to min and those above max set to max."""
+
 def Col2Im(
     *,
     input: TensorDesc,
@@ -251,27 +311,35 @@ def Col2Im(
     dilations: list[int] | None = None,
     pads: list[int] | None = None,
     strides: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Compress(
     *,
     input: TensorDesc,
     condition: TensorDesc,
     output: TensorDesc | None = None,
     axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The elements of the input for which condition holds, or the slices along axis."""
+
 def Concat(
     *,
     inputs: list[TensorDesc],
     concat_result: TensorDesc | None = None,
     axis: int,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The inputs one behind the other along axis."""
+
 def ConcatFromSequence(
     *,
     input_sequence: TensorDesc,
     concat_result: TensorDesc | None = None,
     axis: int,
     new_axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The tensors of a sequence, one behind the other along axis or along a new one."""
+
 def Constant(
     *,
     output: TensorDesc | None = None,
@@ -283,13 +351,17 @@ def Constant(
     value_ints: list[int] | None = None,
     value_string: str | None = None,
     value_strings: list[str] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A tensor that the model holds."""
+
 def ConstantOfShape(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
     value: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A tensor of the shape that the input holds, all its elements one value."""
+
 def Conv(
     *,
     X: TensorDesc,
@@ -302,7 +374,9 @@ def Conv(
     kernel_shape: list[int] | None = None,
     pads: list[int] | None = None,
     strides: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The convolution of X with the weights W, with a bias B where it is given."""
+
 def ConvInteger(
     *,
     x: TensorDesc,
@@ -316,7 +390,9 @@ def ConvInteger(
     kernel_shape: list[int] | None = None,
     pads: list[int] | None = None,
     strides: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The convolution of integers x with the weights w, each less its zero point, in 32 bits."""
+
 def ConvTranspose(
     *,
     X: TensorDesc,
@@ -331,17 +407,23 @@ def ConvTranspose(
     output_shape: list[int] | None = None,
     pads: list[int] | None = None,
     strides: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The transposed convolution of X with the weights W, with a bias B where it is given."""
+
 def Cos(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The cosine of each element, in radians."""
+
 def Cosh(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The hyperbolic cosine of each element."""
+
 def CumProd(
     *,
     x: TensorDesc,
@@ -349,7 +431,9 @@ def CumProd(
     y: TensorDesc | None = None,
     exclusive: int | None = None,
     reverse: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The product of all elements up to each one along axis."""
+
 def CumSum(
     *,
     x: TensorDesc,
@@ -357,7 +441,9 @@ def CumSum(
     y: TensorDesc | None = None,
     exclusive: int | None = None,
     reverse: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum of all elements up to each one along axis."""
+
 def DFT(
     *,
     input: TensorDesc,
@@ -366,7 +452,9 @@ def DFT(
     output: TensorDesc | None = None,
     inverse: int | None = None,
     onesided: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def DeformConv(
     *,
     X: TensorDesc,
@@ -381,14 +469,18 @@ def DeformConv(
     offset_group: int | None = None,
     pads: list[int] | None = None,
     strides: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def DepthToSpace(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
     blocksize: int,
     mode: _DepthToSpace_mode | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Channels rearranged into blocks of height and width."""
+
 def DequantizeLinear(
     *,
     x: TensorDesc,
@@ -398,18 +490,24 @@ def DequantizeLinear(
     axis: int | None = None,
     block_size: int | None = None,
     output_dtype: int | str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input less a zero point, times a scale."""
+
 def Det(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The determinant of each matrix of the last two dimensions."""
+
 def Div(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A divided by B, element by element."""
+
 def Dropout(
     *,
     data: TensorDesc,
@@ -418,66 +516,88 @@ def Dropout(
     output: TensorDesc | None = None,
     mask: TensorDesc | None = None,
     seed: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input, in training with random elements set to 0 and the others scaled."""
+
 def DynamicQuantizeLinear(
     *,
     x: TensorDesc,
     y: TensorDesc | None = None,
     y_scale: TensorDesc | None = None,
     y_zero_point: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input quantized by a scale and a zero point that fit its range, and both of them."""
+
 def Einsum(
     *,
     Inputs: list[TensorDesc],
     Output: TensorDesc | None = None,
     equation: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Elu(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
     alpha: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The exponential linear unit of each element, with coefficient alpha."""
+
 def Equal(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether A and B are equal, element by element."""
+
 def Erf(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The error function of each element."""
+
 def Exp(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The exponential of each element."""
+
 def Expand(
     *,
     input: TensorDesc,
     shape: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input stretched to shape, as if it were broadcast against a tensor of that shape."""
+
 def EyeLike(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
     dtype: int | str | None = None,
     k: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A matrix of the input's size with ones on its k-th diagonal."""
+
 def Flatten(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
     axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input as a matrix, the dimensions before axis folded into its rows, the others into its columns."""
+
 def Floor(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element rounded down to an integer."""
+
 def GRU(
     *,
     X: TensorDesc,
@@ -496,34 +616,44 @@ def GRU(
     hidden_size: int | None = None,
     layout: int | None = None,
     linear_before_reset: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A network of gated recurrent units of one layer."""
+
 def Gather(
     *,
     data: TensorDesc,
     indices: TensorDesc,
     output: TensorDesc | None = None,
     axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Entries of data along axis, picked by indices, in the place of that dimension."""
+
 def GatherElements(
     *,
     data: TensorDesc,
     indices: TensorDesc,
     output: TensorDesc | None = None,
     axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """For each element of indices the element of data at its own place, but for axis, where indices says which."""
+
 def GatherND(
     *,
     data: TensorDesc,
     indices: TensorDesc,
     output: TensorDesc | None = None,
     batch_dims: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Slices of data, each at the place that the last dimension of indices gives."""
+
 def Gelu(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
     approximate: _Gelu_approximate | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The Gaussian error linear unit of each element, exact or by its approximation with tanh."""
+
 def Gemm(
     *,
     A: TensorDesc,
@@ -534,35 +664,47 @@ def Gemm(
     beta: float | None = None,
     transA: int | None = None,
     transB: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """alpha * A * B + beta * C of matrices, A and B transposed first where transA and transB say so."""
+
 def GlobalAveragePool(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The mean of each channel."""
+
 def GlobalLpPool(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
     p: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The Lp norm of each channel."""
+
 def GlobalMaxPool(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The largest element of each channel."""
+
 def Greater(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether A is greater than B, element by element."""
+
 def GreaterOrEqual(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether A is at least B, element by element."""
+
 def GridSample(
     *,
     X: TensorDesc,
@@ -571,7 +713,9 @@ def GridSample(
     align_corners: int | None = None,
     mode: str | None = None,
     padding_mode: _GridSample_padding_mode | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input at the places that grid names, interpolated."""
+
 def GroupNormalization(
     *,
     X: TensorDesc,
@@ -581,57 +725,75 @@ def GroupNormalization(
     epsilon: float | None = None,
     num_groups: int,
     stash_type: int | str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Groups of channels of each batch normalized, then scaled and shifted."""
+
 def HammingWindow(
     *,
     size: TensorDesc,
     output: TensorDesc | None = None,
     output_datatype: int | str | None = None,
     periodic: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def HannWindow(
     *,
     size: TensorDesc,
     output: TensorDesc | None = None,
     output_datatype: int | str | None = None,
     periodic: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def HardSigmoid(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
     alpha: float | None = None,
     beta: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """alpha * x + beta of each element, cut to the range 0 to 1."""
+
 def HardSwish(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element times its hard sigmoid with alpha 1/6 and beta 0.5."""
+
 def Hardmax(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
     axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """1 for the first of the largest elements along axis, 0 for the others."""
+
 def Identity(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input as it is."""
+
 def If(
     *,
     cond: TensorDesc,
     outputs: list[TensorDesc] | None = None,
     else_branch: GraphDesc,
     then_branch: GraphDesc,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The outputs of one of two graphs, by a condition."""
+
 def ImageDecoder(
     *,
     encoded_stream: TensorDesc,
     image: TensorDesc | None = None,
     pixel_format: _ImageDecoder_pixel_format | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def InstanceNormalization(
     *,
     input: TensorDesc,
@@ -639,19 +801,25 @@ def InstanceNormalization(
     B: TensorDesc,
     output: TensorDesc | None = None,
     epsilon: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each channel of each batch normalized, then scaled and shifted."""
+
 def IsInf(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
     detect_negative: int | None = None,
     detect_positive: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether each element is infinite, of the signs that are asked for."""
+
 def IsNaN(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether each element is not a number."""
+
 def LRN(
     *,
     X: TensorDesc,
@@ -660,7 +828,9 @@ def LRN(
     beta: float | None = None,
     bias: float | None = None,
     size: int,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element divided by a power of the sum of squares of its neighbouring channels."""
+
 def LSTM(
     *,
     X: TensorDesc,
@@ -682,7 +852,9 @@ def LSTM(
     hidden_size: int | None = None,
     input_forget: int | None = None,
     layout: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A long short-term memory network of one layer."""
+
 def LayerNormalization(
     *,
     X: TensorDesc,
@@ -694,25 +866,33 @@ def LayerNormalization(
     axis: int | None = None,
     epsilon: float | None = None,
     stash_type: int | str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input normalized over its dimensions from axis on, then scaled and shifted."""
+
 def LeakyRelu(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
     alpha: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element, negative ones times alpha."""
+
 def Less(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether A is less than B, element by element."""
+
 def LessOrEqual(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether A is at most B, element by element."""
+
 def LinearAttention(
     *,
     query: TensorDesc,
@@ -728,18 +908,24 @@ def LinearAttention(
     q_num_heads: int,
     scale: float | None = None,
     update_rule: _LinearAttention_update_rule | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Log(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The natural logarithm of each element."""
+
 def LogSoftmax(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
     axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The logarithms of the softmax of the elements along axis."""
+
 def Loop(
     *,
     M: TensorDesc | None = None,
@@ -747,14 +933,18 @@ def Loop(
     v_initial: list[TensorDesc] | None = None,
     v_final_and_scan_outputs: list[TensorDesc] | None = None,
     body: GraphDesc,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def LpNormalization(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
     axis: int | None = None,
     p: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input divided by its Lp norm along axis."""
+
 def LpPool(
     *,
     X: TensorDesc,
@@ -766,13 +956,17 @@ def LpPool(
     p: int | None = None,
     pads: list[int] | None = None,
     strides: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The Lp norm of each window over X."""
+
 def MatMul(
     *,
     A: TensorDesc,
     B: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The matrix product of A and B, as numpy.matmul has it."""
+
 def MatMulInteger(
     *,
     A: TensorDesc,
@@ -780,12 +974,16 @@ def MatMulInteger(
     a_zero_point: TensorDesc | None = None,
     b_zero_point: TensorDesc | None = None,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The matrix product of integers A and B, each less its zero point, in 32 bits."""
+
 def Max(
     *,
     data_0: list[TensorDesc],
     max: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The greatest of the inputs, element by element."""
+
 def MaxPool(
     *,
     X: TensorDesc,
@@ -798,7 +996,9 @@ def MaxPool(
     pads: list[int] | None = None,
     storage_order: int | None = None,
     strides: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The largest element of each window over X, and where it lies."""
+
 def MaxRoiPool(
     *,
     X: TensorDesc,
@@ -806,7 +1006,9 @@ def MaxRoiPool(
     Y: TensorDesc | None = None,
     pooled_shape: list[int],
     spatial_scale: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The largest element in each part of each region of interest."""
+
 def MaxUnpool(
     *,
     X: TensorDesc,
@@ -816,18 +1018,24 @@ def MaxUnpool(
     kernel_shape: list[int],
     pads: list[int] | None = None,
     strides: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input at the places that indices say, in a larger tensor of zeros."""
+
 def Mean(
     *,
     data_0: list[TensorDesc],
     mean: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The mean of the inputs, element by element."""
+
 def MeanVarianceNormalization(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
     axes: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input less its mean along axes, divided by its standard deviation."""
+
 def MelWeightMatrix(
     *,
     num_mel_bins: TensorDesc,
@@ -837,30 +1045,40 @@ def MelWeightMatrix(
     upper_edge_hertz: TensorDesc,
     output: TensorDesc | None = None,
     output_datatype: int | str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Min(
     *,
     data_0: list[TensorDesc],
     min: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The least of the inputs, element by element."""
+
 def Mish(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element times the hyperbolic tangent of its softplus."""
+
 def Mod(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
     fmod: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The remainder of A divided by B, element by element, with the sign of B or (fmod) that of A."""
+
 def Mul(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The product of A and B, element by element."""
+
 def Multinomial(
     *,
     input: TensorDesc,
@@ -868,12 +1086,16 @@ def Multinomial(
     dtype: int | str | None = None,
     sample_size: int | None = None,
     seed: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Draws of classes for each batch, by their unnormalized log-probabilities."""
+
 def Neg(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element with its sign turned over."""
+
 def NegativeLogLikelihoodLoss(
     *,
     input: TensorDesc,
@@ -882,7 +1104,9 @@ def NegativeLogLikelihoodLoss(
     loss: TensorDesc | None = None,
     ignore_index: int | None = None,
     reduction: _NegativeLogLikelihoodLoss_reduction | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def NonMaxSuppression(
     *,
     boxes: TensorDesc,
@@ -892,17 +1116,23 @@ def NonMaxSuppression(
     score_threshold: TensorDesc | None = None,
     selected_indices: TensorDesc | None = None,
     center_point_box: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The boxes that overlap little enough with boxes of a higher score."""
+
 def NonZero(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The places of the elements that are not 0, one row of indices for each dimension of the input."""
+
 def Not(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The logical negation of each element."""
+
 def OneHot(
     *,
     indices: TensorDesc,
@@ -910,35 +1140,53 @@ def OneHot(
     values: TensorDesc,
     output: TensorDesc | None = None,
     axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Adds a dimension of size depth at axis and writes on_value where it equals the index, off_value elsewhere.
+
+    indices: non-integer ones are cast to int64 first
+    depth: scalar or one element; cast to int64 first if it is no integer
+    values: off_value, then on_value
+    axis: where the new dimension goes; -1 is the last
+    """
+
 def Optional(
     *,
     input: TensorDesc | None = None,
     output: TensorDesc | None = None,
     type: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """An optional that holds the input, or nothing of a type."""
+
 def OptionalGetElement(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """What an optional holds; a tensor or a sequence is put out as it is."""
+
 def OptionalHasElement(
     *,
     input: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Or(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether A or B holds, element by element."""
+
 def PRelu(
     *,
     X: TensorDesc,
     slope: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element, negative ones times slope."""
+
 def Pad(
     *,
     data: TensorDesc,
@@ -947,13 +1195,17 @@ def Pad(
     axes: TensorDesc | None = None,
     output: TensorDesc | None = None,
     mode: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with elements added before and behind it along its dimensions, or taken away where pads is negative."""
+
 def Pow(
     *,
     X: TensorDesc,
     Y: TensorDesc,
     Z: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """X to the power Y, element by element."""
+
 def QLinearConv(
     *,
     x: TensorDesc,
@@ -972,7 +1224,9 @@ def QLinearConv(
     kernel_shape: list[int] | None = None,
     pads: list[int] | None = None,
     strides: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The convolution of quantized x with the quantized weights w, quantized by the scale and zero point of y."""
+
 def QLinearMatMul(
     *,
     a: TensorDesc,
@@ -984,7 +1238,9 @@ def QLinearMatMul(
     y_scale: TensorDesc,
     y_zero_point: TensorDesc,
     y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The matrix product of quantized a and b, quantized by the scale and zero point of y."""
+
 def QuantizeLinear(
     *,
     x: TensorDesc,
@@ -996,7 +1252,9 @@ def QuantizeLinear(
     output_dtype: int | str | None = None,
     precision: int | str | None = None,
     saturate: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input divided by a scale, rounded, and moved by a zero point."""
+
 def RMSNormalization(
     *,
     X: TensorDesc,
@@ -1005,7 +1263,9 @@ def RMSNormalization(
     axis: int | None = None,
     epsilon: float | None = None,
     stash_type: int | str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def RNN(
     *,
     X: TensorDesc,
@@ -1023,7 +1283,9 @@ def RNN(
     direction: _LSTM_direction | None = None,
     hidden_size: int | None = None,
     layout: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A simple recurrent network of one layer."""
+
 def RandomNormal(
     *,
     output: TensorDesc | None = None,
@@ -1032,7 +1294,9 @@ def RandomNormal(
     scale: float | None = None,
     seed: float | None = None,
     shape: list[int],
-) -> Descriptor: ...
+) -> Descriptor:
+    """Random numbers of a normal distribution."""
+
 def RandomNormalLike(
     *,
     input: TensorDesc,
@@ -1041,7 +1305,9 @@ def RandomNormalLike(
     mean: float | None = None,
     scale: float | None = None,
     seed: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Random numbers of a normal distribution, in the shape of the input."""
+
 def RandomUniform(
     *,
     output: TensorDesc | None = None,
@@ -1050,7 +1316,9 @@ def RandomUniform(
     low: float | None = None,
     seed: float | None = None,
     shape: list[int],
-) -> Descriptor: ...
+) -> Descriptor:
+    """Random numbers of a uniform distribution."""
+
 def RandomUniformLike(
     *,
     input: TensorDesc,
@@ -1059,7 +1327,9 @@ def RandomUniformLike(
     high: float | None = None,
     low: float | None = None,
     seed: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Random numbers of a uniform distribution, in the shape of the input."""
+
 def Range(
     *,
     start: TensorDesc,
@@ -1067,12 +1337,16 @@ def Range(
     delta: TensorDesc,
     output: TensorDesc | None = None,
     stash_type: int | str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The numbers from start in steps of delta up to limit, which is left out."""
+
 def Reciprocal(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """One divided by each element."""
+
 def ReduceL1(
     *,
     data: TensorDesc,
@@ -1080,7 +1354,9 @@ def ReduceL1(
     reduced: TensorDesc | None = None,
     keepdims: int | None = None,
     noop_with_empty_axes: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum of absolute values of the elements along axes."""
+
 def ReduceL2(
     *,
     data: TensorDesc,
@@ -1088,7 +1364,9 @@ def ReduceL2(
     reduced: TensorDesc | None = None,
     keepdims: int | None = None,
     noop_with_empty_axes: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The square root of the sum of squares of the elements along axes."""
+
 def ReduceLogSum(
     *,
     data: TensorDesc,
@@ -1096,7 +1374,9 @@ def ReduceLogSum(
     reduced: TensorDesc | None = None,
     keepdims: int | None = None,
     noop_with_empty_axes: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The logarithm of the sum of the elements along axes."""
+
 def ReduceLogSumExp(
     *,
     data: TensorDesc,
@@ -1104,7 +1384,9 @@ def ReduceLogSumExp(
     reduced: TensorDesc | None = None,
     keepdims: int | None = None,
     noop_with_empty_axes: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The logarithm of the sum of exponentials of the elements along axes."""
+
 def ReduceMax(
     *,
     data: TensorDesc,
@@ -1112,7 +1394,9 @@ def ReduceMax(
     reduced: TensorDesc | None = None,
     keepdims: int | None = None,
     noop_with_empty_axes: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The largest of the elements along axes."""
+
 def ReduceMean(
     *,
     data: TensorDesc,
@@ -1120,7 +1404,9 @@ def ReduceMean(
     reduced: TensorDesc | None = None,
     keepdims: int | None = None,
     noop_with_empty_axes: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The mean of the elements along axes."""
+
 def ReduceMin(
     *,
     data: TensorDesc,
@@ -1128,7 +1414,9 @@ def ReduceMin(
     reduced: TensorDesc | None = None,
     keepdims: int | None = None,
     noop_with_empty_axes: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The least of the elements along axes."""
+
 def ReduceProd(
     *,
     data: TensorDesc,
@@ -1136,7 +1424,9 @@ def ReduceProd(
     reduced: TensorDesc | None = None,
     keepdims: int | None = None,
     noop_with_empty_axes: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The product of the elements along axes."""
+
 def ReduceSum(
     *,
     data: TensorDesc,
@@ -1144,7 +1434,9 @@ def ReduceSum(
     reduced: TensorDesc | None = None,
     keepdims: int | None = None,
     noop_with_empty_axes: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum of the elements along axes."""
+
 def ReduceSumSquare(
     *,
     data: TensorDesc,
@@ -1152,25 +1444,33 @@ def ReduceSumSquare(
     reduced: TensorDesc | None = None,
     keepdims: int | None = None,
     noop_with_empty_axes: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum of squares of the elements along axes."""
+
 def RegexFullMatch(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
     pattern: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Relu(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The larger of each element and 0."""
+
 def Reshape(
     *,
     data: TensorDesc,
     shape: TensorDesc,
     reshaped: TensorDesc | None = None,
     allowzero: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input's elements in the same order, in another shape."""
+
 def Resize(
     *,
     X: TensorDesc,
@@ -1187,7 +1487,9 @@ def Resize(
     keep_aspect_ratio_policy: _Resize_keep_aspect_ratio_policy | None = None,
     mode: str | None = None,
     nearest_mode: _Resize_nearest_mode | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input interpolated to other sizes."""
+
 def ReverseSequence(
     *,
     input: TensorDesc,
@@ -1195,7 +1497,9 @@ def ReverseSequence(
     Y: TensorDesc | None = None,
     batch_axis: int | None = None,
     time_axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The first elements of each sequence in reverse order, the others as they are."""
+
 def RoiAlign(
     *,
     X: TensorDesc,
@@ -1208,7 +1512,9 @@ def RoiAlign(
     output_width: int | None = None,
     sampling_ratio: int | None = None,
     spatial_scale: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The mean or largest of sampled elements in each part of each region of interest."""
+
 def RotaryEmbedding(
     *,
     X: TensorDesc,
@@ -1219,12 +1525,16 @@ def RotaryEmbedding(
     interleaved: int | None = None,
     num_heads: int | None = None,
     rotary_embedding_dim: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Round(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element rounded to the nearest integer, halves to the even one."""
+
 def STFT(
     *,
     signal: TensorDesc,
@@ -1233,7 +1543,9 @@ def STFT(
     frame_length: TensorDesc | None = None,
     output: TensorDesc | None = None,
     onesided: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Scan(
     *,
     initial_state_and_scan_inputs: list[TensorDesc],
@@ -1244,7 +1556,9 @@ def Scan(
     scan_input_directions: list[int] | None = None,
     scan_output_axes: list[int] | None = None,
     scan_output_directions: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A graph run for each slice of its inputs, with state handed on."""
+
 def Scatter(
     *,
     data: TensorDesc,
@@ -1252,7 +1566,11 @@ def Scatter(
     updates: TensorDesc,
     output: TensorDesc | None = None,
     axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A copy of data in which the elements of updates stand at their own places, but for axis, where indices says
+    which.
+    """
+
 def ScatterElements(
     *,
     data: TensorDesc,
@@ -1261,7 +1579,11 @@ def ScatterElements(
     output: TensorDesc | None = None,
     axis: int | None = None,
     reduction: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A copy of data in which the elements of updates stand at their own places, but for axis, where indices says
+    which.
+    """
+
 def ScatterND(
     *,
     data: TensorDesc,
@@ -1269,94 +1591,126 @@ def ScatterND(
     updates: TensorDesc,
     output: TensorDesc | None = None,
     reduction: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A copy of data in which the updates stand at the places that the last dimension of indices gives."""
+
 def Selu(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
     alpha: float | None = None,
     gamma: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The scaled exponential linear unit of each element."""
+
 def SequenceAt(
     *,
     input_sequence: TensorDesc,
     position: TensorDesc,
     tensor: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """One tensor of a sequence."""
+
 def SequenceConstruct(
     *,
     inputs: list[TensorDesc],
     output_sequence: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def SequenceEmpty(
     *,
     output: TensorDesc | None = None,
     dtype: int | str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def SequenceErase(
     *,
     input_sequence: TensorDesc,
     position: TensorDesc | None = None,
     output_sequence: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A sequence without one of its tensors."""
+
 def SequenceInsert(
     *,
     input_sequence: TensorDesc,
     tensor: TensorDesc,
     position: TensorDesc | None = None,
     output_sequence: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A sequence with one more tensor."""
+
 def SequenceLength(
     *,
     input_sequence: TensorDesc,
     length: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """How many tensors a sequence has."""
+
 def SequenceMap(
     *,
     input_sequence: TensorDesc,
     additional_inputs: list[TensorDesc] | None = None,
     out_sequence: list[TensorDesc] | None = None,
     body: GraphDesc,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Shape(
     *,
     data: TensorDesc,
     shape: TensorDesc | None = None,
     end: int | None = None,
     start: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sizes of the input as a list, or those from start to end of them."""
+
 def Shrink(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
     bias: float | None = None,
     lambd: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Elements within lambd of 0 become 0, the others move by bias toward it."""
+
 def Sigmoid(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The logistic function of each element."""
+
 def Sign(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """-1, 0 or 1 for each element, by its sign."""
+
 def Sin(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sine of each element, in radians."""
+
 def Sinh(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The hyperbolic sine of each element."""
+
 def Size(
     *,
     data: TensorDesc,
     size: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """How many elements the input has, as a scalar."""
+
 def Slice(
     *,
     data: TensorDesc,
@@ -1365,13 +1719,17 @@ def Slice(
     axes: TensorDesc | None = None,
     steps: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The elements of the input from starts to ends along axes, every one or those in steps."""
+
 def Softmax(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
     axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The exponentials of the elements along axis, divided by their sum."""
+
 def SoftmaxCrossEntropyLoss(
     *,
     scores: TensorDesc,
@@ -1381,24 +1739,32 @@ def SoftmaxCrossEntropyLoss(
     log_prob: TensorDesc | None = None,
     ignore_index: int | None = None,
     reduction: _NegativeLogLikelihoodLoss_reduction | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Softplus(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The logarithm of 1 plus the exponential of each element."""
+
 def Softsign(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element divided by 1 plus its absolute value."""
+
 def SpaceToDepth(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
     blocksize: int,
     mode: _DepthToSpace_mode | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Blocks of height and width rearranged into channels."""
+
 def Split(
     *,
     input: TensorDesc,
@@ -1406,7 +1772,9 @@ def Split(
     outputs: list[TensorDesc] | None = None,
     axis: int | None = None,
     num_outputs: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input cut into parts along axis, of equal size or of the sizes that split gives."""
+
 def SplitToSequence(
     *,
     input: TensorDesc,
@@ -1414,24 +1782,32 @@ def SplitToSequence(
     output_sequence: TensorDesc | None = None,
     axis: int | None = None,
     keepdims: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Sqrt(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The square root of each element."""
+
 def Squeeze(
     *,
     data: TensorDesc,
     axes: TensorDesc | None = None,
     squeezed: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input without the dimensions of size 1 that axes names, or without any of size 1."""
+
 def StringConcat(
     *,
     X: TensorDesc,
     Y: TensorDesc,
     Z: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The strings of X followed by those of Y, element by element."""
+
 def StringNormalizer(
     *,
     X: TensorDesc,
@@ -1440,7 +1816,9 @@ def StringNormalizer(
     is_case_sensitive: int | None = None,
     locale: str | None = None,
     stopwords: list[str] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def StringSplit(
     *,
     X: TensorDesc,
@@ -1448,41 +1826,55 @@ def StringSplit(
     Z: TensorDesc | None = None,
     delimiter: str | None = None,
     maxsplit: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Sub(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A minus B, element by element."""
+
 def Sum(
     *,
     data_0: list[TensorDesc],
     sum: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum of the inputs, element by element."""
+
 def SwiGLU(
     *,
     A: TensorDesc,
     B: TensorDesc,
     Y: TensorDesc | None = None,
     alpha: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def Swish(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
     alpha: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element times the sigmoid of alpha times itself."""
+
 def Tan(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The tangent of each element, in radians."""
+
 def Tanh(
     *,
     input: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The hyperbolic tangent of each element."""
+
 def TensorScatter(
     *,
     past_cache: TensorDesc,
@@ -1491,7 +1883,9 @@ def TensorScatter(
     present_cache: TensorDesc | None = None,
     axis: int | None = None,
     mode: _TensorScatter_mode | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def TfIdfVectorizer(
     *,
     X: TensorDesc,
@@ -1505,19 +1899,25 @@ def TfIdfVectorizer(
     pool_int64s: list[int] | None = None,
     pool_strings: list[str] | None = None,
     weights: list[float] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """"""
+
 def ThresholdedRelu(
     *,
     X: TensorDesc,
     Y: TensorDesc | None = None,
     alpha: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Elements above alpha as they are, all others 0."""
+
 def Tile(
     *,
     input: TensorDesc,
     repeats: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input repeated along each dimension as often as repeats says; before 6 along one."""
+
 def TopK(
     *,
     X: TensorDesc,
@@ -1527,20 +1927,26 @@ def TopK(
     axis: int | None = None,
     largest: int | None = None,
     sorted: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The K largest or least elements along axis, and where they lie."""
+
 def Transpose(
     *,
     data: TensorDesc,
     transposed: TensorDesc | None = None,
     perm: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with its dimensions in another order, reversed unless perm says which."""
+
 def Trilu(
     *,
     input: TensorDesc,
     k: TensorDesc | None = None,
     output: TensorDesc | None = None,
     upper: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The elements of each matrix on and above its k-th diagonal, or on and below it, and 0 elsewhere."""
+
 def Unique(
     *,
     X: TensorDesc,
@@ -1550,30 +1956,39 @@ def Unique(
     counts: TensorDesc | None = None,
     axis: int | None = None,
     sorted: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The different elements of the input, or the different slices along axis, with where and how often they occur."""
+
 def Unsqueeze(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     expanded: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with a dimension of size 1 at each place that axes names in the output."""
+
 def Upsample(
     *,
     X: TensorDesc,
     scales: TensorDesc,
     Y: TensorDesc | None = None,
     mode: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input interpolated to larger sizes."""
+
 def Where(
     *,
     condition: TensorDesc,
     X: TensorDesc,
     Y: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Elements of X where condition holds, those of Y elsewhere."""
+
 def Xor(
     *,
     A: TensorDesc,
     B: TensorDesc,
     C: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether exactly one of A and B holds, element by element."""

@@ -9,23 +9,34 @@ def Abs(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The absolute value of each element."""
+
 def Acos(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The angle between 0 and pi whose cosine is the element."""
+
 def Acosh(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The number, 0 or more, whose hyperbolic cosine is the element."""
+
 def AdaptiveAvgPool(
     *,
     data: TensorDesc,
     output_size: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The mean of parts that divide the input into as many as output_size says.
+
+    output_size: the spatial sizes of the output
+    """
+
 def AdaptiveMaxPool(
     *,
     data: TensorDesc,
@@ -33,40 +44,58 @@ def AdaptiveMaxPool(
     output: TensorDesc | None = None,
     indices: TensorDesc | None = None,
     index_element_type: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The largest element, and its place, of parts that divide the input into as many as output_size says.
+
+    output_size: the spatial sizes of the output
+    indices: places in the flat spatial dimensions
+    """
+
 def Add(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum of a and b, element by element."""
+
 def Asin(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The angle between minus pi / 2 and pi / 2 whose sine is the element."""
+
 def Asinh(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The number whose hyperbolic sine is the element."""
+
 def Assign(
     *,
     new_value: TensorDesc,
     output: TensorDesc | None = None,
     variable_id: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Writes a value to a variable, which ReadValue reads when the model runs again."""
+
 def Atan(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The angle between minus pi / 2 and pi / 2 whose tangent is the element."""
+
 def Atanh(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The number whose hyperbolic tangent is the element."""
+
 def AvgPool(
     *,
     strides: list[int],
@@ -79,14 +108,27 @@ def AvgPool(
     output: TensorDesc | None = None,
     exclude_pad: bool,
     dilations: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The mean of the elements under each window.
+
+    pads_begin: without effect unless auto_pad is explicit
+    pads_end: without effect unless auto_pad is explicit
+    exclude_pad: padding does not count in the mean
+    """
+
 def BGRtoNV12(
     *,
     image: TensorDesc,
     output: TensorDesc | None = None,
     uv: TensorDesc | None = None,
     single_plane: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The planes Y and UV of an image of blue, green and red.
+
+    image: NHWC
+    output: both planes, Y above UV, or the plane Y
+    """
+
 def BatchNormInference(
     *,
     data: TensorDesc,
@@ -96,7 +138,14 @@ def BatchNormInference(
     variance: TensorDesc,
     output: TensorDesc | None = None,
     epsilon: float,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each channel less a mean, divided by a standard deviation, scaled and shifted.
+
+    data: batch, channels and further dimensions
+    gamma: factor for each channel
+    beta: what is added to each channel
+    """
+
 def BatchToSpace(
     *,
     data: TensorDesc,
@@ -104,7 +153,9 @@ def BatchToSpace(
     crops_begin: TensorDesc,
     crops_end: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with its batches laid out as blocks of the other dimensions, which are then cropped at both ends."""
+
 def BinaryConvolution(
     *,
     strides: list[int],
@@ -117,47 +168,66 @@ def BinaryConvolution(
     output: TensorDesc | None = None,
     mode: str,
     pad_value: float,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The convolution of data of 0 and 1 with filters of bits, where 0 stands for -1.
+
+    pads_begin: without effect unless auto_pad is explicit
+    pads_end: without effect unless auto_pad is explicit
+    data: holds 0 and 1
+    """
+
 def BitwiseAnd(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The bits that a and b both have, element by element."""
+
 def BitwiseLeftShift(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """a shifted up by b bits, element by element."""
+
 def BitwiseNot(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element with all its bits inverted; of truth values, the other one."""
+
 def BitwiseOr(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The bits that a or b has, or both, element by element."""
+
 def BitwiseRightShift(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """a shifted down by b bits, element by element."""
+
 def BitwiseXor(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The bits that one of a and b has, but not both, element by element."""
+
 def Broadcast(
     *,
     data: TensorDesc,
@@ -165,7 +235,9 @@ def Broadcast(
     axes_mapping: TensorDesc | None = None,
     output: TensorDesc | None = None,
     mode: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input repeated to target_shape, with its dimensions at the end, or where axes_mapping says."""
+
 def Bucketize(
     *,
     data: TensorDesc,
@@ -173,14 +245,26 @@ def Bucketize(
     output: TensorDesc | None = None,
     output_type: str | None = None,
     with_right_bound: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """For each element of data, the index of the bucket it falls in; buckets holds the sorted boundaries.
+
+    buckets: sorted boundaries, no two alike; may be empty
+    output_type: i64 if absent
+    """
+
 def CTCGreedyDecoder(
     *,
     data: TensorDesc,
     sequence_mask: TensorDesc,
     output: TensorDesc | None = None,
     ctc_merge_repeated: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The most probable class at each step of each sequence, without blanks and, if asked, without repetitions.
+
+    sequence_mask: 1 where a sequence has a symbol, 0 behind its end
+    output: classes, then -1
+    """
+
 def CTCGreedyDecoderSeqLen(
     *,
     data: TensorDesc,
@@ -191,7 +275,13 @@ def CTCGreedyDecoderSeqLen(
     merge_repeated: bool | None = None,
     classes_index_type: str | None = None,
     sequence_length_type: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The most probable class at each step of each sequence, without blanks, and how many classes that leaves.
+
+    blank_index: the last class if absent
+    classes: decoded classes, then -1
+    """
+
 def CTCLoss(
     *,
     logits: TensorDesc,
@@ -203,19 +293,29 @@ def CTCLoss(
     preprocess_collapse_repeated: bool | None = None,
     ctc_merge_repeated: bool | None = None,
     unique: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The negative logarithm of the probability that logits spell labels, for each sequence of the batch.
+
+    blank_index: the last class if absent
+    ctc_merge_repeated: true if absent
+    """
+
 def Ceiling(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element rounded up to a whole number."""
+
 def Clamp(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     min: float,
     max: float,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element held between min and max."""
+
 def Col2Im(
     *,
     data: TensorDesc,
@@ -226,13 +326,23 @@ def Col2Im(
     dilations: list[int] | None = None,
     pads_begin: list[int] | None = None,
     pads_end: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Images put together from blocks that slid over them; where blocks overlap, their elements are added.
+
+    strides: 1 and 1 where it is left out
+    dilations: 1 and 1 where it is left out
+    pads_begin: 0 and 0 where it is left out
+    pads_end: 0 and 0 where it is left out
+    """
+
 def Concat(
     *,
     inputs: list[TensorDesc],
     output: TensorDesc | None = None,
     axis: int,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The inputs one behind the other along axis."""
+
 def Const(
     *,
     output: TensorDesc | None = None,
@@ -240,19 +350,33 @@ def Const(
     shape: list[int],
     offset: int,
     size: int,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A constant whose elements lie in the file of weights.
+
+    shape: none for a scalar
+    offset: the first byte of the elements
+    size: how many bytes they take
+    """
+
 def Convert(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     destination_type: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element as a number of the type destination_type."""
+
 def ConvertLike(
     *,
     data: TensorDesc,
     like: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element of data as a number of the type that like has.
+
+    like: only its type is read
+    """
+
 def ConvertPromoteTypes(
     *,
     input_0: TensorDesc,
@@ -262,7 +386,9 @@ def ConvertPromoteTypes(
     promote_unsafe: bool | None = None,
     pytorch_scalar_promotion: bool | None = None,
     u64_integer_promotion_target: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Both inputs converted to the type that holds the numbers of both."""
+
 def Convolution(
     *,
     strides: list[int],
@@ -273,7 +399,13 @@ def Convolution(
     data: TensorDesc,
     filters: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The convolution of data with filters, which are not mirrored, over one, two or three dimensions.
+
+    pads_begin: without effect unless auto_pad is explicit
+    pads_end: without effect unless auto_pad is explicit
+    """
+
 def ConvolutionBackpropData(
     *,
     data: TensorDesc,
@@ -286,17 +418,28 @@ def ConvolutionBackpropData(
     dilations: list[int],
     auto_pad: _AvgPool_auto_pad | None = None,
     output_padding: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The transposed convolution of data with filters.
+
+    output_shape: the spatial sizes of the output
+    pads_begin: without effect unless auto_pad is explicit
+    pads_end: without effect unless auto_pad is explicit
+    """
+
 def Cos(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The cosine of each element, in radians."""
+
 def Cosh(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The hyperbolic cosine of each element."""
+
 def CumSum(
     *,
     data: TensorDesc,
@@ -304,14 +447,25 @@ def CumSum(
     output: TensorDesc | None = None,
     exclusive: bool | None = None,
     reverse: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum of all elements up to each one along axis.
+
+    axis: 0 if absent; negative counts from the end
+    """
+
 def DFT(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     signal_size: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The discrete Fourier transform, complex to complex.
+
+    axes: the last one is what a real side is halved along
+    signal_size: how long the signal is taken along each axis; -1 is as it is
+    """
+
 def DeformableConvolution(
     *,
     strides: list[int],
@@ -327,7 +481,17 @@ def DeformableConvolution(
     group: int | None = None,
     deformable_group: int | None = None,
     bilinear_interpolation_pad: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A convolution whose filters look at places that offsets move, and weigh them with a mask.
+
+    pads_begin: without effect unless auto_pad is explicit
+    pads_end: without effect unless auto_pad is explicit
+    offsets: two numbers for each element of a kernel
+    mask: weights of all places that the filters look at
+    group: 1 if absent
+    deformable_group: 1 if absent
+    """
+
 def DeformablePSROIPooling(
     *,
     data: TensorDesc,
@@ -342,14 +506,29 @@ def DeformablePSROIPooling(
     spatial_bins_y: int | None = None,
     trans_std: float | None = None,
     part_size: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The mean of interpolated elements in each part of each region of interest, each part from channels of its own
+    and moved by an offset.
+
+    data: feature maps, NCHW
+    rois: a region in each row
+    spatial_scale: what coordinates of regions are multiplied by
+    offsets: by how much each part of a region moves
+    part_size: height and width of offsets
+    """
+
 def DepthToSpace(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     block_size: int | None = None,
     mode: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with its second dimension laid out as blocks of the dimensions behind it.
+
+    block_size: 1 where it is left out
+    """
+
 def DetectionOutput(
     *,
     box_logits: TensorDesc,
@@ -373,7 +552,16 @@ def DetectionOutput(
     input_height: int | None = None,
     input_width: int | None = None,
     objectness_score: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Boxes decoded from predictions and priors, without those that overlap better ones of their class.
+
+    box_logits: four numbers for each prior box, or for each prior box and class
+    class_preds: a number for each prior box and class
+    proposals: the prior boxes, behind them their variances
+    output: batch, class, confidence and four coordinates of each box
+    keep_top_k: -1 keeps all boxes
+    """
+
 def Divide(
     *,
     a: TensorDesc,
@@ -381,19 +569,25 @@ def Divide(
     output: TensorDesc | None = None,
     m_pythondiv: bool | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The quotient of a and b, element by element; of integers rounded down or cut, as m_pythondiv says."""
+
 def Einsum(
     *,
     inputs: list[TensorDesc],
     output: TensorDesc | None = None,
     equation: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A sum of products over the dimensions that an equation names."""
+
 def Elu(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     alpha: float,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element above 0, and below alpha times its exponential less 1."""
+
 def EmbeddingBagOffsets(
     *,
     emb_table: TensorDesc,
@@ -403,7 +597,13 @@ def EmbeddingBagOffsets(
     per_sample_weights: TensorDesc | None = None,
     output: TensorDesc | None = None,
     reduction: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum or the mean of the rows of emb_table in each bag; offsets says where in indices each bag begins.
+
+    offsets: where in indices each bag begins
+    default_index: row for empty bags; -1 and absent mean zeros
+    """
+
 def EmbeddingBagOffsetsSum(
     *,
     emb_table: TensorDesc,
@@ -412,7 +612,13 @@ def EmbeddingBagOffsetsSum(
     default_index: TensorDesc | None = None,
     per_sample_weights: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum of the rows of emb_table in each bag; offsets says where in indices each bag begins.
+
+    offsets: where in indices each bag begins
+    default_index: row for empty bags; -1 and absent mean zeros
+    """
+
 def EmbeddingBagPacked(
     *,
     emb_table: TensorDesc,
@@ -420,14 +626,18 @@ def EmbeddingBagPacked(
     per_sample_weights: TensorDesc | None = None,
     output: TensorDesc | None = None,
     reduction: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum or the mean of the rows of emb_table in each bag; each row of indices is a bag."""
+
 def EmbeddingBagPackedSum(
     *,
     emb_table: TensorDesc,
     indices: TensorDesc,
     per_sample_weights: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum of the rows of emb_table in each bag; each row of indices is a bag."""
+
 def EmbeddingSegmentsSum(
     *,
     emb_table: TensorDesc,
@@ -437,29 +647,43 @@ def EmbeddingSegmentsSum(
     default_index: TensorDesc | None = None,
     per_sample_weights: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum of the rows of emb_table in each segment; segment_ids says which segment each of indices belongs to.
+
+    segment_ids: sorted, may repeat
+    default_index: row for empty segments; absent means zeros
+    """
+
 def Equal(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether a and b are equal, element by element."""
+
 def Erf(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The Gauss error function of each element."""
+
 def ErfInv(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The number whose Gauss error function is the element."""
+
 def Exp(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """e to the power of each element."""
+
 def ExperimentalDetectronDetectionOutput(
     *,
     rois: TensorDesc,
@@ -477,7 +701,16 @@ def ExperimentalDetectronDetectionOutput(
     class_agnostic_box_regression: bool | None = None,
     max_delta_log_wh: float,
     deltas_weights: list[float],
-) -> Descriptor: ...
+) -> Descriptor:
+    """Boxes refined by predictions, without those that overlap better ones of their class.
+
+    rois: four coordinates in each row
+    deltas: four numbers for each region and class
+    scores: a number for each region and class
+    image_info: height, width and scale of the image
+    deltas_weights: what the four deltas are divided by
+    """
+
 def ExperimentalDetectronGenerateProposalsSingleImage(
     *,
     image_info: TensorDesc,
@@ -490,7 +723,15 @@ def ExperimentalDetectronGenerateProposalsSingleImage(
     nms_threshold: float,
     pre_nms_count: int,
     post_nms_count: int,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Regions of one image that are likely to hold an object, from anchors and predictions.
+
+    image_info: height, width and scale of the image
+    anchors: four coordinates in each row
+    deltas: channels, height and width
+    scores: channels, height and width
+    """
+
 def ExperimentalDetectronPriorGridGenerator(
     *,
     priors: TensorDesc,
@@ -502,7 +743,17 @@ def ExperimentalDetectronPriorGridGenerator(
     w: int | None = None,
     stride_x: float | None = None,
     stride_y: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The prior boxes moved to each cell of a grid.
+
+    priors: four coordinates in each row
+    feature_map: NCHW; its sizes count alone
+    image: NCHW; its sizes count alone
+    flatten: true if absent
+    h: 0 for the height of the feature map
+    w: 0 for the width of the feature map
+    """
+
 def ExperimentalDetectronROIFeatureExtractor(
     *,
     rois: TensorDesc,
@@ -513,14 +764,27 @@ def ExperimentalDetectronROIFeatureExtractor(
     sampling_ratio: int,
     pyramid_scales: list[int],
     aligned: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Regions of interest pooled to one size, each from the feature maps of a pyramid that fit its size.
+
+    rois: four coordinates in each row
+    pyramid: feature maps, NCHW
+    output_rois: the regions in the order of the pyramid
+    sampling_ratio: 0 for a number that follows from the region
+    """
+
 def ExperimentalDetectronTopKROIs(
     *,
     rois: TensorDesc,
     probabilities: TensorDesc,
     output: TensorDesc | None = None,
     max_rois: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The regions with the highest probabilities, the best first.
+
+    rois: four coordinates in each row
+    """
+
 def ExtractImagePatches(
     *,
     data: TensorDesc,
@@ -529,7 +793,9 @@ def ExtractImagePatches(
     strides: list[int],
     rates: list[int],
     auto_pad: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Patches of an image, strides apart, each written behind one another into the second dimension."""
+
 def Eye(
     *,
     num_rows: TensorDesc,
@@ -538,7 +804,9 @@ def Eye(
     batch_shape: TensorDesc | None = None,
     output: TensorDesc | None = None,
     output_type: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A matrix, or a batch of them, with ones on one diagonal and zeros elsewhere."""
+
 def FakeConvert(
     *,
     data: TensorDesc,
@@ -546,7 +814,13 @@ def FakeConvert(
     shift: TensorDesc | None = None,
     output: TensorDesc | None = None,
     destination_type: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Data scaled and shifted, rounded to a float of 8 bits, and brought back.
+
+    scale: what data is multiplied with
+    shift: what is subtracted then
+    """
+
 def FakeQuantize(
     *,
     X: TensorDesc,
@@ -557,25 +831,36 @@ def FakeQuantize(
     output: TensorDesc | None = None,
     levels: int,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element of X as the nearest of levels numbers between output_low and output_high."""
+
 def Floor(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element rounded down to a whole number."""
+
 def FloorMod(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """What the floored division of a by b leaves, with the sign of b."""
+
 def GRN(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     bias: float,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element divided by the root of the channels' sum of squares plus bias.
+
+    data: batch, channels and up to two more dimensions
+    """
+
 def GRUCell(
     *,
     X: TensorDesc,
@@ -590,7 +875,16 @@ def GRUCell(
     activations_beta: list[float] | None = None,
     clip: float | None = None,
     linear_before_reset: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """One step of a gated recurrent unit.
+
+    W: weights of the input, gates in the order zrh
+    R: weights of the state, gates in the order zrh
+    B: sums of the biases of input and state
+    activations: sigmoid, tanh if absent
+    clip: nothing is clipped if absent
+    """
+
 def GRUSequence(
     *,
     X: TensorDesc,
@@ -608,7 +902,16 @@ def GRUSequence(
     clip: float | None = None,
     direction: str,
     linear_before_reset: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """All steps of a gated recurrent unit over a batch of sequences, in one direction or both.
+
+    W: weights of the input, gates in the order zrh
+    R: weights of the state, gates in the order zrh
+    B: sums of the biases of input and state
+    activations: sigmoid, tanh if absent
+    clip: nothing is clipped if absent
+    """
+
 def Gather(
     *,
     data: TensorDesc,
@@ -616,21 +919,32 @@ def Gather(
     axis: TensorDesc,
     output: TensorDesc | None = None,
     batch_dims: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Entries of data along axis, picked by indices, in the place of that dimension; from opset7 on in each batch.
+
+    indices: may be 0D
+    batch_dims: how many first dimensions of data and indices are batches; negative ones count from the end of
+    indices
+    """
+
 def GatherElements(
     *,
     data: TensorDesc,
     indices: TensorDesc,
     output: TensorDesc | None = None,
     axis: int,
-) -> Descriptor: ...
+) -> Descriptor:
+    """For each index the element of data at its own place but for axis, where the index is the place."""
+
 def GatherND(
     *,
     data: TensorDesc,
     indices: TensorDesc,
     output: TensorDesc | None = None,
     batch_dims: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """For each tuple of coordinates, along the last dimension of indices, the element or slice of data it leads to."""
+
 def GatherTree(
     *,
     step_ids: TensorDesc,
@@ -638,13 +952,17 @@ def GatherTree(
     max_seq_len: TensorDesc,
     end_token: TensorDesc,
     final_ids: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The tokens of each beam from the first step to the last, found by going back along parent_ids from its end."""
+
 def Gelu(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     approximation_mode: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element times the share of the normal distribution below it."""
+
 def GenerateProposals(
     *,
     im_info: TensorDesc,
@@ -661,21 +979,35 @@ def GenerateProposals(
     normalized: bool | None = None,
     nms_eta: float | None = None,
     roi_num_type: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Regions of each image that are likely to hold an object, from anchors and predictions.
+
+    im_info: height, width and one scale or two of each image
+    anchors: height, width, anchors, four coordinates
+    boxesdeltas: NCHW
+    scores: NCHW
+    rpnrois: how many regions depends on the elements
+    rpnroisnum: how many regions each image has
+    """
+
 def Greater(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether a is greater than b, element by element."""
+
 def GreaterEqual(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether a is at least b, element by element."""
+
 def GridSample(
     *,
     data: TensorDesc,
@@ -684,7 +1016,13 @@ def GridSample(
     align_corners: bool | None = None,
     mode: str | None = None,
     padding_mode: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input at the places that grid names, interpolated.
+
+    data: NCHW
+    grid: a pair of coordinates for each place of the output
+    """
+
 def GroupConvolution(
     *,
     strides: list[int],
@@ -695,7 +1033,14 @@ def GroupConvolution(
     data: TensorDesc,
     filters: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The convolution of each group of channels with its own filters.
+
+    pads_begin: without effect unless auto_pad is explicit
+    pads_end: without effect unless auto_pad is explicit
+    filters: groups, output channels and input channels of a group, kernel
+    """
+
 def GroupConvolutionBackpropData(
     *,
     data: TensorDesc,
@@ -708,7 +1053,14 @@ def GroupConvolutionBackpropData(
     dilations: list[int],
     auto_pad: _AvgPool_auto_pad | None = None,
     output_padding: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The transposed convolution of data in groups of channels, with filters.
+
+    output_shape: the spatial sizes of the output
+    pads_begin: without effect unless auto_pad is explicit
+    pads_end: without effect unless auto_pad is explicit
+    """
+
 def GroupNormalization(
     *,
     data: TensorDesc,
@@ -717,59 +1069,103 @@ def GroupNormalization(
     output: TensorDesc | None = None,
     num_groups: int,
     epsilon: float,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Groups of channels of each batch normalized, then scaled and shifted by channel.
+
+    data: batch, channels and further dimensions
+    """
+
 def GroupedMatMul(
     *,
     mat_a: TensorDesc,
     mat_b: TensorDesc,
     offsets: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The matrix products of groups, which share one matrix or are batches.
+
+    offsets: where each group ends among the tokens
+    """
+
 def HSigmoid(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """A sixth of each element plus 3, held between 0 and 1."""
+
 def HSwish(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element times a sixth of itself plus 3, which is held between 0 and 1."""
+
 def HardSigmoid(
     *,
     data: TensorDesc,
     alpha: TensorDesc,
     beta: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Alpha times each element plus beta, held between 0 and 1.
+
+    alpha: scalar
+    beta: scalar
+    """
+
 def I420toBGR(
     *,
     y: TensorDesc,
     u: TensorDesc | None = None,
     v: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """An image of blue, green and red from the planes Y, U and V.
+
+    y: the Y plane, or all planes, Y above U above V
+    output: NHWC
+    """
+
 def I420toRGB(
     *,
     y: TensorDesc,
     u: TensorDesc | None = None,
     v: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """An image of red, green and blue from the planes Y, U and V.
+
+    y: the Y plane, or all planes, Y above U above V
+    output: NHWC
+    """
+
 def IDFT(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     signal_size: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The inverse discrete Fourier transform, complex to complex.
+
+    axes: the last one is what a real side is halved along
+    signal_size: how long the signal is taken along each axis; -1 is as it is
+    """
+
 def IRDFT(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     signal_size: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The inverse discrete Fourier transform to real numbers.
+
+    axes: the last one is what a real side is halved along
+    signal_size: how long the signal is taken along each axis; -1 is as it is
+    """
+
 def ISTFT(
     *,
     data: TensorDesc,
@@ -780,12 +1176,16 @@ def ISTFT(
     signal: TensorDesc | None = None,
     center: bool,
     normalized: bool,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The signal whose STFT data is."""
+
 def Identity(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input as it is."""
+
 def If(
     *,
     cond: TensorDesc,
@@ -793,7 +1193,9 @@ def If(
     outputs: list[TensorDesc] | None = None,
     then_body: GraphDesc,
     else_body: GraphDesc,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The outputs of one of two bodies, by a condition."""
+
 def Interpolate(
     *,
     data: TensorDesc,
@@ -808,30 +1210,45 @@ def Interpolate(
     pads_begin: list[int] | None = None,
     pads_end: list[int] | None = None,
     cube_coeff: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input interpolated to other sizes along some dimensions.
+
+    data: called image from Interpolate-11 on
+    scales_or_sizes: a scale or a size for each of axes
+    axes: all dimensions if absent
+    """
+
 def Inverse(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     adjoint: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The inverse of each matrix, or its transpose with adjoint."""
+
 def IsFinite(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether each element is neither an infinity nor not a number."""
+
 def IsInf(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     detect_negative: bool | None = None,
     detect_positive: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether each element is an infinity of a sign that is looked for."""
+
 def IsNaN(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether each element is not a number."""
+
 def LRN(
     *,
     data: TensorDesc,
@@ -841,7 +1258,9 @@ def LRN(
     beta: float,
     bias: float,
     size: int,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element divided by a power of the sum of squares of its neighbours along axes."""
+
 def LSTMCell(
     *,
     X: TensorDesc,
@@ -857,7 +1276,16 @@ def LSTMCell(
     activations_alpha: list[float] | None = None,
     activations_beta: list[float] | None = None,
     clip: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """One step of a long short-term memory.
+
+    W: weights of the input, gates in the order fico
+    R: weights of the state, gates in the order fico
+    B: sums of the biases of input and state
+    activations: sigmoid, tanh, tanh if absent
+    clip: nothing is clipped if absent
+    """
+
 def LSTMSequence(
     *,
     X: TensorDesc,
@@ -876,58 +1304,83 @@ def LSTMSequence(
     activations_beta: list[float] | None = None,
     clip: float | None = None,
     direction: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """All steps of a long short-term memory over a batch of sequences, in one direction or both.
+
+    W: weights of the input, gates in the order fico
+    R: weights of the state, gates in the order fico
+    B: sums of the biases of input and state
+    activations: sigmoid, tanh, tanh if absent
+    clip: nothing is clipped if absent
+    """
+
 def Less(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether a is less than b, element by element."""
+
 def LessEqual(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether a is at most b, element by element."""
+
 def Log(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The natural logarithm of each element."""
+
 def LogSoftmax(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The natural logarithm of the softmax along axis."""
+
 def LogicalAnd(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether a and b are both true, element by element."""
+
 def LogicalNot(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """True where an element is false, and false where it is true."""
+
 def LogicalOr(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether a or b is true, or both, element by element."""
+
 def LogicalXor(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether one of a and b is true, but not both, element by element."""
+
 def Loop(
     *,
     trip_count: TensorDesc,
@@ -935,7 +1388,13 @@ def Loop(
     inputs: list[TensorDesc] | None = None,
     outputs: list[TensorDesc] | None = None,
     body: GraphDesc,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Runs a body as often as a count and a condition say.
+
+    trip_count: -1 for no limit
+    execution_condition: whether there is a first turn
+    """
+
 def MVN(
     *,
     data: TensorDesc,
@@ -944,7 +1403,13 @@ def MVN(
     normalize_variance: bool,
     eps: float,
     eps_mode: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element less the mean along axes, divided by the standard deviation if that is asked for.
+
+    axes: dimensions, negative ones count from the end
+    eps_mode: whether eps is added to the variance or to its root
+    """
+
 def MatMul(
     *,
     a: TensorDesc,
@@ -952,7 +1417,9 @@ def MatMul(
     output: TensorDesc | None = None,
     transpose_a: bool | None = None,
     transpose_b: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The matrix product of a and b over their last two dimensions, each transposed if wanted."""
+
 def MatrixNms(
     *,
     boxes: TensorDesc,
@@ -971,7 +1438,18 @@ def MatrixNms(
     decay_function: str | None = None,
     gaussian_sigma: float | None = None,
     post_threshold: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The boxes with the best scores, after the scores of boxes that overlap better ones were lowered.
+
+    selected_outputs: class, score and coordinates of each selected box
+    selected_indices: the place of each selected box among all boxes of all batches
+    selected_num: how many boxes of each batch are selected
+    sort_result_type: the page calls it sort_result, and classid class
+    nms_top_k: -1 means all boxes
+    keep_top_k: -1 means all boxes
+    background_class: -1 means none
+    """
+
 def MaxPool(
     *,
     strides: list[int],
@@ -986,33 +1464,48 @@ def MaxPool(
     dilations: list[int] | None = None,
     index_element_type: str | None = None,
     axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The largest element under each window, and where it lies.
+
+    pads_begin: without effect unless auto_pad is explicit
+    pads_end: without effect unless auto_pad is explicit
+    indices: places in the flat input, or in what axis leaves of it
+    """
+
 def Maximum(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The larger of a and b, element by element."""
+
 def Minimum(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The lesser of a and b, element by element."""
+
 def Mish(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element times the hyperbolic tangent of its softplus."""
+
 def Mod(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """What the truncated division of a by b leaves, with the sign of a."""
+
 def MulticlassNms(
     *,
     boxes: TensorDesc,
@@ -1031,7 +1524,19 @@ def MulticlassNms(
     background_class: int | None = None,
     normalized: bool | None = None,
     nms_eta: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The boxes of each class that overlap little enough with boxes of a higher score, the best of each batch.
+
+    roisnum: how many boxes each image has; with it, classes come first
+    selected_outputs: class, score and coordinates of each selected box
+    selected_indices: the place of each selected box among all boxes of all batches
+    selected_num: how many boxes of each batch are selected
+    sort_result_type: the page calls it sort_result, and classid class
+    nms_top_k: -1 means all boxes
+    keep_top_k: -1 means all boxes
+    background_class: -1 means none
+    """
+
 def Multinomial(
     *,
     probs: TensorDesc,
@@ -1042,14 +1547,18 @@ def Multinomial(
     log_probs: bool,
     global_seed: int | None = None,
     op_seed: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Samples of class indices, drawn by the probabilities of the classes."""
+
 def Multiply(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The product of a and b, element by element."""
+
 def NMSRotated(
     *,
     boxes: TensorDesc,
@@ -1063,24 +1572,46 @@ def NMSRotated(
     sort_result_descending: bool | None = None,
     output_type: str | None = None,
     clockwise: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The rotated boxes that overlap little enough with boxes of a higher score, for each class of each batch.
+
+    boxes: center, width, height and angle of each box
+    selected_indices: batch, class and box of each selected box
+    selected_scores: batch, class and score of each selected box
+    valid_outputs: how many boxes are selected
+    """
+
 def NV12toBGR(
     *,
     y: TensorDesc,
     uv: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """An image of blue, green and red from the planes Y and UV.
+
+    y: the Y plane, or both planes, Y above UV
+    output: NHWC
+    """
+
 def NV12toRGB(
     *,
     y: TensorDesc,
     uv: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """An image of red, green and blue from the planes Y and UV.
+
+    y: the Y plane, or both planes, Y above UV
+    output: NHWC
+    """
+
 def Negative(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element with the opposite sign."""
+
 def NonMaxSuppression(
     *,
     boxes: TensorDesc,
@@ -1095,13 +1626,26 @@ def NonMaxSuppression(
     box_encoding: str | None = None,
     sort_result_descending: bool | None = None,
     output_type: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The boxes that overlap little enough with boxes of a higher score, for each class of each batch.
+
+    max_output_boxes_per_class: absent, no boxes are selected
+    iou_threshold: 0 if absent
+    score_threshold: 0 if absent
+    soft_nms_sigma: 0 if absent
+    selected_indices: batch, class and box of each selected box
+    selected_scores: batch, class and score of each selected box
+    valid_outputs: how many boxes are selected
+    """
+
 def NonZero(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     output_type: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The places of the elements that are not 0, one row of indices for each dimension of data."""
+
 def NormalizeL2(
     *,
     data: TensorDesc,
@@ -1109,14 +1653,22 @@ def NormalizeL2(
     output: TensorDesc | None = None,
     eps: float,
     eps_mode: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element divided by the root of the sum of squares along axes.
+
+    axes: dimensions, negative ones count from the end
+    eps_mode: whether eps is added to the sum, or the least that it is
+    """
+
 def NotEqual(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether a and b differ, element by element."""
+
 def OneHot(
     *,
     indices: TensorDesc,
@@ -1126,13 +1678,27 @@ def OneHot(
     output: TensorDesc | None = None,
     axis: int,
     negative_indices_mode: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Adds a dimension of size depth at axis and writes on_value where it equals the index, off_value elsewhere.
+
+    indices: may be 0D
+    depth: positive scalar, the size of the new dimension
+    axis: where the new dimension goes; negative counts from the end
+    negative_indices_mode: the page spells ignore-negative, OpenVINO's own code ignore_negative, which is what
+    builds take
+    """
+
 def PReLU(
     *,
     data: TensorDesc,
     slope: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element that is not negative, the others times a slope.
+
+    slope: one slope for each channel, or a tensor that broadcasts to data
+    """
+
 def PSROIPooling(
     *,
     data: TensorDesc,
@@ -1144,7 +1710,18 @@ def PSROIPooling(
     mode: str | None = None,
     spatial_bins_x: int | None = None,
     spatial_bins_y: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The mean or an interpolated element in each part of each region of interest, each part from its own channels.
+
+    data: feature maps, NCHW
+    rois: a region in each row
+    spatial_scale: what coordinates of regions are multiplied by
+    group_size: 1 if absent
+    mode: average if absent
+    spatial_bins_x: 1 if absent
+    spatial_bins_y: 1 if absent
+    """
+
 def Pad(
     *,
     data: TensorDesc,
@@ -1153,20 +1730,29 @@ def Pad(
     pad_value: TensorDesc | None = None,
     output: TensorDesc | None = None,
     pad_mode: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with elements added before and behind it along its dimensions; from opset12 on also taken away."""
+
 def Parameter(
     *,
     output: TensorDesc | None = None,
     element_type: str,
     shape: list[int],
-) -> Descriptor: ...
+) -> Descriptor:
+    """An input of a model or of a body, of the type and shape that its attributes state.
+
+    shape: -1 where a size is unknown; none for a scalar
+    """
+
 def Power(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """a to the power of b, element by element."""
+
 def PriorBox(
     *,
     output_size: TensorDesc,
@@ -1185,7 +1771,14 @@ def PriorBox(
     fixed_size: list[float] | None = None,
     density: list[float] | None = None,
     min_max_aspect_ratios_order: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Boxes of given sizes and ratios around each point of a grid.
+
+    output_size: height and width of the grid
+    image_size: height and width of the image
+    output: boxes, then their variances
+    """
+
 def PriorBoxClustered(
     *,
     output_size: TensorDesc,
@@ -1199,7 +1792,16 @@ def PriorBoxClustered(
     step_h: float | None = None,
     offset: float,
     variance: list[float] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Boxes of given widths and heights around each point of a grid.
+
+    output_size: height and width of the grid
+    image_size: height and width of the image
+    output: boxes, then their variances
+    width: 1 if absent
+    height: 1 if absent
+    """
+
 def Proposal(
     *,
     class_probs: TensorDesc,
@@ -1221,21 +1823,42 @@ def Proposal(
     box_size_scale: float | None = None,
     box_coordinate_scale: float | None = None,
     framework: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Boxes that are likely to hold an object, from predictions for anchors that attributes describe.
+
+    class_probs: two probabilities for each anchor, NCHW
+    bbox_deltas: four deltas for each anchor, NCHW
+    image_shape: height, width and one scale or two
+    boxes: batch and four coordinates of each box
+    framework: empty for boxes as in Caffe
+    """
+
 def RDFT(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     signal_size: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The discrete Fourier transform of real numbers, the half of it from which the other follows.
+
+    axes: the last one is what a real side is halved along
+    signal_size: how long the signal is taken along each axis; -1 is as it is
+    """
+
 def RGBtoNV12(
     *,
     image: TensorDesc,
     output: TensorDesc | None = None,
     uv: TensorDesc | None = None,
     single_plane: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The planes Y and UV of an image of red, green and blue.
+
+    image: NHWC
+    output: both planes, Y above UV, or the plane Y
+    """
+
 def RNNCell(
     *,
     X: TensorDesc,
@@ -1249,7 +1872,17 @@ def RNNCell(
     activations_alpha: list[float] | None = None,
     activations_beta: list[float] | None = None,
     clip: float | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """One step of a simple recurrent network.
+
+    initial_hidden_state: the page calls it H
+    W: weights of the input
+    R: weights of the state
+    B: sums of the biases of input and state
+    activations: tanh if absent
+    clip: nothing is clipped if absent
+    """
+
 def RNNSequence(
     *,
     X: TensorDesc,
@@ -1266,7 +1899,17 @@ def RNNSequence(
     activations_beta: list[float] | None = None,
     clip: float | None = None,
     direction: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """All steps of a simple recurrent network over a batch of sequences, in one direction or both.
+
+    initial_hidden_state: the page calls it H
+    W: weights of the input
+    R: weights of the state
+    B: sums of the biases of input and state
+    activations: tanh if absent
+    clip: nothing is clipped if absent
+    """
+
 def ROIAlign(
     *,
     data: TensorDesc,
@@ -1279,7 +1922,16 @@ def ROIAlign(
     sampling_ratio: int,
     mode: str,
     aligned_mode: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The mean or largest of interpolated elements in each part of each region of interest.
+
+    data: feature maps, NCHW
+    rois: a region in each row
+    spatial_scale: what coordinates of regions are multiplied by
+    batch_indices: the batch of each region
+    sampling_ratio: 0 for a number that follows from the region
+    """
+
 def ROIAlignRotated(
     *,
     data: TensorDesc,
@@ -1291,7 +1943,16 @@ def ROIAlignRotated(
     pooled_w: int,
     sampling_ratio: int,
     clockwise_mode: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The mean of interpolated elements in each part of each region of interest, which is turned by an angle.
+
+    data: feature maps, NCHW
+    rois: a region in each row
+    spatial_scale: what coordinates of regions are multiplied by
+    batch_indices: the batch of each region
+    sampling_ratio: 0 for a number that follows from the region
+    """
+
 def ROIPooling(
     *,
     data: TensorDesc,
@@ -1301,7 +1962,14 @@ def ROIPooling(
     pooled_h: int,
     pooled_w: int,
     method: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The largest or an interpolated element in each part of each region of interest.
+
+    data: feature maps, NCHW
+    rois: a region in each row
+    spatial_scale: what coordinates of regions are multiplied by
+    """
+
 def RandomUniform(
     *,
     shape: TensorDesc,
@@ -1311,7 +1979,9 @@ def RandomUniform(
     output_type: str,
     global_seed: int | None = None,
     op_seed: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Random numbers from minval on and below maxval, all equally likely."""
+
 def Range(
     *,
     start: TensorDesc,
@@ -1319,12 +1989,16 @@ def Range(
     step: TensorDesc,
     output: TensorDesc | None = None,
     output_type: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The numbers from start on, step by step, that lie before stop."""
+
 def ReLU(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The larger of 0 and each element."""
+
 def ReadValue(
     *,
     init_value: TensorDesc | None = None,
@@ -1332,70 +2006,120 @@ def ReadValue(
     variable_id: str,
     variable_type: str,
     variable_shape: list[int],
-) -> Descriptor: ...
+) -> Descriptor:
+    """The value of a variable, which starts as the input or as zeros.
+
+    variable_shape: -1 where a size is unknown; none for a scalar
+    """
+
 def ReduceL1(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     output: TensorDesc | None = None,
     keep_dims: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum of the magnitudes along axes.
+
+    axes: dimensions, negative ones count from the end; an empty list names none
+    """
+
 def ReduceL2(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     output: TensorDesc | None = None,
     keep_dims: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The root of the sum of squares along axes.
+
+    axes: dimensions, negative ones count from the end; an empty list names none
+    """
+
 def ReduceLogicalAnd(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     output: TensorDesc | None = None,
     keep_dims: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether all elements along axes are true.
+
+    axes: dimensions, negative ones count from the end; an empty list names none
+    """
+
 def ReduceLogicalOr(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     output: TensorDesc | None = None,
     keep_dims: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether an element along axes is true.
+
+    axes: dimensions, negative ones count from the end; an empty list names none
+    """
+
 def ReduceMax(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     output: TensorDesc | None = None,
     keep_dims: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The largest of the elements along axes.
+
+    axes: dimensions, negative ones count from the end; an empty list names none
+    """
+
 def ReduceMean(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     output: TensorDesc | None = None,
     keep_dims: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The mean of the elements along axes.
+
+    axes: dimensions, negative ones count from the end; an empty list names none
+    """
+
 def ReduceMin(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     output: TensorDesc | None = None,
     keep_dims: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The least of the elements along axes.
+
+    axes: dimensions, negative ones count from the end; an empty list names none
+    """
+
 def ReduceProd(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     output: TensorDesc | None = None,
     keep_dims: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The product of the elements along axes.
+
+    axes: dimensions, negative ones count from the end; an empty list names none
+    """
+
 def ReduceSum(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     output: TensorDesc | None = None,
     keep_dims: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sum of the elements along axes.
+
+    axes: dimensions, negative ones count from the end; an empty list names none
+    """
+
 def RegionYolo(
     *,
     data: TensorDesc,
@@ -1408,31 +2132,56 @@ def RegionYolo(
     num: int,
     do_softmax: bool | None = None,
     mask: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Coordinates and probabilities of regions from the activations of a YOLO network.
+
+    data: NCHW
+    anchors: widths and heights; no part of the result
+    axis: the first of the dimensions that become one
+    end_axis: the last of the dimensions that become one
+    num: how many regions
+    do_softmax: true if absent
+    mask: its length is the regions without softmax
+    """
+
 def ReorgYolo(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     stride: int,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The elements of each block of stride times stride go to channels of their own.
+
+    data: NCHW
+    """
+
 def Reshape(
     *,
     data: TensorDesc,
     shape: TensorDesc,
     output: TensorDesc | None = None,
     special_zero: bool,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The elements of data in the same order, in another shape.
+
+    shape: sizes; -1 is calculated, 0 with special_zero is the size of data at its place
+    """
+
 def Result(
     *,
     input: TensorDesc,
-) -> Descriptor: ...
+) -> Descriptor:
+    """An output of a model or of a body."""
+
 def Reverse(
     *,
     data: TensorDesc,
     axis: TensorDesc,
     output: TensorDesc | None = None,
     mode: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with the order of its elements reversed along the dimensions that axis lists or marks."""
+
 def ReverseSequence(
     *,
     data: TensorDesc,
@@ -1440,20 +2189,26 @@ def ReverseSequence(
     output: TensorDesc | None = None,
     batch_axis: int | None = None,
     seq_axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with the first elements along seq_axis in reverse order, as many as seq_lengths says for each batch."""
+
 def Roll(
     *,
     data: TensorDesc,
     shift: TensorDesc,
     axes: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with its elements moved by shift along axes; what goes beyond the end comes in at the beginning."""
+
 def Round(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     mode: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element rounded to the nearest whole number; mode says where halves go."""
+
 def STFT(
     *,
     signal: TensorDesc,
@@ -1462,7 +2217,9 @@ def STFT(
     frame_step: TensorDesc,
     output: TensorDesc | None = None,
     transpose_frames: bool,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The Fourier transforms of parts of a real signal, each weighed with a window."""
+
 def ScaledDotProductAttention(
     *,
     query: TensorDesc,
@@ -1472,7 +2229,9 @@ def ScaledDotProductAttention(
     scale: TensorDesc | None = None,
     output: TensorDesc | None = None,
     causal: bool,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Sums of values, weighted by how well keys match queries."""
+
 def ScatterElementsUpdate(
     *,
     data: TensorDesc,
@@ -1482,7 +2241,13 @@ def ScatterElementsUpdate(
     output: TensorDesc | None = None,
     reduction: str | None = None,
     use_init_val: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with each update at its own place but for axis, where its index is the place.
+
+    reduction: what becomes of what is there
+    use_init_val: whether it is part of that
+    """
+
 def ScatterNDUpdate(
     *,
     data: TensorDesc,
@@ -1490,7 +2255,9 @@ def ScatterNDUpdate(
     updates: TensorDesc,
     output: TensorDesc | None = None,
     reduction: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with each update where its tuple of coordinates, along the last dimension of indices, leads."""
+
 def ScatterUpdate(
     *,
     data: TensorDesc,
@@ -1498,7 +2265,9 @@ def ScatterUpdate(
     updates: TensorDesc,
     axis: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with the entries along axis that indices name replaced by updates."""
+
 def SearchSorted(
     *,
     sorted_sequence: TensorDesc,
@@ -1506,7 +2275,14 @@ def SearchSorted(
     output: TensorDesc | None = None,
     right_mode: bool | None = None,
     output_type: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Where each of values must be inserted into the last dimension of sorted_sequence, so that it stays sorted.
+
+    sorted_sequence: ascending along the last dimension
+    right_mode: the page calls it right
+    output_type: not on the page, which has i64 only
+    """
+
 def SegmentMax(
     *,
     data: TensorDesc,
@@ -1514,7 +2290,14 @@ def SegmentMax(
     num_segments: TensorDesc | None = None,
     output: TensorDesc | None = None,
     fill_mode: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The largest elements of segments of data along its first dimension; segment_ids says what belongs to which.
+
+    segment_ids: for each slice of data the segment that it belongs to, sorted
+    num_segments: one more than the largest segment if absent
+    fill_mode: what empty segments get: 0, or the lowest number of the type
+    """
+
 def Select(
     *,
     cond: TensorDesc,
@@ -1522,47 +2305,70 @@ def Select(
     otherwise: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Elements of then where cond holds, those of else elsewhere."""
+
 def Selu(
     *,
     data: TensorDesc,
     alpha: TensorDesc,
     scale: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The scaled exponential linear unit of each element.
+
+    alpha: one element
+    scale: one element, lambda on the page
+    """
+
 def ShapeOf(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     output_type: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sizes of data, as a list.
+
+    output_type: i64 if absent
+    """
+
 def ShuffleChannels(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     axis: int | None = None,
     group: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with the places along axis read in group rows and written by columns."""
+
 def Sigmoid(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The logistic function of each element."""
+
 def Sign(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """1 of what is above 0, -1 of what is below, 0 of 0."""
+
 def Sin(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The sine of each element, in radians."""
+
 def Sinh(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The hyperbolic sine of each element."""
+
 def Slice(
     *,
     data: TensorDesc,
@@ -1571,7 +2377,12 @@ def Slice(
     step: TensorDesc,
     axes: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The elements of the input from start on and before stop along axes, in steps.
+
+    axes: the first dimensions, one for each start, where it is left out
+    """
+
 def SliceScatter(
     *,
     data: TensorDesc,
@@ -1581,23 +2392,37 @@ def SliceScatter(
     step: TensorDesc,
     axes: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with the elements from start on and before stop along axes, in steps, replaced by updates.
+
+    axes: the first dimensions, one for each start, where it is left out
+    """
+
 def SoftMax(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     axis: int | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Exponentials along axis, divided by their sum.
+
+    axis: 1 if absent
+    """
+
 def SoftPlus(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The logarithm of 1 plus the exponential of each element."""
+
 def SoftSign(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element divided by 1 plus its absolute value."""
+
 def SpaceToBatch(
     *,
     data: TensorDesc,
@@ -1605,14 +2430,21 @@ def SpaceToBatch(
     pads_begin: TensorDesc,
     pads_end: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input padded with zeros and cut into blocks along all dimensions but the first, which gets their places."""
+
 def SpaceToDepth(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
     block_size: int | None = None,
     mode: str,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with blocks of the dimensions behind the second moved into that.
+
+    block_size: 1 where it is left out
+    """
+
 def SparseFillEmptyRows(
     *,
     values: TensorDesc,
@@ -1622,33 +2454,52 @@ def SparseFillEmptyRows(
     output_indices: TensorDesc | None = None,
     output_values: TensorDesc | None = None,
     empty_row_indicator: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Adds an element of default_value to each empty row of a sparse matrix, and says which rows were empty.
+
+    values: the elements of the sparse matrix
+    dense_shape: the numbers of rows and columns
+    indices: row and column of each element
+    """
+
 def Split(
     *,
     data: TensorDesc,
     axis: TensorDesc,
     outputs: list[TensorDesc] | None = None,
     num_splits: int,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input cut into num_splits parts of equal size along axis."""
+
 def Sqrt(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The square root of each element."""
+
 def SquaredDifference(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The square of the difference of a and b, element by element."""
+
 def Squeeze(
     *,
     data: TensorDesc,
     axes: TensorDesc | None = None,
     output: TensorDesc | None = None,
     allow_axis_skip: bool | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Data without the dimensions of size 1 that axes names, or without any of size 1.
+
+    axes: dimensions, negative ones count from the end; those of another size stay
+    allow_axis_skip: whether the output's rank stays unknown where a size that axes names may be 1
+    """
+
 def StridedSlice(
     *,
     data: TensorDesc,
@@ -1661,56 +2512,88 @@ def StridedSlice(
     new_axis_mask: list[int] | None = None,
     shrink_axis_mask: list[int] | None = None,
     ellipsis_mask: list[int] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The elements from begin on and before end, stride apart; masks open ends, add and remove dimensions.
+
+    stride: 1 where it is left out
+    new_axis_mask: [0] where it is left out
+    shrink_axis_mask: [0] where it is left out
+    ellipsis_mask: [0] where it is left out
+    """
+
 def StringTensorPack(
     *,
     begins: TensorDesc,
     ends: TensorDesc,
     symbols: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Strings cut out of symbols, which holds them one after the other; begins and ends say where.
+
+    begins: where each string begins in symbols
+    ends: the position behind the last byte of each string
+    symbols: the bytes of all strings in UTF-8
+    """
+
 def StringTensorUnpack(
     *,
     data: TensorDesc,
     begins: TensorDesc | None = None,
     ends: TensorDesc | None = None,
     symbols: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The bytes of all strings one after the other, and where each string begins and ends in them."""
+
 def Subtract(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The difference of a and b, element by element."""
+
 def Swish(
     *,
     data: TensorDesc,
     beta: TensorDesc | None = None,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Each element times the sigmoid of beta times itself.
+
+    beta: scalar that is not negative, 1 if absent
+    """
+
 def Tan(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The tangent of each element, in radians."""
+
 def Tanh(
     *,
     data: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The hyperbolic tangent of each element."""
+
 def TensorIterator(
     *,
     inputs: list[TensorDesc] | None = None,
     outputs: list[TensorDesc] | None = None,
     body: GraphDesc,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Runs a body once for each part of its sliced inputs."""
+
 def Tile(
     *,
     data: TensorDesc,
     repeats: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input repeated along each dimension as often as repeats says; the shorter list gets 1s in front."""
+
 def TopK(
     *,
     data: TensorDesc,
@@ -1722,13 +2605,17 @@ def TopK(
     sort: str,
     stable: bool | None = None,
     index_element_type: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The k largest or least elements along axis, and where they lie."""
+
 def Transpose(
     *,
     arg: TensorDesc,
     input_order: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input with its dimensions in the order that input_order gives, reversed if that is empty."""
+
 def Unique(
     *,
     data: TensorDesc,
@@ -1740,24 +2627,39 @@ def Unique(
     sorted: bool | None = None,
     index_element_type: str | None = None,
     count_element_type: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The different elements of data, or its different slices along axis, with where and how often they occur.
+
+    axis: a constant; absent, data is taken as a list
+    indices: where each element or slice of the output first occurs
+    inverse_indices: the place in the output of each element or slice of data
+    """
+
 def Unsqueeze(
     *,
     data: TensorDesc,
     axes: TensorDesc,
     output: TensorDesc | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Data with dimensions of size 1 at the places of the output that axes names.
+
+    axes: places in the output, negative ones count from the end
+    """
+
 def VariadicSplit(
     *,
     data: TensorDesc,
     axis: TensorDesc,
     split_lengths: TensorDesc,
     outputs: list[TensorDesc] | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """The input cut along axis into parts as long as split_lengths says; one of -1 takes what the others leave."""
+
 def Xor(
     *,
     a: TensorDesc,
     b: TensorDesc,
     output: TensorDesc | None = None,
     auto_broadcast: str | None = None,
-) -> Descriptor: ...
+) -> Descriptor:
+    """Whether one of a and b is true, but not both, element by element."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects import SHIPPED
 from specgate.files import write_text
-from specgate.make.factory import annotation, field_is_required, operators, ordered
+from specgate.make.factory import annotation, described, field_is_required, operators, ordered
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["stub_text"]
 
@@ -41,8 +44,21 @@ def stub_text(name: str) -> str:
                 if field_is_required(spec, info)
                 else f"    {info.name}: {kind} | None = None,"
             )
-        lines.append(") -> Descriptor: ...")
-    return "\n".join(lines) + "\n"
+        lines += [") -> Descriptor:", *_docstring(spec)]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _docstring(spec: OperatorSpec) -> list[str]:
+    """Return the docstring of a constructor; a line that is too long goes on in the next."""
+    lines = [part for line in described(spec) for part in (_wrapped(line) or [""])]
+    first, *rest = (line.replace("\\", "\\\\").replace('"', "'") for line in lines)
+    if not rest:
+        return [f'    """{first}"""', ""]
+    return [f'    """{first}', *(f"    {line}".rstrip() for line in rest), '    """', ""]
+
+
+def _wrapped(line: str) -> list[str]:
+    return textwrap.wrap(line, _WIDTH - 10, break_long_words=False, break_on_hyphens=False)
 
 
 def _aliases(name: str) -> dict[str, str]:

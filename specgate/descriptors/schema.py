@@ -1,0 +1,103 @@
+"""JSON Schemas of descriptors, by which an editor completes fields and words, made of a dialect's tables.
+
+A schema never refuses what the reader takes and the tables allow at some level; what depends on the level, or on other
+fields, is left to `specgate check`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["any_case", "document", "either", "listed", "nullable", "positional", "words", "words_of"]
+
+_REF: Final = "#/$defs/{}"
+
+
+def document(name: str, one: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a file: one descriptor, a list, or an object of named ones."""
+    title = f"Descriptors of {dialect(name).tables.title}, as `specgate check` reads them"
+    many = {"type": "object", "required": ["descriptors"], "properties": {"descriptors": _named()}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:specgate:descriptor:{name}:1",
+        "title": title,
+        "if": {"type": "array"},
+        "then": {"items": _ref("descriptor")},
+        "else": {"if": {"required": ["descriptors"]}, "then": many, "else": _ref("descriptor")},
+        "$defs": {"descriptor": dict(one), **definitions},
+    }
+
+
+def _named() -> dict[str, Any]:
+    return {
+        "type": "object",
+        "additionalProperties": _ref("descriptor"),
+        "description": "descriptors by names of your own",
+    }
+
+
+def _ref(name: str) -> dict[str, Any]:
+    return {"$ref": _REF.format(name)}
+
+
+def either(*schemas: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what one of several takes."""
+    return dict(schemas[0]) if len(schemas) == 1 else {"anyOf": [dict(schema) for schema in schemas]}
+
+
+def nullable(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of what may also be null, as where it is left out."""
+    return either(*schema.get("anyOf", [schema]), {"type": "null"})
+
+
+def listed(schema: Mapping[str, Any], info: FieldInfo) -> dict[str, Any]:
+    """Return the schema of a field whose elements, where it is a list, are as `schema` says."""
+    return {"type": "array", "items": dict(schema)} if info.type.endswith("[]") else dict(schema)
+
+
+def words(known: Iterable[str]) -> dict[str, Any]:
+    """Return the schema of some words."""
+    return {"enum": list(known)}
+
+
+def any_case(known: Iterable[str]) -> dict[str, Any]:
+    """Return the schema of words in letters of either case; those that are known are completed."""
+    told = list(known)
+    letters = ("".join(f"[{c.lower()}{c.upper()}]" if c.isalpha() else f"[{c}]" for c in word) for word in told)
+    return either(words(told), {"type": "string", "pattern": f"^({'|'.join(letters)})$"})
+
+
+def words_of(spec: OperatorSpec, info: FieldInfo) -> list[str]:
+    """Return the words that a field may hold at some level, by the page or by builds; none where any text will do."""
+    forms = info.forms or (info,)
+    found = [word for form in forms for word in form.words or ()]
+    rows = [row for _, rows in spec.support for row in rows.values() if info.name in row]
+    limited = all("values" in row[info.name] for row in rows) and bool(rows)
+    rows += [entry.get("support", {}) for entry in spec.table.observed]
+    taken = [str(word) for row in rows for word in row.get(info.name, {}).get("values") or ()]
+    return list(dict.fromkeys([*found, *(taken if limited else ())]))
+
+
+def positional(spec: OperatorSpec, kind: str) -> dict[str, Any]:
+    """Return the schema of a node's inputs or outputs: their places, and how many there may be at most."""
+    layout = spec.layout(None)
+    infos = layout.inputs if kind == "inputs" else layout.outputs
+    whole = infos if not spec.varies else ()
+    names = ", ".join(f"{info.name}, …" if info.type == "tensor[]" else info.name for info in infos)
+    open_end = bool(infos) and infos[-1].type == "tensor[]"
+    limit = {"maxItems": len(infos)} if whole and not open_end else {}
+    first = [{**_ref("port"), "description": _about(info)} for info in whole if info.type != "tensor[]"]
+    told = {"prefixItems": first} if first else {}
+    return {"type": ["array", "null"], "description": names or "none", **told, "items": _ref("port"), **limit}
+
+
+def _about(info: FieldInfo) -> str:
+    return f"{info.name}: {info.doc}" if info.doc else info.name

@@ -1,0 +1,141 @@
+"""The JSON Schema of DirectML's descriptors, as `reader.py` reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.schema import document, either, listed, nullable, words
+from specgate.dialects.directml.tensor import LIMITS, NAME, UINT32_MAX, UINT64_MAX
+from specgate.dialects.directml.vocabulary import ScaleBias, Size2D
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["schema"]
+
+#: By name, by the vendor's longer name, or by number, which debuggers write as text.
+_NUMBER: Final = either(
+    {"type": "integer"}, {"type": "string", "pattern": r"^\s*(0[xXnN])?[0-9A-Fa-f]+\s*$|\([^()]*\)$"}
+)
+_UINT: Final = {"type": "integer", "minimum": 0, "maximum": UINT32_MAX}
+_FLOAT: Final = either({"type": "number"}, {"type": "string", "pattern": "^-?(?:[nN][aA][nN]|[iI][nN][fF])$"})
+_PREFIX: Final = "DML_OPERATOR_"
+
+
+def schema() -> dict[str, Any]:
+    """Return the schema; operators are told apart by their names."""
+    table = dialect(NAME)
+    names = table.operators
+    enums = {f"DML_{enum}": _words(enum, list(numbers)) for enum, numbers in table.tables.enums.items()}
+    fused = {"fused": _descriptor(_fused(table), whole=False)}
+    operators = {name: _operator(table.operator(name)) for name in names}
+    return document(NAME, _descriptor(names, whole=True), {**fused, **_records(), **enums, **operators})
+
+
+def _descriptor(names: Iterable[str], *, whole: bool) -> dict[str, Any]:
+    """Return the schema of a descriptor of one of some operators. whole: what an operator needs must be given."""
+    known = list(names)
+    kind = either(words(_PREFIX + name for name in known), words(known), _NUMBER)
+    return {
+        "type": "object",
+        "properties": {
+            "type": {**kind, "description": "the operator"},
+            "desc": {"type": ["object", "null"], "description": "its fields"},
+        },
+        "allOf": [_case(name, whole=whole) for name in known],
+    }
+
+
+def _case(name: str, *, whole: bool) -> dict[str, Any]:
+    spec = dialect(NAME).operator(name)
+    needed = [field for field, info in spec.fields.items() if not spec.dialect.may_omit(info)]
+    desc = {"$ref": f"#/$defs/{name}"} | ({"required": needed} if whole and needed else {})
+    when = {"properties": {"type": words([_PREFIX + name, name])}, "required": ["type"]}
+    return {"if": when, "then": {"properties": {"desc": desc}}}
+
+
+def _fused(table: Dialect) -> list[str]:
+    """Return the operators that fields of others hold at some level; their tensors are left out there."""
+    every = [table.operator(name) for name in table.operators]
+    rows = [row for spec in every for _, rows in spec.support for row in rows.values()]
+    rows += [entry.get("support", {}) for spec in every for entry in spec.table.observed]
+    return sorted({name for row in rows for cell in row.values() for name in cell.get("operators", ())})
+
+
+def _records() -> dict[str, Any]:
+    table = dialect(NAME)
+    size = either(_UINT, {"type": "string", "description": "the name of a size"}, {"type": "null"})
+    flags = either({"enum": list(table.tables.flags)}, {"type": ["string", "array", "integer", "null"]})
+    buffer = {
+        "DataType": {
+            **_words("TENSOR_DATA_TYPE", [*table.types, "UNKNOWN"]),
+            "description": "the type of its elements",
+        },
+        "Sizes": {"type": ["array", "null"], "items": size, "maxItems": 64, "description": "slowest dimension first"},
+        "Strides": {"type": ["array", "null"], "items": _UINT, "description": "in elements; left out: packed"},
+        "Flags": {**flags, "description": "for instance OWNED_BY_DML"},
+        "DimensionCount": {"type": ["integer", "null"], "description": "as many as there are Sizes"},
+        "TotalTensorSizeInBytes": nullable({"type": "integer", "minimum": 0, "maximum": UINT64_MAX}),
+        "GuaranteedBaseOffsetAlignment": nullable(_UINT),
+    }
+    kind = {"description": "BUFFER, the only kind of tensor"}
+    whole = {"type": "object", "properties": {"Type": kind, **buffer}, "additionalProperties": False}
+    wrapped = {
+        "type": "object",
+        "required": ["Desc"],
+        "properties": {"Type": kind, "Desc": {**whole, "required": ["DataType", "Sizes"]}},
+        "additionalProperties": False,
+    }
+    return {
+        "tensor": {"if": {"required": ["Desc"]}, "then": wrapped, "else": {**whole, "required": ["DataType", "Sizes"]}},
+        "size-2d": _record(Size2D, _UINT),
+        "scale-bias": _record(ScaleBias, _FLOAT),
+    }
+
+
+def _record(kind: type[Size2D | ScaleBias], part: dict[str, Any]) -> dict[str, Any]:
+    names = list(kind._fields)
+    members = dict.fromkeys(names, part)
+    return {"type": "object", "required": names, "properties": members, "additionalProperties": False}
+
+
+def _words(enum: str, known: list[str]) -> dict[str, Any]:
+    return either(words(known), words(f"DML_{enum}_{word}" for word in known), _NUMBER)
+
+
+def _operator(spec: OperatorSpec) -> dict[str, Any]:
+    members = {name: _field(info) for name, info in spec.fields.items()}
+    return {
+        "type": "object",
+        "description": spec.table.summary,
+        "properties": members,
+        "additionalProperties": False,
+    }
+
+
+def _field(info: FieldInfo) -> dict[str, Any]:
+    kinds = [listed(_single(form.type.removesuffix("[]")), form) for form in info.forms or (info,)]
+    made = either(*kinds)
+    told = {"description": info.doc} if info.doc else {}
+    default = {} if info.default is None else {"default": info.default}
+    return {**nullable(made), **told, **default}
+
+
+def _single(kind: str) -> dict[str, Any]:
+    if kind in LIMITS:
+        low, high = LIMITS[kind]
+        return {"type": "integer", "minimum": low, "maximum": high}
+    if kind.startswith("enum:"):
+        return {"$ref": f"#/$defs/DML_{kind.removeprefix('enum:')}"}
+    plain: dict[str, dict[str, Any]] = {
+        "bool": {"enum": [True, False, 0, 1]},
+        "float": _FLOAT,
+        "scalar": either(*_FLOAT["anyOf"], {"type": "object", "description": "the member of DML_SCALAR_UNION"}),
+        "operator": {"$ref": "#/$defs/fused"},
+    }
+    return plain.get(kind) or {"$ref": f"#/$defs/{kind}"}

@@ -1,0 +1,66 @@
+"""The JSON Schema of ONNX's descriptors, as `reader.py` reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.node_schema import attributes_schema, node_schema, port_schema
+from specgate.descriptors.schema import either, listed, words, words_of
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["schema"]
+
+_NAME = "onnx"
+
+
+def schema() -> dict[str, Any]:
+    """Return the schema; operators are told apart by their names and domains."""
+    table = dialect(_NAME)
+    kinds = dict.fromkeys(name.rpartition(".")[2] for name in table.operators)
+    members = {
+        "op_type": {**words(kinds), "description": "the operator"},
+        "domain": {**either(words(["", "ai.onnx", *table.domains]), {"type": "null"}), "description": "its domain"},
+        "name": {"type": ["string", "null"], "description": "that of the node, for messages"},
+        "inputs": {"description": "tensors by position, null where one is left out"},
+        "outputs": {"description": "tensors by position; {} is one without a type"},
+        "attributes": {"description": "by their names"},
+        "opset": {
+            "type": ["integer", "string", "null"],
+            "description": "that it was written for; left out: the target's",
+        },
+    }
+    types = [text for name, info in table.types.items() for text in dict.fromkeys([name, str(info.get("tensor"))])]
+    port = port_schema("elem_type", types, {"type": ["string", "integer"]})
+    operators = {
+        name: (_when(name), {"attributes": attributes_schema(table.operator(name), _attribute)})
+        for name in table.operators
+    }
+    return node_schema(_NAME, members, port, operators)
+
+
+def _when(name: str) -> dict[str, Any]:
+    domain, _, kind = name.rpartition(".")
+    there = {"required": ["op_type", "domain"]} if domain else {"required": ["op_type"]}
+    allowed = [domain] if domain else ["", "ai.onnx", None]
+    return {"properties": {"op_type": {"const": kind}, "domain": {"enum": allowed}}, **there}
+
+
+def _attribute(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
+    return listed(_single(spec, info), info)
+
+
+def _single(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
+    kind = info.type.removesuffix("[]")
+    if info.enum is not None:
+        numbers = spec.dialect.numbers(info.enum)
+        return either(words(numbers), {"type": ["integer", "string"]})
+    if kind == "string":
+        known = words_of(spec, info)
+        return words(known) if known else {"type": "string"}
+    if kind == "int":
+        return {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1}
+    return {"type": "number"} if kind == "float" else {}

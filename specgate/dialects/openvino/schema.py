@@ -1,0 +1,63 @@
+"""The JSON Schema of OpenVINO's descriptors, as `reader.py` reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.node_schema import attributes_schema, node_schema, port_schema
+from specgate.descriptors.schema import any_case, either, listed, words, words_of
+from specgate.dialects.openvino.maps import BACK_EDGES
+from specgate.dialects.openvino.net import MAPS
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["schema"]
+
+_NAME: Final = "openvino"
+
+
+def schema() -> dict[str, Any]:
+    """Return the schema; operators are told apart by their types."""
+    table = dialect(_NAME)
+    members = {
+        "type": {**words(table.operators), "description": "the operator"},
+        "version": {
+            **either(words(table.levels), {"type": ["string", "null"]}),
+            "description": "the opset of the layer; left out: the target's",
+        },
+        "name": {"type": ["string", "null"], "description": "that of the layer, for messages"},
+        "id": {},
+        "inputs": {"description": "ports by position, null where one is left out"},
+        "outputs": {"description": "ports by position; {} is one without a type"},
+        "data": {"description": "attributes by their names"},
+    }
+    port = port_schema("element_type", [*table.types, "dynamic"], {"type": "string"})
+    operators = {}
+    for name in table.operators:
+        spec = table.operator(name)
+        maps = (*MAPS.values(), BACK_EDGES) if any(info.type == "graph" for info in spec.attributes) else ()
+        when = {"properties": {"type": {"const": name}}, "required": ["type"]}
+        operators[name] = (when, {"data": attributes_schema(spec, _attribute, maps)})
+    return node_schema(_NAME, members, port, operators)
+
+
+def _attribute(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
+    made = listed(_single(spec, info), info)
+    return either(made, {"type": "string"}) if info.type.endswith("[]") else made
+
+
+def _single(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
+    """One value, as JSON or as the text that an IR has for it; a list may be one text as well."""
+    kind = info.type.removesuffix("[]")
+    if kind == "string":
+        known = words_of(spec, info)
+        return any_case(known) if known else {"type": "string"}
+    plain: dict[str, dict[str, Any]] = {
+        "int": {"type": ["integer", "string"]},
+        "float": {"type": ["number", "string"]},
+        "bool": {"enum": [True, False, "true", "false", "1", "0", 1, 0]},
+    }
+    return plain.get(kind, {})

@@ -1,0 +1,187 @@
+"""The JSON Schemas of descriptors: they take what the tables have as examples, and find names and words that are wrong."""
+
+from __future__ import annotations
+
+import copy
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
+
+import specgate
+from specgate.cli import main
+from specgate.descriptors.read import write_dict
+from specgate.dialects import SHIPPED, package
+from specgate.errors import InputError
+from specgate.spec.examples import counterexample
+from specgate.spec.tables import dialect
+from specgate.testing import descriptors
+
+if TYPE_CHECKING:
+    from specgate.spec.operator_spec import OperatorSpec
+
+EVERY = [(name, operator) for name in SHIPPED for operator in dialect(name).operators]
+LARGEST = 700_000
+
+
+@cache
+def schema(name: str) -> jsonschema.Draft202012Validator:
+    made = package(name).descriptor_schema()
+    jsonschema.Draft202012Validator.check_schema(made)
+    return jsonschema.Draft202012Validator(json.loads(json.dumps(made)))
+
+
+def problems(name: str, document: Any) -> list[str]:
+    return [f"{error.json_path}: {error.message:.200}" for error in schema(name).iter_errors(document)]
+
+
+def plain(spec: OperatorSpec) -> dict[str, Any]:
+    found: dict[str, Any] = next(iter(spec.table.examples.values()))["descriptor"]
+    return copy.deepcopy(found)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_example_is_taken(name) -> None:
+    wrong = []
+    for operator in dialect(name).operators:
+        examples = dialect(name).operator(operator).table.examples
+        wrong += [(operator, key, problems(name, one["descriptor"])) for key, one in examples.items()]
+    assert [one for one in wrong if one[2]] == []
+
+
+@given(st.data())
+def test_what_a_level_accepts_is_taken(data) -> None:
+    name, operator = data.draw(st.sampled_from(EVERY))
+    spec = dialect(name).operator(operator)
+    level = data.draw(st.sampled_from(list(spec.levels)))
+    made = data.draw(descriptors(name, operator, level))
+    written = write_dict(made)
+    try:
+        specgate.descriptor(written, name)
+    except InputError:  # a number that its field cannot hold
+        reject()
+    assert problems(name, written) == []
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_lists_and_named_ones_are_taken(name) -> None:
+    one = plain(dialect(name).operator(dialect(name).operators[0]))
+    assert problems(name, [one, one]) == []
+    assert problems(name, {"$schema": "x", "descriptors": {"first": one}}) == []
+    broken = {**one, "type": "NO_SUCH", "op_type": "NO_SUCH"}
+    assert problems(name, broken)
+    assert problems(name, [one, broken])
+    assert problems(name, {"descriptors": {"first": broken}})
+
+
+SPELLINGS: list[tuple[str, dict[str, Any]]] = [
+    ("directml", {"DataType": "DML_TENSOR_DATA_TYPE_FLOAT32", "Sizes": ["N", None]}),
+    ("directml", {"DataType": 1, "Sizes": None}),
+    ("directml", {"Type": "DML_TENSOR_TYPE_BUFFER", "Desc": {"DataType": "FLOAT32", "Sizes": [1, 2], "Strides": None}}),
+    ("directml", {"DataType": "FLOAT32", "Sizes": [1], "DimensionCount": 1, "Flags": "OWNED_BY_DML"}),
+    ("directml", {"DataType": "FLOAT32", "Sizes": [1], "Flags": ["DML_TENSOR_FLAG_OWNED_BY_DML"]}),
+]
+
+
+@pytest.mark.parametrize(("name", "tensor"), SPELLINGS)
+def test_what_the_reader_takes_of_tensors_is_taken(name, tensor) -> None:
+    one = {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {"InputTensor": tensor, "OutputTensor": tensor}}
+    specgate.descriptor(one)
+    assert problems(name, one) == []
+
+
+def test_numbers_of_words_are_taken() -> None:
+    one = plain(dialect("directml").operator("PADDING"))
+    for word in ("EDGE", "DML_PADDING_MODE_EDGE", 1, "0x1", "DML_PADDING_MODE_EDGE (1)"):
+        one["desc"]["PaddingMode"] = word
+        specgate.descriptor(one)
+        assert problems("directml", one) == []
+    one["type"] = dialect("directml").operator_numbers["PADDING"]
+    specgate.descriptor(one)
+    assert problems("directml", one) == []
+
+
+WRONG: dict[str, tuple[str, str, Any]] = {
+    "a field": ("directml", "ONE_HOT", lambda one: one["desc"].update(Axes=3)),
+    "a field left out": ("directml", "ONE_HOT", lambda one: one["desc"].pop("Axis")),
+    "a number": ("directml", "ONE_HOT", lambda one: one["desc"].update(Axis=-1)),
+    "a word": ("directml", "PADDING", lambda one: one["desc"].update(PaddingMode="EDGY")),
+    "a type": ("directml", "ONE_HOT", lambda one: one["desc"]["ValuesTensor"].update(DataType="FLOAT")),
+    "a member of a tensor": ("directml", "ONE_HOT", lambda one: one["desc"]["ValuesTensor"].update(Size=[1])),
+    "a fused operator": ("directml", "GEMM", lambda one: one["desc"].update(FusedActivation={"type": "RELU_"})),
+    "an attribute": ("onnx", "Gemm", lambda one: one.update(attributes={"trans": 1})),
+    "the type of an attribute": ("onnx", "Gemm", lambda one: one.update(attributes={"transA": "yes"})),
+    "a word of an attribute": ("onnx", "Pad", lambda one: one.update(attributes={"mode": "edgy"})),
+    "a key of a node": ("onnx", "Gemm", lambda one: one.update(attribute={})),
+    "too many inputs": ("onnx", "Abs", lambda one: one.update(inputs=[None] * 2)),
+    "an attribute of a layer": ("openvino", "Gather", lambda one: one.update(data={"batchdims": 1})),
+    "a word of a layer": ("openvino", "Pad", lambda one: one["data"].update(pad_mode="edgy")),
+    "a key of a port": ("openvino", "Gather", lambda one: one["inputs"][0].update(type="f32")),
+}
+
+
+@pytest.mark.parametrize(("name", "operator", "change"), WRONG.values(), ids=WRONG.keys())
+def test_what_is_wrong_is_found(name, operator, change) -> None:
+    one = plain(dialect(name).operator(operator))
+    assert problems(name, one) == []
+    change(one)
+    assert problems(name, one)
+
+
+def test_a_fused_operator_has_no_tensors() -> None:
+    one = plain(dialect("directml").operator("GEMM"))
+    one["desc"]["FusedActivation"] = {"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {}}
+    assert problems("directml", one) == []
+    one["desc"]["FusedActivation"]["desc"] = {"Alfa": 1}
+    assert problems("directml", one)
+
+
+def test_words_of_layers_may_be_in_capitals() -> None:
+    one = plain(dialect("openvino").operator("Pad"))
+    one["data"]["pad_mode"] = str(one["data"]["pad_mode"]).upper()
+    assert problems("openvino", one) == []
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_counterexample_differs_from_its_example_only_where_the_schema_is_open(name) -> None:
+    """Rules are not in the schema: a descriptor that breaks one alone is for `check` to find."""
+    open_ = 0
+    for operator in dialect(name).operators[:40]:
+        spec = dialect(name).operator(operator)
+        for entry in spec.table.counterexamples.values():
+            if "operator" not in entry:
+                open_ += not problems(name, counterexample(spec, entry)[0])
+    assert open_ > 40
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_its_size(name, capsys) -> None:
+    assert main(["spec", "schema", "descriptor", "--dialect", name]) == 0
+    text = capsys.readouterr().out
+    assert json.loads(text)["$id"] == f"urn:specgate:descriptor:{name}:1"
+    assert len(json.dumps(json.loads(text))) < LARGEST
+
+
+def test_fields_are_described() -> None:
+    made = package("directml").descriptor_schema()["$defs"]["ONE_HOT"]
+    assert made["description"] == dialect("directml").operator("ONE_HOT").table.summary
+    assert made["properties"]["Axis"]["description"] == "the dimension of the sequences"
+
+
+def test_which_dialect_must_be_said(capsys) -> None:
+    assert main(["spec", "schema", "descriptor"]) == 2
+    assert "expected --dialect, one of directml, onnx, openvino" in capsys.readouterr().err
+
+
+def test_another_dialect_may_have_none() -> None:
+    from specgate.dialects.base import DialectPackage
+
+    class Other(DialectPackage):
+        name = "other"
+
+    with pytest.raises(InputError, match="other has no JSON Schema"):
+        Other().descriptor_schema()
