@@ -27,6 +27,7 @@ pytest.importorskip("hatchling", reason="NO WHEEL IS BUILT: pip install build ha
 COMPILED = {f"specgate/_specs/{name}.jsonl" for name in (*SHIPPED, RUNTIME, f"{RUNTIME}-lowering")}
 WHEEL = f"specgate_ml-{specgate.__version__}-py3-none-any.whl"
 SOURCE = f"specgate_ml-{specgate.__version__}"
+pytestmark = pytest.mark.timeout(1200)  # two builds, and an environment with pip, on a busy machine
 
 
 @pytest.fixture(scope="module")
