@@ -95,7 +95,8 @@ def _judging(commands: Any) -> None:
         "-v",
         "--verbose",
         action="store_true",
-        help="also list the undecided nodes, with the sizes to pin, and print the expression of each failed rule",
+        help="also list the undecided nodes, with the sizes to pin, and print the expression of each failed rule and "
+        "the address of its page",
     )
     lint.add_argument(
         "--max-per-rule",

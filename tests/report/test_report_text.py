@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from textwrap import dedent
 from typing import Any
 
 from specgate.report import RenderOptions, render
+from specgate.report.address import SITE
 from specgate.report.clean import columns
 from specgate.verdict import Finding, Location, Report
 
@@ -71,8 +73,10 @@ def test_at_thirty_columns_and_below(sample: Report) -> None:
         operators without a table: foo
           (2), aten::x (1)
         """)
-    assert text(sample, width=30, verbose=True) == expected
-    assert text(sample, width=0, verbose=True) == expected
+    address = f"rules:\n  {SITE}rules/onnx/OneHot/axis-range.html\n\n"
+    assert address in text(sample, width=30, verbose=True)
+    assert text(sample, width=30, verbose=True).replace(address, "") == expected
+    assert text(sample, width=0, verbose=True).replace(address, "") == expected
 
 
 def test_the_expression_of_a_rule_is_shown_on_request_only(sample: Report) -> None:
@@ -83,6 +87,7 @@ def test_the_expression_of_a_rule_is_shown_on_request_only(sample: Report) -> No
 
 
 def test_undecided_nodes_are_listed_only_when_verbose(sample: Report) -> None:
+    sample.findings.clear()
     listed = dedent("""\
         undecided:
           models/a.onnx: graph/node[5] (Reshape, onnx:17)
@@ -111,9 +116,11 @@ def test_colour_adds_codes_and_nothing_else(sample: Report) -> None:
     plain = text(sample)
     coloured = text(sample, color=True)
     assert "\x1b" not in plain
-    assert "    \x1b[1;31merror\x1b[0m    onnx:17       onnx/OneHot/axis-range axis\n" in coloured
+    link = f"\x1b]8;;{SITE}rules/onnx/OneHot/axis-range.html\x1b\\onnx/OneHot/axis-range\x1b]8;;\x1b\\"
+    assert f"    \x1b[1;31merror\x1b[0m    onnx:17       {link} axis\n" in coloured
     assert "    \x1b[33mwarning\x1b[0m  directml:4.1  " in coloured
     assert "\x1b[1mmodels/a.onnx\x1b[0m\n" in coloured
+    coloured = re.sub(r"\x1b\]8;;[^\x1b]*\x1b\\", "", coloured)
     for code in ("1;31", "33", "36", "1", "0"):
         coloured = coloured.replace(f"\x1b[{code}m", "")
     assert coloured == plain
@@ -195,7 +202,14 @@ def test_a_hostile_name_neither_drives_the_terminal_nor_forges_a_command() -> No
 def test_long_targets_and_wide_names_keep_to_the_width(sample: Report) -> None:
     sample.findings = [replace(finding, target="日本語" * 20) for finding in sample.findings]
     for width in (30, 59, 60, 80, 200):
-        assert all(columns(line) <= width for line in text(sample, width=width, verbose=True).splitlines())
+        lines = text(sample, width=width, verbose=True).splitlines()
+        assert all(columns(line) <= width for line in lines if SITE not in line)
+
+
+def test_the_rules_of_a_user_have_no_address(sample: Report) -> None:
+    mine = ("onnx/Mine/axis", "mine/ROUND/x", "nothing", "onnx/OneHot/axis-range")
+    sample.findings = [replace(sample.findings[0], id=rule) for rule in mine]
+    assert text(sample, verbose=True).count(SITE) == 1
 
 
 def test_no_file_with_findings_is_hidden() -> None:

@@ -17,8 +17,10 @@ from docs.twins import compared, twins, written
 from docs.written import html_of
 from specgate.dialects import SHIPPED
 from specgate.generate.aims import aims_of
-from specgate.report.address import rule_page
+from specgate.report import RenderOptions, render
+from specgate.report.address import SITE, rule_page
 from specgate.spec.tables import dialect
+from specgate.verdict import Finding, Report
 from tests.paths import ROOT
 
 FEW = ("directml/ONE_HOT", "onnx/OneHot", "onnx/com.microsoft.QuickGelu", "openvino/OneHot")
@@ -82,6 +84,16 @@ def test_each_rule_has_a_page(site):
     ids += [f"{group}/{rule}" for group, rule in other_rules()]
     assert len(ids) > 150
     assert [rule for rule in ids if not (site / rule_page(rule)).is_file()] == []
+
+
+def test_sarif_and_the_site_agree_on_the_address_of_a_rule(site):
+    finding = Finding("directml/ONE_HOT/axis-range", "error", "Axis is 4", where="Axis")
+    found = json.loads(
+        render(Report(targets=["directml:2.1"], nodes=1, findings=[finding]), "sarif", options=RenderOptions())
+    )
+    (rule,) = found["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["helpUri"].startswith(SITE)
+    assert (site / rule["helpUri"].removeprefix(SITE)).is_file()
 
 
 def test_a_rule_says_what_it_wants_and_what_breaks_it(site):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.report import counts, plural, without_table
 from specgate.report.about import about
+from specgate.report.address import rule_address
 from specgate.report.lint.entries import KINDS, Entry, entries_of
 from specgate.report.lint.node import node_article
 from specgate.report.markup import Markup, breakable, tag
@@ -132,6 +133,8 @@ def _rule(rule: str) -> Markup:
         tag("p", known.says),
         *(tag("p", line, class_="about") for line in known.lines),
     ]
+    if (address := rule_address(rule)) is not None:
+        parts.append(tag("p", tag("a", "the page of the rule", href=address, rel="noreferrer")))
     if known.url is not None:
         parts.append(tag("p", tag("a", "the source that was read", href=known.url, rel="noreferrer")))
     return tag("div", *parts, class_="rule", id=f"rule/{rule}")
