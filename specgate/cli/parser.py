@@ -69,7 +69,9 @@ def _judging(commands: Any) -> None:
         help="descriptor or DxDispatch model file (JSON, JSON lines, YAML), a JSON text, or - for standard input",
     )
     judged(check, (*FORMATS, "jsonl"))
-    check.add_argument("-v", "--verbose", action="store_true", help="also print the expression of each failed rule")
+    check.add_argument(
+        "-v", "--verbose", action="store_true", help="also print the expression and the page of each failed rule"
+    )
 
     lint = _command(
         commands,

@@ -36,7 +36,7 @@ def render(report: Report, options: RenderOptions) -> str:
         writer.findings(report)
     if options.verbose and report.undecided:
         writer.undecided(report)
-    if options.verbose:
+    if options.rules:
         writer.addresses(report)
     writer.summary(report)
     return "".join(line + "\n" for line in writer.lines)
