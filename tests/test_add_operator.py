@@ -1,4 +1,4 @@
-"""Adding an operator takes one YAML file and one kernel function: exactly those the README shows, and nothing else."""
+"""Adding an operator takes one YAML file and one kernel function: exactly those the guide shows, and nothing else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from specgate.cli import main
 from tests.paths import ROOT
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "pages" / "write-an-operator.md").read_text(encoding="utf-8")
 GOOD = {
     "op_type": "Mirror",
     "inputs": [{"elem_type": "INT64", "shape": [2, 3]}],
@@ -24,13 +24,13 @@ GOOD = {
 
 
 def block(kind: str) -> str:
-    (found,) = re.findall(rf"<!-- add an operator: {kind} -->\n```\w+\n(.*?)```", README, re.DOTALL)
+    (found,) = re.findall(rf"<!-- add an operator: {kind} -->\n```\w+\n(.*?)```", GUIDE, re.DOTALL)
     return str(found)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A scratch spec folder and a kernel file, as the README has them, outside the repository."""
+    """A scratch spec folder and a kernel file, as the guide has them, outside the repository."""
     place = tmp_path_factory.mktemp("invented")
     operators = place / "my_specs" / "onnx" / "operators"
     operators.mkdir(parents=True)
@@ -104,7 +104,7 @@ def test_what_is_wrong_in_a_folder_of_operators(folder, tmp_path, capsys):
 
 def test_the_source_of_an_own_operator_is_what_it_says(folder):
     said = specgate(folder, "rule", "onnx/Mirror/axis-range")
-    assert "  source: invented for this page, README.md\n" in said
+    assert "  source: invented for this page, docs/pages/write-an-operator.md\n" in said
     assert "None" not in said
 
 

@@ -45,7 +45,17 @@ def turns(name: str, text: str) -> Iterator[str]:
 def texts() -> Iterator[tuple[str, str]]:
     """Yield the name and text of each file that is written for this project by hand."""
     left_out = (ROOT / "tests" / "data", ROOT / "tests" / "conformance" / "reports")
-    patterns = ("*.md", "specgate/**/*.py", "specs/**/*.yaml", "tests/**/*.py", "tests/**/*.yaml", "tests/**/*.md")
+    patterns = (
+        "*.md",
+        "docs/**/*.py",
+        "docs/**/*.md",
+        "docs/**/*.js",
+        "specgate/**/*.py",
+        "specs/**/*.yaml",
+        "tests/**/*.py",
+        "tests/**/*.yaml",
+        "tests/**/*.md",
+    )
     for path in sorted(path for pattern in patterns for path in ROOT.glob(pattern)):
         if path.name != "test_english.py" and not any(path.is_relative_to(folder) for folder in left_out):
             yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")

@@ -1,4 +1,7 @@
-"""The README shows real output: its blocks are run. ``UPDATE_README=1 pytest tests/test_readme.py`` writes them anew."""
+"""The README and docs/pages show real output: their blocks are run.
+
+``UPDATE_README=1 pytest tests/test_readme.py`` writes them anew.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,11 @@ from tests.paths import ROOT
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
-TOURS = re.findall(r"<!-- tour -->\n```console\n(.*?)```", TEXT, re.DOTALL)
+TOURS = [
+    pytest.param(path, block, id=f"{path.name}: {block.splitlines()[0][2:40]}")
+    for path in (README, *sorted((ROOT / "docs" / "pages").glob("*.md")))
+    for block in re.findall(r"<!-- tour -->\n```console\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+]
 
 
 def run(command: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -25,15 +32,15 @@ def run(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     return caught.out
 
 
-@pytest.mark.parametrize("block", TOURS, ids=[block.splitlines()[0][2:40] for block in TOURS])
-def test_the_tour_shows_real_output(block, capsys, monkeypatch):
+@pytest.mark.parametrize(("path", "block"), TOURS)
+def test_the_tour_shows_real_output(path, block, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     commands = [line[2:] for line in block.splitlines() if line.startswith("$ ")]
     real = "".join(f"$ {command}\n{run(command, capsys)}" for command in commands)
     if os.environ.get("UPDATE_README"):
-        text = README.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
         assert block in text
-        README.write_text(text.replace(block, real), encoding="utf-8")
+        path.write_text(text.replace(block, real), encoding="utf-8")
     else:
         assert block == real
 

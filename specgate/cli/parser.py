@@ -99,7 +99,9 @@ def _check(commands: Any) -> None:
         help="descriptor or DxDispatch model file (JSON, JSON lines, YAML), a JSON text, or - for standard input",
     )
     judged(check, (*FORMATS, "jsonl"))
-    check.add_argument("-v", "--verbose", action="store_true", help="also print the expression of each failed rule")
+    check.add_argument(
+        "-v", "--verbose", action="store_true", help="also print the expression and the page of each failed rule"
+    )
 
 
 def _lint(commands: Any) -> None:
@@ -127,7 +129,8 @@ def _lint(commands: Any) -> None:
         "-v",
         "--verbose",
         action="store_true",
-        help="also list the undecided nodes, with the sizes to pin, and print the expression of each failed rule",
+        help="also list the undecided nodes, with the sizes to pin, and print the expression of each failed rule and "
+        "the address of its page",
     )
     lint.add_argument(
         "--max-per-rule",

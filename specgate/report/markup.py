@@ -8,7 +8,7 @@ from specgate.report.clean import clean
 
 __all__ = ["Markup", "breakable", "lines", "tag", "text"]
 
-_VOID = ("meta", "input")
+_VOID = ("meta", "input", "link")
 
 
 class Markup(str):

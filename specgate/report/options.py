@@ -18,7 +18,8 @@ class RenderOptions:
     """What the caller decides about the output; a format ignores what does not concern it.
 
     color: ANSI colours in text. width: terminal columns for text, at least 30 are used.
-    verbose: text also lists the undecided nodes. rules: text also prints the expressions of rules that do not hold.
+    verbose: text also lists the undecided nodes. rules: text also prints the expressions of rules that do not hold,
+    and where each rule is described.
     max_per_rule: text shows three examples and a count of a file's equal findings (same id, severity, target and shape
     of message) once there are more than this. statistics: text counts the findings of each rule and lists none of them;
     JSON has the counts beside the findings.

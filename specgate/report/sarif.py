@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.report import counts, sentence, without_table
 from specgate.report.about import about
+from specgate.report.address import SITE, rule_address
 from specgate.report.clean import clean, well_formed
 from specgate.report.identity import absolute_uri, identified, relative_uri
 from specgate.report.jsonreport import dumps, safe_values
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["document", "render"]
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-_README = "https://github.com/specgate/specgate#readme"
 _ROOT = "%SRCROOT%"
 _MESSAGE_LIMIT = 4000
 _KINDS = {"error": "error", "warning": "warning", "note": "recommendation"}
@@ -47,7 +47,7 @@ def document(report: Report, options: RenderOptions, version: str | None = None)
     driver = {
         "name": "specgate",
         "version": version if version is not None else _version(),
-        "informationUri": _README,
+        "informationUri": SITE,
         "rules": [_rule(rule, levels[rule]) for rule in index],
     }
     results = [_result(report, finding, index, options) | _known(print_, None) for finding, print_ in found]
@@ -95,8 +95,9 @@ def _rule(rule: str, level: str) -> dict[str, Any]:
         "defaultConfiguration": {"level": level},
         "properties": {"tags": [clean(part) for part in rule.split("/")[:2]], "problem.severity": _KINDS[level]},
     }
-    if known.url is not None:
-        entry["helpUri"] = known.url
+    address = rule_address(rule) or known.url
+    if address is not None:
+        entry["helpUri"] = address
     return entry
 
 

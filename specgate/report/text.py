@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from specgate.report import counts, details, nodes_in_order, plural, sort_findings, without_table
+from specgate.report.address import rule_address
 from specgate.report.clean import clean, columns, wrap
 from specgate.report.merging import merged, named_targets
 from specgate.report.ports import context_at, inputs_line
@@ -36,6 +37,8 @@ def render(report: Report, options: RenderOptions) -> str:
         writer.findings(report)
     if options.verbose and report.undecided:
         writer.undecided(report)
+    if options.rules:
+        writer.addresses(report)
     writer.summary(report)
     return "".join(line + "\n" for line in writer.lines)
 
@@ -100,6 +103,7 @@ class _Writer:
             rule = f"{target} {rule}".lstrip(" ")
         self.put(rule, first=first, hang=body)
         line = self.lines[at]
+        line = self.linked(line, finding.id)
         self.lines[at] = line[:4] + self.paint(finding.severity, finding.severity) + line[4 + len(finding.severity) :]
         if finding.message:
             self.put(finding.message, first=body, hang=body)
@@ -130,6 +134,18 @@ class _Writer:
             if ref.reason:
                 self.put(ref.reason, first="    ", hang="      ")
         self.lines.append("")
+
+    def addresses(self, report: Report) -> None:
+        """Add where each rule is described, whole on a line each, so that terminals make links of them."""
+        found = [address for rule in sorted({f.id for f in report.findings}) if (address := rule_address(rule))]
+        if found:
+            self.lines += ["rules:", *(f"  {address}" for address in found), ""]
+
+    def linked(self, line: str, rule: str) -> str:
+        """Return a line with the id in it as a link (OSC 8), where the output is a terminal."""
+        shown = clean(rule)
+        address = rule_address(rule) if self.color and shown in line else None
+        return line if address is None else line.replace(shown, f"\x1b]8;;{address}\x1b\\{shown}\x1b]8;;\x1b\\", 1)
 
     def summary(self, report: Report) -> None:
         n = counts(report)

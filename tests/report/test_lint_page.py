@@ -13,6 +13,7 @@ from hypothesis import given
 
 import specgate
 from specgate.report import RenderOptions, render
+from specgate.report.address import SITE
 from specgate.report.clean import clean
 from specgate.verdict import Finding, Location, NodeContext, NodeRef, Port, Report
 from tests.report.test_report_properties import reports, slow
@@ -121,7 +122,7 @@ def test_every_link_inside_leads_somewhere_and_no_anchor_is_there_twice(sample: 
     assert len(ids) == len(set(ids))
     links = [found["href"] or "" for found, _ in read.all("a")]
     assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
-    assert all(link.startswith(("#", "https://github.com/")) for link in links)
+    assert all(link.startswith(("#", "https://github.com/", SITE)) for link in links)
 
 
 def hostile() -> Report:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.report import plural
 from specgate.report.about import about
+from specgate.report.address import rule_address
 from specgate.report.lint.entries import KINDS, Entry
 from specgate.report.markup import Markup, breakable, tag
 from specgate.report.page import scrolled
@@ -95,6 +96,8 @@ def _rule(rule: str, entries: Sequence[Entry], anchors: Mapping[tuple[str, str],
         tag("p", known.says),
         *(tag("p", line, class_="about") for line in known.lines),
     ]
+    if (address := rule_address(rule)) is not None:
+        parts.append(tag("p", tag("a", "the page of the rule", href=address, rel="noreferrer")))
     if known.url is not None:
         parts.append(tag("p", tag("a", "the source that was read", href=known.url, rel="noreferrer")))
     places: dict[tuple[str, str], list[str]] = {}

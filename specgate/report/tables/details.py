@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["operator_details", "tensor_rules"]
+__all__ = ["fields_table", "operator_details", "source_link", "tensor_rules"]
 
 
 def operator_details(table: Dialect, operator: str, level: str | None) -> Markup:
@@ -29,7 +29,7 @@ def operator_details(table: Dialect, operator: str, level: str | None) -> Markup
     parts = [
         *([tag("p", data["summary"])] if data["summary"] else []),
         tag("p", f"Levels {span}. {facts}", class_="about"),
-        _fields(data),
+        fields_table(data),
         _support(data, level),
         *_titled("Rules", _rules(name, data["rules"], span)),
         *_titled("Unknowns", [_points(data["unknowns"])] if data["unknowns"] else []),
@@ -77,7 +77,8 @@ def _points(texts: Iterable[str]) -> Markup:
     return tag("ul", *(tag("li", said) for said in texts))
 
 
-def _fields(data: Mapping[str, Any]) -> Markup:
+def fields_table(data: Mapping[str, Any]) -> Markup:
+    """Return the fields of what `resolved_table` gives: each with its kind and what it is."""
     rows = []
     for name, info in data["tensors"].items():
         kind = info["kind"] + ", optional" * info.get("optional", False)

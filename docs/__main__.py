@@ -1,0 +1,36 @@
+"""``python -m docs build FOLDER`` writes the site, ``python -m docs check FOLDER`` checks its links and sizes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from docs.build import build
+from docs.check import problems
+
+
+def main() -> int:
+    """Run one of the two commands."""
+    parser = argparse.ArgumentParser(prog="python -m docs", description="Build or check the documentation site.")
+    parser.add_argument("command", choices=("build", "check"))
+    parser.add_argument("folder", type=Path, help="where the site is, such as _site")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="ID", help="an operator, such as directml/ONE_HOT"
+    )
+    given = parser.parse_args()
+    start = time.perf_counter()
+    if given.command == "build":
+        count = build(given.folder, given.only)
+        sys.stdout.write(f"{count:,} pages in {time.perf_counter() - start:.0f} s\n")
+        return 0
+    found = problems(given.folder, whole=not given.only)
+    for problem in found:
+        sys.stdout.write(f"{problem}\n")
+    sys.stdout.write(f"{len(found)} problems\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,80 @@
+"""The whole site, written into a folder."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from docs.agreement import agreement_page
+from docs.compare import compare_page
+from docs.data import data_files
+from docs.frame import Page, render
+from docs.home import dialect_page, first_page, rules_page
+from docs.levels import level_pages
+from docs.matrix import matrix_page
+from docs.operators import operator_page_of
+from docs.reference import reference_pages
+from docs.rule_ids import operator_rules, other_rules, tensor_rule_names
+from docs.rules import other_rule_page, rule_page_of
+from docs.runtime import runtime_pages
+from docs.written import written_pages
+from specgate.dialects import SHIPPED
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+__all__ = ["ASSETS", "build", "pages"]
+
+ASSETS: Final = Path(__file__).parent / "assets"
+
+
+def build(to: Path, only: Collection[str] = ()) -> int:
+    """Write the site into the folder `to`, which is made or emptied; return the number of pages.
+
+    only: ids of operators (``directml/ONE_HOT``) that get pages, all of them if empty; all other pages are made anyway.
+    """
+    if to.exists():
+        if any(to.iterdir()) and not (to / "index.html").is_file():
+            raise FileExistsError(f"{to} holds something else than a site")
+        shutil.rmtree(to)
+    to.mkdir(parents=True)
+    shutil.copytree(ASSETS, to / "assets")
+    count = 0
+    titles = []
+    for page in pages(only):
+        path = to / page.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(render(page), encoding="utf-8")
+        count += 1
+        if not page.by_operator:
+            titles.append((page.path, page.title))
+    for name, content in data_files(titles, only):
+        path = to / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return count
+
+
+def pages(only: Collection[str] = ()) -> Iterator[Page]:
+    """Yield every page."""
+    yield first_page()
+    yield matrix_page()
+    yield rules_page()
+    yield compare_page()
+    yield agreement_page()
+    yield from level_pages()
+    yield from written_pages()
+    yield from reference_pages()
+    yield from runtime_pages()
+    yield from (other_rule_page(*rule) for rule in other_rules())
+    for name in SHIPPED:
+        every = dialect(name).operators
+        operators = [operator for operator in every if not only or f"{name}/{operator}" in only]
+        yield dialect_page(name, operators)
+        yield from (rule_page_of(name, "tensor", rule) for rule in tensor_rule_names(name))
+        for operator in operators:
+            yield operator_page_of(name, operator)
+            for rule in operator_rules(dialect(name).operator(operator)):
+                yield rule_page_of(name, operator, rule)

@@ -1,0 +1,90 @@
+"""What must hold of a built site: links lead somewhere, pages are small, nothing is loaded from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["LARGEST", "problems"]
+
+#: The most that a file of the site may hold, in bytes.
+LARGEST: Final = 500_000
+#: Of a part of the site alone, links to these lead nowhere.
+_BY_OPERATOR: Final = re.compile(r"(?:rules/)?(?:directml|onnx|openvino)/")
+
+
+class _Reader(HTMLParser):
+    """Collects what a page refers to, what it loads, and its anchors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.loaded: set[str] = set()
+        self.anchors: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if "id" in given:
+            self.anchors.append(given["id"])
+        if tag == "a" and "href" in given:
+            self.links.add(given["href"])
+        elif tag == "form":
+            self.links.add(given.get("action", ""))
+        else:
+            self.loaded.update(given[name] for name in ("href", "src") if name in given)
+
+
+def problems(site: Path, *, whole: bool = True) -> list[str]:
+    """Return what is wrong with the site in a folder, a line each; whole: whether all operators have their pages."""
+    files = {path.relative_to(site).as_posix(): path for path in sorted(site.rglob("*")) if path.is_file()}
+    read = {name: _read(path) for name, path in files.items() if name.endswith(".html")}
+    found = [f"{name}: {size:,} bytes" for name, path in files.items() if (size := path.stat().st_size) > LARGEST]
+    for name, page in read.items():
+        found += [f"{name}: {problem}" for problem in _of_page(name, page, files, read, whole=whole)]
+    return found
+
+
+def _read(path: Path) -> _Reader:
+    reader = _Reader()
+    reader.feed(path.read_text(encoding="utf-8"))
+    return reader
+
+
+def _of_page(
+    name: str, page: _Reader, files: dict[str, Path], read: dict[str, _Reader], *, whole: bool
+) -> Iterator[str]:
+    twice = {anchor for anchor in page.anchors if page.anchors.count(anchor) > 1}
+    yield from (f"two elements have the id {anchor}" for anchor in sorted(twice))
+    for target in sorted(page.links | page.loaded):
+        parts = urlsplit(target)
+        if parts.scheme or parts.netloc:
+            if target in page.loaded:
+                yield f"loads {target}"
+            continue
+        place = _resolved(name, unquote(parts.path))
+        if place not in files:
+            if whole or not _BY_OPERATOR.match(place):
+                yield f"{target} leads to no page"
+        elif parts.fragment and "=" not in parts.fragment and unquote(parts.fragment) not in read[place].anchors:
+            yield f"{target} leads to no such part of {place}"
+
+
+def _resolved(page: str, target: str) -> str:
+    """Return the path within the site of what a page refers to."""
+    if not target:
+        return page
+    parts = page.split("/")[:-1]
+    for part in target.split("/"):
+        if part == "..":
+            if not parts:
+                return f"outside: {target}"
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)

@@ -1,0 +1,60 @@
+"""Each operator beside those of the other dialects that do the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from docs.frame import Page, link, section, table
+from docs.twins import compared
+from specgate.dialects import SHIPPED
+from specgate.report.address import operator_page
+from specgate.report.markup import Markup, tag, text
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["compare_page"]
+
+
+def compare_page() -> Page:
+    """Return the comparison, by ONNX's operators, and what each dialect has alone."""
+    directml, onnx, openvino = SHIPPED
+    rows = [
+        (_one(onnx, name), *(_cell(other, found.get(other, ())) for other in (directml, openvino)))
+        for name, found in compared().items()
+    ]
+    heads = [dialect(name).tables.title for name in (onnx, directml, openvino)]
+    both = {(name, op) for found in compared().values() for name, ops in found.items() for op in ops}
+    both |= {(onnx, name) for name in compared()}
+    parts = [
+        tag("p", link("index.html", "specgate"), " › Dialects compared", class_="path"),
+        tag("h1", "Dialects compared"),
+        tag(
+            "p",
+            f"{len(rows)} operators of ONNX have a counterpart: in DirectML what ONNX Runtime makes of a node, or what "
+            "has the same name; in OpenVINO what has the same name, or is on a written list. Their limits differ.",
+            class_="says",
+        ),
+        table("Operators that do the same", heads, rows),
+    ]
+    for name in SHIPPED:
+        alone = [operator for operator in dialect(name).operators if (name, operator) not in both]
+        links = [tag("li", link(operator_page(name, operator), operator)) for operator in alone]
+        parts.append(section(f"Only in {dialect(name).tables.title}", tag("ul", *links, class_="names")))
+    return Page("compare.html", "Dialects compared", Markup("".join(parts)))
+
+
+def _one(name: str, operator: str) -> Markup:
+    levels = dialect(name).operator(operator).levels
+    return tag("span", link(operator_page(name, operator), operator), " ", tag("small", str(levels)))
+
+
+def _cell(name: str, operators: Sequence[str]) -> Markup:
+    return Markup("".join(_joined(name, operators)))
+
+
+def _joined(name: str, operators: Sequence[str]) -> Iterator[str]:
+    for at, operator in enumerate(operators):
+        yield text(", ") if at else ""
+        yield _one(name, operator)

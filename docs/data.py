@@ -1,0 +1,118 @@
+"""The data that the site's scripts load: what the search knows, and what the matrix is made of.
+
+Each file is a script that hands over one JSON value: a page that is opened without a server may load scripts alone.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from docs.rule_ids import operator_rules, other_rules, tensor_rule_names, written_rules
+from docs.support import taken_words
+from specgate.dialects import SHIPPED
+from specgate.rulebook import rule_of
+from specgate.spec.history import in_case
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["data_files", "matrix_data"]
+
+
+def data_files(pages: Iterable[tuple[str, str]], only: Collection[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield the path and text of each file. pages: paths and titles of those that are no operator's and no rule's."""
+    named = {name: [op for op in dialect(name).operators if not only or f"{name}/{op}" in only] for name in SHIPPED}
+    yield "data/search.js", _script("index", {"pages": list(pages), "operators": _operators(named)})
+    for name, operators in named.items():
+        yield f"data/rules-{name}.js", _script(f"rules-{name}", _rules(name, operators))
+        yield f"data/{name}.js", _script(f"matrix-{name}", matrix_data(dialect(name), operators))
+    yield "data/rules-other.js", _script("rules-other", _other_rules())
+
+
+def _script(name: str, value: Any) -> str:
+    return f"specgate.take({json.dumps(name)}, {json.dumps(value, separators=(',', ':'), ensure_ascii=False)});\n"
+
+
+def _operators(named: Mapping[str, list[str]]) -> dict[str, Any]:
+    return {
+        name: {
+            "title": dialect(name).tables.title,
+            "operators": [[op, dialect(name).operator(op).table.summary] for op in operators],
+        }
+        for name, operators in named.items()
+    }
+
+
+def _rules(name: str, operators: Iterable[str]) -> dict[str, Any]:
+    """Return by operator its rules: those of its table with their sentences, and the names of the others."""
+    found: dict[str, Any] = {}
+    for operator in operators:
+        spec = dialect(name).operator(operator)
+        own = written_rules(spec)
+        said = [[rule, rule_of(f"{name}/{operator}/{rule}").says or ""] for rule in own]
+        found[operator] = [said, [rule for rule in operator_rules(spec) if rule not in own]]
+    found["tensor"] = [[[rule, rule_of(f"{name}/tensor/{rule}").says or ""] for rule in tensor_rule_names(name)], []]
+    return found
+
+
+def _other_rules() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for group, rule in other_rules():
+        found.setdefault(group, [[], []])[0].append([rule, rule_of(f"{group}/{rule}").says or ""])
+    return found
+
+
+def matrix_data(table: Dialect, operators: Iterable[str]) -> dict[str, Any]:
+    """Return what each tensor of operators takes at each level.
+
+    operators: by name the rows, each ``[fields, case, stretches]``; a stretch is ``[first, last, types, ranks, built
+    types, built ranks]``: positions in levels, then by the page and as builds have it. types: a position in sets, -1
+    for any.
+    """
+    sets: dict[tuple[str, ...], int] = {}
+    found = {name: list(_rows(table, table.operator(name), sets)) for name in operators}
+    return {
+        "title": table.tables.title,
+        "word": table.level_word,
+        "levels": list(table.levels),
+        "types": sorted({name for types in sets for name in types}),
+        "sets": [list(types) for types in sets],
+        "operators": found,
+    }
+
+
+def _rows(table: Dialect, spec: OperatorSpec, sets: dict[tuple[str, ...], int]) -> Iterator[list[Any]]:
+    for when, _ in spec.support:
+        alike: dict[tuple[Any, ...], list[str]] = {}
+        for name, info in spec.fields.items():
+            if info.kind != "attribute":
+                taken = [_taken(spec, level, when, name, sets) for level in table.levels]
+                alike.setdefault(tuple(taken), []).append(name)
+        for taken_at, names in alike.items():
+            runs = [(value, [at for at, _ in run]) for value, run in groupby(enumerate(taken_at), lambda pair: pair[1])]
+            stretches = [[places[0], places[-1], *value] for value, places in runs if value is not None]
+            yield [names, when or "", stretches]
+
+
+def _taken(
+    spec: OperatorSpec, target_level: str, when: str | None, name: str, sets: dict[tuple[str, ...], int]
+) -> tuple[Any, ...] | None:
+    level = spec.level_for(target_level)
+    if level is None or level not in spec.levels:
+        return None
+    found: list[Any] = []
+    for side in ("documented", "observed"):
+        resolved = in_case(spec.resolve(level, side), when)
+        if resolved is None or name not in resolved.fields:
+            return None
+        cell = resolved.cells.get(name)
+        types = taken_words(cell, "types")
+        found.append(-1 if types is None else sets.setdefault(types, len(sets)))
+        found.append("" if cell is None or cell.ranks is None else str(cell.ranks))
+    return tuple(found)

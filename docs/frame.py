@@ -1,0 +1,159 @@
+"""What every page of the site has around it, and how pages refer to each other."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from specgate.report.markup import Markup, lines, tag, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["HERE", "Page", "command", "link", "listing", "render", "search_box", "section", "table"]
+
+#: Before a path within the site; `render` replaces it by the way there from the page, so that the site works anywhere.
+HERE: Final = "site:/"
+_SITE_LINK: Final = re.compile(rf'(href|src|action)="{HERE}([^"]*)"')
+#: Nothing but the site's own files is ever loaded; `file:` is for a copy that is opened without a server.
+_POLICY: Final = "default-src 'none'; style-src 'self' file:; script-src 'self' file:; img-src 'self' file:"
+_SECTIONS: Final = (
+    ("Matrix", "matrix.html"),
+    ("DirectML", "directml/index.html"),
+    ("ONNX", "onnx/index.html"),
+    ("OpenVINO", "openvino/index.html"),
+    ("ONNX Runtime", "runtime/index.html"),
+    ("Levels", "levels/index.html"),
+    ("Guides", "guides/index.html"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page.
+
+    path: within the site. about: a sentence for search engines. scripts: of assets/, beside the search. by_operator:
+    whether it is an operator's or a rule's page, which the search knows by their names.
+    """
+
+    path: str
+    title: str
+    main: Markup
+    about: str = ""
+    scripts: tuple[str, ...] = ()
+    by_operator: bool = False
+
+
+def link(path: str, label: str) -> Markup:
+    """Return a link to a page of the site by its path."""
+    place, sharp, anchor = path.partition("#")
+    return tag("a", label, href=HERE + quote(place) + sharp + quote(anchor, safe="/=&.-"))
+
+
+def section(title: str, *parts: Markup, name: str | None = None) -> Markup:
+    """Return a titled part of a page, nothing where it has no content."""
+    if not any(parts):
+        return Markup()
+    anchor = name or re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    heading = tag("h2", title, id=anchor)
+    return tag("section", heading, *parts, aria_labelledby=anchor)
+
+
+def listing(items: Iterable[str], kind: str = "") -> Markup:
+    """Return a list, nothing where it has no items."""
+    made = [tag("li", item) for item in items]
+    return tag("ul", *made, class_=kind or False) if made else Markup()
+
+
+def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]], kind: str = "") -> Markup:
+    """Return a table that scrolls by itself where the page is too narrow; the first cell of a row heads it."""
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in heads)))
+    body = []
+    for first, *rest in rows:
+        body.append(tag("tr", tag("th", first, scope="row"), *(tag("td", cell) for cell in rest)))
+    if not body:
+        return Markup()
+    whole = tag("table", tag("caption", tag("span", caption)), head, tag("tbody", *body), class_=kind or False)
+    return tag("div", whole, class_="scroll", role="region", aria_label=caption, tabindex="0")
+
+
+def command(said: str) -> Markup:
+    """Return a command that can be pasted, with a button that copies it where scripts run."""
+    return tag("div", tag("pre", tag("code", lines(said)), tabindex="0"), class_="command")
+
+
+def render(page: Page) -> str:
+    """Return a page as a whole document."""
+    up = "../" * page.path.count("/")
+    scripts = ("site.js", "support.js", *page.scripts, "search.js")
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        *([tag("meta", name="description", content=page.about)] if page.about else []),
+        tag("title", f"{page.title} · specgate" if page.title != "specgate" else "specgate"),
+        tag("link", rel="stylesheet", href=f"{up}assets/site.css"),
+        tag("link", rel="icon", href=f"{up}assets/icon.svg", type="image/svg+xml"),
+    )
+    body = tag(
+        "body",
+        tag("a", "To the content", href="#content", class_="skip"),
+        _header(page),
+        tag("main", page.main, id="content", tabindex="-1"),
+        _footer(),
+        *(tag("script", src=f"{up}assets/{name}", defer=True) for name in scripts),
+        data_root=up,
+    )
+    document = f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+    return _SITE_LINK.sub(lambda found: f'{found[1]}="{up}{found[2]}"', document)
+
+
+def _header(page: Page) -> Markup:
+    own = page.path.partition("/")[0]
+    items = [
+        tag("li", tag("a", label, href=HERE + path, aria_current="true" if path.partition("/")[0] == own else False))
+        for label, path in _SECTIONS
+    ]
+    return tag(
+        "header",
+        tag("a", "specgate", href=f"{HERE}index.html", class_="home"),
+        tag("nav", tag("ul", *items), aria_label="Sections"),
+        Markup() if page.path == "index.html" else search_box(),
+        class_="top",
+    )
+
+
+def search_box(placeholder: str = "operator, rule, level …") -> Markup:
+    """Return the search: a form that leads to the matrix where no script runs."""
+    box = tag(
+        "input",
+        type="search",
+        name="operator",
+        autocomplete="off",
+        spellcheck="false",
+        placeholder=placeholder,
+        aria_label="Search operators, rules and levels",
+        role="combobox",
+        aria_expanded="false",
+        aria_controls="found",
+    )
+    found = tag("div", id="found", role="listbox", aria_label="Found", hidden=True)
+    return tag("form", box, found, role="search", class_="find", action=f"{HERE}matrix.html")
+
+
+def _footer() -> Markup:
+    return tag(
+        "footer",
+        text("Made from the tables of specgate. Facts are restated from the vendors' pages, which each page names. "),
+        link("agreement.html", "Agreement with real builds"),
+        text(" · "),
+        link("compare.html", "Dialects compared"),
+        text(" · "),
+        link("reference/index.html", "Reference"),
+        text(" · "),
+        tag("a", "Source", href="https://github.com/specgate/specgate"),
+    )

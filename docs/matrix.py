@@ -1,0 +1,54 @@
+"""The page on which all operators are searched by type, rank and level."""
+
+from __future__ import annotations
+
+from docs.frame import Page, link, table
+from specgate.dialects import SHIPPED
+from specgate.report.markup import Markup, tag, text
+from specgate.spec.tables import dialect
+
+__all__ = ["matrix_page"]
+
+
+def matrix_page() -> Page:
+    """Return the matrix: a form and a table that a script fills from data of the site itself."""
+    choices = [tag("option", dialect(name).tables.title, value=name) for name in SHIPPED]
+    boxes = [
+        tag("label", "dialect", tag("select", *choices, name="dialect")),
+        tag("label", "operator", tag("input", type="search", name="operator", autocomplete="off", spellcheck="false")),
+        tag("label", "type", tag("select", name="type")),
+        tag("label", "rank", tag("input", type="number", name="rank", min="1", max="99")),
+        tag("label", "level", tag("select", name="level")),
+    ]
+    heads = ("operator", "tensors", "at the level", "taken at", "by level")
+    shown = table("Tensors that take it", heads, [("", "", "", "", "")])
+    parts = [
+        tag("p", link("index.html", "specgate"), " › Matrix", class_="path"),
+        tag("h1", "Who takes it?"),
+        tag(
+            "p",
+            "Operators by type, rank and level. The address of this page holds what is asked, to be sent to others.",
+            class_="says",
+        ),
+        tag("noscript", tag("p", "The matrix needs scripts; the pages of the operators have the same tables without.")),
+        tag("form", *boxes, id="ask", class_="ask", hidden=True, action="#"),
+        _key(),
+        tag("p", tag("output", id="count", aria_live="polite")),
+        tag("div", shown, id="answers"),
+    ]
+    return Page(
+        "matrix.html", "Matrix", Markup("".join(parts)), "All operators by type, rank and level.", ("matrix.js",)
+    )
+
+
+def _key() -> Markup:
+    signs = (
+        ("page", "by the page"),
+        ("builds", "builds alone"),
+        ("refused", "by the page, but builds refuse it"),
+        ("no", "not taken"),
+    )
+    items = [
+        tag("li", tag("span", tag("span", class_=f"is-{kind}"), class_="strip"), text(said)) for kind, said in signs
+    ]
+    return tag("ul", *items, class_="legend key")

@@ -1,0 +1,69 @@
+"""Every id that a finding can have, each of which has a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from specgate.dialects import SHIPPED
+from specgate.spec.check_rules import NODE_RULES, OWN_RULES
+from specgate.spec.model_rules import model_rules, other_groups
+from specgate.spec.rulebook import rule_names
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["operator_rules", "other_rules", "tensor_rule_names", "written_rules"]
+
+#: What can be wrong with a tensor, and with an attribute, beside the operator's own rules.
+_TENSOR: Final = frozenset({"type", "rank", "required", "exists", "unknown-word"})
+_ATTRIBUTE: Final = frozenset({"value", "type", "required", "exists", "unknown-word", "wrong-kind"})
+
+
+def operator_rules(spec: OperatorSpec) -> list[str]:
+    """Return the last parts of the ids that findings on an operator can have, in the order of the table."""
+    names = dict.fromkeys((*rule_names(spec.dialect, spec.name), *NODE_RULES))
+    return [name for name in names if _can_fail(spec, name)]
+
+
+def written_rules(spec: OperatorSpec) -> list[str]:
+    """Return the names of the rules that the table itself states, of the page and of builds."""
+    forms = (*spec.rule_forms, *(form for overlay in spec.overlays for form in overlay.rules))
+    return list(dict.fromkeys(form.name for form in forms))
+
+
+def tensor_rule_names(name: str) -> list[str]:
+    """Return the last parts of the ids of a dialect's rules of every tensor."""
+    return list(dict.fromkeys((*rule_names(dialect(name), "tensor"), "device-capability", "type-release")))
+
+
+def other_rules() -> Iterator[tuple[str, str]]:
+    """Yield the groups and names of rules that are in no table: of whole models, of placements, of the checks."""
+    for name in SHIPPED:
+        yield from ((f"{name}/model", rule) for rule in model_rules(name))
+    for group, rules in other_groups().items():
+        yield from ((group, rule) for rule in rules)
+    yield from (("specgate", rule) for rule in OWN_RULES)
+
+
+def _can_fail(spec: OperatorSpec, name: str) -> bool:
+    """Return whether an id of a field's aspect is one that such a field can break; other names always are."""
+    field, dot, aspect = name.rpartition(".")
+    info = spec.fields.get(field) if dot else None
+    if info is None or aspect not in _TENSOR | _ATTRIBUTE | {"operator"}:
+        return True
+    return aspect in _aspects(spec, info)
+
+
+def _aspects(spec: OperatorSpec, info: FieldInfo) -> frozenset[str]:
+    if info.kind != "attribute":
+        found = _TENSOR
+    elif info.fuses:
+        found = frozenset({"operator", "required", "exists", "wrong-kind"})
+    else:
+        found = _ATTRIBUTE if info.type_from or info.type == "scalar" else _ATTRIBUTE - {"type"}
+    always = all(spec.field_at(info.name, level) is not None for level in spec.levels)
+    return found - {"exists"} if always else found

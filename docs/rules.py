@@ -1,0 +1,160 @@
+"""The page of one rule: what it wants, at which levels, how to fix it, and what breaks it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from docs.frame import Page, command, link, listing, section, table
+from specgate.errors import Error
+from specgate.report.address import operator_page, rule_page
+from specgate.report.markup import Markup, tag, text
+from specgate.report.tables.details import source_link
+from specgate.rulebook import Rule, rule_of
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["check_command", "other_rule_page", "rule_page_of"]
+
+
+def rule_page_of(dialect_name: str, operator: str, name: str) -> Page:
+    """Return the page of a rule of an operator, or of every tensor (``tensor``)."""
+    rule_id = f"{dialect_name}/{operator}/{name}"
+    rule = rule_of(rule_id)
+    page = operator_page(dialect_name, operator) if operator != "tensor" else f"{dialect_name}/index.html"
+    whose = link(page, operator) if operator != "tensor" else tag("span", "every tensor of ", link(page, dialect_name))
+    main = Markup(
+        "".join(
+            [
+                tag("p", link("index.html", "specgate"), " › ", whose, " › rule", class_="path"),
+                tag("h1", text(rule_id)),
+                tag("p", _says(rule), class_="says"),
+                section("Where it holds", _held(rule)),
+                section("How to fix it", tag("p", _sentence(rule.fix)) if rule.fix else Markup()),
+                section("An example that breaks it", *_broken(rule_id, rule)),
+                _builds(dialect_name, operator, name),
+                section("From the command line", command(f"specgate rule {rule_id}"), _silence(rule_id)),
+                section("Sources", listing(source_link(source) for source in rule.source)),
+            ]
+        )
+    )
+    return Page(rule_page(rule_id), rule_id, main, _says(rule), by_operator=True)
+
+
+def other_rule_page(group: str, name: str) -> Page:
+    """Return the page of a rule that is in no table."""
+    rule_id = f"{group}/{name}"
+    rule = rule_of(rule_id)
+    main = Markup(
+        "".join(
+            [
+                tag(
+                    "p",
+                    link("index.html", "specgate"),
+                    " › ",
+                    link("rules/index.html", group),
+                    " › rule",
+                    class_="path",
+                ),
+                tag("h1", text(rule_id)),
+                tag("p", _says(rule), class_="says"),
+                section("From the command line", command(f"specgate rule {rule_id}"), _silence(rule_id)),
+                section("Sources", listing(source_link(source) for source in rule.source)),
+            ]
+        )
+    )
+    return Page(rule_page(rule_id), rule_id, main, _says(rule), by_operator=True)
+
+
+def check_command(descriptor: Mapping[str, Any], target: str) -> str:
+    """Return the command that judges a descriptor, to be pasted into a shell."""
+    return f"specgate check {_quoted(json.dumps(descriptor))} --target {target}"
+
+
+def _quoted(said: str) -> str:
+    return "'" + said.replace("'", "'\\''") + "'"
+
+
+def _says(rule: Rule) -> str:
+    return _sentence(rule.says or (rule.holds[0]["text"] if rule.holds else "a check of specgate"))
+
+
+def _sentence(said: str) -> str:
+    return said[:1].upper() + said[1:] + ("" if said.endswith(".") else ".")
+
+
+def _held(rule: Rule) -> Markup:
+    whose = {"documented": "page", "observed": "builds"}
+    rows = [
+        (
+            form["levels"] or "no level",
+            tag("code", form["text"]),
+            f"{form['by']} only" if "by" in form else whose[form.get("basis", "documented")],
+        )
+        for form in rule.holds
+    ]
+    return table("Levels and what must be true", ("levels", "formula", "by"), rows)
+
+
+def _broken(rule_id: str, rule: Rule) -> list[Markup]:
+    if rule.rejected is None or rule.accepted is None:
+        return []
+    changes = ", ".join(f"{path} = {json.dumps(value)}" for path, value in rule.rejected["change"].items())
+    target = f"{rule_id.partition('/')[0]}:{rule.rejected['at']}"
+    parts = [
+        tag("p", "This one is rejected, because ", tag("code", changes), ":"),
+        command(check_command(rule.rejected["descriptor"], target)),
+    ]
+    said = _message(rule_id, rule.rejected["descriptor"], target)
+    if said:
+        parts.append(tag("blockquote", tag("p", said)))
+    return [*parts, tag("p", "Without that change it is accepted:"), command(check_command(rule.accepted, target))]
+
+
+def _message(rule_id: str, descriptor: Mapping[str, Any], target: str) -> str:
+    """Return what `check` says of the example; the tables' own tests hold that it breaks this rule and no other."""
+    from specgate.api import check
+
+    try:
+        found = check(dict(descriptor), target, "documented").findings
+    except Error:
+        return ""
+    return next((finding.message for finding in found if finding.id == rule_id), "")
+
+
+def _builds(dialect_name: str, operator: str, name: str) -> Markup:
+    """Return which builds do not ask for the rule, with the evidence."""
+    table_ = dialect(dialect_name)
+    entries: Sequence[Mapping[str, Any]] = (
+        table_.tables.tensor.observed if operator == "tensor" else table_.operator(operator).table.observed
+    )
+    kinds = {
+        "not_enforced": "do not ask for it",
+        "partially_enforced": "ask for it in part",
+        "nondeterministic": "ask for it by chance",
+        "tools_write": "read files of the vendor's own tools that break it",
+    }
+    found: list[Markup] = []
+    for entry in entries:
+        said = [words for key, words in kinds.items() if name in entry.get(key, ())]
+        if said:
+            by = f" ({entry['by']} only)" if "by" in entry else ""
+            levels = (
+                table_.level_set(entry["builds"]) if operator == "tensor" else _levels(dialect_name, operator, entry)
+            )
+            line = f"Builds of {levels}{by} {' and '.join(said)}: {entry['evidence']}."
+            found.append(tag("li", line))
+    return section("What builds do", tag("ul", *found) if found else Markup())
+
+
+def _levels(dialect_name: str, operator: str, entry: Mapping[str, Any]) -> str:
+    return str(dialect(dialect_name).operator(operator).dialect.level_set(entry["builds"]))
+
+
+def _silence(rule_id: str) -> Markup:
+    """Return how a finding is accepted on purpose."""
+    entry = f'[[ignore]]\nrule = "{rule_id}"\nreason = "why this is right here"'
+    summary = tag("summary", "Accept it on purpose")
+    return tag("details", summary, tag("p", "In ", tag("code", "specgate.toml"), ":"), command(entry))

@@ -1,0 +1,225 @@
+"""Where ONNX Runtime runs operators: what its providers register by release, and what leaves DirectML at an opset."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from docs.frame import Page, command, link, listing, section, table
+from docs.twins import lowered_to
+from specgate.placement.registrations import known_releases, registrations, runtime_tables
+from specgate.report.address import operator_page
+from specgate.report.markup import Markup, tag, text
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from specgate.placement.registrations import Registration
+
+__all__ = ["leaving", "opset_table", "registered", "runtime_pages"]
+
+_GPU: Final = "DirectML"
+_WHY: Final = (
+    "ONNX Runtime {release} registers its DirectML kernels for versions of operators. A model at a newer opset may use "
+    "a version that has no kernel: that node then runs on the CPU, and its tensors are copied."
+)
+
+
+@cache
+def _releases(provider: str) -> tuple[str, ...]:
+    """Return the minor releases whose registrations of a provider are known, oldest first."""
+    found = dict.fromkeys(known.minor for known in known_releases() if provider in known.registered)
+    order = list(runtime_tables()["releases"])
+    return tuple(sorted(found, key=order.index))
+
+
+@cache
+def _newest() -> tuple[str, int]:
+    """Return the newest release with DirectML, and the newest opset that it takes."""
+    known = [one for one in known_releases() if _GPU in one.registered]
+    return known[-1].minor, known[-1].opsets["ai.onnx"]
+
+
+def _named(operator: str) -> tuple[str, str]:
+    domain, _, name = operator.rpartition(".")
+    return domain, name
+
+
+def registered(operator: str) -> list[Markup]:
+    """Return what the providers register of an ONNX operator, and what its nodes become on DirectML."""
+    parts = []
+    rows = [row for provider in runtime_tables()["providers"] for row in _stretches(provider, operator)]
+    if rows:
+        heads = ("provider", "releases", "kernels for versions")
+        parts.append(table("Kernels that ONNX Runtime registers", heads, rows))
+    made = lowered_to().get(operator, ())
+    if made:
+        links = Markup(", ".join(link(operator_page("directml", name), name) for name in made))
+        parts.append(tag("p", "On DirectML a node becomes ", links, "."))
+    spec = dialect("onnx").operator(operator)
+    newest, _ = _newest()
+    if spec.dialect.parent is None and rows:
+        gone = [opset for opset, names in leaving().items() if operator in names]
+        for opset in gone:
+            said = f"DirectML of ONNX Runtime {newest} has no kernel from "
+            parts.append(
+                tag("p", said, link(f"runtime/opset-{opset}.html", f"opset {opset}"), " on: nodes run on the CPU.")
+            )
+    return parts
+
+
+def _stretches(provider: str, operator: str) -> Iterator[tuple[str, str, str]]:
+    domain, name = _named(operator)
+    groups: list[tuple[str, list[str]]] = []
+    for release in _releases(provider):
+        versions = _versions(registrations(provider, release).of(domain, name))
+        if groups and groups[-1][0] == versions:
+            groups[-1][1].append(release)
+        else:
+            groups.append((versions, [release]))
+    for versions, releases in groups:
+        if any(versions for versions, _ in groups):
+            yield provider, f"{releases[0]} to {releases[-1]}", versions or "none"
+
+
+def _versions(found: Sequence[Registration]) -> str:
+    spans = dict.fromkeys(
+        str(kernel.version) if kernel.until in {None, kernel.version} else f"{kernel.version} to {kernel.until}"
+        for kernel in found
+    )
+    return ", ".join(spans)
+
+
+@cache
+def _on_gpu(opset: str) -> Mapping[str, bool]:
+    """Return the operators of ai.onnx at an opset, and whether the newest release has a DirectML kernel of each."""
+    registry = registrations(_GPU, _newest()[0])
+    found = {}
+    table_ = dialect("onnx")
+    for operator in table_.operators:
+        spec = table_.operator(operator)
+        if spec.dialect.parent is not None or opset not in spec.levels:
+            continue
+        since = spec.row_at(opset)
+        found[operator] = since is not None and any(kernel.holds(int(since)) for kernel in registry.of("", operator))
+    return found
+
+
+@cache
+def leaving() -> Mapping[str, list[str]]:
+    """Return by opset the operators that DirectML has at the opset before and not at this one."""
+    levels = dialect("onnx").levels
+    found = {}
+    for before, opset in pairwise(levels):
+        now = _on_gpu(opset)
+        found[opset] = [name for name, had in _on_gpu(before).items() if had and name in now and not now[name]]
+    return {opset: names for opset, names in found.items() if names}
+
+
+def opset_table() -> Markup:
+    """Return how many operators DirectML has at each opset."""
+    release, most = _newest()
+    rows = []
+    for opset in reversed(dialect("onnx").levels):
+        had = _on_gpu(opset)
+        gone = leaving().get(opset, [])
+        count = f"{sum(had.values())} of {len(had)}"
+        page = link(f"runtime/opset-{opset}.html", f"{len(gone)} leave") if gone else text("none leaves")
+        taken = (
+            "yes" if int(opset) <= most else f"newer than {most}, the newest that the release takes without a warning"
+        )
+        rows.append((f"opset {opset}", count, page, taken))
+    heads = ("export at", "operators with a DirectML kernel", "against the opset before", "loaded")
+    return table(f"DirectML of ONNX Runtime {release}, by opset of the model", heads, rows)
+
+
+def runtime_pages() -> Iterator[Page]:
+    """Yield the page on opsets and releases, and one for each opset at which operators leave DirectML."""
+    release, _ = _newest()
+    best = best_opset()
+    after = str(int(best) + 1)
+    gone = leaving()[after]
+    few = [
+        tag("span", f"opset {opset}: ", *_links(names))
+        for opset, names in leaving().items()
+        if 15 < int(opset) <= int(best)
+    ]
+    parts = [
+        tag("p", link("index.html", "specgate"), " › ONNX Runtime", class_="path"),
+        tag("h1", "Which opset may I export at for DirectML?"),
+        tag(
+            "p",
+            tag("b", f"Opset {best} or lower."),
+            f" At opset {after} ",
+            link(f"runtime/opset-{after}.html", f"{len(gone)} operators leave DirectML"),
+            f" in ONNX Runtime {release}, {', '.join(gone[:8])} and others among them.",
+            class_="says",
+        ),
+        tag("p", _WHY.format(release=release)),
+        tag("p", "It depends on the operators of the model, so ask with the model itself:"),
+        command(f"specgate place model.onnx --target onnxruntime-directml:{release}"),
+        section("What has left before", tag("p", f"At opset {best} these run on the CPU, unlike at 15:"), listing(few)),
+        section("By opset", opset_table()),
+        section("Releases", _release_table()),
+    ]
+    yield Page("runtime/index.html", "Which opset for DirectML? ONNX Runtime by release", Markup("".join(parts)))
+    yield from (_leaving_page(opset, names) for opset, names in leaving().items())
+
+
+def _links(names: Sequence[str]) -> Iterator[Markup]:
+    for at, name in enumerate(names):
+        yield Markup((", " if at else "") + link(operator_page("onnx", name), name))
+
+
+def best_opset() -> str:
+    """Return the opset before the one at which most operators leave DirectML."""
+    return str(int(max(leaving(), key=lambda opset: len(leaving()[opset]))) - 1)
+
+
+def _leaving_page(opset: str, names: Sequence[str]) -> Page:
+    release, _ = _newest()
+    rows = [
+        (link(operator_page("onnx", name), name), f"version {dialect('onnx').operator(name).row_at(opset)}", _has(name))
+        for name in names
+    ]
+    title = f"What leaves DirectML at opset {opset}"
+    parts = [
+        tag("p", link("index.html", "specgate"), " › ", link("runtime/index.html", "ONNX Runtime"), class_="path"),
+        tag("h1", title),
+        tag(
+            "p",
+            f"{len(names)} operators have a new version at opset {opset} for which DirectML of ONNX Runtime {release} "
+            "registers no kernel. Their nodes run on the CPU in models of this opset.",
+            class_="says",
+        ),
+        table(title, ("operator", f"at opset {opset}", "DirectML's kernels are for"), rows),
+        section(
+            "What to do",
+            listing(
+                [
+                    text(f"Export at opset {int(opset) - 1} or lower, where the model allows it."),
+                    tag(
+                        "span",
+                        "Ask what it costs: ",
+                        tag("code", f"specgate place model.onnx --target onnxruntime-directml:{release}"),
+                        " names the nodes, the copies, and the opset that moves more nodes to DirectML.",
+                    ),
+                ]
+            ),
+        ),
+    ]
+    return Page(f"runtime/opset-{opset}.html", title, Markup("".join(parts)))
+
+
+def _has(operator: str) -> str:
+    return _versions(registrations(_GPU, _newest()[0]).of("", operator)) or "none"
+
+
+def _release_table() -> Markup:
+    rows = []
+    for known in reversed(known_releases()):
+        carried = f"{known.carries[0]} {known.carries[1]}" if known.carries else ""
+        rows.append((known.target, f"opset {known.opsets['ai.onnx']}", carried, ", ".join(known.registered)))
+    return table("Releases that can be targets", ("target", "newest opset", "brings", "kernels known of"), rows)

@@ -1,0 +1,144 @@
+"""Support of one operator by level as a matrix: what each field takes down, stretches of levels across."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from docs.frame import table
+from specgate.levels import LevelSet
+from specgate.report.markup import Markup, tag
+from specgate.spec.history import in_case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from specgate.spec.fields import Cell
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["Stretch", "stretches", "support_matrices", "taken_words"]
+
+#: The sign, the words and the class of a cell, by whether the page takes it and whether builds do.
+_SIGNS: Final = {
+    (True, True): ("●", "taken", "full"),
+    (False, True): ("◐", "undocumented, but builds take it", "limited"),
+    (True, False): ("○", "documented, but builds refuse it", "limited"),
+    (False, False): ("", "not taken", "absent"),
+}
+#: Parts of a cell that list words, each with what stands before them.
+_LISTS: Final = (("types", ""), ("values", "= "), ("operators", "fuses "))
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Levels at which an operator takes the same: by the page, and as builds have it; None where it is not there."""
+
+    levels: LevelSet
+    page: Mapping[str, Cell] | None
+    builds: Mapping[str, Cell] | None
+
+
+def stretches(spec: OperatorSpec, when: str | None = None) -> list[Stretch]:
+    """Return the stretches of neighbouring levels of an operator, or of one of its cases."""
+    found: list[tuple[list[str], Any]] = []
+    for level in spec.dialect.levels:
+        sides: list[dict[str, Cell] | None] = []
+        for side in ("documented", "observed"):
+            whole = spec.resolve(level, side) if level in spec.levels else None
+            resolved = in_case(whole, when)
+            cells = None if resolved is None else resolved.cells
+            named = None if resolved is None or cells is None else {n: c for n, c in cells.items() if n in spec.fields}
+            sides.append(named)
+        if found and found[-1][1] == sides:
+            found[-1][0].append(level)
+        else:
+            found.append(([level], sides))
+    order = spec.dialect.levels
+    return [Stretch(LevelSet.of(order, levels), page, builds) for levels, (page, builds) in found]
+
+
+def support_matrices(spec: OperatorSpec) -> Iterator[Markup]:
+    """Yield a matrix for each case of an operator, one where it has none."""
+    for when, _ in spec.support:
+        found = stretches(spec, when)
+        rows = list(_rows(spec, found))
+        caption = "What each field takes, by level" + (f", where {when}" if when else "")
+        if rows:
+            yield table(caption, ["field", *(str(stretch.levels) for stretch in found)], rows, "support")
+        else:
+            spans = [str(stretch.levels) for stretch in found if stretch.page is not None]
+            yield tag("p", f"The same at {', '.join(spans)}: no field is limited.")
+
+
+def taken_words(cell: Cell | None, part: str) -> tuple[str, ...] | None:
+    """Return what a part of a cell lists, None where it lists nothing and so takes all."""
+    found: Sequence[Any] | None = getattr(cell, part) if cell is not None else None
+    return None if found is None else tuple(map(str, found))
+
+
+def _rows(spec: OperatorSpec, found: Sequence[Stretch]) -> Iterator[list[Markup | str]]:
+    """Yield ranks and lists of each field; fields that take the same everywhere have their rows together."""
+    for part, before in _LISTS:
+        alike: dict[Any, list[str]] = {}
+        for name in spec.fields:
+            key = tuple(
+                None if s.page is None else (taken_words(s.page.get(name), part), _built(s, name, part)) for s in found
+            )
+            if any(sides is not None and sides != (None, None) for sides in key):
+                alike.setdefault(key, []).append(name)
+        for key, names in alike.items():
+            if not (part == "values" and _all_words(spec, names, key)):
+                yield from _list_rows(", ".join(names), before, key)
+    yield from _bounds_rows(spec, found)
+
+
+def _built(stretch: Stretch, name: str, part: str) -> tuple[str, ...] | None:
+    return taken_words(stretch.builds.get(name), part) if stretch.builds is not None else None
+
+
+def _all_words(spec: OperatorSpec, names: Sequence[str], key: Sequence[Any]) -> bool:
+    """Return whether an enum's cells are all its words wherever it is, which the table of fields says already."""
+    words = spec.fields[names[0]].words
+    return words is not None and all(sides in {None, (None, None), (tuple(words), tuple(words))} for sides in key)
+
+
+def _list_rows(title: str, before: str, key: Sequence[Any]) -> Iterator[list[Markup | str]]:
+    words = dict.fromkeys(w for sides in key if sides is not None for side in sides for w in side or ())
+    yield [tag("b", title), *(Markup() for _ in key)]
+    for word in words:
+        cells: list[Markup | str] = [tag("span", f"{before}{word}", class_="item")]
+        for sides in key:
+            if sides is None:
+                cells.append(_sign("–", "the operator is not there", "absent"))
+                continue
+            page, builds = sides
+            cells.append(_sign(*_SIGNS[page is None or word in page, builds is None or word in builds]))
+        yield cells
+
+
+def _sign(sign: str, said: str, kind: str) -> Markup:
+    return tag("span", sign, tag("span", said, class_="unseen"), class_=f"sign {kind}", title=said)
+
+
+def _bounds_rows(spec: OperatorSpec, found: Sequence[Stretch]) -> Iterator[list[Markup | str]]:
+    for part, word in (("ranks", "ranks"), ("range", "range")):
+        alike: dict[Any, list[str]] = {}
+        for name in spec.fields:
+            key = tuple(_bounds(stretch, name, part) for stretch in found)
+            if any(text not in {"–", "any"} for text in key):
+                alike.setdefault(key, []).append(name)
+        for key, names in alike.items():
+            yield [tag("span", tag("b", f"{word} of "), ", ".join(names)), *key]
+
+
+def _bounds(stretch: Stretch, name: str, part: str) -> str:
+    if stretch.page is None:
+        return "–"
+    page, builds = (_bound(cells, name, part) for cells in (stretch.page, stretch.builds or {}))
+    return page if page == builds else f"{page} (builds: {builds})"
+
+
+def _bound(cells: Mapping[str, Cell], name: str, part: str) -> str:
+    cell = cells.get(name)
+    bounds = getattr(cell, part) if cell is not None else None
+    return "any" if bounds is None else str(bounds)

@@ -1,0 +1,187 @@
+"""The documentation site, built for a few operators: every link leads somewhere, and pages say what the tables say."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from docs.agreement import REPORTS, operator_agreement, read_report
+from docs.build import build
+from docs.check import problems
+from docs.rule_ids import operator_rules, other_rules
+from docs.runtime import best_opset, leaving
+from docs.support import stretches
+from docs.twins import compared, twins, written
+from docs.written import html_of
+from specgate.dialects import SHIPPED
+from specgate.generate.aims import aims_of
+from specgate.report import RenderOptions, render
+from specgate.report.address import SITE, rule_page
+from specgate.spec.tables import dialect
+from specgate.verdict import Finding, Report
+from tests.paths import ROOT
+
+FEW = ("directml/ONE_HOT", "onnx/OneHot", "onnx/com.microsoft.QuickGelu", "openvino/OneHot")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site") / "out"
+    build(folder, FEW)
+    return folder
+
+
+def text_of(page):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.read_text(encoding="utf-8")))
+
+
+def test_every_link_leads_somewhere(site):
+    assert problems(site, whole=False) == []
+
+
+def test_dead_links_large_files_and_foreign_addresses_are_found(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<p id="x"><a href="b.html">b</a><a href="#y">y</a><a href="../c.html">c</a></p><i id="x"></i>'
+        '<script src="https://elsewhere.example/x.js"></script><a href="https://elsewhere.example">fine</a>'
+    )
+    (tmp_path / "big.js").write_text("x" * 500_001)
+    assert sorted(problems(tmp_path)) == [
+        "a.html: #y leads to no such part of a.html",
+        "a.html: ../c.html leads to no page",
+        "a.html: b.html leads to no page",
+        "a.html: loads https://elsewhere.example/x.js",
+        "a.html: two elements have the id x",
+        "big.js: 500,001 bytes",
+    ]
+
+
+def test_a_folder_that_is_no_site_is_not_emptied(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(FileExistsError):
+        build(tmp_path, FEW)
+    assert (tmp_path / "mine.txt").is_file()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_finding_that_can_be_raised_has_a_page(name):
+    table = dialect(name)
+    for operator in table.operators[::7]:
+        spec = table.operator(operator)
+        known = {f"{name}/{operator}/{rule}" for rule in operator_rules(spec)}
+        for level in spec.levels:
+            for side in ("documented", "observed"):
+                resolved = spec.resolve(level, side)
+                raised = {aim.id for aim in aims_of(spec, resolved) if aim.kind != "tensor"} if resolved else set()
+                assert raised <= known
+
+
+def test_each_rule_has_a_page(site):
+    ids = [
+        f"{op}/{rule}" for op in FEW for rule in operator_rules(dialect(op.split("/")[0]).operator(op.split("/")[1]))
+    ]
+    ids += [f"{group}/{rule}" for group, rule in other_rules()]
+    assert len(ids) > 150
+    assert [rule for rule in ids if not (site / rule_page(rule)).is_file()] == []
+
+
+def test_sarif_and_the_site_agree_on_the_address_of_a_rule(site):
+    finding = Finding("directml/ONE_HOT/axis-range", "error", "Axis is 4", where="Axis")
+    found = json.loads(
+        render(Report(targets=["directml:2.1"], nodes=1, findings=[finding]), "sarif", options=RenderOptions())
+    )
+    (rule,) = found["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["helpUri"].startswith(SITE)
+    assert (site / rule["helpUri"].removeprefix(SITE)).is_file()
+
+
+def test_a_rule_says_what_it_wants_and_what_breaks_it(site):
+    said = text_of(site / "rules/directml/ONE_HOT/axis-range.html")
+    assert "Axis must be less than the DimensionCount of IndicesTensor." in said
+    assert "Axis &lt; rank(IndicesTensor)" in said
+    assert "desc.Axis = 4" in said
+    assert "Axis is 4 and IndicesTensor has rank 4" in said
+    assert "reason = " in said
+    assert "\\n" not in said
+    builds = text_of(site / "rules/directml/ONE_HOT/values-rank.html")
+    assert "Builds of 3.0..6.4 do not ask for it" in builds
+
+
+def test_the_support_matrix_is_what_the_tables_say():
+    (one,) = [s for s in stretches(dialect("directml").operator("ONE_HOT")) if "2.1" in s.levels]
+    assert one.page is not None
+    assert one.builds is not None
+    assert one.page["IndicesTensor"].types == ("UINT32",)
+    assert "INT64" in (one.builds["IndicesTensor"].types or ())
+
+
+def test_the_operator_page_has_its_parts(site):
+    said = text_of(site / "directml/ONE_HOT.html")
+    for part in ("Support", "Fields", "Rules", "What builds do otherwise", "Examples", "In other dialects", "Sources"):
+        assert f" {part} " in said
+    assert "--target directml:6.4" in said
+    assert "by the kernel one_hot, exactly" in said
+    assert "Its DirectML provider makes this operator of nodes of OneHot" in said
+    onnx = text_of(site / "onnx/OneHot.html")
+    assert "On DirectML a node becomes ONE_HOT" in onnx
+    assert "DirectML 1.13 to 1.24 9, 11" in onnx
+
+
+def data(site, name):
+    said = (site / "data" / f"{name}.js").read_text(encoding="utf-8")
+    found = re.fullmatch(r'specgate\.take\("[\w-]+", (.*)\);\n', said, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_the_matrix_answers_who_takes_what(site):
+    found = data(site, "directml")
+    at = found["levels"].index("2.1")
+    (row,) = [row for row in found["operators"]["ONE_HOT"] if row[0] == ["IndicesTensor"]]
+    (stretch,) = [s for s in row[2] if s[0] <= at <= s[1]]
+    _, _, page, ranks, builds, _ = stretch
+    assert found["sets"][page] == ["UINT32"]
+    assert ranks == "4"
+    assert "INT64" in found["sets"][builds]
+
+
+def test_the_opset_for_directml_is_the_one_before_most_leave():
+    assert best_opset() == "21"
+    assert "Conv" in leaving()["22"]
+
+
+def test_twins_exist():
+    assert twins("directml", "ONE_HOT") == {"onnx": ["OneHot"], "openvino": ["OneHot"]}
+    assert twins("onnx", "Conv") == {"directml": ["CONVOLUTION"], "openvino": ["Convolution"]}
+    for onnx, openvino in written().items():
+        assert onnx in dialect("onnx").operators
+        assert openvino in dialect("openvino").operators
+    for found in compared().values():
+        assert all(other in dialect(name).operators for name, others in found.items() for other in others)
+
+
+def test_reports_are_read():
+    report = read_report((REPORTS / "directml.md").read_text(encoding="utf-8"))
+    assert report.command.startswith("specgate conform directml")
+    assert "agreement" in report.summary
+    assert report.tables[0][0] == ["Implementation", "Version"]
+    assert [row[0] for row in operator_agreement("directml", "ONE_HOT")] == ["linux", "windows"]
+
+
+def test_markdown_becomes_a_page_of_the_site():
+    made = html_of(
+        "<!-- tour -->\n## A `b` C\n\n[one](ci.md#x) [two](../../README.md) <b>raw</b>\n\n```bash\nls\n```\n"
+    )
+    assert '<h2 id="a-b-c">' in made
+    assert 'href="site:/guides/ci.html#x"' in made
+    assert 'href="https://github.com/specgate/specgate/blob/main/README.md"' in made
+    assert "&lt;b&gt;raw" in made
+    assert 'class="command"' in made
+    assert "tour" not in made
+
+
+def test_links_of_written_pages_exist_in_the_checkout():
+    for path in sorted((ROOT / "docs" / "pages").glob("*.md")):
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text(encoding="utf-8")):
+            assert target.startswith("https:") or (path.parent / target).exists(), f"{path.name}: {target}"
