@@ -10,7 +10,7 @@ from specgate.report.address import operator_page
 from specgate.report.markup import Markup, tag, text
 from specgate.spec.changes import changes
 from specgate.spec.tables import dialect
-from specgate.targets import known_targets
+from specgate.known_targets import known_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
