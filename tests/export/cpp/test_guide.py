@@ -15,7 +15,7 @@ from tests.paths import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-GUIDE = (ROOT / "docs" / "pages" / "guides" / "cpp.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "pages" / "cpp.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: the guide's example is not compiled")
