@@ -10,7 +10,7 @@ from docs.agreement import agreement_page
 from docs.compare import compare_page
 from docs.data import data_files
 from docs.frame import Page, render
-from docs.home import dialect_page, first_page, rules_page
+from docs.home import OPSET_QUESTION, dialect_page, first_page, rules_page
 from docs.levels import level_pages
 from docs.matrix import matrix_page
 from docs.operators import operator_page_of
@@ -36,13 +36,13 @@ def build(to: Path, only: Collection[str] = ()) -> int:
     only: ids of operators (``directml/ONE_HOT``) that get pages, all of them if empty; all other pages are made anyway.
     """
     if to.exists():
-        if any(to.iterdir()) and not (to / "index.html").is_file():
+        if any(to.iterdir()) and not (to / "assets" / "site.js").is_file():
             raise FileExistsError(f"{to} holds something else than a site")
         shutil.rmtree(to)
     to.mkdir(parents=True)
     shutil.copytree(ASSETS, to / "assets")
     count = 0
-    titles = []
+    titles = [("runtime/index.html", OPSET_QUESTION)]
     for page in pages(only):
         path = to / page.path
         path.parent.mkdir(parents=True, exist_ok=True)

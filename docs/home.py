@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from docs.frame import HERE, Page, command, link, search_box, section, table
 from docs.rule_ids import other_rules, tensor_rule_names
@@ -17,7 +17,10 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["dialect_page", "first_page", "rules_page"]
+__all__ = ["OPSET_QUESTION", "dialect_page", "first_page", "rules_page"]
+
+#: Also found in the search box, as people type it.
+OPSET_QUESTION: Final = "Which opset may I export at for DirectML?"
 
 
 def first_page() -> Page:
@@ -60,7 +63,7 @@ def _questions() -> Markup:
             link("matrix.html#dialect=directml&type=INT64&level=4.1", "Matrix: INT64 at 4.1"),
         ),
         (
-            "Which opset may I export at for DirectML?",
+            OPSET_QUESTION,
             link("runtime/index.html", f"Opset {best_opset()} or lower, and why"),
         ),
         (

@@ -10,6 +10,7 @@ import pytest
 from docs.agreement import REPORTS, operator_agreement, read_report
 from docs.build import build
 from docs.check import problems
+from docs.home import OPSET_QUESTION
 from docs.rule_ids import operator_rules, other_rules
 from docs.runtime import best_opset, leaving
 from docs.support import stretches
@@ -58,10 +59,10 @@ def test_dead_links_large_files_and_foreign_addresses_are_found(tmp_path):
 
 
 def test_a_folder_that_is_no_site_is_not_emptied(tmp_path):
-    (tmp_path / "mine.txt").write_text("mine")
+    (tmp_path / "index.html").write_text("of another site")
     with pytest.raises(FileExistsError):
         build(tmp_path, FEW)
-    assert (tmp_path / "mine.txt").is_file()
+    assert (tmp_path / "index.html").is_file()
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -148,6 +149,13 @@ def test_the_matrix_answers_who_takes_what(site):
 
 def test_the_opset_for_directml_is_the_one_before_most_leave():
     assert best_opset() == "21"
+
+
+def test_the_search_knows_the_question_of_the_first_page(site):
+    assert f'["runtime/index.html","{OPSET_QUESTION}"]' in (site / "data" / "search.js").read_text(encoding="utf-8")
+
+
+def test_most_leave_directml_at_the_opset_behind_it():
     assert "Conv" in leaving()["22"]
 
 
