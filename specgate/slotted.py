@@ -151,7 +151,7 @@ def _refuse(_self: object, name: str, *_value: Any) -> None:
 
 
 class _DataclassFields:
-    """Gives `dataclasses` the fields as it knows them."""
+    """Gives `dataclasses` the fields as it knows them, made when it asks first."""
 
     def __get__(self, _one: object, owner: Any) -> Any:
         import dataclasses
@@ -161,4 +161,5 @@ class _DataclassFields:
             given = {key: value for key, value in said._asdict().items() if value is not _MISSING}
             fields.append((name, owner.__annotations__.get(name, "typing.Any"), dataclasses.field(**given)))
         made: Any = dataclasses.make_dataclass(owner.__name__, fields)
+        owner.__dataclass_fields__ = made.__dataclass_fields__  # it asks at every `replace`
         return made.__dataclass_fields__

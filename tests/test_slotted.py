@@ -119,7 +119,7 @@ def test_nothing_is_assigned_to_a_frozen_one() -> None:
         with pytest.raises(dataclasses.FrozenInstanceError):
             del one.name
     with pytest.raises(AttributeError):
-        Open("a").other = 1  # type: ignore[attr-defined]
+        Open("a").other = 1
     with pytest.raises(TypeError):
         hash(Open("a"))
 
@@ -160,5 +160,14 @@ def test_slots_besides_fields() -> None:
     assert weakref.ref(kept := Kept("a"))() is kept
     noting = Noting("a")
     noting.__dict__["more"] = 1
-    assert noting.more == 1  # type: ignore[attr-defined]
+    assert noting.more == 1
     assert not hasattr(Open("a"), "__dict__")
+
+
+def test_the_fields_for_dataclasses_are_made_once() -> None:
+    assert Frozen.__dataclass_fields__ is Frozen.__dataclass_fields__
+
+
+def test_a_derived_class_has_its_own_fields_for_dataclasses() -> None:
+    assert [each.name for each in dataclasses.fields(GraphDesc)] == ["inputs", "outputs"]
+    assert [each.name for each in dataclasses.fields(BodyDesc)] == ["inputs", "outputs", "call"]
