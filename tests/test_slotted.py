@@ -119,7 +119,7 @@ def test_nothing_is_assigned_to_a_frozen_one() -> None:
         with pytest.raises(dataclasses.FrozenInstanceError):
             del one.name
     with pytest.raises(AttributeError):
-        Open("a").other = 1
+        Open("a").other = 1  # type: ignore[attr-defined]
     with pytest.raises(TypeError):
         hash(Open("a"))
 
@@ -160,7 +160,7 @@ def test_slots_besides_fields() -> None:
     assert weakref.ref(kept := Kept("a"))() is kept
     noting = Noting("a")
     noting.__dict__["more"] = 1
-    assert noting.more == 1
+    assert noting.more == 1  # type: ignore[attr-defined]
     assert not hasattr(Open("a"), "__dict__")
 
 
