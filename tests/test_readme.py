@@ -51,6 +51,12 @@ def test_the_python_example_holds(monkeypatch):
     exec(compile(code, "README.md", "exec"), {})
 
 
+def test_the_example_of_columns_holds():
+    text = (ROOT / "docs" / "pages" / "python.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile(code, "python.md", "exec"), {})
+
+
 WITHOUT_ONNX = """
 import sys
 sys.modules["onnx"] = None  # what `pip install .` does not bring
