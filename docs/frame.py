@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from specgate.report.markup import Markup, lines, tag, text
+from specgate.report.page import scrolled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -76,7 +77,7 @@ def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]], kin
     if not body:
         return Markup()
     whole = tag("table", tag("caption", tag("span", caption)), head, tag("tbody", *body), class_=kind or False)
-    return tag("div", whole, class_="scroll", role="region", aria_label=caption, tabindex="0")
+    return scrolled(whole, caption)
 
 
 def command(said: str) -> Markup:

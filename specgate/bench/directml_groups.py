@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from statistics import median
@@ -15,6 +14,7 @@ from specgate.bench.peers import fresh, onnx_check, openvino_construct, peer
 from specgate.bench.timing import Contender, Group
 from specgate.conform.pool import shown_descriptors
 from specgate.descriptors.core import TensorDesc
+from specgate.slotted import replace
 from specgate.spec.store import compiled_tables
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts

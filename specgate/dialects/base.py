@@ -93,8 +93,6 @@ class DialectPackage:
     node_class: ClassVar[str] = ""
     #: Whether attributes of the type float are computed with as 32 bits, whatever number was given.
     single_floats: ClassVar[bool] = False
-    #: Whether `cpp_header` writes one.
-    has_cpp_header: ClassVar[bool] = False
     #: Whether some types need a capability that a device reports.
     has_devices: ClassVar[bool] = False
 
@@ -109,14 +107,6 @@ class DialectPackage:
     def laid_out(self, descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
         """Return input arrays with elements that share memory made equal, where tensors have a layout in memory."""
         return arrays
-
-    def cpp_header(self, operators: Sequence[str] | None, levels: Sequence[str] | None, *, text: bool = True) -> str:
-        """Return a C++ header that judges descriptions in the process which makes them, of chosen tables or of all.
-
-        text: whether findings have sentences.
-        Raises NoTable for an operator that does not exist, and InputError for an unknown level.
-        """
-        raise InputError(f"there is no C++ header for {self.name}")
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -175,10 +165,14 @@ class DialectPackage:
         """Return such a document that executes descriptors in their order, each with memory of its own."""
         raise InputError(f"{self.name} has no documents that execute descriptors")
 
-    def source_for(self, language: str) -> str | None:
-        """Return a source file with which programs in a language print what they create as descriptors, None for none.
+    def source_for(
+        self, language: str, operators: Sequence[str] = (), levels: Sequence[str] = (), *, text: bool = True
+    ) -> str | None:
+        """Return a source file for programs that hold its structures, None where it has none in that language.
 
-        language: ``csharp``.
+        language: ``csharp``, which prints what a program creates as descriptors; ``cpp``, which judges that by the
+        tables of some operators and levels (none: all). text: whether its findings have sentences.
+        Raises NoTable for an operator that does not exist, and InputError for an unknown level.
         """
         return None
 

@@ -16,8 +16,8 @@ __all__ = ["FORMATS", "Wanted", "export"]
 #: Each is imported when it is asked for: ``MODULE:FUNCTION``, called with what is wanted; it returns lines to print.
 FORMATS: Final = {
     "json": "specgate.export.jsonform:export",
-    "csharp": "specgate.export.csharp:export",
-    "cpp": "specgate.export.cpp:export",
+    "csharp": "specgate.export.sources:csharp",
+    "cpp": "specgate.export.sources:cpp",
 }
 #: Those that are programs that judge.
 _JUDGING: Final = frozenset({"cpp"})

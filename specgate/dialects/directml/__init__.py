@@ -30,7 +30,6 @@ class DirectML(Shipped):
     shape = 'DirectML ("type", "desc")'
     containers = ("desc", "Desc")
     has_devices = True
-    has_cpp_header = True
     keys = (("dispatchables",), ("type", "desc"))
     marks = ("DML_OPERATOR_", '"dispatchables"')
     tensor_words: ClassVar[Mapping[str, str]] = {
@@ -57,11 +56,6 @@ class DirectML(Shipped):
         from specgate.dialects.directml.reader import enum_word
 
         return enum_word(word, enum)
-
-    def cpp_header(self, operators: Sequence[str] | None, levels: Sequence[str] | None, *, text: bool = True) -> str:
-        from specgate.dialects.directml.cpp.header import write_header
-
-        return write_header(operators, levels, text=text)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -116,12 +110,18 @@ class DirectML(Shipped):
 
         return write_dx_model(dispatching(descriptors))
 
-    def source_for(self, language: str) -> str | None:
-        if language != "csharp":
-            return None
-        from specgate.dialects.directml.native.csharp import csharp_source
+    def source_for(
+        self, language: str, operators: Sequence[str] = (), levels: Sequence[str] = (), *, text: bool = True
+    ) -> str | None:
+        if language == "csharp":
+            from specgate.dialects.directml.native.csharp import csharp_source
 
-        return csharp_source()
+            return csharp_source()
+        if language == "cpp":
+            from specgate.dialects.directml.cpp.header import write_header
+
+            return write_header([*map(self.named, operators)] or None, [*levels] or None, text=text)
+        return None
 
     def begins_model(self, start: bytes) -> bool:
         from specgate.dialects.directml.serialized.graph import begins_graph

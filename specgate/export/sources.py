@@ -1,0 +1,39 @@
+"""Source files for programs that hold a dialect's structures: C# that prints them, C++ that judges them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specgate.dialects import package, packages
+from specgate.errors import InputError
+from specgate.files import write_text
+
+if TYPE_CHECKING:
+    from specgate.export import Wanted
+
+__all__ = ["cpp", "csharp"]
+
+
+def csharp(wanted: Wanted) -> list[str]:
+    """Write the C# file with which a program prints what it is about to create; raise InputError."""
+    if wanted.operators:
+        raise InputError("the C# file has every operator; leave out --operator")
+    return _written(wanted, "csharp", "C#")
+
+
+def cpp(wanted: Wanted) -> list[str]:
+    """Write the C++ header that judges descriptions in the process that makes them; raise InputError, NoTable."""
+    return _written(wanted, "cpp", "C++")
+
+
+def _written(wanted: Wanted, language: str, title: str) -> list[str]:
+    """Write the file, and return what to say; the text itself where no file is named."""
+    asked = map(package, wanted.dialects) if wanted.dialects else packages()
+    made = (one.source_for(language, wanted.operators, wanted.levels, text=wanted.text) for one in asked)
+    found = [text for text in made if text is not None]
+    if not found:
+        raise InputError(f"{' and '.join(wanted.dialects)} has no structures that programs in {title} hold")
+    if wanted.output is None:
+        return found
+    write_text(wanted.output, "".join(found))
+    return [f"{wanted.output} written\n"]
