@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from docs.frame import Page, command, link, section, table
+from docs.frame import Page, command, section, table, trail
 from specgate.report.markup import Markup, tag
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def read_report(text: str, longest: int = 40) -> Report:
 def agreement_page() -> Page:
     """Return the page of all reports."""
     parts = [
-        tag("p", link("index.html", "specgate"), " › Agreement", class_="path"),
+        trail("Agreement"),
         tag("h1", "Agreement with real builds"),
         tag(
             "p",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from docs.frame import Page, link, section, table
+from docs.frame import Page, link, section, table, trail
 from docs.twins import compared
 from specgate.dialects import SHIPPED
 from specgate.report.address import operator_page
@@ -28,7 +28,7 @@ def compare_page() -> Page:
     both = {(name, op) for found in compared().values() for name, ops in found.items() for op in ops}
     both |= {(onnx, name) for name in compared()}
     parts = [
-        tag("p", link("index.html", "specgate"), " › Dialects compared", class_="path"),
+        trail("Dialects compared"),
         tag("h1", "Dialects compared"),
         tag(
             "p",

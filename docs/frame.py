@@ -13,7 +13,7 @@ from specgate.report.page import scrolled
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["HERE", "Page", "command", "link", "listing", "render", "search_box", "section", "table"]
+__all__ = ["HERE", "Page", "command", "link", "listing", "render", "search_box", "section", "table", "trail"]
 
 #: Before a path within the site; `render` replaces it by the way there from the page, so that the site works anywhere.
 HERE: Final = "site:/"
@@ -60,6 +60,11 @@ def section(title: str, *parts: Markup, name: str | None = None) -> Markup:
     anchor = name or re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
     heading = tag("h2", title, id=anchor)
     return tag("section", heading, *parts, aria_labelledby=anchor)
+
+
+def trail(*steps: str) -> Markup:
+    """Return the way from the first page to this one, at the top of a page."""
+    return tag("p", link("index.html", "specgate"), *(part for step in steps for part in (" › ", step)), class_="path")
 
 
 def listing(items: Iterable[str], kind: str = "") -> Markup:

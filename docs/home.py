@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from docs.frame import HERE, Page, command, link, search_box, section, table
+from docs.frame import HERE, Page, command, link, search_box, section, table, trail
 from docs.rule_ids import other_rules, tensor_rule_names
 from docs.runtime import best_opset
 from specgate.dialects import SHIPPED
@@ -125,7 +125,7 @@ def dialect_page(name: str, operators: Sequence[str]) -> Page:
         for rule in tensor_rule_names(name)
     ]
     parts = [
-        tag("p", link("index.html", "specgate"), " › operators", class_="path"),
+        trail("operators"),
         tag("h1", f"{table_.tables.title} operators"),
         tag(
             "p",
@@ -147,7 +147,7 @@ def rules_page() -> Page:
     for group, rule in other_rules():
         groups.setdefault(group, []).append(rule)
     parts = [
-        tag("p", link("index.html", "specgate"), " › rules", class_="path"),
+        trail("rules"),
         tag("h1", "Rules of whole models and of the checks"),
         tag(
             "p",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from docs.frame import Page, command, link, listing, section, table
+from docs.frame import Page, command, link, listing, section, table, trail
 from specgate.dialects import SHIPPED
 from specgate.known_targets import known_targets
 from specgate.report.address import operator_page
@@ -52,7 +52,7 @@ def _releases(table_: Dialect) -> Mapping[str, list[Mapping[str, Any]]]:
 
 def _index() -> Page:
     parts = [
-        tag("p", link("index.html", "specgate"), " › Levels", class_="path"),
+        trail("Levels"),
         tag("h1", "Levels and releases"),
         tag(
             "p",
@@ -85,7 +85,7 @@ def _release_names(rows: Iterable[Mapping[str, Any]]) -> str:
 def _level(table_: Dialect, before: str | None, level: str) -> Page:
     title = f"What is new in {_title(table_, level)}"
     parts = [
-        tag("p", link("index.html", "specgate"), " › ", link("levels/index.html", "Levels"), class_="path"),
+        trail(link("levels/index.html", "Levels")),
         tag("h1", title),
     ]
     if before is None:

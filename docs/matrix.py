@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docs.frame import Page, link, table
+from docs.frame import Page, table, trail
 from specgate.dialects import SHIPPED
 from specgate.report.markup import Markup, tag, text
 from specgate.spec.tables import dialect
@@ -23,7 +23,7 @@ def matrix_page() -> Page:
     heads = ("operator", "tensors", "at the level", "taken at", "by level")
     shown = table("Tensors that take it", heads, [("", "", "", "", "")])
     parts = [
-        tag("p", link("index.html", "specgate"), " › Matrix", class_="path"),
+        trail("Matrix"),
         tag("h1", "Who takes it?"),
         tag(
             "p",

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from docs.agreement import AGREEMENT, operator_agreement
-from docs.frame import Page, command, link, listing, section, table
+from docs.frame import Page, command, link, listing, section, table, trail
 from docs.rule_ids import operator_rules, written_rules
 from docs.rules import check_command
 from docs.runtime import registered
@@ -40,13 +40,7 @@ def operator_page_of(dialect_name: str, operator: str) -> Page:
     spec = table_.operator(operator)
     data = resolved_table(dialect_name, operator)
     parts = [
-        tag(
-            "p",
-            link("index.html", "specgate"),
-            " › ",
-            link(f"{dialect_name}/index.html", table_.tables.title),
-            class_="path",
-        ),
+        trail(link(f"{dialect_name}/index.html", table_.tables.title)),
         tag("h1", text(operator)),
         tag("p", data["summary"], class_="says") if data["summary"] else Markup(),
         _facts(spec, data),

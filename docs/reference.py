@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import specgate
-from docs.frame import Page, command, link, section, table
+from docs.frame import Page, command, link, section, table, trail
 from docs.written import html_of
 from specgate.report.markup import Markup, tag, text
 from specgate.rules.language import ATTRIBUTES, FUNCTIONS, LAYOUT_FUNCTIONS
@@ -28,14 +28,7 @@ def reference_pages() -> Iterator[Page]:
 
 
 def _way(title: str) -> Markup:
-    return tag(
-        "p",
-        link("index.html", "specgate"),
-        " › ",
-        link("reference/index.html", "Reference"),
-        f" › {title}",
-        class_="path",
-    )
+    return trail(link("reference/index.html", "Reference"), title)
 
 
 def _format_page() -> Page:

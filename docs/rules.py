@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from docs.frame import Page, command, link, listing, section, table
+from docs.frame import Page, command, link, listing, section, table, trail
 from specgate.errors import Error
 from specgate.report.address import operator_page, rule_page
 from specgate.report.markup import Markup, tag, text
@@ -28,7 +28,7 @@ def rule_page_of(dialect_name: str, operator: str, name: str) -> Page:
     main = Markup(
         "".join(
             [
-                tag("p", link("index.html", "specgate"), " › ", whose, " › rule", class_="path"),
+                trail(whose, "rule"),
                 tag("h1", text(rule_id)),
                 tag("p", _says(rule), class_="says"),
                 section("Where it holds", _held(rule)),
@@ -50,14 +50,7 @@ def other_rule_page(group: str, name: str) -> Page:
     main = Markup(
         "".join(
             [
-                tag(
-                    "p",
-                    link("index.html", "specgate"),
-                    " › ",
-                    link("rules/index.html", group),
-                    " › rule",
-                    class_="path",
-                ),
+                trail(link("rules/index.html", group), "rule"),
                 tag("h1", text(rule_id)),
                 tag("p", _says(rule), class_="says"),
                 section("From the command line", command(f"specgate rule {rule_id}"), _silence(rule_id)),

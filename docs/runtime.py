@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from docs.frame import Page, command, link, listing, section, table
+from docs.frame import Page, command, link, listing, section, table, trail
 from docs.twins import lowered_to
 from specgate.placement.registrations import known_releases, registrations, runtime_tables
 from specgate.report.address import operator_page
@@ -147,7 +147,7 @@ def runtime_pages() -> Iterator[Page]:
         if 15 < int(opset) <= int(best)
     ]
     parts = [
-        tag("p", link("index.html", "specgate"), " › ONNX Runtime", class_="path"),
+        trail("ONNX Runtime"),
         tag("h1", "Which opset may I export at for DirectML?"),
         tag(
             "p",
@@ -186,7 +186,7 @@ def _leaving_page(opset: str, names: Sequence[str]) -> Page:
     ]
     title = f"What leaves DirectML at opset {opset}"
     parts = [
-        tag("p", link("index.html", "specgate"), " › ", link("runtime/index.html", "ONNX Runtime"), class_="path"),
+        trail(link("runtime/index.html", "ONNX Runtime")),
         tag("h1", title),
         tag(
             "p",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from markdown_it import MarkdownIt
 
-from docs.frame import HERE, Page, link
+from docs.frame import HERE, Page, link, trail
 from specgate.report.markup import Markup, tag
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def written_pages() -> Iterator[Page]:
     """Yield each written page, and the list of them."""
     titles = _titles()
     items = [tag("li", link(f"guides/{name}.html", title)) for name, title in titles.items()]
-    way = tag("p", link("index.html", "specgate"), " › Guides", class_="path")
+    way = trail("Guides")
     yield Page("guides/index.html", "Guides", Markup(way + tag("h1", "Guides") + tag("ul", *items)))
     for name, title in titles.items():
         content = html_of((FOLDER / f"{name}.md").read_text(encoding="utf-8"))
-        way = tag("p", link("index.html", "specgate"), " › ", link("guides/index.html", "Guides"), class_="path")
+        way = trail(link("guides/index.html", "Guides"))
         yield Page(f"guides/{name}.html", title, Markup(way + content))
