@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
+from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,17 +29,7 @@ _FUNCTIONS: Final = 8
 _DEFAULTS: Final = 9  # of a function's attributes
 _OVERLOADS: Final = 10
 _OPAQUE: Final = 14
-#: Types of elements; all others were there at IR version 3.
-_ELEMENTS: Final = {
-    "BFLOAT16": 4,
-    **dict.fromkeys(("FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ"), 9),
-    **dict.fromkeys(("UINT4", "INT4"), 10),
-    "FLOAT4E2M1": 11,
-    "FLOAT8E8M0": 12,
-    **dict.fromkeys(("UINT2", "INT2"), 13),
-    **dict.fromkeys(("FLOAT6E2M3", "FLOAT6E3M2"), 14),
-}
-#: Kinds of types and of attributes, likewise.
+#: Kinds of types and of attributes; all others were there at IR version 3. Types of elements are in the tables.
 _KINDS: Final = {
     "sparse_tensor": 8, "optional": 8, "opaque": _OPAQUE,
     "SPARSE_TENSOR": _SPARSE, "SPARSE_TENSORS": _SPARSE, "TYPE_PROTO": 8, "TYPE_PROTOS": 8,
@@ -66,7 +57,7 @@ def _of_graph(graph: OnnxGraph) -> Iterator[int]:
     if graph.sparse_initializers:
         yield _SPARSE
     for tensor in (*graph.initializers, *graph.sparse_initializers):
-        yield _ELEMENTS.get(tensor.elem_type, _IMPORTS)
+        yield _of_elements(tensor.elem_type)
     for info in (*graph.inputs, *graph.outputs, *graph.value_infos):
         yield from _of_type(info.type)
     yield from _of_nodes(graph.nodes)
@@ -85,7 +76,7 @@ def _of_attribute(attribute: OnnxAttribute) -> Iterator[int]:
     yield _KINDS.get(attribute.kind, _IMPORTS)
     for held in attribute.value if isinstance(attribute.value, list) else [attribute.value]:
         if isinstance(held, OnnxTensor):
-            yield _ELEMENTS.get(held.elem_type, _IMPORTS)
+            yield _of_elements(held.elem_type)
         elif isinstance(held, OnnxType):
             yield from _of_type(held)
         elif hasattr(held, "nodes"):
@@ -95,5 +86,10 @@ def _of_attribute(attribute: OnnxAttribute) -> Iterator[int]:
 def _of_type(kind: OnnxType | None) -> Iterator[int]:
     while kind is not None:
         yield _KINDS.get(kind.kind, _IMPORTS)
-        yield _ELEMENTS.get(kind.elem_type or "", _IMPORTS)
+        yield _of_elements(kind.elem_type)
         kind = kind.inner
+
+
+def _of_elements(kind: str | None) -> int:
+    entry = dialect("onnx").types.get(kind or "")
+    return _IMPORTS if entry is None else max(_IMPORTS, entry.get("ir_version", _IMPORTS))

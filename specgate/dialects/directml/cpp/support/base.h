@@ -182,21 +182,23 @@ inline Tensor read(const abi::TensorDesc* at) {
 }
 inline Tensor tensor(const abi::TensorDesc* const* at) { return read(load(at)); }
 
-template <class T>
-inline Numbers<T> numbers(const T* const* at, const uint32_t* count) {
-  Numbers<T> found;
+// What a structure points to, as many as it counts.
+template <class Found, class T>
+inline Found pointed_to(const T* const* at, const uint32_t* count) {
+  Found found;
   found.data = load(at);
   found.given = found.data != nullptr;
   found.count = found.given ? load(count) : 0;
   return found;
 }
 
+template <class T>
+inline Numbers<T> numbers(const T* const* at, const uint32_t* count) {
+  return pointed_to<Numbers<T>>(at, count);
+}
+
 inline Tensors tensors(const abi::TensorDesc* const* at, const uint32_t* count) {
-  Tensors found;
-  found.data = load(at);
-  found.given = found.data != nullptr;
-  found.count = found.given ? load(count) : 0;
-  return found;
+  return pointed_to<Tensors>(at, count);
 }
 
 inline Operator operator_at(const abi::OperatorDesc* at) {
@@ -210,11 +212,7 @@ inline Operator operator_at(const abi::OperatorDesc* at) {
 inline Operator fused(const abi::OperatorDesc* const* at) { return operator_at(load(at)); }
 
 inline Operators operators(const abi::OperatorDesc* const* at, const uint32_t* count) {
-  Operators found;
-  found.data = load(at);
-  found.given = found.data != nullptr;
-  found.count = found.given ? load(count) : 0;
-  return found;
+  return pointed_to<Operators>(at, count);
 }
 
 inline ScaleAndBias scale_bias(const abi::ScaleAndBias* const* at) {
