@@ -93,7 +93,7 @@ def _answers(source: str, asked: Asked, report: Report) -> list[_Answer]:
     graph = graph_of(source if given is None else given)
     file = source if given is None else given.file
     if file is None and all(unit.descriptor is None for unit in graph.units):
-        raise InputError(graph.units[0].reason if graph.units else "expected a descriptor, found none")
+        raise InputError(next(iter(graph.units)).reason if graph.units else "expected a descriptor, found none")
     report.files.extend([] if file is None else [file])
     answers = [
         _Answer(unit, target, asked.judge(unit, graph, target, report))

@@ -9,9 +9,9 @@ from specgate.spec.tables import dialect
 from specgate.verdict import NodeContext, Port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from specgate.linting.nodes import Unit
+    from specgate.linting.nodes import Unit, Units
     from specgate.spec.fields import FieldInfo
     from specgate.verdict import Report
 
@@ -21,7 +21,7 @@ _NEIGHBOURS: Final = 8  # a constant may feed thousands of nodes
 _PORTS: Final = 64
 
 
-def context_of(units: Sequence[Unit], report: Report) -> dict[tuple[str | None, str], NodeContext]:
+def context_of(units: Units | Sequence[Unit], report: Report) -> dict[tuple[str | None, str], NodeContext]:
     """Return the context of every node that `report` names in a finding or as undecided, by file and node path."""
     places = [found.location for found in (*report.findings, *report.ignored)]
     places += [node.location for node in report.undecided]
@@ -36,7 +36,7 @@ def context_of(units: Sequence[Unit], report: Report) -> dict[tuple[str | None, 
 class _Neighbours:
     """Who writes and who reads the values of the nodes in `shown`."""
 
-    def __init__(self, units: Sequence[Unit], shown: Sequence[Unit]) -> None:
+    def __init__(self, units: Iterable[Unit], shown: Sequence[Unit]) -> None:
         self.writers: dict[str, list[Unit]] = {name: [] for unit in shown for name in unit.reads if name}
         self.readers: dict[str, list[Unit]] = {name: [] for unit in shown for name in unit.writes if name}
         for unit in units:

@@ -99,8 +99,7 @@ def kind_of(start: bytes | bytearray) -> str:
 def named(graph: Graph, given: Given) -> Graph:
     """Place all units and findings of a graph that was read from memory in the input, by its name."""
     file = given.file
-    for unit in graph.units:
-        unit.at = partial(_moved, unit.at, file)
+    graph.units = [replace(unit, at=partial(_moved, unit.at, file)) for unit in graph.units]
     graph.findings = [
         replace(found, location=replace(found.location, file=file)) if found.location else found
         for found in graph.findings

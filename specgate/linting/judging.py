@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.descriptors.core import Symbol
 from specgate.descriptors.text import plain_name
 from specgate.dialects import package
+from specgate.linting.nodes import kinds_of, units_of
 from specgate.linting.versions import Versions
 from specgate.slotted import replace, slotted
 from specgate.spec.tables import dialect
@@ -18,10 +19,10 @@ from specgate.validate.releases import with_release_findings
 from specgate.verdict import Finding, NodeRef
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from specgate.descriptors.core import Descriptor
-    from specgate.linting.nodes import Graph, Unit
+    from specgate.linting.nodes import Graph, Unit, Units
     from specgate.targets import Target
     from specgate.verdict import Basis, Report, Verdict
 
@@ -42,6 +43,11 @@ class _Known:
     above: bool = False
     needs: tuple[Finding, ...] = ()
     difference: Any = None
+
+    @property
+    def told(self) -> bool:
+        """Whether each node of it is reported."""
+        return self.verdict.accepted is not True or bool(self.verdict.findings or self.needs)
 
 
 _JUDGED: Final[Memo[_Known]] = Memo()
@@ -65,32 +71,54 @@ class Judging:
         #: All that counts besides the descriptor.
         self._asked = self.word, target, basis, device, bool(graph.imports), graph.ir_version is None
 
+    def units(self, units: Units | Sequence[Unit], report: Report) -> None:
+        """Judge the units of the target's dialect into `report`, those of one kind at once."""
+        told: set[int] = set()
+        for unit, count in kinds_of(units):
+            made = unit.descriptor
+            if made is None or (made.dialect == self.target.dialect and self._counted(made, report, count).told):
+                told.add(id(unit))
+        for unit in units_of(units, told):
+            self._tell(unit, report)
+
     def unit(self, unit: Unit, report: Report) -> Verdict | None:
         """Judge one unit into `report`; return its verdict, None where it has no table."""
-        descriptor = unit.descriptor
-        if descriptor is None:
-            report.no_table.append(NodeRef(unit.location, self.word, unit.reason))
-            report.findings.extend(self._too_new(unit))
-            return None
-        report.nodes += 1
+        known = None if unit.descriptor is None else self._counted(unit.descriptor, report, 1)
+        self._tell(unit, report)
+        return None if known is None else known.verdict
+
+    def _counted(self, descriptor: Descriptor, report: Report, count: int) -> _Known:
+        """Return what is known of a descriptor, and count as many nodes of it."""
+        report.nodes += count
+        known = self._of(descriptor)
+        self.refused = self.refused or known.verdict.accepted is False
+        if known.above:
+            self.versions.count(descriptor, alike=not known.needs, nodes=count)
+        elif known.difference is not None:
+            self.versions.note(known.difference, nodes=count)
+        return known
+
+    def _of(self, descriptor: Descriptor) -> _Known:
         known = self._known.get(id(descriptor))
         if known is None:
             known = self._known[id(descriptor)] = _JUDGED.of(
                 lambda: (self._asked, key_of(descriptor)), lambda: self._judged(descriptor)
             )
-        verdict = known.verdict
-        self.refused = self.refused or verdict.accepted is False
-        for found in (*verdict.findings, *known.needs):
+        return known
+
+    def _tell(self, unit: Unit, report: Report) -> None:
+        """Report what is wrong with a unit, what is undecided, and that it has no table."""
+        if unit.descriptor is None:
+            report.no_table.append(NodeRef(unit.location, self.word, unit.reason))
+            report.findings.extend(self._too_new(unit))
+            return
+        known = self._of(unit.descriptor)
+        for found in (*known.verdict.findings, *known.needs):
             placed = replace(found, location=unit.location, target=self.word)
             as_note = found.basis == "documented" and found.id.rpartition("/")[2] in known.written()
             report.findings.append(replace(placed, severity="note", fix=None) if as_note else placed)
-        if verdict.accepted is None:
+        if known.verdict.accepted is None:
             report.undecided.append(NodeRef.unread(unit.location, self.word, known.reason))
-        if known.above:
-            self.versions.count(descriptor, alike=not known.needs)
-        elif known.difference is not None:
-            self.versions.note(known.difference)
-        return verdict
 
     def _written(self, descriptor: Descriptor) -> Callable[[], Collection[str]]:
         """Return what gives the rules that the vendor's own tools break in models, on the page alone: notes there."""

@@ -83,9 +83,7 @@ def _files(model: Any) -> list[str]:
 def _judge(graph: Graph, target: Target, judging: Judging, report: Report) -> None:
     """Judge the nodes of the target's dialect; what the whole file asks of the target comes before them."""
     start, opened = len(report.findings), len(report.undecided)
-    for unit in graph.units:
-        if unit.descriptor is None or unit.descriptor.dialect == target.dialect:
-            judging.unit(unit, report)
+    judging.units(graph.units, report)
     asked = list(package(graph.dialect).target_findings(graph, target, report.files, judging.versions))
     unclear = judging.refused or len(report.undecided) > opened or any(f.severity == "error" for f in graph.findings)
     report.findings[start:start] = _with_true_levels(asked, unclear=unclear)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from specgate.slotted import field, slotted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Finding, Location
 
     _Ends = tuple[Sequence[str], Sequence[str]]
 
-__all__ = ["Ends", "Graph", "Unit"]
+__all__ = ["Ends", "Graph", "Unit", "Units", "kinds_of", "units_of"]
 
 
 class Ends(Protocol):
@@ -64,6 +64,39 @@ class Unit:
         return self.ends
 
 
+class Units:
+    """Units of nodes most of which are alike: the first of each kind stays, the others are made when asked for.
+
+    A subclass says what kinds there are, and makes the units.
+    """
+
+    __slots__ = ()
+
+    def kinds(self) -> Iterable[tuple[Unit, int]]:
+        """Return the first unit of each kind in order, and how many there are of it."""
+        raise NotImplementedError
+
+    def made(self, kinds: Collection[int] | None = None) -> Iterator[Unit]:
+        """Yield the units in order, or those of the kinds whose first unit has one of these identities."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Unit]:
+        return self.made()
+
+    def __len__(self) -> int:
+        return sum(count for _, count in self.kinds())
+
+
+def kinds_of(units: Units | Sequence[Unit]) -> Iterable[tuple[Unit, int]]:
+    """Return one unit of each kind in order, and how many there are; in a list each is its own kind."""
+    return units.kinds() if isinstance(units, Units) else ((unit, 1) for unit in units)
+
+
+def units_of(units: Units | Sequence[Unit], kinds: Collection[int]) -> Iterator[Unit]:
+    """Yield, in order, the units of the kinds whose unit (see `kinds_of`) has one of these identities."""
+    return units.made(kinds) if isinstance(units, Units) else (unit for unit in units if id(unit) in kinds)
+
+
 @slotted()
 class Graph:
     """All units of one file, subgraphs and functions included.
@@ -76,7 +109,7 @@ class Graph:
     """
 
     dialect: str
-    units: list[Unit] = field(default_factory=list)
+    units: Units | Sequence[Unit] = ()
     imports: dict[str, int] = field(default_factory=dict)
     ir_version: int | None = None
     findings: list[Finding] = field(default_factory=list)
@@ -86,4 +119,5 @@ class Graph:
 
     def dialects(self) -> list[str]:
         """Every dialect of its units; the file's own where none has a table."""
-        return list(dict.fromkeys(u.descriptor.dialect for u in self.units if u.descriptor)) or [self.dialect]
+        units = (unit for unit, _ in kinds_of(self.units))
+        return list(dict.fromkeys(unit.descriptor.dialect for unit in units if unit.descriptor)) or [self.dialect]

@@ -78,11 +78,11 @@ class Versions:
             there = (*lacking, *(found for found in there if found.id.endswith((".type", ".rank"))))
         return tuple(found for found in there if (found.id, found.where) not in told)
 
-    def count(self, descriptor: Descriptor, *, alike: bool) -> None:
-        """Count a node of an import above the target."""
+    def count(self, descriptor: Descriptor, *, alike: bool, nodes: int) -> None:
+        """Count nodes of an import above the target."""
         domain = self._at(descriptor)[0].dialect.domain
-        self.newer[domain] += 1
-        self.alike[domain] += alike
+        self.newer[domain] += nodes
+        self.alike[domain] += nodes if alike else 0
 
     def differences(self, descriptor: Descriptor, verdict: Verdict) -> tuple[_Key, tuple[str, ...]] | None:
         """Return in which of the fields that a node uses a newer version at the target differs; None if in none."""
@@ -105,11 +105,11 @@ class Versions:
             return None
         return key, (*refused, *defaults)
 
-    def note(self, difference: tuple[_Key, tuple[str, ...]]) -> None:
-        """Count a node whose operator differs at the target."""
+    def note(self, difference: tuple[_Key, tuple[str, ...]], nodes: int) -> None:
+        """Count nodes whose operator differs at the target."""
         key, fields = difference
         change = self._changes.setdefault(key, _Change())
-        change.count += 1
+        change.count += nodes
         change.fields.update(dict.fromkeys(name for name in fields if name))
 
     def changes(self, file: str | None) -> Iterator[Finding]:

@@ -124,7 +124,7 @@ class _Model:
                 kinds = types.get(id(old), {})
                 types[new] = {**kinds, **{name: kinds[own] for name, own in names.items() if own in kinds}}
         model = replace(before.model, graph=graph)
-        return replace(before, model=model, scopes=scopes, units={**before.units, **self.units}, types=types)
+        return replace(before, model=model, scopes=scopes, more={**before.more, **self.units}, types=types)
 
     def graph(self, graph: OnnxGraph, place: str) -> OnnxGraph:
         """Return a graph with what is added to it and to the bodies of its nodes, itself where nothing is."""
@@ -239,8 +239,8 @@ class _Graph:
         self.behind.setdefault(at, []).append(new)
         if reader not in self.changed:
             self.changed.add(reader)
-            target = self.nodes[reader] = self.model.changed(target, inputs=list(target.inputs))
-        target.inputs[position] = value
+            target = self.nodes[reader] = self.model.changed(target)
+        target.inputs = (*target.inputs[:position], value, *target.inputs[position + 1 :])
 
     def _free(self, value: str, name: str) -> tuple[str, str]:
         """Return names that nothing here has: these, or with a number behind them."""

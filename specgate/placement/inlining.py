@@ -101,7 +101,7 @@ def _expanded(call: OnnxNode, place: str, name: str, function: OnnxFunction, mad
     path = f"{place}/{name}"
     formal = zip(function.inputs, [*call.inputs, *[""] * len(function.inputs)], strict=False)
     names = dict(formal) | {own: given for own, given in zip(function.outputs, call.outputs, strict=False) if given}
-    given = {held.name: held for held in function.attribute_protos} | call.attributes
+    given = {**{held.name: held for held in function.attribute_protos}, **call.attributes}
     made.used[path] = number = made.used.get(path, 0) + 1
     prefix = path if number == 1 else f"{path}#{number}"
 

@@ -33,7 +33,7 @@ def openvino_units(model: IrModel) -> Graph:
     graph.findings.extend(ir_findings(model))
     with Constants(model.file) as constants:
         walk = _Walk(model.file, constants)
-        graph.units.extend(walk.net(model.net, "net"))
+        graph.units = list(walk.net(model.net, "net"))
     graph.findings.extend(walk.findings)
     return graph
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specgate.dialects.onnx.file.lists import (
     LEAST_BYTES,
@@ -10,9 +10,10 @@ from specgate.dialects.onnx.file.lists import (
     MAX_ATTRIBUTE_VALUES,
     listed_attribute,
 )
-from specgate.dialects.onnx.file.plain import Runs, Source, plain_info, plain_node
+from specgate.dialects.onnx.file.plain import Runs, Source, known_info, plain_info, plain_node
 from specgate.dialects.onnx.file.schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO
 from specgate.dialects.onnx.file.structure import (
+    NO_ATTRIBUTES,
     OnnxAttribute,
     OnnxGraph,
     OnnxNode,
@@ -28,6 +29,9 @@ from specgate.dialects.onnx.file.tensors import (
 )
 from specgate.dialects.onnx.file.varints import WireError
 from specgate.dialects.onnx.file.wire import MAX_NESTING, Reader, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
     "MAX_ATTRIBUTE_BYTES",
@@ -97,37 +101,52 @@ def read_node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNod
     plain = plain_node(reader, begin, end)
     if plain is None:
         return _any_node(reader, begin, end, depth), False
-    node, held, bare = plain
-    known = node.attributes
-    for data, at in held:
-        attribute = reader.attributes.get(data)
-        if attribute is None:
-            attribute = read_attribute(reader, [(at, at + len(data))], depth)
-            reader.share(data, attribute)
-        if attribute.name in known:
-            node.duplicates.append(attribute.name)
-            bare = False
-        else:
-            known[attribute.name] = attribute
-            bare = bare and attribute.plain
+    node, held, bare, behind = plain
+    if held:
+        found = []
+        for data, at in held:
+            attribute = reader.attributes.get(data)
+            if attribute is None:
+                attribute = read_attribute(reader, [(at, at + len(data))], depth)
+                reader.share(data, attribute)
+            found.append(attribute)
+        node.attributes, node.duplicates = _by_name(found)
+        bare = bare and node.plain and not node.duplicates
+    if behind is not None:
+        reader.share_end(plain)
     return node, bare
+
+
+def _by_name(attributes: Iterable[OnnxAttribute]) -> tuple[Mapping[str, OnnxAttribute], Sequence[str]]:
+    """Return attributes by name, of those of one name the first, and the names of the others."""
+    known: dict[str, OnnxAttribute] = {}
+    duplicates: list[str] = []
+    for one in attributes:
+        if one.name in known:
+            duplicates.append(one.name)
+        else:
+            known[one.name] = one
+    return known or NO_ATTRIBUTES, tuple(duplicates)
 
 
 def _any_node(reader: Source, begin: int, end: int, depth: int) -> OnnxNode:
     node = OnnxNode()
+    inputs: list[str] = []
+    outputs: list[str] = []
+    attributes: list[OnnxAttribute] = []
     for name, value, stop in reader.fields([(begin, end)], PROTO["NodeProto"]):
         if name == "input":
-            node.inputs.append(value)
+            inputs.append(reader.texts.setdefault(value, value))
         elif name == "output":
-            node.outputs.append(value)
+            outputs.append(reader.texts.setdefault(value, value))
         elif name == "attribute":
-            attribute = read_attribute(reader, [(value, stop)], depth)
-            if node.attributes.setdefault(attribute.name, attribute) is not attribute:
-                node.duplicates.append(attribute.name)
+            attributes.append(read_attribute(reader, [(value, stop)], depth))
         elif name == "domain":
             node.domain = domain_of(value)
         else:  # name, op_type, overload
             setattr(node, name, value)
+    node.inputs, node.outputs = tuple(inputs), tuple(outputs)
+    node.attributes, node.duplicates = _by_name(attributes)
     return node
 
 
@@ -198,6 +217,9 @@ def _element(reader: Source, kind: str, spans: list[Span], depth: int) -> Any:
 
 
 def read_value_info(reader: Source, begin: int, end: int, depth: int) -> OnnxValueInfo:
+    known = known_info(reader, begin, end) if depth < _NEARLY // 2 else None
+    if known is not None:
+        return known
     plain = plain_info(reader, begin, end)
     if plain is not None:
         named, data, at = plain

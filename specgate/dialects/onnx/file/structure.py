@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.onnx.file.schema import PLAIN_KINDS
 from specgate.dialects.onnx.file.values import decode, padding
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
 __all__ = [
+    "NO_ATTRIBUTES",
     "OnnxAttribute",
     "OnnxFunction",
     "OnnxGraph",
@@ -107,18 +111,24 @@ class OnnxAttribute:
         return self.kind in PLAIN_KINDS and self.value is not None
 
 
+NO_ATTRIBUTES: Final[Mapping[str, OnnxAttribute]] = {}
+
+
 @dataclass(slots=True)
 class OnnxNode:
-    """A NodeProto; of attributes of one name the first is kept, and each further one named in `duplicates`."""
+    """A NodeProto; of attributes of one name the first is kept, and each further one named in `duplicates`.
+
+    A large model has a hundred thousand of these: what equal ones have in common, names and attributes, is one object.
+    """
 
     name: str = ""
     op_type: str = ""
     domain: str = ""
     overload: str = ""
-    inputs: list[str] = field(default_factory=list)
-    outputs: list[str] = field(default_factory=list)
-    attributes: dict[str, OnnxAttribute] = field(default_factory=dict)
-    duplicates: list[str] = field(default_factory=list)
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
+    attributes: Mapping[str, OnnxAttribute] = field(default_factory=lambda: NO_ATTRIBUTES)
+    duplicates: Sequence[str] = ()
 
     @property
     def plain(self) -> bool:

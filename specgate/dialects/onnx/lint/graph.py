@@ -5,7 +5,7 @@ Over 300 lines: one walk makes the units, the scopes and what is found on the wa
 
 from __future__ import annotations
 
-from collections import ChainMap, deque
+from collections import ChainMap
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -28,6 +28,7 @@ from specgate.dialects.onnx.lint.types import (
     nameless,
     pin_sizes,
 )
+from specgate.dialects.onnx.lint.units import NodeUnits, Row, location
 from specgate.dialects.onnx.lint.versions import complete_imports, custom_operators, import_findings
 from specgate.dialects.onnx.lint.walk import (
     STANDARD_DOMAINS,
@@ -46,10 +47,9 @@ from specgate.errors import NoTable
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
 from specgate.spec.tables import dialect
-from specgate.verdict import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, MutableMapping
+    from collections.abc import Callable, Mapping, MutableMapping, Sequence
 
     from specgate.dialects.onnx.file.structure import (
         OnnxFunction,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         OnnxType,
     )
     from specgate.dialects.onnx.lint.walk import Place
-    from specgate.verdict import Finding
+    from specgate.verdict import Finding, Location
 
     Types = MutableMapping[str, TensorDesc]
     _Tensors = tuple[list[TensorDesc | None], list[TensorDesc | None]]
@@ -75,17 +75,28 @@ class Source:
     """A model as it was read, for what looks at more than units.
 
     scopes: by graph (its id) what is known of the values in it, those outside of it included; where the file states a
-    type and another follows from the operators, the latter. units: by node (its id) its unit; a call
-    of a function of the model has none. types: by graph (its id) what was inferred of the values in it, None where
-    nothing was.
+    type and another follows from the operators, the latter. found: the units of its nodes. types: by graph (its id)
+    what was inferred of the values in it, None where nothing was. more: units of nodes by their id, which count first.
     """
 
     model: OnnxModel
     settings: LintSettings
     scopes: dict[int, Mapping[str, TensorDesc]] = field(default_factory=dict)
-    units: dict[int, Unit] = field(default_factory=dict)
+    found: NodeUnits = field(default_factory=NodeUnits)
     types: Mapping[int, Mapping[str, OnnxType]] | None = None
     known: Known = field(default_factory=Known, repr=False)
+    more: Mapping[int, Unit] = field(default_factory=dict)
+    _units: dict[int, Unit] | None = field(default=None, init=False, repr=False)
+
+    @property
+    def units(self) -> Mapping[int, Unit]:
+        """By node (its id) a unit of its kind, whose place may be another; a call of a function of the model has none.
+
+        It is made when it is asked for, once all nodes have been looked at.
+        """
+        if self._units is None:
+            self._units = {**self.found.by_node(), **self.more}
+        return self._units
 
 
 def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
@@ -113,7 +124,8 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     inferred = asked()
     graph.findings.extend(inferred.findings)
     graph.source = source = Source(model, settings, types=inferred.types or None)
-    graph.units.extend(_Walker(model, inferred.types, graph.findings, source, units=not settings.placing).whole(model))
+    _Walker(model, inferred.types, graph.findings, source, units=not settings.placing).whole(model)
+    graph.units = source.found
     return graph
 
 
@@ -131,8 +143,7 @@ def reread(
     model = source.model if model is None else model
     made = Source(model, source.settings, types=source.types if types is None else types, known=source.known)
     said = [] if findings is None else findings
-    walker = _Walker(model, made.types or {}, said, made, again=True, final=types is not None)
-    deque(walker.whole(model), maxlen=0)
+    _Walker(model, made.types or {}, said, made, again=True, final=types is not None).whole(model)
     return made
 
 
@@ -175,13 +186,13 @@ class _Walker:
         self.known = source.known
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
 
-    def whole(self, model: OnnxModel) -> Iterator[Unit]:
-        yield from self.graph(model.graph, _Body("graph", model.opset_imports, {}, {}))
+    def whole(self, model: OnnxModel) -> None:
+        self.graph(model.graph, _Body("graph", model.opset_imports, {}, {}))
         for function in model.functions:
-            yield from self.function(function)
+            self.function(function)
 
-    def graph(self, graph: OnnxGraph, outer: _Body) -> Iterator[Unit]:
-        """Yield the nodes of a graph. outer: where it stands, with what is known outside of it."""
+    def graph(self, graph: OnnxGraph, outer: _Body) -> None:
+        """Look at the nodes of a graph. outer: where it stands, with what is known outside of it."""
         place = outer.place
         types: Types = ChainMap({}, outer.types) if outer.types else {}
         stated = {info.name: info.type for info in chain(graph.inputs, graph.value_infos, graph.outputs)}
@@ -211,64 +222,72 @@ class _Walker:
         names = ChainMap(own_names(graph, place), outer.names) if place != "graph" else outer.names
         self.source.scopes[id(graph)] = ChainMap(overruled, types) if overruled else types
         own = {name for name, kind in stated.items() if kind}
-        yield from self.nodes(graph.nodes, _Body(place, outer.imports, types, names, own))
+        self.nodes(graph.nodes, _Body(place, outer.imports, types, names, own))
 
-    def function(self, function: OnnxFunction) -> Iterator[Unit]:
+    def function(self, function: OnnxFunction) -> None:
         stated = {info.name: info.type for info in function.value_infos if info.type is not None}
         types = {name: known_type(kind) for name, kind in stated.items() if kind.kind != "unknown"}
         place = function_place(function)
         used = {name for node in function.nodes for name in (*node.inputs, *node.outputs) if name}
         names = {name: f"{place}:{name}" for name in used}
-        yield from self.nodes(function.nodes, _Body(place, function.opset_imports, types, names, set(types)))
+        self.nodes(function.nodes, _Body(place, function.opset_imports, types, names, set(types)))
 
-    def nodes(self, nodes: list[OnnxNode], body: _Body) -> Iterator[Unit]:
+    def nodes(self, nodes: Sequence[OnnxNode], body: _Body) -> None:
         for node in nodes:
-            held = self.known.held(node)
-            if held is not None:
+            if node.op_type == "Constant" and (held := self.known.held(node)) is not None:
                 body.types[node.outputs[0]] = held
         if not self.units:
             for index, node in enumerate(nodes):
                 if not node.plain:
-                    yield from self.inside(node, index, body)
+                    self.inside(node, index, body)
             return
-        known, names = body.types, body.names
         # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
-        stated = {name: known[name] for name in body.stated if name in known}
+        reads, writes = body.types.get, self.stated(nodes, body).get
         alike = self.known.alike.setdefault(tuple(body.imports.items()), {})
+        kinds = self.row(body, nodes, 0)
         for index, node in enumerate(nodes):
-            inputs = [known.get(name, _BLANK) if name else None for name in node.inputs]
-            outputs = [stated.get(name, UNSTATED) if name else None for name in node.outputs]
             # By identity: a descriptor keeps its tensors, and a model its attributes, as long as it is walked.
-            values = map(id, node.attributes.values())
-            key = (node.op_type, node.domain, node.overload, *map(id, inputs), None, *map(id, outputs), None, *values)
+            left = _left_out(node) if "" in node.inputs or "" in node.outputs else None
+            ends = *map(id, map(reads, node.inputs)), left, *map(id, map(writes, node.outputs))
+            key = node.op_type, node.domain, node.overload, id(node.attributes), ends
             same = alike.get(key)
-            if same is not None and "" not in node.outputs and self.final:
-                self.source.units[id(node)] = same[0]  # its descriptor counts, not its place
+            if same is not None:  # it calls no function then, and has all its outputs
+                kinds.append(same[0])
                 continue
-            at = partial(_location, self.file, body.place, node, index)
-            reads = [names.get(name, name) for name in node.inputs] if names else node.inputs
-            writes = [names.get(name, name) for name in node.outputs] if names else node.outputs
-            if same is not None and "" not in node.outputs:  # it calls no function then
-                first = same[0]
-                unit = self.source.units[id(node)] = Unit(at, first.operator, first.descriptor, "", (reads, writes))
-                yield unit
-                continue
+            inputs = [reads(name, _BLANK) if name else None for name in node.inputs]
+            outputs = [writes(name, UNSTATED) if name else None for name in node.outputs]
+            at = partial(location, self.file, body.place, node, index)
             if function_key(node) not in self.functions:
                 unit = self.unit(node, at, body.imports.get(node.domain), (inputs, outputs))
-                unit.ends = reads, writes
-                self.source.units[id(node)] = unit
-                if self.complete(node, unit) and not any(True for _ in subgraphs(node)):
-                    alike[key] = unit, (node, inputs, outputs)
-                yield unit
+                kinds.append(unit)
+                if self.complete(node, unit) and "" not in node.outputs and not any(True for _ in subgraphs(node)):
+                    alike[key] = unit, (node.attributes, inputs, outputs)
             else:
+                kinds.append(None)
                 self.findings.extend(self.calls.findings(node, inputs, _place(at())))
-            if not node.plain:
-                yield from self.inside(node, index, body)
+            if not node.plain and any(True for _ in subgraphs(node)):
+                self.inside(node, index, body)
+                kinds = self.row(body, nodes, index + 1)
 
-    def inside(self, node: OnnxNode, index: int, body: _Body) -> Iterator[Unit]:
-        """Yield the nodes of the graphs in a node."""
+    def row(self, body: _Body, nodes: Sequence[OnnxNode], first: int) -> list[Unit | None]:
+        """Begin a row of nodes; return its kinds, to be filled."""
+        made = Row(self.file, body.place, nodes, first, [], body.names)
+        self.source.found.rows.append(made)
+        return made.kinds
+
+    def stated(self, nodes: Sequence[OnnxNode], body: _Body) -> Mapping[str, TensorDesc]:
+        """Return what the file itself states of the values that nodes compute."""
+        known = body.types
+        if isinstance(known, dict):
+            others = known.keys() - body.stated
+            if others.isdisjoint(chain.from_iterable(node.outputs for node in nodes)):
+                return known
+        return {name: known[name] for name in body.stated if name in known}
+
+    def inside(self, node: OnnxNode, index: int, body: _Body) -> None:
+        """Look at the nodes of the graphs in a node."""
         for inside, graph in subgraphs(node):
-            yield from self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
+            self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
 
     def unit(self, node: OnnxNode, at: Callable[[], Location], opset: int | None, tensors: _Tensors) -> Unit:
         """Return the unit of a node; tensors: what is known of its inputs, and what is stated of its outputs."""
@@ -332,6 +351,6 @@ def _place(location: Location) -> Place:
     return location.file, location.node or "", location.operator
 
 
-def _location(file: str | None, place: str, node: OnnxNode, index: int) -> Location:
-    """Where a node is; computed when it is read."""
-    return Location(file, None, f"{place}/{label(node, index)}", operator_name(node.op_type, node.domain))
+def _left_out(node: OnnxNode) -> tuple[bool, ...]:
+    """Return which inputs and outputs of a node have no name."""
+    return *map(bool, node.inputs), *map(bool, node.outputs)

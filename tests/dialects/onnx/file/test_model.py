@@ -150,10 +150,10 @@ def expected_node(node: Any) -> OnnxNode:
         op_type=node.op_type,
         domain=plain(node.domain),
         overload=node.overload,
-        inputs=list(node.input),
-        outputs=list(node.output),
+        inputs=tuple(node.input),
+        outputs=tuple(node.output),
         attributes=attributes,
-        duplicates=duplicates,
+        duplicates=tuple(duplicates),
     )
 
 
@@ -342,7 +342,7 @@ def test_of_two_attributes_of_one_name_the_first_is_kept() -> None:
     first, second = helper.make_attribute("a", 1), helper.make_attribute("a", 2.0)
     node = check(attribute_model(first, second, helper.make_attribute("b", 3), first)).graph.nodes[0]
     assert [attribute.value for attribute in node.attributes.values()] == [1, 3]
-    assert node.duplicates == ["a", "a"]
+    assert node.duplicates == ("a", "a")
 
 
 def test_control_flow_holds_graphs() -> None:
@@ -351,7 +351,7 @@ def test_control_flow_holds_graphs() -> None:
     body = helper.make_graph([inner], "body", [helper.make_tensor_value_info("i", 7, [])], [], [TENSOR])
     model = check(model_of([helper.make_node("Loop", ["m", ""], ["z"], body=body)]).SerializeToString())
     loop = model.graph.nodes[0]
-    assert loop.inputs == ["m", ""]
+    assert loop.inputs == ("m", "")
     found = loop.attributes["body"].value
     assert isinstance(found, OnnxGraph)
     assert found.initializers[0].values() == [1, -2, 3]

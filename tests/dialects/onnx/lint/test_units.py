@@ -1,0 +1,66 @@
+"""Units of an ONNX model are made when somebody asks: what is alike has one kind, every node its own place."""
+
+from __future__ import annotations
+
+import pytest
+
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.lint.graph import onnx_units
+from specgate.linting.nodes import Unit, Units, kinds_of, units_of
+
+onnx = pytest.importorskip("onnx", reason="the models are written with it")
+
+TEXT = """
+<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+main (float[2] x, bool c) => (float[2] y)
+{
+    a = Relu(x)
+    b = Relu(a)
+    d = own.Odd(b)
+    e = If(c) <then_branch = yes () => (float[2] r) { r = Neg(b) }, else_branch = no () => (float[2] s) { s = Neg(b) }>
+    y = Relu(b)
+}
+"""
+
+
+@pytest.fixture
+def units() -> Units:
+    made = onnx.parser.parse_model(TEXT).SerializeToString()
+    found = onnx_units(read_model_bytes(made)).units
+    assert isinstance(found, Units)
+    return found
+
+
+def test_units_come_in_the_order_of_the_file_with_what_is_inside_behind_its_node(units: Units) -> None:
+    places = [unit.location.node for unit in units]
+    assert places == [
+        "graph/Relu->a",
+        "graph/Relu->b",
+        "graph/Odd->d",
+        "graph/If->e",
+        "graph/If->e/then_branch/Neg->r",
+        "graph/If->e/else_branch/Neg->s",
+        "graph/Relu->y",
+    ]
+    assert len(units) == len(places)
+
+
+def test_each_unit_has_its_own_ends(units: Units) -> None:
+    ends = {unit.location.node: (list(unit.reads), list(unit.writes)) for unit in units}
+    assert ends["graph/Relu->b"] == (["a"], ["b"])
+    inside = "graph/If->e/then_branch"
+    assert ends[f"{inside}/Neg->r"] == (["b"], [f"{inside}:r"])
+
+
+def test_what_is_alike_is_one_kind(units: Units) -> None:
+    counted = [(unit.operator, count) for unit, count in kinds_of(units)]
+    assert counted == [("Relu", 1), ("Relu", 1), ("own.Odd", 1), ("If", 1), ("Neg", 2), ("Relu", 1)]
+    alike = {id(unit) for unit, count in kinds_of(units) if count == 2}
+    places = [unit.location.node for unit in units_of(units, alike)]
+    assert places == ["graph/If->e/then_branch/Neg->r", "graph/If->e/else_branch/Neg->s"]
+
+
+def test_in_a_list_each_unit_is_its_own_kind() -> None:
+    listed = [Unit(lambda: pytest.fail("no place is asked for"), "Relu") for _ in range(2)]
+    assert [count for _, count in kinds_of(listed)] == [1, 1]
+    assert list(units_of(listed, {id(listed[1])})) == [listed[1]]
