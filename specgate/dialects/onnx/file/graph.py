@@ -10,7 +10,8 @@ from specgate.dialects.onnx.file.lists import (
     MAX_ATTRIBUTE_VALUES,
     listed_attribute,
 )
-from specgate.dialects.onnx.file.plain import Runs, Source, known_info, plain_info, plain_node
+from specgate.dialects.onnx.file.plain import Runs, plain_info, plain_node
+from specgate.dialects.onnx.file.quick import quick_fields
 from specgate.dialects.onnx.file.schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO
 from specgate.dialects.onnx.file.structure import (
     NO_ATTRIBUTES,
@@ -31,7 +32,10 @@ from specgate.dialects.onnx.file.varints import WireError
 from specgate.dialects.onnx.file.wire import MAX_NESTING, Reader, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from specgate.dialects.onnx.file.source import Source
+    from specgate.dialects.onnx.file.wire import Field
 
 __all__ = [
     "MAX_ATTRIBUTE_BYTES",
@@ -50,7 +54,9 @@ def read_graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
     _enter(reader, spans, "GraphProto", depth)
     graph = OnnxGraph()
     runs = Runs()
-    for name, value, end in reader.fields(spans, PROTO["GraphProto"]):
+    shallow = depth < _NEARLY // 2  # at 127 bytes a type that is shared goes no deeper than that
+    quick = _graph_fields(reader, spans, graph, runs) if shallow else reader.fields(spans, PROTO["GraphProto"])
+    for name, value, end in quick:
         if name == "node":
             node, bare = read_node(reader, value, end, depth)
             if bare:
@@ -74,6 +80,17 @@ def read_graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
         runs.close()
         graph.runs = [(first, past, reader.keep(begin, end)) for first, past, begin, end in runs.found]
     return graph
+
+
+def _graph_fields(reader: Source, spans: list[Span], graph: OnnxGraph, runs: Runs) -> Iterator[Field]:
+    """Yield the fields of a graph that are not read quickly."""
+    message = PROTO["GraphProto"]
+    reader.spend(message.cost, spans[0][0] if spans else 0)
+    for begin, stop in spans:
+        at = begin
+        while (at := quick_fields(reader, graph, runs, at, stop)) < stop:
+            found, at = reader.field(at, stop, message)
+            yield from found
 
 
 def _enter(reader: Reader, spans: list[Span], kind: str, level: int) -> None:
@@ -113,7 +130,7 @@ def read_node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNod
         node.attributes, node.duplicates = _by_name(found)
         bare = bare and node.plain and not node.duplicates
     if behind is not None:
-        reader.share_end(plain)
+        reader.share_end(behind, node, [data for data, _ in held], bare=bare)
     return node, bare
 
 
@@ -217,9 +234,6 @@ def _element(reader: Source, kind: str, spans: list[Span], depth: int) -> Any:
 
 
 def read_value_info(reader: Source, begin: int, end: int, depth: int) -> OnnxValueInfo:
-    known = known_info(reader, begin, end) if depth < _NEARLY // 2 else None
-    if known is not None:
-        return known
     plain = plain_info(reader, begin, end)
     if plain is not None:
         named, data, at = plain

@@ -8,37 +8,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from specgate.dialects.onnx.file.schema import PLAIN_KINDS
-from specgate.dialects.onnx.file.structure import NO_ATTRIBUTES, OnnxNode, OnnxValueInfo
-from specgate.dialects.onnx.file.wire import FIELD_COST, Reader
+from specgate.dialects.onnx.file.source import INFO_TYPE
+from specgate.dialects.onnx.file.structure import NO_ATTRIBUTES, OnnxNode
+from specgate.dialects.onnx.file.wire import FIELD_COST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import BinaryIO
+    from collections.abc import Sequence
 
-    from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxType
+    from specgate.dialects.onnx.file.source import Source
 
-__all__ = ["Runs", "Source", "known_info", "plain_info", "plain_node"]
+__all__ = [
+    "INFO_COST",
+    "INFO_NAME",
+    "INPUT",
+    "NAME",
+    "NODE_COST",
+    "OP_TYPE",
+    "OUTPUT",
+    "Plain",
+    "Runs",
+    "plain_info",
+    "plain_node",
+]
 
-MAX_SHARED = 4096  # types, attributes and ends of nodes that are kept by their bytes
-MAX_SHARED_BYTES = 127
-MAX_END_BYTES = 512
-_MOST_READ = 1 << 10
 _MOST_HEADER = 6  # bytes of a field's key and length; more are fields in between that are not read
-_NODE_COST, _INFO_COST = 400, 60  # as in onnx_schema.PROTO
+NODE_COST, INFO_COST = 400, 60  # as in onnx_schema.PROTO
 
 # Keys of NodeProto and of ValueInfoProto: field number << 3 | 2; what is skipped is onnx_schema.SKIPPED.
-_INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOC, _ATTRIBUTE, _DOMAIN, _METADATA, _DEVICES = 10, 18, 26, 34, 50, 42, 58, 74, 82
-_INFO_NAME, _INFO_TYPE, _INFO_DOC, _INFO_METADATA = 10, 18, 26, 34
-
-
-class _End(NamedTuple):
-    """What a node's bytes say behind the names in it. bare: whether the node may be copied as it is."""
-
-    op_type: str
-    domain: str
-    attributes: Mapping[str, OnnxAttribute]
-    bare: bool
+INPUT, OUTPUT, NAME, OP_TYPE, _DOC, _ATTRIBUTE, _DOMAIN, _METADATA, _DEVICES = 10, 18, 26, 34, 50, 42, 58, 74, 82
+INFO_NAME, _INFO_DOC, _INFO_METADATA = 10, 26, 34
 
 
 class Plain(NamedTuple):
@@ -53,45 +51,6 @@ class Plain(NamedTuple):
     end: bytes | None
 
 
-class Source(Reader):
-    """A reader of a model, with what is shared in it: texts, and by bytes attributes, types and the ends of nodes."""
-
-    __slots__ = ("attributes", "ends", "kinds", "texts", "types")
-
-    def __init__(self, file: BinaryIO, size: int) -> None:
-        super().__init__(file, size)
-        self.attributes: dict[bytes, OnnxAttribute] = {}
-        self.types: dict[bytes, OnnxType] = {}
-        self.kinds: dict[bytes, OnnxType] = {}  # by all that is behind the name of a value
-        self.ends: dict[bytes, _End] = {}
-        self.texts: dict[str, str] = {}
-
-    def whole(self, begin: int, end: int) -> bytes | None:
-        """The bytes of a span if they lie in the block at hand, or are few."""
-        held = self.held(begin, end)
-        return self.read(begin, end) if held is None and end - begin <= _MOST_READ else held
-
-    def share(self, data: bytes, attribute: OnnxAttribute) -> None:
-        """Keep an attribute for those of the same bytes, if it is small and holds no message."""
-        if len(data) <= MAX_SHARED_BYTES and attribute.kind in PLAIN_KINDS and len(self.attributes) < MAX_SHARED:
-            self.attributes[data] = attribute
-
-    def share_type(self, data: bytes, kind: OnnxType) -> None:
-        """Keep a type for those of the same bytes."""
-        if len(self.types) < MAX_SHARED:
-            self.types[data] = kind
-            if len(data) < MAX_SHARED_BYTES:
-                self.kinds[bytes((_INFO_TYPE, len(data))) + data] = kind
-
-    def share_end(self, plain: Plain) -> None:
-        """Keep what a node's bytes say from its operator on, if all its attributes are shared."""
-        end, node = plain.end, plain.node
-        if end is None or len(end) > MAX_END_BYTES or len(self.ends) >= MAX_SHARED or node.duplicates:
-            return
-        if all(data in self.attributes for data, _ in plain.held):
-            self.ends[end] = _End(node.op_type, node.domain, node.attributes, plain.bare and node.plain)
-
-
 def plain_node(source: Source, begin: int, end: int) -> Plain | None:
     """Return the NodeProto in a span; None if it is not plain."""
     data = source.whole(begin, end)
@@ -103,7 +62,6 @@ def plain_node(source: Source, begin: int, end: int) -> Plain | None:
     attributes: list[tuple[bytes, int]] = []
     bare = True
     behind = -1  # where the operator begins, as long as only attributes and a domain follow
-    texts = source.texts
     i, stop = 0, len(data)
     try:
         while i < stop:
@@ -116,33 +74,22 @@ def plain_node(source: Source, begin: int, end: int) -> Plain | None:
                 i += 1
             at = i
             i += size
-            if key == _INPUT:
-                text = data[at:i].decode()
-                inputs.append(texts.setdefault(text, text))
+            if key == INPUT:
+                inputs.append(source.text(data[at:i]))
                 behind = -1
-            elif key == _OUTPUT:
-                text = data[at:i].decode()
-                outputs.append(texts.setdefault(text, text))
+            elif key == OUTPUT:
+                outputs.append(source.text(data[at:i]))
                 behind = -1
-            elif key == _NAME:
+            elif key == NAME:
                 name = data[at:i].decode()
                 behind = -1
-            elif key == _OP_TYPE:
+            elif key == OP_TYPE:
                 behind = at - 2 if size < 128 and bare and not attributes and not domain else -1
-                known = source.ends.get(data[behind:]) if behind >= 0 else None
-                if known is not None:
-                    op_type, domain, shared, bare = known
-                    fields = len(inputs) + len(outputs) + len(shared)
-                    source.spend(_NODE_COST + stop + FIELD_COST * fields, begin)
-                    made = OnnxNode(name, op_type, domain, "", tuple(inputs), tuple(outputs), shared)
-                    return Plain(made, (), bare, None)
-                text = data[at:i].decode()
-                op_type = texts.setdefault(text, text)
+                op_type = source.text(data[at:i])
             elif key == _ATTRIBUTE:
                 attributes.append((data[at:i], begin + at))
             elif key == _DOMAIN:
-                text = data[at:i].decode()
-                domain = texts.setdefault(text, text)
+                domain = source.text(data[at:i])
             elif key == _METADATA:
                 bare = False
                 if not plain_entry(data, at, i):
@@ -158,7 +105,7 @@ def plain_node(source: Source, begin: int, end: int) -> Plain | None:
         return None
     if i > stop or domain == "ai.onnx":
         return None
-    source.spend(_NODE_COST + stop + FIELD_COST * (len(inputs) + len(outputs) + len(attributes)), begin)
+    source.spend(NODE_COST + stop + FIELD_COST * (len(inputs) + len(outputs) + len(attributes)), begin)
     made = OnnxNode(name, op_type, domain, "", tuple(inputs), tuple(outputs), NO_ATTRIBUTES)
     return Plain(made, attributes, bare, data[behind:] if bare and behind >= 0 else None)
 
@@ -188,23 +135,6 @@ class Runs:
             self.found.append((self._first, self._past, self._begin, self._end))
 
 
-def known_info(source: Source, begin: int, end: int) -> OnnxValueInfo | None:
-    """Return the ValueInfoProto in a span if it is a name and a type that was read before."""
-    data = source.held(begin, end)
-    if data is None or len(data) < 2 or data[0] != _INFO_NAME or data[1] > 127:
-        return None
-    behind = 2 + data[1]
-    kind = source.kinds.get(data[behind:])
-    if kind is None:
-        return None
-    try:
-        name = data[2:behind].decode()
-    except UnicodeDecodeError:
-        return None
-    source.spend(_INFO_COST + len(data) + 2 * FIELD_COST, begin)
-    return OnnxValueInfo(source.texts.setdefault(name, name), kind)
-
-
 def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] | None:
     """Return of the ValueInfoProto in a span the name, and its type's bytes and place; None where it is not plain."""
     data = source.whole(begin, end)
@@ -221,9 +151,9 @@ def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] |
             i = at + size
             if size > 127:
                 return None
-            if key == _INFO_NAME:
+            if key == INFO_NAME:
                 name = data[at:i].decode()
-            elif key == _INFO_TYPE and kind is None:  # a second one is merged into the first
+            elif key == INFO_TYPE and kind is None:  # a second one is merged into the first
                 kind, place = data[at:i], begin + at
             elif key == _INFO_METADATA:
                 if not plain_entry(data, at, i):
@@ -234,7 +164,7 @@ def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] |
         return None
     if i > stop or kind is None:
         return None
-    source.spend(_INFO_COST + stop + 2 * FIELD_COST, begin)
+    source.spend(INFO_COST + stop + 2 * FIELD_COST, begin)
     return source.texts.setdefault(name, name), kind, place
 
 

@@ -54,17 +54,18 @@ class Reader:
     """Reads the fields of messages from a seekable binary file of `size` bytes, one block at a time.
 
     `oddities` has by byte what was read as protobuf reads it and is hardly what was meant, the first MAX_ODDITIES.
-    `pending` has the messages that are still to be walked through: begin, end, type and how deep they lie.
+    `left` is the memory that may still be taken. `pending` has the messages that are still to be walked through: begin,
+    end, type and how deep they lie.
     """
 
-    __slots__ = ("_base", "_buffer", "_file", "_left", "_level", "_safe", "oddities", "pending", "size")
+    __slots__ = ("_base", "_buffer", "_file", "_level", "_safe", "left", "oddities", "pending", "size")
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self.size = size
         self._file = file
         self._buffer = b""
         self._base = self._safe = 0
-        self._left = MAX_MEMORY_BYTES
+        self.left = MAX_MEMORY_BYTES
         self.oddities: dict[int, str] = {}
         self.pending: list[tuple[int, int, str, int]] = []
         self._level = 0  # of the message that is walked through
@@ -89,7 +90,11 @@ class Reader:
                 batch, at = self._batch(at, stop, message)
                 yield from batch
 
-    def _batch(self, at: int, stop: int, message: Message) -> tuple[list[Field], int]:
+    def field(self, at: int, stop: int, message: Message) -> tuple[list[Field], int]:
+        """Return the field at a byte as `fields` gives it, none where it is skipped, and where the next one begins."""
+        return self._batch(at, stop, message, one=True)
+
+    def _batch(self, at: int, stop: int, message: Message, *, one: bool = False) -> tuple[list[Field], int]:
         # The fields that begin in the block at hand, and where the next one begins. What is wrong with a field is
         # raised when it comes first, so that those before it are looked into before.
         batch: list[Field] = []
@@ -98,7 +103,7 @@ class Reader:
         if not 0 <= at - self._base < self._safe:
             self._load(at, at)
         buffer, base = self._buffer, self._base
-        held, last, i = len(buffer), min(stop - base, self._safe), at - base
+        held, i, last = len(buffer), at - base, at - base + 1 if one else min(stop - base, self._safe)
         by_key = message.by_key
         try:
             while i < last:
@@ -130,7 +135,7 @@ class Reader:
                     raise WireError(f"a field of {message.name} reaches to byte {base + after}, beyond {stop}", at)
                 if field[2]:
                     data = buffer[i:after] if after <= held else self._long_text(value, end, field[0])
-                    self._left -= end - value
+                    self.left -= end - value
                     try:
                         text = data.decode()
                     except UnicodeDecodeError as error:
@@ -145,6 +150,10 @@ class Reader:
             return batch, at
         self.spend(FIELD_COST * len(batch), at)
         return batch, base + i
+
+    def block(self, at: int) -> tuple[bytes, int]:
+        """The block at hand and the place of its first byte; b"" where `at` is not in it."""
+        return (self._buffer, self._base) if 0 <= at - self._base < len(self._buffer) else (b"", at)
 
     def held(self, begin: int, end: int) -> bytes | None:
         """The bytes of a span if they lie in the block at hand."""
@@ -170,8 +179,8 @@ class Reader:
 
     def spend(self, cost: int, at: int) -> None:
         """Count memory; WireError, for byte `at`, where it becomes more than MAX_MEMORY_BYTES."""
-        self._left -= cost
-        if self._left < 0:
+        self.left -= cost
+        if self.left < 0:
             raise WireError(f"the structure needs more than {MAX_MEMORY_BYTES >> 20} MiB of memory", at)
 
     def packed(self, begin: int, end: int, kind: str) -> list[Any]:
@@ -242,7 +251,7 @@ class Reader:
 
     def walk(self, messages: Mapping[str, Message]) -> None:
         """Look whether the messages in `pending` are such, and not too deep; WireError at the first that is not."""
-        left = self._left
+        left = self.left
         pending, self.pending = self.pending, []
         while pending:
             pending.sort(reverse=True)  # in the order of the file
@@ -251,7 +260,7 @@ class Reader:
                 if self._level > MAX_NESTING:
                     raise WireError(f"messages are nested more than {MAX_NESTING} deep", begin)
                 self._walk((begin, end), messages, messages[kind])
-                self._left = left  # nothing of them is kept
+                self.left = left  # nothing of them is kept
             pending, self.pending = self.pending, []
 
     def _walk(self, span: Span, messages: Mapping[str, Message], message: Message) -> None:
@@ -274,7 +283,7 @@ class Reader:
         if len(self.oddities) < MAX_ODDITIES:
             bad = error.object[max(0, error.start - 20) : error.start + 20]
             self.oddities[at] = f"expected UTF-8 in a string of {message.name}, found {bad!r}"
-        self._left -= 3 * len(error.object)  # four characters a byte
+        self.left -= 3 * len(error.object)  # four characters a byte
         return error.object.decode(errors="backslashreplace")
 
     def _long_text(self, begin: int, end: int, name: str) -> bytes:

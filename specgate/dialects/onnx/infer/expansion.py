@@ -35,7 +35,7 @@ def expands_too_far(model: OnnxModel, walked: Iterable[Body]) -> bool:
     for body in walked:
         owner = None if body.function is None else function_key(body.function)
         nodes[owner] += len(body.nodes)
-        found = Counter(key for key in map(function_key, body.nodes) if key in functions)
+        found = {key: count for key, count in body.operators.items() if key in functions}
         calls.setdefault(owner, Counter()).update(found)
     sizes: dict[Key | None, int] = {}  # nodes with those of the calls, at most one beyond the limit
     path: list[Key | None] = [None]

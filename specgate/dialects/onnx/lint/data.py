@@ -28,6 +28,7 @@ _NO_TYPE: Final = (None, "UNDEFINED")
 
 def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
     """Yield what is wrong with the tensors and the types that `model` states, whose bodies are `walked`."""
+    sound: set[int] = set()  # types, by their identity: most values share theirs
     for body in walked:
         at: Place = (model.file, body.place, None)
         graph = body.graph
@@ -40,8 +41,11 @@ def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]
         else:
             infos = body.function.value_infos if body.function is not None else []
         for info in infos:
-            if info.type is not None:
-                yield from _type(info.type, shown(info.name), at)
+            if info.type is not None and id(info.type) not in sound:
+                wrong = list(_type(info.type, shown(info.name), at))
+                yield from wrong
+                if not wrong:
+                    sound.add(id(info.type))
         for index, node in body.holders:
             yield from _attributes(node, (model.file, f"{body.place}/{label(node, index)}", node.op_type))
     for info in model.graph.inputs:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Final
 from specgate.caching import cached_property
 from specgate.descriptors.core import shown
 from specgate.dialects.onnx.file.schema import GRAPH_KINDS
-from specgate.dialects.onnx.lint.walk import finding, function_place, label, subgraphs
+from specgate.dialects.onnx.lint.walk import finding, function_place, holders_of, label, subgraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxGraph, OnnxModel, OnnxNode
     from specgate.dialects.onnx.lint.walk import Place
@@ -47,8 +48,11 @@ class _Scope:
     nodes: list[OnnxNode]
     defined: dict[str, str] = field(default_factory=dict)
     given: int = 0
-    parents: set[int] = field(default_factory=set)
     ordered: bool = True
+
+    @cached_property
+    def parents(self) -> frozenset[int]:
+        return frozenset(at for at, node in holders_of(self.nodes) if any(True for _ in subgraphs(node)))
 
     @cached_property
     def ever(self) -> frozenset[str]:
@@ -59,7 +63,7 @@ class _Names:
     def __init__(self, file: str | None, ir_version: int | None) -> None:
         self.file = file
         self.ir_version = ir_version
-        self.free: dict[int, frozenset[str]] = {}
+        self.free: dict[int, AbstractSet[str]] = {}
 
     def graph(self, graph: OnnxGraph, place: str, outer: list[_Scope]) -> Iterator[Finding]:
         """Check one graph, and the subgraphs of its nodes with what they see of it."""
@@ -123,14 +127,16 @@ class _Names:
         """Check the nodes in order: what they read, their subgraphs, and what they define."""
         circular: frozenset[str] | None = None
         visible = ChainMap(scope.defined, *(beyond.defined for beyond in outer)) if outer else scope.defined
+        seen_there = visible.__contains__
         for index, node in enumerate(nodes):
-            lost = [name for name in node.inputs if name not in visible and name]
-            held = list(subgraphs(node)) if node.attributes else []
-            if not lost and not held and not node.duplicates and len(node.outputs) == 1:
+            inside = index in scope.parents
+            if not inside and not node.duplicates and len(node.outputs) == 1 and all(map(seen_there, node.inputs)):
                 name = node.outputs[0]
                 if name and name not in visible:
                     scope.defined[name] = "node"  # as with nearly every node
                     continue
+            lost = [name for name in node.inputs if name not in visible and name]
+            held = list(subgraphs(node)) if inside else []
             here = f"{place}/{label(node, index)}"
             at = (self.file, here, node.op_type or None)
             if lost:
@@ -140,10 +146,8 @@ class _Names:
                 if name in scope.ever and circular is None:
                     circular = _circular(nodes, self.reads)
                 yield self.missing(name, scope, outer, at, circular or frozenset())
-            if held:
-                scope.parents.add(index)
-            for inside, graph in held:
-                yield from self.graph(graph, f"{here}/{inside}", [*outer, scope])
+            for path, graph in held:
+                yield from self.graph(graph, f"{here}/{path}", [*outer, scope])
             for name in node.outputs:
                 yield from self.define(name, "node", scope, at, outer)
             if not node.inputs and not node.outputs:
@@ -184,7 +188,8 @@ class _Names:
             yield finding("output-undefined", "error", message, at, values={"name": name})
 
     def node_names(self, nodes: list[OnnxNode], place: str) -> Iterator[Finding]:
-        counted = Counter(node.name for node in nodes if node.name)
+        named = [node.name for node in nodes if node.name]
+        counted = Counter(named) if len(set(named)) < len(named) else {}
         for name, count in counted.items():
             if count > 1:
                 message = f"{count} nodes have the name {shown(name)}; ONNX Runtime refuses such a model"
@@ -197,10 +202,14 @@ class _Names:
             return node.inputs
         return chain(node.inputs, *(self.read_within(graph) for _, graph in subgraphs(node)))
 
-    def read_within(self, graph: OnnxGraph) -> frozenset[str]:
+    def read_within(self, graph: OnnxGraph) -> AbstractSet[str]:
         if id(graph) not in self.free:
-            read = {name for node in graph.nodes for name in self.reads(node)}
-            self.free[id(graph)] = frozenset(read.union(info.name for info in graph.outputs))
+            read = set(chain.from_iterable(node.inputs for node in graph.nodes))
+            for _, node in holders_of(graph.nodes):
+                read.update(*(self.read_within(inside) for _, inside in subgraphs(node)))
+            read.update(info.name for info in graph.outputs)
+            read.discard("")
+            self.free[id(graph)] = read
         return self.free[id(graph)]
 
     def unread(self, graph: OnnxGraph, scope: _Scope, place: str, outer: list[_Scope]) -> Iterator[Finding]:
@@ -214,7 +223,8 @@ class _Names:
             yield finding(
                 f"{kind}-unused", "note", f"the {kind} {shown(name)} is never used", at, values={"name": name}
             )
-        yield from self.dead(graph.nodes, [info.name for info in graph.outputs], place, scope)
+        if not scope.ordered or not graph.outputs or not self.read_all(graph, scope):
+            yield from self.dead(graph.nodes, [info.name for info in graph.outputs], place, scope)
         lost = {info.name for info in graph.value_infos if info.name not in scope.defined}
         if lost and outer:
             lost.difference_update(*(beyond.ever for beyond in outer), *(beyond.defined for beyond in outer))
@@ -222,6 +232,12 @@ class _Names:
             listed = ", ".join(shown(name) for name in sorted(lost)[:_LISTED]) + (" …" if len(lost) > _LISTED else "")
             message = f"value_info describes {len(lost)} values that the graph does not have: {listed}"
             yield finding("value-info-unknown", "note", message, at, where="value_info", fix="remove the entries")
+
+    def read_all(self, graph: OnnxGraph, scope: _Scope) -> bool:
+        """Whether of every node something is read: then none is needless, where each name is given once, and before."""
+        outputs = [node.outputs for node in graph.nodes]
+        once = sum(map(len, outputs)) == len(scope.defined) - scope.given
+        return once and not any(map(self.read_within(graph).isdisjoint, outputs))
 
     def dead(self, nodes: list[OnnxNode], outputs: list[str], place: str, scope: _Scope) -> Iterator[Finding]:
         """Nodes from which no output of the graph is computed; one without outputs is there for something else."""

@@ -5,7 +5,6 @@ Sources: docs/IR.md and onnx/checker.cc of onnx, commit f75469120.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -114,7 +113,7 @@ def custom_operators(model: OnnxModel, walked: Sequence[Body], known: Collection
     functions = {function_key(function) for function in model.functions}
     found: dict[str, dict[str, int]] = {}
     for body in walked:
-        for key, count in Counter(map(function_key, body.nodes)).items():
+        for key, count in body.operators.items():
             domain, op_type, _ = key
             if key not in functions and domain not in STANDARD_DOMAINS and domain not in known:
                 counts = found.setdefault(domain, {})
@@ -127,7 +126,7 @@ def _used(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
     used: set[str] = set()
     for body in walked:
         lacking: dict[str, dict[str, int]] = {}
-        for (domain, op_type, _), count in Counter(map(function_key, body.nodes)).items():
+        for (domain, op_type, _), count in body.operators.items():
             used.add(domain)
             if domain not in body.imports:
                 counts = lacking.setdefault(domain, {})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.file.schema import GRAPH_KINDS
-from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxNode, OnnxTensor
+from specgate.dialects.onnx.file.structure import NO_ATTRIBUTES, OnnxGraph, OnnxNode, OnnxTensor
 from specgate.dialects.onnx.reader import operator_name
 from specgate.verdict import Finding, Location
 
@@ -30,6 +32,7 @@ __all__ = [
     "function_key",
     "function_place",
     "graph_paths",
+    "holders_of",
     "label",
     "makers_of",
     "own_names",
@@ -40,6 +43,7 @@ __all__ = [
 #: Domains that ONNX itself defines operators in.
 STANDARD_DOMAINS: Final = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "ai.onnx.training")
 _TENSORS: Final = ("TENSOR", "TENSORS")
+_OPERATOR: Final = attrgetter("domain", "op_type", "overload")  # as `function_key` has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +51,14 @@ class Body:
     """A list of nodes: a graph, a subgraph, or a function's. imports: the opsets that its operators are of.
 
     holders: those of the nodes, with their numbers, that hold more than numbers and texts: graphs, tensors, types,
-    references, or what was not read.
+    references, or what was not read. operators: how many nodes call each.
     """
 
     place: str
     nodes: list[OnnxNode]
     holders: list[tuple[int, OnnxNode]]
     imports: Mapping[str, int]
+    operators: Mapping[Key, int]
     graph: OnnxGraph | None = None
     function: OnnxFunction | None = None
 
@@ -63,19 +68,29 @@ def bodies(model: OnnxModel) -> Iterator[Body]:
     yield from _graph(model.graph, "graph", model.opset_imports, None)
     for function in model.functions:
         place = function_place(function)
-        holders = _holders(function.nodes)
-        yield Body(place, function.nodes, holders, function.opset_imports, function=function)
+        holders = holders_of(function.nodes)
+        operators = Counter(map(_OPERATOR, function.nodes))
+        yield Body(place, function.nodes, holders, function.opset_imports, operators, function=function)
         yield from _inside(holders, place, function.opset_imports, function)
 
 
 def _graph(graph: OnnxGraph, place: str, imports: Mapping[str, int], function: OnnxFunction | None) -> Iterator[Body]:
-    holders = _holders(graph.nodes)
-    yield Body(place, graph.nodes, holders, imports, graph, function)
+    holders = holders_of(graph.nodes)
+    yield Body(place, graph.nodes, holders, imports, Counter(map(_OPERATOR, graph.nodes)), graph, function)
     yield from _inside(holders, place, imports, function)
 
 
-def _holders(nodes: list[OnnxNode]) -> list[tuple[int, OnnxNode]]:
-    return [(index, node) for index, node in enumerate(nodes) if not node.plain]
+def holders_of(nodes: Iterable[OnnxNode]) -> list[tuple[int, OnnxNode]]:
+    """Return the nodes that hold more than numbers and texts, with their numbers."""
+    plain = {id(NO_ATTRIBUTES): True}  # by attributes, which most nodes share
+    found = []
+    for index, node in enumerate(nodes):
+        key = id(node.attributes)
+        if key not in plain:
+            plain[key] = node.plain
+        if not plain[key]:
+            found.append((index, node))
+    return found
 
 
 def _inside(
