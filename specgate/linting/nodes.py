@@ -65,7 +65,7 @@ class Unit:
 
 
 class Units:
-    """Units of nodes most of which are alike: the first of each kind stays, the others are made when asked for.
+    """Units of nodes, most of them alike: the first of each kind stays, the others are made when they are asked for.
 
     A subclass says what kinds there are, and makes the units.
     """

@@ -119,6 +119,9 @@ def read_node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNod
     if plain is None:
         return _any_node(reader, begin, end, depth), False
     node, held, bare, behind = plain
+    if behind is not None and (known := reader.ends.get(behind)) is not None:
+        node.attributes = known.attributes
+        return node, known.bare
     if held:
         found = []
         for data, at in held:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, pairwise
@@ -14,12 +15,13 @@ from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.infer.child import GRAPH, TYPE, VALUE_INFO, message
 from specgate.dialects.onnx.infer.expansion import MOST_NODES, expands_too_far
 from specgate.dialects.onnx.infer.process import Budget, Failed, ask
+from specgate.dialects.onnx.infer.stated import Stated
 from specgate.dialects.onnx.infer.strip import question
 from specgate.dialects.onnx.lint.walk import finding, label
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Mapping, Sequence
 
     from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel, OnnxType
     from specgate.dialects.onnx.infer.strip import Question
@@ -37,9 +39,13 @@ _MOST_READ: Final = 4096
 
 @dataclass(slots=True)
 class Inferred:
-    """What was found: by graph (its id) and name the type. findings: what kept it from being all."""
+    """What was found: by graph (its id) and name the type. findings: what kept it from being all.
+
+    kinds: by graph (its id), where that is known, numbers of its nodes: nodes of one number are alike.
+    """
 
     types: Types = field(default_factory=dict)
+    kinds: Mapping[int, Sequence[int]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
 
@@ -53,7 +59,7 @@ def installed() -> bool:
         return False
 
 
-def begin(model: OnnxModel, walked: Iterable[Body], *, values: bool = True) -> Callable[[], Inferred]:
+def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> Callable[[], Inferred]:
     """Ask in a thread for the types in every graph of `model` but its functions'; return what waits for the answer.
 
     A node at which the onnx package fails is left out and named in a finding; the rest is still inferred. Till the
@@ -63,13 +69,14 @@ def begin(model: OnnxModel, walked: Iterable[Body], *, values: bool = True) -> C
     if expands_too_far(model, walked):
         reason = f"with the nodes of its functions in the place of their calls it has more than {MOST_NODES} nodes"
         return lambda: Inferred(findings=[_told(model, Failed(reason), None)])
-    data, graphs = question(model)
-    budget = Budget(len(data))
+    stated = Stated.of(model, walked) if values else None
+    asked = question(model) if stated is None else stated.question
+    budget = Budget(len(asked.data))
     answer: list[bytes | Exception] = []
 
     def first() -> None:
         try:
-            answer.append(ask(data, budget, nested=len(graphs) > 1, values=values, named=values))
+            answer.append(ask(asked.data, budget, nested=len(asked.graphs) > 1, values=values, named=values))
         except Exception as error:  # noqa: BLE001  # it is raised where the answer is awaited
             answer.append(error)
 
@@ -77,11 +84,25 @@ def begin(model: OnnxModel, walked: Iterable[Body], *, values: bool = True) -> C
         thread.join()
         if isinstance(answer[0], Exception):
             raise answer[0]
-        return _types(answer[0], graphs)
+        return _types(answer[0], asked.graphs)
 
     thread = threading.Thread(target=first, daemon=True)
     thread.start()
+    if stated is not None:
+        return lambda: _confirmed(model, stated, wait)
     return lambda: _inferred(model, wait, budget, values=values)
+
+
+def _confirmed(model: OnnxModel, stated: Stated, answer: Callable[[], Types]) -> Inferred:
+    """Return what a model states if that was found to be so, else what is inferred of all of it."""
+    key = id(model.graph)
+    with suppress(Failed):
+        if stated.confirmed(answer().get(key, {})):
+            return Inferred({key: stated.types}, {key: stated.kinds})
+    data, graphs = question(model)
+    budget = Budget(len(data))
+    nested = len(graphs) > 1
+    return _inferred(model, lambda: _types(ask(data, budget, nested=nested), graphs), budget, values=True)
 
 
 def inferred(question: Question, *, values: bool = False) -> Types:

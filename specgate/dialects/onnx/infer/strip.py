@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode
 
-__all__ = ["Question", "Questions", "question", "tensor_type"]
+__all__ = ["Question", "Questions", "holds_weights", "question", "tensor_type"]
 
 
 class Question(NamedTuple):
@@ -55,16 +55,17 @@ def tensor_type(tensor: OnnxTensor) -> OnnxType:
 class Questions:
     """Writes questions about some of the outermost nodes of a model, and what they have in common once.
 
-    The model must live as long, with the types and constants that are given.
+    The model must live as long, with the types and constants that are given. copied: whether what the file has of nodes
+    is looked for, which pays where most of them are asked about.
     """
 
-    def __init__(self, model: OnnxModel) -> None:
+    def __init__(self, model: OnnxModel, *, copied: bool = True) -> None:
         # Before version 4 each constant had to be an input, too; and what is known of inputs stands among the types.
         self.model = replace(model, ir_version=max(model.ir_version or 0, 4))
         self.graph = replace(model.graph, inputs=[])
         self.writer, self.parts = _Writer(model), Parts()
         self.fields: dict[int, tuple[bytes, list[OnnxGraph]]] = {}
-        for first, past, data in model.graph.runs:  # as the file has them
+        for first, past, data in model.graph.runs if copied else ():  # as the file has them
             nodes = model.graph.nodes[first:past]
             written = _split(data, len(nodes))
             self.fields.update((id(node), (field, [])) for node, field in zip(nodes, written, strict=False))
@@ -97,7 +98,7 @@ class Questions:
         known = self.fields.get(id(node))
         if known is None:
             self.writer.graphs = []
-            data = b"" if _holds_weights(node) else node_field(self.writer.nodes.write(node, self.writer.nested))
+            data = b"" if holds_weights(node) else node_field(self.writer.nodes.write(node, self.writer.nested))
             known = self.fields[id(node)] = data, self.writer.graphs
         return known
 
@@ -139,7 +140,7 @@ class _Writer:
         nodes: list[OnnxNode] = []
         at = 0
         for first, past, data in (*(graph.runs if chosen is graph.nodes else ()), (len(chosen), len(chosen), b"")):
-            written = [node for node in chosen[at:first] if not _holds_weights(node)]
+            written = [node for node in chosen[at:first] if not holds_weights(node)]
             fields += (node_field(self.nodes.write(node, self.nested)) for node in written)
             fields.append(data)
             nodes += written
@@ -164,7 +165,7 @@ def _split(data: bytes, count: int) -> list[bytes]:
     return [data[begin:end] for _, begin, end in found] if whole else []
 
 
-def _holds_weights(node: OnnxNode) -> bool:
+def holds_weights(node: OnnxNode) -> bool:
     """Whether an attribute's value is not at hand, or would say something wrong without its data."""
     for attribute in node.attributes.values():
         if attribute.ref_attr_name is None and (attribute.value is None or "SPARSE" in attribute.kind):
@@ -181,7 +182,7 @@ def _constants(graph: OnnxGraph) -> Iterator[tuple[str, OnnxType]]:
         if tensor.data is None:
             yield tensor.name, tensor_type(tensor)
     for node in graph.nodes:
-        if node.op_type == "Constant" and not node.domain and len(node.outputs) == 1 and _holds_weights(node):
+        if node.op_type == "Constant" and not node.domain and len(node.outputs) == 1 and holds_weights(node):
             for attribute in node.attributes.values():
                 if isinstance(attribute.value, OnnxTensor):
                     yield node.outputs[0], tensor_type(attribute.value)

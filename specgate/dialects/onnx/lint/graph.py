@@ -50,6 +50,7 @@ from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from specgate.dialects.onnx.file.structure import (
         OnnxFunction,
@@ -124,7 +125,9 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     inferred = asked()
     graph.findings.extend(inferred.findings)
     graph.source = source = Source(model, settings, types=inferred.types or None)
-    _Walker(model, inferred.types, graph.findings, source, units=not settings.placing).whole(model)
+    walker = _Walker(model, inferred.types, graph.findings, source, units=not settings.placing)
+    walker.numbers = inferred.kinds
+    walker.whole(model)
     graph.units = source.found
     return graph
 
@@ -152,13 +155,15 @@ class _Body:
     """Where nodes stand: a path, the imports, what is known of values by name, and their names in the whole file.
 
     names: those of the main graph's values are their own. stated: the values whose types the file itself states.
+    numbers: of each node, if there are any; nodes of one number are alike.
     """
 
     place: str
     imports: Mapping[str, int]
     types: Types
     names: MutableMapping[str, str]
-    stated: set[str] = field(default_factory=set)
+    stated: AbstractSet[str]
+    numbers: Sequence[int] = ()
 
 
 class _Walker:
@@ -182,12 +187,13 @@ class _Walker:
         self.again = again  # what is wrong with types was reported
         self.final = final  # what is inferred counts alone
         self.units = units  # else the graphs alone are looked at
+        self.numbers: Mapping[int, Sequence[int]] = {}  # by graph (its id) of each node the number of its kind
         self.reasons: dict[str, str] = {}
         self.known = source.known
         self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
 
     def whole(self, model: OnnxModel) -> None:
-        self.graph(model.graph, _Body("graph", model.opset_imports, {}, {}))
+        self.graph(model.graph, _Body("graph", model.opset_imports, {}, {}, frozenset()))
         for function in model.functions:
             self.function(function)
 
@@ -199,7 +205,7 @@ class _Walker:
         found = self.inferred.get(id(graph), {})
         makers: dict[str, tuple[str, str | None]] | None = None
         overruled: dict[str, TensorDesc] = {}
-        for name in dict.fromkeys(chain(stated, found)):
+        for name in stated if found.keys() <= stated.keys() else dict.fromkeys(chain(stated, found)):
             declared, computed = stated.get(name), found.get(name)
             if self.final and computed is not None and (computed.kind != "tensor" or computed.elem_type is not None):
                 declared = None
@@ -221,8 +227,9 @@ class _Walker:
         types.update((tensor.name, self.known.constant(tensor)) for tensor in graph.sparse_initializers)
         names = ChainMap(own_names(graph, place), outer.names) if place != "graph" else outer.names
         self.source.scopes[id(graph)] = ChainMap(overruled, types) if overruled else types
-        own = {name for name, kind in stated.items() if kind}
-        self.nodes(graph.nodes, _Body(place, outer.imports, types, names, own))
+        own = stated.keys() - {name for name, kind in stated.items() if not kind}
+        numbers = self.numbers.get(id(graph), ())
+        self.nodes(graph.nodes, _Body(place, outer.imports, types, names, own, numbers))
 
     def function(self, function: OnnxFunction) -> None:
         stated = {info.name: info.type for info in function.value_infos if info.type is not None}
@@ -245,7 +252,11 @@ class _Walker:
         reads, writes = body.types.get, self.stated(nodes, body).get
         alike = self.known.alike.setdefault(tuple(body.imports.items()), {})
         kinds = self.row(body, nodes, 0)
+        numbers, numbered = body.numbers, dict[int, Unit]()
         for index, node in enumerate(nodes):
+            if numbers and (first := numbered.get(numbers[index])) is not None:
+                kinds.append(first)
+                continue
             # By identity: a descriptor keeps its tensors, and a model its attributes, as long as it is walked.
             left = _left_out(node) if "" in node.inputs or "" in node.outputs else None
             ends = *map(id, map(reads, node.inputs)), left, *map(id, map(writes, node.outputs))
@@ -253,6 +264,8 @@ class _Walker:
             same = alike.get(key)
             if same is not None:  # it calls no function then, and has all its outputs
                 kinds.append(same[0])
+                if numbers:
+                    numbered[numbers[index]] = same[0]
                 continue
             inputs = [reads(name, _BLANK) if name else None for name in node.inputs]
             outputs = [writes(name, UNSTATED) if name else None for name in node.outputs]

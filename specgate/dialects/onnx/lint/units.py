@@ -1,4 +1,4 @@
-"""The units of an ONNX model: a column of kinds for each row of nodes, units where somebody asks for them."""
+"""The units of an ONNX model: a column of kinds for each row of nodes, units where they are asked for."""
 
 from __future__ import annotations
 

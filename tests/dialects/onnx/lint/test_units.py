@@ -1,4 +1,4 @@
-"""Units of an ONNX model are made when somebody asks: what is alike has one kind, every node its own place."""
+"""Units of an ONNX model are made when they are asked for: what is alike is one kind, each node has its own place."""
 
 from __future__ import annotations
 

@@ -1,0 +1,127 @@
+"""What a model states of every value is confirmed by inferring one node of each kind, and never more than is so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.infer.inference import begin, inferred
+from specgate.dialects.onnx.infer.stated import Stated
+from specgate.dialects.onnx.infer.strip import question
+from specgate.dialects.onnx.lint.walk import bodies
+
+onnx = pytest.importorskip("onnx", reason="the onnx package infers")
+
+CHAIN = """
+<ir_version: 8, opset_import: ["" : 17]>
+main (float[2,N] x) => (float[2,N] y)
+<float[1] one = {1}, float[2,N] a, float[2,N] b, float[2,N] c>
+{
+    a = Relu(x)
+    b = Add(a, one)
+    c = Relu(b)
+    y = Add(c, one)
+}
+"""
+
+
+def model_of(text: str) -> Any:
+    return read_model_bytes(onnx.parser.parse_model(text).SerializeToString())
+
+
+def stated_of(text: str) -> Stated | None:
+    model = model_of(text)
+    return Stated.of(model, list(bodies(model)))
+
+
+def confirmed(text: str) -> bool:
+    found = stated_of(text)
+    assert found is not None
+    (types,) = inferred(found.question).values()
+    return found.confirmed(types)
+
+
+def test_one_node_of_each_kind_is_asked_about() -> None:
+    found = stated_of(CHAIN)
+    assert found is not None
+    assert list(found.kinds) == [0, 1, 0, 1]
+    asked = read_model_bytes(found.question.data).graph
+    assert [node.op_type for node in asked.nodes] == ["Relu", "Add"]
+    assert confirmed(CHAIN)
+
+
+def test_the_types_are_those_of_the_whole_graph() -> None:
+    model = model_of(CHAIN)
+    (whole,) = inferred(question(model), values=True).values()
+    made = begin(model, list(bodies(model)))()
+    assert made.types[id(model.graph)] == whole
+    assert made.kinds
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("float[2,N] b", "float[3,N] b"),
+        ("float[2,N] b", "int64[2,N] b"),
+        ("float[2,N] b", "float[2,N,1] b"),
+        ("float[2,N] b", "float[2,M] b"),
+    ],
+)
+def test_what_contradicts_its_node_is_not_confirmed(wrong: tuple[str, str]) -> None:
+    text = CHAIN.replace(*wrong)
+    assert not confirmed(text)
+    model = model_of(text)
+    made = begin(model, list(bodies(model)))()
+    (whole,) = inferred(question(model), values=True).values()
+    assert made.types[id(model.graph)] == whole, "all of it is inferred then"
+    assert not made.kinds
+
+
+@pytest.mark.parametrize(
+    "less",
+    [
+        ("float[2,N] b, ", ""),
+        ("float[2,N] b", "float[2,?] b"),
+        ("float[2,N] b", "float[2,unk__0] b"),
+        ("float[2,N] b", "float[] b"),
+        ("a = Relu(x)\n    b = Add(a, one)", "b = Add(a, one)\n    a = Relu(x)"),
+        ("c = Relu(b)", "c = Relu(nowhere)"),
+        ("c = Relu(b)", "b = Relu(b)"),
+        ("ir_version: 8", "ir_version: 3"),
+    ],
+)
+def test_what_is_not_all_known_and_in_order_is_inferred(less: tuple[str, str]) -> None:
+    changed = CHAIN.replace(*less)
+    assert changed != CHAIN
+    assert stated_of(changed) is None
+
+
+def test_sizes_that_are_computed_on_the_way_are_not_confirmed() -> None:
+    text = """
+    <ir_version: 8, opset_import: ["" : 17]>
+    main (float[2,3] x, float[6] z) => (float[2,3] y)
+    <int64[2] s>
+    {
+        s = Shape(x)
+        y = Reshape(z, s)
+    }
+    """
+    assert not confirmed(text), "the elements of s are not known to its reader alone"
+
+
+def test_constants_count_by_their_elements() -> None:
+    text = """
+    <ir_version: 8, opset_import: ["" : 17]>
+    main (float[6] z) => (float[SIZES] w)
+    <int64[2] flat = {1, 6}, int64[2] t, float[2,3] y, float[1,6] v>
+    {
+        t = Constant<value = int64[2] {2, 3}>()
+        y = Reshape(z, t)
+        v = Reshape(y, flat)
+        w = Reshape(v, t)
+    }
+    """
+    assert confirmed(text.replace("SIZES", "2,3"))
+    assert not confirmed(text.replace("SIZES", "3,2"))
