@@ -131,7 +131,7 @@ def read_node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNod
                 reader.share(data, attribute)
             found.append(attribute)
         node.attributes, node.duplicates = _by_name(found)
-        bare = bare and node.plain and not node.duplicates
+        bare = bare and not node.duplicates and all(attribute.whole for attribute in found)
     if behind is not None:
         reader.share_end(behind, node, [data for data, _ in held], bare=bare)
     return node, bare

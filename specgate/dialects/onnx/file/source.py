@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from specgate.dialects.onnx.file.schema import PLAIN_KINDS
 from specgate.dialects.onnx.file.wire import Reader
 
 if TYPE_CHECKING:
@@ -55,8 +54,8 @@ class Source(Reader):
         return self.texts.setdefault(made, made)
 
     def share(self, data: bytes, attribute: OnnxAttribute) -> None:
-        """Keep an attribute for those of the same bytes, if it is small and holds no message."""
-        if len(data) <= MAX_SHARED_BYTES and attribute.kind in PLAIN_KINDS and len(self.attributes) < MAX_SHARED:
+        """Keep an attribute for those of the same bytes, if it is small and all of it was read."""
+        if len(data) <= MAX_SHARED_BYTES and attribute.whole and len(self.attributes) < MAX_SHARED:
             self.attributes[data] = attribute
 
     def share_type(self, data: bytes, kind: OnnxType) -> None:

@@ -110,6 +110,12 @@ class OnnxAttribute:
         """Whether it holds numbers or texts: no message, no reference, and nothing that was skipped."""
         return self.kind in PLAIN_KINDS and self.value is not None
 
+    @property
+    def whole(self) -> bool:
+        """Whether nothing of it was skipped, and no graph is in it: it is plain, or a tensor with its elements."""
+        tensor = self.value
+        return self.plain or (isinstance(tensor, OnnxTensor) and tensor.data is not None and not tensor.segment)
+
 
 NO_ATTRIBUTES: Final[Mapping[str, OnnxAttribute]] = {}
 

@@ -138,15 +138,26 @@ def types_of(data: bytes, at: int, stop: int, found: list[dict[str, bytes]], *, 
                         if held in GRAPHS:
                             types_of(data, begin, last, found, nested=True)
         elif key in {OUTPUT, VALUE_INFO}:
-            name, kind = "", None
-            for part, _, begin, last in fields(data, inner, end):
-                if part == NAME:
-                    name = data[begin:last].decode()
-                elif part == TYPE:
-                    kind = data[begin:last]
+            name, kind = value_info(data, inner, end)
             if kind is not None:
                 (outputs if key == OUTPUT else types)[name] = kind
     types.update(outputs)
+
+
+def value_info(data: bytes, at: int, stop: int) -> tuple[str, bytes | None]:
+    """Return the name and the serialized type of a ValueInfoProto."""
+    middle = at + 2 + data[at + 1] if stop - at > 4 else stop
+    if middle + 2 < stop and (data[at], data[middle]) == (NAME, TYPE):
+        known, behind = data[at + 1], data[middle + 1]
+        if known < 128 and behind < 128 and middle + 2 + behind == stop:  # as nearly all are
+            return data[at + 2 : middle].decode(), data[middle + 2 : stop]
+    name, kind = "", None
+    for part, _, begin, last in fields(data, at, stop):
+        if part == NAME:
+            name = data[begin:last].decode()
+        elif part == TYPE:
+            kind = data[begin:last]
+    return name, kind
 
 
 def without(data: bytes, path: tuple[frozenset[int], ...], begins: bytes) -> bytes:

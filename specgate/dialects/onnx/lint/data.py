@@ -34,7 +34,8 @@ def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]
         graph = body.graph
         if graph is not None:
             for tensor in graph.initializers:
-                yield from _tensor(tensor, f"the initializer {shown(tensor.name)}", at)
+                if wrong := _wrong(tensor):
+                    yield _told(wrong, f"the initializer {shown(tensor.name)}", at)
             for sparse in graph.sparse_initializers:
                 yield from _parts(sparse, f"the sparse initializer {shown(sparse.name)}", at)
             infos = [*graph.inputs, *graph.outputs, *graph.value_infos]
@@ -42,9 +43,9 @@ def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]
             infos = body.function.value_infos if body.function is not None else []
         for info in infos:
             if info.type is not None and id(info.type) not in sound:
-                wrong = list(_type(info.type, shown(info.name), at))
-                yield from wrong
-                if not wrong:
+                told = list(_type(info.type, shown(info.name), at))
+                yield from told
+                if not told:
                     sound.add(id(info.type))
         for index, node in body.holders:
             yield from _attributes(node, (model.file, f"{body.place}/{label(node, index)}", node.op_type))
@@ -71,7 +72,8 @@ def _elements(tensor: OnnxTensor) -> int:
 
 def _attributes(node: OnnxNode, at: Place) -> Iterator[Finding]:
     for name, tensor in tensors(node):
-        yield from _tensor(tensor, f"the attribute {shown(name)}", at)
+        if wrong := _wrong(tensor):
+            yield _told(wrong, f"the attribute {shown(name)}", at)
     for name, attribute in node.attributes.items():
         if attribute.kind in PLAIN_KINDS:
             continue
@@ -84,30 +86,35 @@ def _attributes(node: OnnxNode, at: Place) -> Iterator[Finding]:
 
 def _parts(sparse: OnnxTensor, what: str, at: Place) -> Iterator[Finding]:
     for part, word in zip(sparse.sparse or (), ("values", "indices"), strict=False):
-        yield from _tensor(part, f"the {word} of {what}", at)
+        if wrong := _wrong(part):
+            yield _told(wrong, f"the {word} of {what}", at)
 
 
-def _tensor(tensor: OnnxTensor, what: str, at: Place) -> Iterator[Finding]:
+def _wrong(tensor: OnnxTensor) -> tuple[str, str, str] | None:
+    """Return what is wrong with a tensor: the rule, what to say behind its name, and the field."""
     if tensor.sparse is not None:
-        return
+        return None
     if tensor.elem_type not in STORED:
         found = "no element type" if tensor.elem_type in _NO_TYPE else f"the unknown element type {tensor.elem_type}"
-        yield finding("tensor-type", "error", f"{what} has {found}", at, where="data_type")
-    elif min(tensor.dims, default=0) < 0:
-        message = f"{what} has a size of {min(tensor.dims)}, and none is below 0"
-        yield finding("tensor-size", "error", message, at, where="dims")
-    elif tensor.location == "inline" and not tensor.segment and (wrong := _wrong_data(tensor)):
-        yield finding("tensor-data", "error", f"{what} {wrong}", at, where=next(iter(tensor.held), ""))
+        return "tensor-type", f"has {found}", "data_type"
+    if min(tensor.dims, default=0) < 0:
+        return "tensor-size", f"has a size of {min(tensor.dims)}, and none is below 0", "dims"
+    if tensor.location == "inline" and not tensor.segment and (wrong := _wrong_data(tensor)):
+        return "tensor-data", wrong, next(iter(tensor.held), "")
+    return None
+
+
+def _told(wrong: tuple[str, str, str], what: str, at: Place) -> Finding:
+    rule, said, where = wrong
+    return finding(rule, "error", f"{what} {said}", at, where=where)
 
 
 def _wrong_data(tensor: OnnxTensor) -> str | None:
     """Say what is wrong with the data that a tensor holds, None where all is well."""
     count = _elements(tensor)
-    sizes = "x".join(map(str, tensor.dims)) if len(tensor.dims) <= 8 else f"{len(tensor.dims)} dimensions"
-    named = f"{tensor.elem_type} of {sizes}" if tensor.dims else f"one {tensor.elem_type}"
     held = tensor.held
     if not count:
-        return f"holds data, but {named} has no elements" if any(held.values()) else None
+        return f"holds data, but {_named(tensor)} has no elements" if any(held.values()) else None
     if len(held) != 1:
         fields = " and ".join(held) or "none"
         return f"holds its data in {fields}, expected one field"
@@ -118,7 +125,12 @@ def _wrong_data(tensor: OnnxTensor) -> str | None:
     if needed is None or needed == found:
         return None
     word = "bytes" if name == "raw_data" else "entries"
-    return f"has {found} {word} in {name}, but {named} takes {needed}"
+    return f"has {found} {word} in {name}, but {_named(tensor)} takes {needed}"
+
+
+def _named(tensor: OnnxTensor) -> str:
+    sizes = "x".join(map(str, tensor.dims)) if len(tensor.dims) <= 8 else f"{len(tensor.dims)} dimensions"
+    return f"{tensor.elem_type} of {sizes}" if tensor.dims else f"one {tensor.elem_type}"
 
 
 def _entries(tensor: OnnxTensor, count: int) -> int | None:

@@ -95,8 +95,11 @@ class _Names:
         for info in graph.inputs:
             yield from self.define(info.name, "input", scope, at, outer)
         inputs = frozenset(scope.defined)
-        for tensor in (*graph.initializers, *graph.sparse_initializers):
-            if tensor.name not in inputs or scope.defined[tensor.name] != "input":
+        inputless = not outer and (self.ir_version or 4) >= 4
+        for tensor in chain(graph.initializers, graph.sparse_initializers):
+            if inputless and tensor.name and tensor.name not in scope.defined:
+                scope.defined[tensor.name] = "initializer"  # as with nearly every one
+            elif tensor.name not in inputs or scope.defined[tensor.name] != "input":
                 yield from self.define(tensor.name, "initializer", scope, at, outer)
             else:
                 scope.defined[tensor.name] = "initializer"

@@ -156,13 +156,13 @@ def constant(tensor: OnnxTensor) -> TensorDesc:
     return TensorDesc(known, sizes, value=None if values is None else tuple(values))
 
 
-def held_constant(node: OnnxNode) -> TensorDesc | None:
-    """What a Constant node gives, whichever of its attributes holds it; None for another node."""
+def held_constant(node: OnnxNode, of: Callable[[OnnxTensor], TensorDesc] = constant) -> TensorDesc | None:
+    """What a Constant node gives, whichever of its attributes holds it; None for another node. of: of its tensor."""
     if node.op_type != "Constant" or node.domain or len(node.outputs) != 1 or len(node.attributes) != 1:
         return None
     held = next(iter(node.attributes.values()))
     if isinstance(held.value, OnnxTensor):
-        return constant(held.value)
+        return of(held.value)
     kind = _SCALARS.get(held.name)
     if kind is None or held.value is None:
         return None
