@@ -26,10 +26,11 @@ def context_of(units: Units | Sequence[Unit], report: Report) -> dict[tuple[str 
     places = [found.location for found in (*report.findings, *report.ignored)]
     places += [node.location for node in report.undecided]
     wanted = {place.node for place in places if place is not None and place.node is not None}
-    shown = [unit for unit in units if unit.location.node in wanted] if wanted else []
+    listed = list(units) if wanted else []
+    shown = [unit for unit in listed if unit.location.node in wanted]
     if not shown:
         return {}
-    neighbours = _Neighbours(units, shown)
+    neighbours = _Neighbours(listed, shown)
     return {(unit.location.file, unit.location.node or ""): neighbours.context(unit) for unit in shown}
 
 

@@ -11,7 +11,7 @@ from specgate.dialects import package
 from specgate.linting.nodes import kinds_of, units_of
 from specgate.linting.versions import Versions
 from specgate.slotted import replace, slotted
-from specgate.spec.tables import dialect
+from specgate.spec.tables import dialect, on_change
 from specgate.validate.check import check_at, check_for, spelt_for
 from specgate.validate.looking import named_rules
 from specgate.validate.memo import Memo, key_of
@@ -51,13 +51,21 @@ class _Known:
 
 
 _JUDGED: Final[Memo[_Known]] = Memo()
+#: The same by all that counts besides the descriptor, then by its identity: each entry holds its descriptor.
+_SEEN: Final[dict[tuple[Any, ...], dict[int, tuple[Descriptor, _Known]]]] = {}
+_MOST_SEEN: Final = 8192
+on_change(_SEEN.clear)
+
+
+def _seen(asked: tuple[Any, ...]) -> dict[int, tuple[Descriptor, _Known]]:
+    """Return what was seen of descriptors that were asked about so."""
+    if sum(map(len, _SEEN.values())) + len(_SEEN) >= _MOST_SEEN:
+        _SEEN.clear()
+    return _SEEN.setdefault(asked, {})
 
 
 class Judging:
-    """Judges units of `graph` for `target`; a device as in `check_at`.
-
-    The units must live as long: what is known of their descriptors is known by their identity.
-    """
+    """Judges units of `graph` for `target`; a device as in `check_at`."""
 
     def __init__(self, graph: Graph, target: Target, basis: Basis, device: frozenset[str] | None = None) -> None:
         self.graph = graph
@@ -67,9 +75,9 @@ class Judging:
         self.device = device
         self.refused = False  # whether a node is, at its own import
         self.versions = Versions(target, basis, device)
-        self._known: dict[int, _Known] = {}
         #: All that counts besides the descriptor.
         self._asked = self.word, target, basis, device, bool(graph.imports), graph.ir_version is None
+        self._known = _seen(self._asked)
 
     def units(self, units: Units | Sequence[Unit], report: Report) -> None:
         """Judge the units of the target's dialect into `report`, those of one kind at once."""
@@ -99,12 +107,11 @@ class Judging:
         return known
 
     def _of(self, descriptor: Descriptor) -> _Known:
-        known = self._known.get(id(descriptor))
-        if known is None:
-            known = self._known[id(descriptor)] = _JUDGED.of(
-                lambda: (self._asked, key_of(descriptor)), lambda: self._judged(descriptor)
-            )
-        return known
+        found = self._known.get(id(descriptor))
+        if found is None:
+            known = _JUDGED.of(lambda: (self._asked, key_of(descriptor)), lambda: self._judged(descriptor))
+            found = self._known[id(descriptor)] = descriptor, known
+        return found[1]
 
     def _tell(self, unit: Unit, report: Report) -> None:
         """Report what is wrong with a unit, what is undecided, and that it has no table."""

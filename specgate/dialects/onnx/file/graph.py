@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from specgate.dialects.onnx.file.lists import (
@@ -125,11 +126,7 @@ def read_node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNod
     if held:
         found = []
         for data, at in held:
-            attribute = reader.attributes.get(data)
-            if attribute is None:
-                attribute = read_attribute(reader, [(at, at + len(data))], depth)
-                reader.share(data, attribute)
-            found.append(attribute)
+            found.append(reader.attribute(data, partial(read_attribute, reader, [(at, at + len(data))], depth)))
         node.attributes, node.duplicates = _by_name(found)
         bare = bare and not node.duplicates and all(attribute.whole for attribute in found)
     if behind is not None:
@@ -240,11 +237,9 @@ def read_value_info(reader: Source, begin: int, end: int, depth: int) -> OnnxVal
     plain = plain_info(reader, begin, end)
     if plain is not None:
         named, data, at = plain
-        kind = reader.types.get(data) if depth < _NEARLY // 2 else None  # at 127 bytes it goes no deeper than that
-        if kind is None:
-            kind = _type(reader, [(at, at + len(data))], depth + 2)
-            reader.share_type(data, kind)
-        return OnnxValueInfo(named, kind)
+        read = partial(_type, reader, [(at, at + len(data))], depth + 2)
+        # At 127 bytes it goes no deeper than that.
+        return OnnxValueInfo(named, reader.type(data, read) if depth < _NEARLY // 2 else read())
     info = OnnxValueInfo()
     types: list[Span] = []
     for name, value, stop in reader.fields([(begin, end)], PROTO["ValueInfoProto"]):

@@ -1,13 +1,13 @@
-"""A reader of a model, with what is shared in it."""
+"""A reader of a model, with what is shared in it, and with other models."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from specgate.dialects.onnx.file.wire import Reader
+from specgate.dialects.onnx.file.wire import MAX_ODDITIES, Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import BinaryIO
 
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxNode, OnnxType
@@ -20,6 +20,8 @@ MAX_END_BYTES = 512
 _MOST_READ = 1 << 10
 INFO_TYPE = 18  # the key of a type in a ValueInfoProto
 
+Kept = TypeVar("Kept")
+
 
 class End(NamedTuple):
     """What a node's bytes say behind the names in it. bare: whether the node may be copied as it is."""
@@ -30,18 +32,29 @@ class End(NamedTuple):
     bare: bool
 
 
-class Source(Reader):
-    """A reader of a model, with what is shared in it: texts, and by bytes attributes, types and the ends of nodes."""
+# What bytes say, of all models that are read: they say it anywhere. Only what nothing odd was found in is here.
+_attributes: Final[dict[bytes, OnnxAttribute]] = {}
+_types: Final[dict[bytes, OnnxType]] = {}
+_kinds: Final[dict[bytes, OnnxType]] = {}
+_ends: Final[dict[bytes, End]] = {}
 
-    __slots__ = ("attributes", "ends", "kinds", "texts", "types")
+
+class Source(Reader):
+    """A reader of a model, with what is shared by its bytes.
+
+    texts: those of names. kinds: types by all that is behind the name of a value. ends: of nodes.
+    """
+
+    __slots__ = ("_attributes", "_types", "ends", "kinds", "texts")
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         super().__init__(file, size)
-        self.attributes: dict[bytes, OnnxAttribute] = {}
-        self.types: dict[bytes, OnnxType] = {}
-        self.kinds: dict[bytes, OnnxType] = {}  # by all that is behind the name of a value
-        self.ends: dict[bytes, End] = {}
+        self.kinds: Final = _kinds
+        self.ends: Final = _ends
         self.texts: dict[str, str] = {}
+        # In these something odd was found, which is said once of each model.
+        self._attributes: dict[bytes, OnnxAttribute] = {}
+        self._types: dict[bytes, OnnxType] = {}
 
     def whole(self, begin: int, end: int) -> bytes | None:
         """The bytes of a span if they lie in the block at hand, or are few."""
@@ -53,21 +66,43 @@ class Source(Reader):
         made = data.decode()
         return self.texts.setdefault(made, made)
 
-    def share(self, data: bytes, attribute: OnnxAttribute) -> None:
-        """Keep an attribute for those of the same bytes, if it is small and all of it was read."""
-        if len(data) <= MAX_SHARED_BYTES and attribute.whole and len(self.attributes) < MAX_SHARED:
-            self.attributes[data] = attribute
+    def attribute(self, data: bytes, read: Callable[[], OnnxAttribute]) -> OnnxAttribute:
+        """Return the attribute that some bytes are, read once if it is small and all of it was read."""
+        found = _attributes.get(data) or self._attributes.get(data)
+        if found is None:
+            before = self._said()
+            found = read()
+            if len(data) <= MAX_SHARED_BYTES and found.whole:
+                _keep(_attributes if self._silent(before) else self._attributes, data, found)
+        return found
 
-    def share_type(self, data: bytes, kind: OnnxType) -> None:
-        """Keep a type for those of the same bytes."""
-        if len(self.types) < MAX_SHARED:
-            self.types[data] = kind
-            if len(data) < MAX_SHARED_BYTES:
-                self.kinds[bytes((INFO_TYPE, len(data))) + data] = kind
+    def type(self, data: bytes, read: Callable[[], OnnxType]) -> OnnxType:
+        """Return the type that some bytes are, read once."""
+        found = _types.get(data) or self._types.get(data)
+        if found is None:
+            before = self._said()
+            found = read()
+            if not self._silent(before):
+                _keep(self._types, data, found)
+            elif len(data) <= MAX_SHARED_BYTES:
+                _keep(_types, data, found)
+                _keep(_kinds, bytes((INFO_TYPE, len(data))) + data, found)
+        return found
 
     def share_end(self, end: bytes, node: OnnxNode, attributes: Collection[bytes], *, bare: bool) -> None:
         """Keep what a node's bytes say from its operator on, if it holds nothing but attributes that are shared."""
-        if len(end) > MAX_END_BYTES or len(self.ends) >= MAX_SHARED or node.duplicates:
-            return
-        if all(data in self.attributes for data in attributes):
-            self.ends[end] = End(node.op_type, node.domain, node.attributes, bare)
+        if len(end) <= MAX_END_BYTES and not node.duplicates and all(data in _attributes for data in attributes):
+            _keep(_ends, end, End(node.op_type, node.domain, node.attributes, bare))
+
+    def _said(self) -> tuple[int, int]:
+        return len(self.oddities), len(self.pending)
+
+    def _silent(self, before: tuple[int, int]) -> bool:
+        """Whether nothing odd was found since, nor what is still to be walked through, as far as that is counted."""
+        return self._said() == before and len(self.oddities) < MAX_ODDITIES
+
+
+def _keep(known: dict[bytes, Kept], data: bytes, found: Kept) -> None:
+    if len(known) >= MAX_SHARED:
+        known.clear()
+    known[data] = found

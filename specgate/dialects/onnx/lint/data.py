@@ -28,7 +28,7 @@ _NO_TYPE: Final = (None, "UNDEFINED")
 
 def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
     """Yield what is wrong with the tensors and the types that `model` states, whose bodies are `walked`."""
-    sound: set[int] = set()  # types, by their identity: most values share theirs
+    sound: set[int] = set()  # types and attributes, by their identity: most values and many nodes share theirs
     for body in walked:
         at: Place = (model.file, body.place, None)
         graph = body.graph
@@ -48,7 +48,11 @@ def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]
                 if not told:
                     sound.add(id(info.type))
         for index, node in body.holders:
-            yield from _attributes(node, (model.file, f"{body.place}/{label(node, index)}", node.op_type))
+            if id(node.attributes) not in sound:
+                told = list(_attributes(node, (model.file, f"{body.place}/{label(node, index)}", node.op_type)))
+                yield from told
+                if not told:
+                    sound.add(id(node.attributes))
     for info in model.graph.inputs:
         if info.type is not None and info.type.kind == "tensor" and info.type.elem_type in _NO_TYPE:
             message = f"the input {shown(info.name)} is a tensor of no element type"

@@ -19,7 +19,7 @@ from specgate.dialects.onnx.lint.data import data_findings
 from specgate.dialects.onnx.lint.external import external_findings
 from specgate.dialects.onnx.lint.fixes import file_fixes, unstated
 from specgate.dialects.onnx.lint.functions import function_findings
-from specgate.dialects.onnx.lint.known import Known
+from specgate.dialects.onnx.lint.known import Known, alike_under
 from specgate.dialects.onnx.lint.names import name_findings
 from specgate.dialects.onnx.lint.types import (
     attribute_of,
@@ -250,7 +250,7 @@ class _Walker:
             return
         # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
         reads, writes = body.types.get, self.stated(nodes, body).get
-        alike = self.known.alike.setdefault(tuple(body.imports.items()), {})
+        alike = alike_under(body.imports)
         kinds = self.row(body, nodes, 0)
         numbers, numbered = body.numbers, dict[int, Unit]()
         for index, node in enumerate(nodes):

@@ -1,47 +1,76 @@
-"""What one look at a model found and another, with other types of its values, finds again."""
+"""What is known of values and nodes, by what they are: of one model, and of all that are looked at."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from specgate.dialects.onnx.lint.types import constant, held_constant, settled
+from specgate.spec.tables import on_change
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
     from specgate.descriptors.core import TensorDesc
     from specgate.dialects.onnx.file.structure import OnnxNode, OnnxTensor, OnnxType
     from specgate.linting.nodes import Unit
 
-__all__ = ["Known"]
+    Alike = dict[tuple[Any, ...], tuple[Unit, object]]
+
+__all__ = ["Known", "alike_under"]
+
+#: How many of each are kept from one model for the next: more than the largest models have that differ.
+_MOST: Final = 4096
+_MOST_ALIKE: Final = 8192
+Key = TypeVar("Key")
+Made = TypeVar("Made")
+
+# Where keys are identities each entry holds what its key is the identity of, so that nothing else gets that.
+_types: Final[dict[tuple[int, int], tuple[TensorDesc | None, bool, object]]] = {}  # by what is stated and inferred
+_tensors: Final[dict[TensorDesc, TensorDesc]] = {}  # equal ones are one object, so that those who read them are alike
+_elements: Final[dict[tuple[str, tuple[int, ...], bytes | None], TensorDesc]] = {}  # of constants; none is large
+_alike: Final[dict[Hashable, Alike]] = {}
 
 
-@dataclass(slots=True)
+@on_change
+def _forget() -> None:
+    for known in (_types, _tensors, _elements, _alike):
+        known.clear()
+
+
+def _keep(known: dict[Key, Made], key: Key, made: Made) -> Made:
+    if len(known) >= _MOST:
+        known.clear()
+    known[key] = made
+    return made
+
+
+def alike_under(imports: Mapping[str, int]) -> Alike:
+    """Return the first of nodes that are alike, under some imports, by operator and what they hold, read and write."""
+    if sum(map(len, _alike.values())) + len(_alike) >= _MOST_ALIKE:
+        _alike.clear()
+    return _alike.setdefault(tuple(imports.items()), {})
+
+
 class Known:
-    """What is known of one model and those that were made of it. Keys are identities.
+    """What is known of one model and those that were made of it.
 
-    Each entry holds what its key is the identity of, so that nothing else gets that.
-
-    types: by stated and inferred type what is known of a value. tensors: what is known of values; equal ones are one
-    object, so that nodes that read such values are alike. constants: by initializer or node that holds one, and whether
-    its elements count. elements: by type, sizes and bytes what is known of equal constants. alike: by imports the first
-    of nodes that have one operator, attributes and tensors.
+    constants: by the identity of an initializer or a node that holds one, and whether its elements count.
     """
 
-    types: dict[tuple[int, int], tuple[TensorDesc | None, bool, object]] = field(default_factory=dict)
-    tensors: dict[TensorDesc, TensorDesc] = field(default_factory=dict)
-    constants: dict[tuple[int, bool], tuple[TensorDesc | None, object]] = field(default_factory=dict)
-    elements: dict[tuple[str, tuple[int, ...], bytes | None], TensorDesc] = field(default_factory=dict)
-    alike: dict[object, dict[tuple[Any, ...], tuple[Unit, object]]] = field(default_factory=dict)
+    __slots__ = ("constants",)
+
+    def __init__(self) -> None:
+        self.constants: dict[tuple[int, bool], tuple[TensorDesc | None, object]] = {}
 
     def settled(self, declared: OnnxType | None, computed: OnnxType | None) -> tuple[TensorDesc | None, bool, object]:
         """Return what is known of a value, and whether what is stated and what is inferred contradict each other."""
         key = id(declared), id(computed)
-        found = self.types.get(key)
+        found = _types.get(key)
         if found is None:
             known, contradictory = settled(declared, computed)
             if known is not None:
-                known = self.tensors.setdefault(known, known)
-            found = self.types[key] = known, contradictory, (declared, computed)
+                known = _tensors.get(known) or _keep(_tensors, known, known)
+            found = _keep(_types, key, (known, contradictory, (declared, computed)))
         return found
 
     def constant(self, tensor: OnnxTensor, *, valued: bool = True) -> TensorDesc:
@@ -57,10 +86,10 @@ class Known:
         if isinstance(data, list):
             return constant(tensor)
         key = tensor.elem_type, tensor.dims, data
-        known = self.elements.get(key)
+        known = _elements.get(key)
         if known is None:
             held = constant(tensor)
-            known = self.elements[key] = held if valued else held._replace(value=None)
+            known = _keep(_elements, key, held if valued else held._replace(value=None))
         return known
 
     def held(self, node: OnnxNode) -> TensorDesc | None:

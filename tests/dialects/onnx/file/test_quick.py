@@ -1,0 +1,125 @@
+"""What is read quickly, and what is shared by its bytes, is what reading it field by field gives."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from specgate.dialects.onnx.file import graph as onnx_graph
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+onnx = pytest.importorskip("onnx", reason="the models are written with it")
+
+RNG = random.Random(11)
+
+
+def model_of(nodes: int) -> bytes:
+    """Nodes that end alike, some of them not, each with a value info."""
+    from onnx import TensorProto, helper
+
+    made, infos, last = [], [], "x"
+    for number in range(nodes):
+        output = f"value_{number}" * (1 + 20 * (number % 17 == 5))
+        kind = ("Relu", "Gelu", "Clip", "Softmax", "Cast", "LeakyRelu")[number % 6]
+        attributes: dict[str, Any] = {"Softmax": {"axis": -1}, "Cast": {"to": 1}, "LeakyRelu": {"alpha": 0.5}}.get(
+            kind, {}
+        )
+        node = helper.make_node(
+            kind, [last, ""] if kind == "Clip" else [last], [output], f"node {number}", **attributes
+        )
+        if kind == "Gelu":
+            node.domain = "com.microsoft"
+        if number % 13 == 4:
+            node.doc_string = "said of this one"
+        made.append(node)
+        infos.append(helper.make_tensor_value_info(output, TensorProto.FLOAT, [2, 3 + number % 3]))
+        last = output
+    graph = helper.make_graph(
+        made,
+        "graph",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])],
+        infos[-1:],
+        value_info=infos[:-1],
+    )
+    data: bytes = helper.make_model(graph).SerializeToString()
+    return data
+
+
+def read(data: bytes) -> tuple[Any, ...]:
+    try:
+        model = read_model_bytes(data)
+    except InputError as error:
+        return (str(error),)
+    return repr(model), model.oddities, [one[:2] for one in model.graph.runs]
+
+
+@pytest.fixture
+def slowly(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], tuple[Any, ...]]:
+    def reading(data: bytes) -> tuple[Any, ...]:
+        with monkeypatch.context() as patch:
+            patch.setattr(onnx_graph, "quick_fields", lambda _reader, _graph, _runs, at, _stop: at)
+            return read(data)
+
+    return reading
+
+
+def test_nearly_all_is_read_quickly_and_the_same(
+    slowly: Callable[[bytes], tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = model_of(600)
+    assert read(data) == slowly(data)
+    fields: list[str] = []
+    field = onnx_graph.Reader.field
+
+    def counted(self: Any, at: int, stop: int, message: Any) -> Any:
+        fields.append(message.name)
+        return field(self, at, stop, message)
+
+    monkeypatch.setattr(onnx_graph.Reader, "field", counted)
+    read(data)
+    assert len(fields) < 250  # of 1,200; each thirteenth node has more to say, each seventeenth a long name
+
+
+def test_changed_bytes_are_read_as_they_are_field_by_field(slowly: Callable[[bytes], tuple[Any, ...]]) -> None:
+    whole = model_of(80)
+    read(whole)
+    outcomes = set()
+    for _ in range(1500):
+        data = bytearray(whole)
+        for _ in range(RNG.choice((1, 1, 2, 5))):
+            at = RNG.randrange(len(data))
+            how = RNG.randrange(4)
+            if how == 0:
+                data[at : at + RNG.randrange(1, 6)] = b""
+            elif how == 1:
+                data[at:at] = RNG.randbytes(RNG.randrange(1, 4))
+            else:
+                data[at] = RNG.randrange(256)
+        found = read(bytes(data))
+        assert found == slowly(bytes(data))
+        outcomes.add(len(found))
+    assert outcomes == {1, 3}, "some are refused and some are read"
+
+
+def sized(number: int, data: bytes) -> bytes:
+    return bytes([number << 3 | 2, len(data)]) + data
+
+
+def test_what_is_odd_is_said_of_every_file_that_has_it() -> None:
+    odd = sized(1, b"a") + b"\x1a\x01x" + b"\xa0\x01\x02"  # an int in a field of bytes
+    node = sized(1, sized(2, b"y") + sized(4, b"Op") + sized(5, odd))
+    data = b"\x08\x08" + sized(7, node + node + sized(2, b"g")) + sized(8, b"\x10\x11")
+    first, second = read_model_bytes(data), read_model_bytes(data)
+    assert first.oddities
+    assert second.oddities == first.oddities
+
+
+def test_equal_attributes_of_two_models_are_one_object() -> None:
+    one, other = (read_model_bytes(model_of(12)).graph.nodes[3] for _ in range(2))
+    assert one.attributes["axis"] is other.attributes["axis"]
