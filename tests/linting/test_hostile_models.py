@@ -11,7 +11,7 @@ import specgate
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.file.schema import GRAPH_KINDS
 from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxGraph, OnnxModel, OnnxNode, OnnxValueInfo
-from specgate.dialects.onnx.infer.strip import _holds_weights, question
+from specgate.dialects.onnx.infer.strip import holds_weights, question
 from specgate.linting.model_minimum import model_minimum
 from specgate.linting.settings import LintSettings
 from tests.dialects.onnx.infer.samples import hidden
@@ -94,7 +94,7 @@ def test_mutated_models_are_linted_or_refused(kind):
             assert finding.message.isprintable(), (number, finding.message)
         # A node is copied or written again, and is the same either way; those that hold weights are left out.
         assert [told(node) for node in read_model_bytes(stripped).graph.nodes] == [
-            told(node) for node in model.graph.nodes if not _holds_weights(node)
+            told(node) for node in model.graph.nodes if not holds_weights(node)
         ]
     assert read > 30
 

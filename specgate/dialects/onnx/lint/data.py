@@ -34,10 +34,9 @@ def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]
         graph = body.graph
         if graph is not None:
             for tensor in graph.initializers:
-                if wrong := _wrong(tensor):
-                    yield _told(wrong, f"the initializer {shown(tensor.name)}", at)
+                yield from _tensor(tensor, "the initializer", tensor.name, at)
             for sparse in graph.sparse_initializers:
-                yield from _parts(sparse, f"the sparse initializer {shown(sparse.name)}", at)
+                yield from _parts(sparse, "the sparse initializer", sparse.name, at)
             infos = [*graph.inputs, *graph.outputs, *graph.value_infos]
         else:
             infos = body.function.value_infos if body.function is not None else []
@@ -76,41 +75,35 @@ def _elements(tensor: OnnxTensor) -> int:
 
 def _attributes(node: OnnxNode, at: Place) -> Iterator[Finding]:
     for name, tensor in tensors(node):
-        if wrong := _wrong(tensor):
-            yield _told(wrong, f"the attribute {shown(name)}", at)
+        yield from _tensor(tensor, "the attribute", name, at)
     for name, attribute in node.attributes.items():
         if attribute.kind in PLAIN_KINDS:
             continue
         for item in attribute.value if isinstance(attribute.value, list) else [attribute.value]:
             if isinstance(item, OnnxTensor) and item.sparse is not None:
-                yield from _parts(item, f"the attribute {shown(name)}", at)
+                yield from _parts(item, "the attribute", name, at)
             elif isinstance(item, OnnxType):
                 yield from _type(item, f"the attribute {shown(name)}", at)
 
 
-def _parts(sparse: OnnxTensor, what: str, at: Place) -> Iterator[Finding]:
+def _parts(sparse: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Finding]:
     for part, word in zip(sparse.sparse or (), ("values", "indices"), strict=False):
-        if wrong := _wrong(part):
-            yield _told(wrong, f"the {word} of {what}", at)
+        yield from _tensor(part, f"the {word} of {what}", name, at)
 
 
-def _wrong(tensor: OnnxTensor) -> tuple[str, str, str] | None:
-    """Return what is wrong with a tensor: the rule, what to say behind its name, and the field."""
+def _tensor(tensor: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Finding]:
+    """Yield what is wrong with a tensor, which is called what it is and by a name."""
     if tensor.sparse is not None:
-        return None
+        return
     if tensor.elem_type not in STORED:
         found = "no element type" if tensor.elem_type in _NO_TYPE else f"the unknown element type {tensor.elem_type}"
-        return "tensor-type", f"has {found}", "data_type"
-    if min(tensor.dims, default=0) < 0:
-        return "tensor-size", f"has a size of {min(tensor.dims)}, and none is below 0", "dims"
-    if tensor.location == "inline" and not tensor.segment and (wrong := _wrong_data(tensor)):
-        return "tensor-data", wrong, next(iter(tensor.held), "")
-    return None
-
-
-def _told(wrong: tuple[str, str, str], what: str, at: Place) -> Finding:
-    rule, said, where = wrong
-    return finding(rule, "error", f"{what} {said}", at, where=where)
+        yield finding("tensor-type", "error", f"{what} {shown(name)} has {found}", at, where="data_type")
+    elif min(tensor.dims, default=0) < 0:
+        message = f"{what} {shown(name)} has a size of {min(tensor.dims)}, and none is below 0"
+        yield finding("tensor-size", "error", message, at, where="dims")
+    elif tensor.location == "inline" and not tensor.segment and (wrong := _wrong_data(tensor)):
+        message = f"{what} {shown(name)} {wrong}"
+        yield finding("tensor-data", "error", message, at, where=next(iter(tensor.held), ""))
 
 
 def _wrong_data(tensor: OnnxTensor) -> str | None:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 from specgate.caching import cached_property
 from specgate.descriptors.core import shown
 from specgate.dialects.onnx.file.schema import GRAPH_KINDS
-from specgate.dialects.onnx.lint.walk import finding, function_place, holders_of, label, subgraphs
+from specgate.dialects.onnx.lint.walk import circular_names, finding, function_place, holders_of, label, subgraphs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxGraph, OnnxModel, OnnxNode
@@ -147,7 +147,7 @@ class _Names:
                     seen.ordered = False
             for name in dict.fromkeys(lost):
                 if name in scope.ever and circular is None:
-                    circular = _circular(nodes, self.reads)
+                    circular = circular_names(nodes, self.reads)
                 yield self.missing(name, scope, outer, at, circular or frozenset())
             for path, graph in held:
                 yield from self.graph(graph, f"{here}/{path}", [*outer, scope])
@@ -208,9 +208,8 @@ class _Names:
     def read_within(self, graph: OnnxGraph) -> AbstractSet[str]:
         if id(graph) not in self.free:
             read = set(chain.from_iterable(node.inputs for node in graph.nodes))
-            for _, node in holders_of(graph.nodes):
-                read.update(*(self.read_within(inside) for _, inside in subgraphs(node)))
-            read.update(info.name for info in graph.outputs)
+            inside = chain.from_iterable(subgraphs(node) for _, node in holders_of(graph.nodes))
+            read.update(*(self.read_within(held) for _, held in inside), (info.name for info in graph.outputs))
             read.discard("")
             self.free[id(graph)] = read
         return self.free[id(graph)]
@@ -282,23 +281,3 @@ class _Names:
                 alive.update(fresh)
                 pending.extend(fresh)
         return [index for index in range(len(nodes)) if index not in alive]
-
-
-def _circular(nodes: list[OnnxNode], reads: Callable[[OnnxNode], Iterable[str]]) -> frozenset[str]:
-    """Return the outputs of nodes that no order can compute before they are read."""
-    makers = {name: index for index, node in enumerate(nodes) for name in node.outputs if name}
-    needs = [{makers[name] for name in reads(node) if name in makers} for node in nodes]
-    readers: dict[int, list[int]] = {}
-    for index, before in enumerate(needs):
-        for maker in before:
-            readers.setdefault(maker, []).append(index)
-    ready = [index for index, before in enumerate(needs) if not before]
-    left = [len(before) for before in needs]
-    done = set(ready)
-    while ready:
-        for reader in readers.get(ready.pop(), ()):
-            left[reader] -= 1
-            if not left[reader]:
-                done.add(reader)
-                ready.append(reader)
-    return frozenset(name for index, node in enumerate(nodes) if index not in done for name in node.outputs if name)

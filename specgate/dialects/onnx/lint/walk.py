@@ -13,7 +13,7 @@ from specgate.dialects.onnx.reader import operator_name
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxModel
@@ -27,6 +27,7 @@ __all__ = [
     "STANDARD_DOMAINS",
     "Body",
     "bodies",
+    "circular_names",
     "domain_name",
     "finding",
     "function_key",
@@ -199,3 +200,23 @@ def _nested(nodes: Iterable[OnnxNode], path: Path) -> dict[int, Path]:
                 here = (*path, ("node", index), ("attribute", place), ("graphs" if several else "g", number))
                 found |= {id(graph): here, **_nested(graph.nodes, here)}
     return found
+
+
+def circular_names(nodes: list[OnnxNode], reads: Callable[[OnnxNode], Iterable[str]]) -> frozenset[str]:
+    """Return the outputs of nodes that no order can compute before they are read."""
+    makers = {name: index for index, node in enumerate(nodes) for name in node.outputs if name}
+    needs = [{makers[name] for name in reads(node) if name in makers} for node in nodes]
+    readers: dict[int, list[int]] = {}
+    for index, before in enumerate(needs):
+        for maker in before:
+            readers.setdefault(maker, []).append(index)
+    ready = [index for index, before in enumerate(needs) if not before]
+    left = [len(before) for before in needs]
+    done = set(ready)
+    while ready:
+        for reader in readers.get(ready.pop(), ()):
+            left[reader] -= 1
+            if not left[reader]:
+                done.add(reader)
+                ready.append(reader)
+    return frozenset(name for index, node in enumerate(nodes) if index not in done for name in node.outputs if name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from specgate.dialects.onnx.file import graph as onnx_graph
+from specgate.dialects.onnx.file import wire
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.errors import InputError
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 onnx = pytest.importorskip("onnx", reason="the models are written with it")
 
 RNG = random.Random(11)
+HELD: dict[str, dict[str, Any]] = {"Softmax": {"axis": -1}, "Cast": {"to": 1}, "LeakyRelu": {"alpha": 0.5}}
 
 
 def model_of(nodes: int) -> bytes:
@@ -27,9 +29,7 @@ def model_of(nodes: int) -> bytes:
     for number in range(nodes):
         output = f"value_{number}" * (1 + 20 * (number % 17 == 5))
         kind = ("Relu", "Gelu", "Clip", "Softmax", "Cast", "LeakyRelu")[number % 6]
-        attributes: dict[str, Any] = {"Softmax": {"axis": -1}, "Cast": {"to": 1}, "LeakyRelu": {"alpha": 0.5}}.get(
-            kind, {}
-        )
+        attributes = HELD.get(kind, {})
         node = helper.make_node(
             kind, [last, ""] if kind == "Clip" else [last], [output], f"node {number}", **attributes
         )
@@ -75,13 +75,13 @@ def test_nearly_all_is_read_quickly_and_the_same(
     data = model_of(600)
     assert read(data) == slowly(data)
     fields: list[str] = []
-    field = onnx_graph.Reader.field
+    field = wire.Reader.field
 
     def counted(self: Any, at: int, stop: int, message: Any) -> Any:
         fields.append(message.name)
         return field(self, at, stop, message)
 
-    monkeypatch.setattr(onnx_graph.Reader, "field", counted)
+    monkeypatch.setattr(wire.Reader, "field", counted)
     read(data)
     assert len(fields) < 250  # of 1,200; each thirteenth node has more to say, each seventeenth a long name
 

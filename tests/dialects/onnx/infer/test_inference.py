@@ -103,6 +103,7 @@ def test_what_the_file_says_otherwise_is_told_once(monkeypatch, kind, shape, exp
     assert [(f.id.split("/")[1], f.severity) for f in told] == [("Cast", "error")] * (expected is not None)
     monkeypatch.setattr("specgate.linting.judging.check_at", accepting)
     monkeypatch.setattr("specgate.linting.judging._JUDGED", Memo())
+    monkeypatch.setattr("specgate.linting.judging._SEEN", {})
     told = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.location and f.location.node == place]
     assert [(f.id, f.severity) for f in told] == ([(f"onnx/model/{expected}", "warning")] if expected else [])
 
@@ -302,7 +303,9 @@ def test_nodes_side_by_side_are_copied_and_the_others_written():
 
     nodes = [relu(f"v{n}", f"v{n + 1}", name="n" * (n % 3) * 60) for n in range(300)]
     nodes[100].doc_string = "said"
-    nodes[200] = helper.make_node("Constant", [], ["v201"], value=weights("w"))
+    nodes[150] = helper.make_node("Constant", [], ["v151"], value=weights("w"))
+    kind = helper.make_tensor_type_proto(FLOAT, [2])
+    nodes[200] = helper.make_node("Odd", ["v200"], ["v201"], domain="com.acme", kind=kind)
     ours = read_model_bytes(model(graph(nodes, ["v0"], ["v300"])).SerializeToString())
     assert [(first, past) for first, past, _ in ours.graph.runs] == [(1, 100), (102, 200), (202, 300)]
     asked = read_model_bytes(question(ours).data).graph.nodes
