@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.rules.compile import compile_resolved
 from specgate.slotted import replace
 from specgate.spec.fields import Bounds, Cell
 from specgate.spec.tables import dialect as load_dialect
@@ -243,6 +242,8 @@ def compiled(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
         from specgate.validate.cases import compile_cases  # few operators have any
 
         return compile_cases(resolved)
+    from specgate.rules.compile import compile_resolved  # a single check is evaluated
+
     return compile_resolved(resolved)
 
 

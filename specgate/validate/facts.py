@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
-from specgate.rules.explain import decisive
 from specgate.rules.open_cells import stated
 
 if TYPE_CHECKING:
@@ -106,6 +105,8 @@ class Facts:
         key = (id(rule), id(context))
         found = self._leaves.get(key)
         if found is None:
+            from specgate.rules.explain import decisive  # most rules hold
+
             found = self._leaves[key] = decisive(rule, context)
         return found
 
