@@ -101,7 +101,9 @@ def _explained(
 ) -> Verdict:
     from specgate.validate.judge import verdict_with_reasons  # most descriptors need no reasons
 
-    return _judged_for(verdict_with_reasons(descriptor, level, basis, by, device), descriptor, level, device, by)
+    takes = _fast.get((descriptor.dialect, descriptor.operator, descriptor.version or level, basis, by))
+    verdict = verdict_with_reasons(descriptor, level, basis, by, device, takes)
+    return _judged_for(verdict, descriptor, level, device, by)
 
 
 def accepts(

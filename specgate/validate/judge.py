@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specgate.spec.tables import dialect as load_dialect
 from specgate.validate.facts import Facts
@@ -11,6 +11,8 @@ from specgate.validate.openly import taken
 from specgate.verdict import Finding, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from specgate.descriptors.core import Descriptor
     from specgate.levels import LevelSet
     from specgate.spec.forms import SingleBasis
@@ -73,9 +75,17 @@ def _placed(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str
 
 
 def verdict_with_reasons(
-    descriptor: Descriptor, level: str, basis: Basis, by: str | None, device: frozenset[str] | None = None
+    descriptor: Descriptor,
+    level: str,
+    basis: Basis,
+    by: str | None,
+    device: frozenset[str] | None = None,
+    takes: Callable[[Mapping[str, Any]], bool] | None = None,
 ) -> Verdict:
-    """Return the verdict with every finding; see `check_at`. What `device` lacks is not among them yet."""
+    """Return the verdict with every finding; see `check_at`. What `device` lacks is not among them yet.
+
+    takes: the compiled function of the level judged, where there is one already.
+    """
     from specgate.validate.reach import Reach  # an answer alone names no levels
 
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
@@ -83,6 +93,7 @@ def verdict_with_reasons(
     judged_at, late, missing = _placed(descriptor, spec, level)
     target = f"{dialect.name}:{level}"
     facts = Facts()
+    facts.takes = takes
     failures = {} if missing else _failures_at(descriptor, spec, judged_at, basis, by, facts=facts)
     certain = frozenset(f.rule for found in failures.values() for f in found if not f.unknown)
     reach = Reach(descriptor, spec, basis, by, device, facts, certain)

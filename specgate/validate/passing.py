@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.rules.open_cells import CellCheck
-
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
@@ -54,15 +52,15 @@ def _well_formed(made: Descriptor, resolved: Resolved) -> bool:
 
 
 def _cells_take(resolved: Resolved, context: Context) -> bool:
+    fields = context.fields
+    for name, check in resolved.cell_checks:
+        if check(fields[name]) is not True:
+            return False
     for name, info in resolved.fields.items():
-        value, cell = context.fields[name], resolved.cells.get(name)
-        if value is None:
-            continue
-        if info.fuses:
+        if info.fuses and (value := fields[name]) is not None:
+            cell = resolved.cells.get(name)
             if not _fits(value, resolved, None if cell is None else cell.operators):
                 return False
-        elif (cell is not None or info.words) and CellCheck(info, cell)(value) is not True:
-            return False
     return True
 
 
@@ -76,11 +74,8 @@ def _fits(value: Any, resolved: Resolved, allowed: tuple[str, ...] | None) -> bo
 def _tensors_hold(resolved: Resolved, context: Context, facts: Facts) -> bool:
     if not resolved.tensor_rules:
         return True
-    distinct = {(name, id(inner)): (name, inner) for name, _, inner in facts.tensors(context)}
-    return all(
-        _hold((form for form in resolved.tensor_rules if form.applies_to(resolved.fields[name])), inner, facts)
-        for name, inner in distinct.values()
-    )
+    fields, rules = resolved.fields, resolved.rules_of_tensors
+    return all(facts.hold(rules[fields[name].kind], inner) for name, _, inner in facts.tensors(context))
 
 
 def _hold(forms: Iterable[RuleForm], context: Context, facts: Facts) -> bool:
