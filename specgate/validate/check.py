@@ -55,7 +55,7 @@ def check_at(
     Raises NoTable for an operator without a table, InputError for an unknown level.
     """
     judged_at = level if descriptor.version is None else descriptor.version
-    if descriptor.layout not in {None, judged_at}:
+    if descriptor.layout is not None and descriptor.layout != judged_at:
         descriptor = _as_read_at(descriptor, judged_at)
     if not descriptor.plain and device is not None:  # what the device lacks may reject what is undecided otherwise
         return _explained(descriptor, level, basis, by, device)
@@ -114,7 +114,7 @@ def accepts(
     facts: what is known of the descriptor already, from asking the same of another implementation.
     """
     judged_at = level if descriptor.version is None else descriptor.version
-    if descriptor.layout not in {None, judged_at}:
+    if descriptor.layout is not None and descriptor.layout != judged_at:
         descriptor = _as_read_at(descriptor, judged_at)
     if descriptor.plain and (judged_at == level or _below(descriptor, level)):
         check = _checker((descriptor.dialect, descriptor.operator, judged_at, basis, by))
@@ -178,10 +178,12 @@ def refusals_noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verd
     """Return an accepting verdict with what single implementations refuse that targets can ask for, as notes."""
     if verdict.accepted is not True or verdict.basis == "documented":
         return verdict
-    spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
+    refusing = load_dialect(descriptor.dialect).operator(descriptor.operator).refusing
+    if not refusing:
+        return verdict
     notes = [
         f"{title}: {found.message}"
-        for name, title in spec.refusing.items()
+        for name, title in refusing.items()
         if accepts(descriptor, level, "observed", name) is False
         for found in check_at(descriptor, level, "observed", name).findings
     ]
