@@ -2,7 +2,8 @@
 
 Importing `dataclasses` and the code that it generates for each class took a seventh of a cold check. Here one method
 is generated, the ``__init__``; the others are functions of all. What `dataclasses` offers takes these classes all the
-same (`replace`, `fields`, `asdict`): it gets their fields when it asks.
+same (`replace`, `fields`, `asdict`): it gets their fields when it asks. The ``__init__`` is generated when the first
+object is made: a command makes objects of half of its classes.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def slotted(*, frozen: bool = False, also: str = "") -> Callable[[type[Made]], t
         content["__slotted__"] = fields
         content["__qualname__"] = cls.__qualname__
         content["__dataclass_fields__"] = _DataclassFields()
-        content["__init__"] = _init(cls.__name__, fields, frozen=frozen, after="__post_init__" in content)
+        content["__init__"] = _Init(fields, frozen=frozen, after="__post_init__" in content)
         for name, method in _methods(fields, frozen=frozen).items():
             content.setdefault(name, method)
         again: Any = type(cls)  # slots are made with a class
@@ -83,6 +84,22 @@ def replace(one: Made, /, **changes: Any) -> Made:
 
 def _said(value: Any) -> _Field:
     return value if value.__class__ is _Field else _Field(value)
+
+
+class _Init:
+    """Stands for the ``__init__`` of a class until it is asked for."""
+
+    def __init__(self, fields: Mapping[str, _Field], *, frozen: bool, after: bool) -> None:
+        self.fields = fields
+        self.frozen = frozen
+        self.after = after
+
+    def __set_name__(self, owner: type[Any], _name: str) -> None:
+        self.owner: Any = owner
+
+    def __get__(self, one: object, _owner: type[Any]) -> Any:
+        made = self.owner.__init__ = _init(self.owner.__name__, self.fields, frozen=self.frozen, after=self.after)
+        return made if one is None else made.__get__(one)
 
 
 def _init(owner: str, fields: Mapping[str, _Field], *, frozen: bool, after: bool) -> Any:

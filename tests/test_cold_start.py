@@ -63,6 +63,8 @@ def test_nothing_heavy_is_imported(code: str, one_hot: dict[str, Any], tmp_path)
 RARE = (
     "dataclasses", "inspect", "difflib", "shutil", "lzma", "tomllib", "datetime", "specgate.validate.remedy",
     "specgate.validate.repair", "specgate.cli.conform_options", "specgate.cli.oracle_options", "specgate.linting.config",
+    "pathlib", "urllib.parse", "ipaddress", "specgate.rules.compile", "specgate.rules.explain", "specgate.rules.words",
+    "specgate.validate.explain", "specgate.validate.row", "specgate.validate.reach", "specgate.validate.fixes",
 )  # fmt: skip
 COMMAND = """
 import os, sys

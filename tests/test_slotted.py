@@ -106,6 +106,24 @@ def test_it_is_made_compared_and_shown_as_a_data_class(ours: Any, theirs: Any) -
                 kind(**wrong)
 
 
+def test_the_init_of_a_class_is_generated_with_its_first_object() -> None:
+    @slotted(frozen=True)
+    class Late:
+        name: str
+
+    @slotted(frozen=True)
+    class Later(Late):
+        size: int = 1
+
+    assert not inspect.isfunction(vars(Late)["__init__"])
+    assert Later("a") == Later("a", 1)
+    assert inspect.isfunction(vars(Later)["__init__"])
+    assert not inspect.isfunction(vars(Late)["__init__"])
+    assert Late("a").name == "a"
+    assert inspect.isfunction(vars(Late)["__init__"])
+    assert Late.__init__.__qualname__ == "Late.__init__"
+
+
 def test_a_list_is_made_for_each() -> None:
     one, two = Open("a"), Open("a")
     one.listed.append(1)

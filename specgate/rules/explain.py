@@ -127,7 +127,7 @@ class _Explainer:
         for part in (node.left, *node.comparators) if isinstance(node, ast.Compare) else (node,):
             value = self.value(part, variables) if self._says_more(part, variables) else None
             if value is not None:
-                self.values[ast.unparse(part)] = value
+                self.values[_text(part)] = value
 
     def _condition(self, name: str, variables: Mapping[str, Any]) -> bool:
         defines = self.context.defines
@@ -137,9 +137,8 @@ class _Explainer:
         """A number or word as it stands says nothing that the rule's text does not."""
         if isinstance(node, ast.Tuple | ast.List):
             return False
-        names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
         known_names = (variables, self.context.fields, self.context.numbers, self.context.defines)
-        return any(name in group for name in names for group in known_names)
+        return any(name in group for name in _names(node) for group in known_names)
 
     def _blame_loop(self, node: ast.Call, closed: Any, variables: Mapping[str, Any], *, wanted: bool) -> None:
         loop: ast.GeneratorExp = node.args[0]  # type: ignore[assignment]  # the caller has seen it
@@ -204,6 +203,24 @@ class _Explainer:
         if turn.keep is UNKNOWN:
             for test, written in zip(tests, closed_tests, strict=True):
                 self.blame(test, written, turn.inner, wanted=not wanted)
+
+
+def _text(node: ast.expr) -> str:
+    """Return the text of a part, which stays with it."""
+    kept = node.__dict__
+    found: str | None = kept.get("_text")
+    if found is None:
+        found = kept["_text"] = ast.unparse(node)
+    return found
+
+
+def _names(node: ast.expr) -> tuple[str, ...]:
+    """Return the names in a part, which stay with it."""
+    kept = node.__dict__
+    found: tuple[str, ...] | None = kept.get("_names")
+    if found is None:
+        found = kept["_names"] = tuple(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name)))
+    return found
 
 
 def _written(nodes: list[ast.expr], variable: str, written: ast.expr) -> list[ast.expr]:

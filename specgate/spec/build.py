@@ -5,6 +5,7 @@ Imported only when a table is missing or stale: it needs pydantic and yaml, whic
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ValidationError
@@ -21,7 +22,6 @@ from specgate.spec.yamlio import Keys, Lines, load_yaml, placed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 __all__ = ["SpecErrors", "build_dialect", "dialect_files", "load_file", "load_part"]
 
@@ -163,7 +163,7 @@ def build_dialect(folder: Path) -> dict[str, Any]:
     problems += found
     for text, place in ((text, place) for place, text in plain_tensor_rules(tables.get("tensor", {}))):
         problems.append(placed(str(folder / "tensor.yaml"), lines.get("tensor.yaml", {}), place, text))
-    numbers = layout_file(folder)
+    numbers = Path(layout_file(folder))
     if numbers.is_file():
         tables["numbers"] = _numbers(numbers)
     if all(name.removesuffix(".yaml") in tables for name in _BASE):

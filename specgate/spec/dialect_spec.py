@@ -21,6 +21,7 @@ from specgate.spec.written import DialectTables
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from specgate.rules.obeying import TensorRules
     from specgate.spec.fields import FieldInfo
     from specgate.spec.table_types import EnvironmentEntry, ImplementationEntry, TypeEntry
 
@@ -207,6 +208,11 @@ class Dialect:
     def tensor_rules(self) -> tuple[RuleForm, ...]:
         rules = self.tables.tensor.rules
         return make_forms({n: rule_forms(entry) for n, entry in rules.items()}, self.tensor_scope, kind="tensor")
+
+    @cached_property
+    def rules_of_tensors(self) -> dict[Any, TensorRules]:
+        """The rules of tensors that were asked for, by their keys."""
+        return {}
 
     def tensor_rules_at(self, level: str, side: SingleBasis, by: str | None = None) -> tuple[RuleForm, ...]:
         """Return the shared tensor rules that hold at `level`: by the page, as all builds or as `by` enforces them."""

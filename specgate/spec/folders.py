@@ -3,31 +3,49 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from specgate.dialects import dialect_names, package
 from specgate.errors import InputError
 
-__all__ = ["CHECKOUT", "PACKAGE", "folder_to_write", "layout_file", "source_folders", "spec_folders", "written_tables"]
+if TYPE_CHECKING:
+    from pathlib import Path  # it costs what a check of one file must not pay
 
-PACKAGE: Final = Path(__file__).resolve().parent.parent
-CHECKOUT: Final = PACKAGE.parent / "specs"
+__all__ = [
+    "CHECKOUT", "PACKAGE", "edited_at", "folder_to_write", "layout_file", "source_folders", "spec_folders",
+    "written_tables",
+]  # fmt: skip
+
+PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+CHECKOUT: Final = os.path.join(os.path.dirname(PACKAGE), "specs")
+
+
+def edited_at(specs: str | os.PathLike[str]) -> bool:
+    """Return whether a folder of YAML files is that of a checkout, whose files change."""
+    return os.path.isfile(os.path.join(os.path.dirname(specs), "pyproject.toml")) and os.path.isdir(specs)
 
 
 def spec_folders() -> list[Path]:
     """Return the extra spec folders of the environment variable SPECGATE_SPECS, in order."""
-    return [Path(p) for p in os.environ.get("SPECGATE_SPECS", "").split(os.pathsep) if p]
+    text = os.environ.get("SPECGATE_SPECS")
+    if not text:
+        return []
+    from pathlib import Path
+
+    return [Path(p) for p in text.split(os.pathsep) if p]
 
 
 def source_folders() -> list[Path]:
     """Return the folders whose YAML files can be edited here: the checkout's, then the extra ones."""
-    own = [CHECKOUT] if (CHECKOUT.parent / "pyproject.toml").is_file() and CHECKOUT.is_dir() else []
-    return own + spec_folders()
+    from pathlib import Path
+
+    return ([Path(CHECKOUT)] if edited_at(CHECKOUT) else []) + spec_folders()
 
 
 def written_tables(dialect: str) -> Path | None:
     """Return the folder with the YAML files of a dialect that is in use, None where only compiled tables are."""
+    from pathlib import Path
+
     roots = source_folders()
     own = next((root / dialect for root in roots if (root / dialect / "levels.yaml").is_file()), None)
     specs = package(dialect).specs if own is None and dialect in dialect_names() else None
@@ -37,12 +55,15 @@ def written_tables(dialect: str) -> Path | None:
 def folder_to_write(dialect: str, to: str | None) -> Path:
     """Return the folder whose tables an import writes: `to`, or that of the tables in use; raise InputError without."""
     if to is not None:
+        from pathlib import Path
+
         return Path(to)
     if not source_folders():
         raise InputError("expected --to and the folder of the dialect's tables; this installation has none to write")
     return source_folders()[0] / dialect
 
 
-def layout_file(folder: Path) -> Path:
+def layout_file(folder: str | os.PathLike[str]) -> str:
     """Return where the layout of a dialect's structures is, which numbers its words; few dialects have one."""
-    return folder.parent / "abi" / f"{folder.name}.yaml"
+    specs, name = os.path.split(os.fspath(folder))
+    return os.path.join(specs, "abi", f"{name}.yaml")

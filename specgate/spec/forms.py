@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from specgate.caching import cached_property
+from specgate.rules.obeying import TensorRules
+from specgate.rules.open_cells import CellCheck
 from specgate.rules.parse import parse, parse_later
 from specgate.slotted import field, replace, slotted
 from specgate.spec.fields import Cell
@@ -167,6 +169,24 @@ class Resolved:
     def alternatives(self) -> tuple[Resolved, ...]:
         """The level by each of its support rows: one for each case, or itself."""
         return tuple(case.resolved for case in self.cases) or (self,)
+
+    @cached_property
+    def read(self) -> tuple[Any, ...]:
+        """Equal for levels whose rules read the same of a descriptor: the same fields and limits."""
+        return (*map(id, self.fields.values()), *self.numbers.items())
+
+    @cached_property
+    def cell_checks(self) -> tuple[tuple[str, CellCheck], ...]:
+        """What the row says of each field's value, but for those that hold operators."""
+        given = ((name, info, self.cells.get(name)) for name, info in self.fields.items() if not info.fuses)
+        return tuple((name, CellCheck(info, cell)) for name, info, cell in given if cell is not None or info.words)
+
+    @cached_property
+    def rules_of_tensors(self) -> Mapping[str, TensorRules]:
+        """What every tensor obeys, by the kind of its field; levels and operators that say the same share it."""
+        made = {info.kind: TensorRules(self, info.kind) for info in self.fields.values()}
+        shared = self.spec.dialect.rules_of_tensors
+        return {kind: shared.setdefault(rules.key, rules) for kind, rules in made.items()}
 
     @cached_property
     def key(self) -> tuple[Any, ...]:

@@ -10,20 +10,22 @@ import json
 import os
 from collections.abc import MutableMapping
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects import package
 from specgate.errors import InputError
 from specgate.files import write_text
-from specgate.spec.folders import CHECKOUT, PACKAGE, layout_file
+from specgate.spec.folders import CHECKOUT, PACKAGE, edited_at, layout_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path  # it costs what a check of one file must not pay
+
+    Place = str | os.PathLike[str]
 
 __all__ = ["built", "compiled_folder", "compiled_tables", "kept_tables", "write_tables", "written_tables"]
 
-_SHIPPED: Final = PACKAGE / "_specs"
+_SHIPPED: Final = os.path.join(PACKAGE, "_specs")
 _TOOL_VERSION: Final = 8  # raise it whenever build.py's output changes shape
 
 
@@ -32,8 +34,8 @@ def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any
 
     Raises InputError when there is no such dialect or a spec file is wrong.
     """
-    folder = CHECKOUT / dialect
-    in_checkout = (CHECKOUT.parent / "pyproject.toml").is_file() and folder.is_dir()
+    folder = os.path.join(CHECKOUT, dialect)
+    in_checkout = edited_at(CHECKOUT) and os.path.isdir(folder)
     tables = _fresh(dialect, folder, _dialect_built) if in_checkout else _shipped(dialect, extra)
     for root in extra:
         _merge(tables, root / dialect)
@@ -45,13 +47,17 @@ def compiled_folder(name: str, build: Callable[[Path], dict[str, Any]]) -> dict[
 
     Raises InputError when there are none, and what `build` raises when a file is wrong.
     """
-    folder = CHECKOUT / name
-    if (CHECKOUT.parent / "pyproject.toml").is_file() and folder.is_dir():
+    folder = os.path.join(CHECKOUT, name)
+    if edited_at(CHECKOUT) and os.path.isdir(folder):
         return _fresh(name, folder, build)
-    path = _SHIPPED / f"{name}.jsonl"
-    if not path.is_file():
-        raise InputError(f"no tables of {name!r:.60} are installed", file=str(path))
+    path = _kept_at(name)
+    if not os.path.isfile(path):
+        raise InputError(f"no tables of {name!r:.60} are installed", file=path)
     return kept_tables(path)["tables"]  # type: ignore[no-any-return]
+
+
+def _kept_at(name: str) -> str:
+    return os.path.join(_SHIPPED, f"{name}.jsonl")
 
 
 def _dialect_built(folder: Path) -> dict[str, Any]:
@@ -61,9 +67,11 @@ def _dialect_built(folder: Path) -> dict[str, Any]:
 
 
 def _shipped(dialect: str, extra: tuple[Path, ...]) -> dict[str, Any]:
-    path = _SHIPPED / f"{dialect}.jsonl"
-    if path.is_file():
+    path = _kept_at(dialect)
+    if os.path.isfile(path):
         return kept_tables(path)["tables"]  # type: ignore[no-any-return]
+    from pathlib import Path
+
     from specgate.spec.build import build_dialect  # pydantic and yaml: for the dialects of others
 
     for root in extra:  # a folder that brings a whole dialect
@@ -71,25 +79,26 @@ def _shipped(dialect: str, extra: tuple[Path, ...]) -> dict[str, Any]:
             return build_dialect(root / dialect)
     specs = package(dialect).specs
     if specs is None:
-        raise InputError(f"no tables of the dialect {dialect!r:.60} are installed", file=str(path))
+        raise InputError(f"no tables of the dialect {dialect!r:.60} are installed", file=path)
     return build_dialect(Path(specs))
 
 
 class _Operators(MutableMapping[str, Any]):
     """The tables of operators by their names, each read from its line when it is first asked for."""
 
-    def __init__(self, held: dict[str, Any], file: Path) -> None:
+    def __init__(self, held: dict[str, Any], data: bytes, file: Place) -> None:
         self._held = held
+        self._data = data
         self._file = file
 
     def __getitem__(self, name: str) -> Any:
         held = self._held[name]
-        if held.__class__ is bytes:
+        if held.__class__ is slice:
             try:
-                held = self._held[name] = json.loads(held)
+                held = self._held[name] = json.loads(self._data[held])
             except (ValueError, RecursionError):
                 reason = f"the compiled table of {name} cannot be read; delete the file, or install again"
-                raise InputError(reason, file=str(self._file)) from None
+                raise InputError(reason, file=os.fspath(self._file)) from None
         return held
 
     def __setitem__(self, name: str, table: Any) -> None:
@@ -108,21 +117,21 @@ class _Operators(MutableMapping[str, Any]):
         return len(self._held)
 
 
-def kept_tables(path: Path) -> Any:
+def kept_tables(path: Place) -> Any:
     """Return what `written_tables` wrote; raise ValueError where it is not whole."""
-    with path.open("rb") as file:
+    with open(path, "rb") as file:
         data = file.read()
     at = data.index(b"\n") + 1
     found = json.loads(data[:at])
     if found["lines"] is None:
         return found
-    held = {}
+    held: dict[str, Any] = {}
     for name, length in found["lines"].items():
-        held[name] = data[at : at + length]
+        held[name] = slice(at, at + length)
         at += length
     if at != len(data):
         raise ValueError(f"expected {at} bytes, found {len(data)}")
-    found["tables"]["operators"] = _Operators(held, path)
+    found["tables"]["operators"] = _Operators(held, data, path)
     return found
 
 
@@ -141,28 +150,33 @@ def _line(content: object) -> str:
     return json.dumps(content, separators=(",", ":")) + "\n"
 
 
-def stamp(folder: Path) -> list[list[Any]]:
+def stamp(folder: Place) -> list[list[Any]]:
     """Return what a compiled file must still match: every YAML file's name, size and modification time."""
-    found = []
-    top = str(folder)
-    for base, _, names in os.walk(top):
-        under = base[len(top) + 1 :]
-        for name in names:
-            if name.endswith(".yaml"):
-                try:
-                    state = os.stat(os.path.join(base, name))  # noqa: PTH116, PTH118  # of 177 files: pathlib is slow
-                except OSError:  # gone meanwhile, or an editor's dangling lock: the build skips it too
-                    continue
-                found.append([os.path.join(under, name), state.st_size, state.st_mtime_ns])  # noqa: PTH118
-    layout = layout_file(folder)
-    if layout.is_file():
-        state = layout.stat()
+    found: list[list[Any]] = []
+    _look(os.fspath(folder), "", found)
+    with suppress(OSError):
+        state = os.stat(layout_file(folder))
         found.append(["../abi", state.st_size, state.st_mtime_ns])
     return [["tool", _TOOL_VERSION, 0], *sorted(found)]
 
 
-def _fresh(name: str, folder: Path, build: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
-    path = _SHIPPED / f"{name}.jsonl"
+def _look(folder: str, under: str, found: list[list[Any]]) -> None:
+    """Add the YAML files of a folder, whose path from the first one is `under`, and of the folders in it."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    _look(entry.path, f"{under}{entry.name}{os.sep}", found)
+                elif entry.name.endswith(".yaml"):
+                    with suppress(OSError):  # gone meanwhile, or an editor's dangling lock: the build skips it too
+                        state = entry.stat()
+                        found.append([under + entry.name, state.st_size, state.st_mtime_ns])
+    except OSError:  # as for a file
+        return
+
+
+def _fresh(name: str, folder: str, build: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
+    path = _kept_at(name)
     now = stamp(folder)
     try:
         kept = kept_tables(path)
@@ -170,7 +184,9 @@ def _fresh(name: str, folder: Path, build: Callable[[Path], dict[str, Any]]) -> 
             return kept["tables"]  # type: ignore[no-any-return]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
-    tables = built(build, folder)
+    from pathlib import Path
+
+    tables = built(build, Path(folder))
     write_tables(path, now, tables)
     return tables
 
@@ -183,10 +199,12 @@ def built(build: Callable[[Path], dict[str, Any]], folder: Path) -> dict[str, An
     return {**tables, "digest": digest(tables)}
 
 
-def write_tables(path: Path, stamp: object, tables: dict[str, Any]) -> None:
+def write_tables(path: Place, stamp: object, tables: dict[str, Any]) -> None:
     """Write compiled tables whole or not at all; a folder that cannot be written only costs the next start."""
+    from pathlib import Path
+
     with suppress(OSError, InputError):
-        path.parent.mkdir(exist_ok=True)
+        Path(path).parent.mkdir(exist_ok=True)
         write_text(path, written_tables(stamp, tables))
 
 

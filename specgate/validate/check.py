@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.rules.compile import compile_resolved
 from specgate.slotted import replace
 from specgate.spec.fields import Bounds, Cell
 from specgate.spec.tables import dialect as load_dialect
@@ -56,7 +55,7 @@ def check_at(
     Raises NoTable for an operator without a table, InputError for an unknown level.
     """
     judged_at = level if descriptor.version is None else descriptor.version
-    if descriptor.layout not in {None, judged_at}:
+    if descriptor.layout is not None and descriptor.layout != judged_at:
         descriptor = _as_read_at(descriptor, judged_at)
     if not descriptor.plain and device is not None:  # what the device lacks may reject what is undecided otherwise
         return _explained(descriptor, level, basis, by, device)
@@ -102,7 +101,9 @@ def _explained(
 ) -> Verdict:
     from specgate.validate.judge import verdict_with_reasons  # most descriptors need no reasons
 
-    return _judged_for(verdict_with_reasons(descriptor, level, basis, by, device), descriptor, level, device, by)
+    takes = _fast.get((descriptor.dialect, descriptor.operator, descriptor.version or level, basis, by))
+    verdict = verdict_with_reasons(descriptor, level, basis, by, device, takes)
+    return _judged_for(verdict, descriptor, level, device, by)
 
 
 def accepts(
@@ -113,7 +114,7 @@ def accepts(
     facts: what is known of the descriptor already, from asking the same of another implementation.
     """
     judged_at = level if descriptor.version is None else descriptor.version
-    if descriptor.layout not in {None, judged_at}:
+    if descriptor.layout is not None and descriptor.layout != judged_at:
         descriptor = _as_read_at(descriptor, judged_at)
     if descriptor.plain and (judged_at == level or _below(descriptor, level)):
         check = _checker((descriptor.dialect, descriptor.operator, judged_at, basis, by))
@@ -177,10 +178,12 @@ def refusals_noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verd
     """Return an accepting verdict with what single implementations refuse that targets can ask for, as notes."""
     if verdict.accepted is not True or verdict.basis == "documented":
         return verdict
-    spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
+    refusing = load_dialect(descriptor.dialect).operator(descriptor.operator).refusing
+    if not refusing:
+        return verdict
     notes = [
         f"{title}: {found.message}"
-        for name, title in spec.refusing.items()
+        for name, title in refusing.items()
         if accepts(descriptor, level, "observed", name) is False
         for found in check_at(descriptor, level, "observed", name).findings
     ]
@@ -243,6 +246,8 @@ def compiled(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
         from specgate.validate.cases import compile_cases  # few operators have any
 
         return compile_cases(resolved)
+    from specgate.rules.compile import compile_resolved  # a single check is evaluated
+
     return compile_resolved(resolved)
 
 

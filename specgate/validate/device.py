@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from specgate.descriptors.core import TensorDesc
 from specgate.dialects import packages
 from specgate.errors import InputError
 from specgate.slotted import replace
@@ -81,10 +82,21 @@ def lacking(descriptor: Descriptor, level: str, device: frozenset[str]) -> list[
     ]
 
 
+def _asks(descriptor: Descriptor, asked: Mapping[str, Any]) -> bool:
+    """Whether a tensor may be of one of the types, seen at a glance: an array may hold one."""
+    for value in descriptor.fields.values():
+        if value.__class__ is TensorDesc:
+            if value.type in asked:
+                return True
+        elif isinstance(value, list | tuple):
+            return True
+    return False
+
+
 def noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verdict:
     """Return an accepting verdict with what its types ask of a device that is not known; any other as it is."""
     asked = required_capabilities(descriptor.dialect, level)
-    if not asked or verdict.accepted is not True:
+    if not asked or verdict.accepted is not True or not _asks(descriptor, asked):
         return verdict
     notes = [
         f"{place} is {tensor.type}, which needs a device that reports {' or '.join(asked[str(tensor.type)])}"

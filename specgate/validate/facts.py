@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
-from specgate.rules.explain import decisive
 from specgate.rules.open_cells import stated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
     from specgate.rules.explain import Leaf
     from specgate.rules.language import Rule
+    from specgate.rules.obeying import TensorRules
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.failures import Failure
 
-__all__ = ["Facts", "applies", "judge"]
+__all__ = ["Changed", "Facts", "applies", "judge"]
 
 
 class Facts:
@@ -27,12 +27,14 @@ class Facts:
     They are kept by the identity of rule and context, which live as long as the tables and as this object.
     """
 
-    __slots__ = ("_contexts", "_inner", "_leaves", "_tensors", "_values", "answers", "told")
+    __slots__ = ("_contexts", "_held", "_inner", "_leaves", "_tensors", "_told", "_values", "answers", "rows", "takes")
 
     #: By what a level says (its id) whether it takes the descriptor.
     answers: dict[int, bool | None]
-    #: What was said already of a rule that does not hold, by the rule, what it was judged on, and the place.
-    told: dict[tuple[int, int, str], Failure]
+    #: What fails by a row, by the descriptor and the row (which is kept, so that its id stays its own).
+    rows: dict[tuple[int, int], tuple[Resolved, list[Failure]]]
+    #: Whether the level judged takes the fields of a plain descriptor, where that is compiled.
+    takes: Callable[[Mapping[str, Any]], bool] | None
 
     def __init__(self) -> None:
         self._contexts: dict[tuple[Any, ...], tuple[Descriptor, Context]] = {}
@@ -40,12 +42,15 @@ class Facts:
         self._tensors: dict[int, list[tuple[str, str, Context]]] = {}
         self._values: dict[tuple[int, int], Any] = {}
         self._leaves: dict[tuple[int, int], tuple[Leaf, ...]] = {}
+        self._held: dict[tuple[int, int], bool] = {}
+        self._told: dict[tuple[int, int, str], Failure] = {}
         self.answers = {}
-        self.told = {}
+        self.rows = {}
+        self.takes = None
 
     def context(self, descriptor: Descriptor, resolved: Resolved) -> Context:
         """Return what the rules of a level read: one for all levels that have the same fields and limits."""
-        key = (id(descriptor), *map(id, resolved.fields.values()), *resolved.numbers.items())
+        key = id(descriptor), resolved.read
         found = self._contexts.get(key)
         if found is None:
             given, spec = descriptor.fields, resolved.spec
@@ -89,6 +94,17 @@ class Facts:
             self._values[key] = found
         return found
 
+    def hold(self, rules: TensorRules, context: Context) -> bool:
+        """Return whether all of the rules of a tensor hold."""
+        key = (id(rules), id(context))
+        found = self._held.get(key)
+        if found is None:
+            found = rules.surely_hold(context.fields["tensor"]) or all(
+                self.judge(form, context) is True for form in rules.forms
+            )
+            self._held[key] = found
+        return found
+
     def holds(self, when: Rule, context: Context) -> Any:
         """Return True, False or UNKNOWN; a condition on what is left out, or that has no value, does not hold."""
         key = (id(when), id(context))
@@ -101,13 +117,58 @@ class Facts:
             self._values[key] = found
         return found
 
+    def told(self, form: RuleForm, context: Context, where: str, say: Callable[[], Failure]) -> Failure:
+        """Return what was said already of a rule that does not hold on the tensor at `where`, else what `say` does."""
+        key = (id(form), id(context), where)
+        found = self._told.get(key)
+        if found is None:
+            found = self._told[key] = say()
+        return found
+
     def decisive(self, rule: Rule, context: Context) -> tuple[Leaf, ...]:
         """Return the parts that give a rule its value."""
         key = (id(rule), id(context))
         found = self._leaves.get(key)
         if found is None:
+            from specgate.rules.explain import decisive  # most rules hold
+
             found = self._leaves[key] = decisive(rule, context)
         return found
+
+
+class Changed(Facts):
+    """What is known of a descriptor that was changed in some fields: rules that do not read these are as they were.
+
+    before: what is known of the other one. context: what its rules read, by the row that is asked of this one, too.
+    """
+
+    __slots__ = ("_before", "_context", "_fields")
+
+    def __init__(self, before: Facts, context: Context, fields: frozenset[str]) -> None:
+        super().__init__()
+        self._before = before
+        self._context = context
+        self._fields = fields
+
+    def _of(self, tensor: TensorDesc, limits: tuple[Any, ...], context: Context) -> Context:
+        return self._before._of(tensor, limits, context)  # noqa: SLF001  # it is the same class
+
+    def judge(self, form: RuleForm, context: Context) -> Any:
+        same = self._same(form, context)
+        return super().judge(form, context) if same is None else self._before.judge(form, same)
+
+    def hold(self, rules: TensorRules, context: Context) -> bool:
+        return self._before.hold(rules, context)
+
+    def told(self, form: RuleForm, context: Context, where: str, say: Callable[[], Failure]) -> Failure:
+        same = self._same(form, context)
+        return super().told(form, context, where, say) if same is None else self._before.told(form, same, where, say)
+
+    def _same(self, form: RuleForm, context: Context) -> Context | None:
+        """Return the context on which a rule was judged before as it must be here, None where there is none."""
+        if form.scope == "tensor":
+            return context
+        return self._context if self._fields.isdisjoint(form.fields) else None
 
 
 def _places(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, TensorDesc]]:
@@ -156,10 +217,12 @@ def _answer(form: RuleForm, context: Context) -> Any:
 
 def applies(form: RuleForm, context: Context) -> Any:
     """Return True, False or UNKNOWN; raise Undefined where the rule's condition has no value."""
-    if any(context.absent(path) for path in form.require.needs):
-        return False
+    for path in form.require.needs:
+        if context.absent(path):
+            return False
     if form.when is None:
         return True
-    if any(context.absent(path) for path in form.when.needs):
-        return False
+    for path in form.when.needs:
+        if context.absent(path):
+            return False
     return evaluate(form.when, context)

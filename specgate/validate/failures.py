@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from specgate.descriptors.core import Descriptor, Numbered, is_record, shown
 from specgate.rules.evaluate import UNKNOWN
@@ -11,9 +11,11 @@ from specgate.slotted import field, slotted
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from specgate.spec.forms import Resolved
+    from specgate.validate.facts import Facts
     from specgate.validate.remedy import Remedy
 
-__all__ = ["Failure", "found", "plain"]
+__all__ = ["Failure", "Failures", "found", "plain"]
 
 #: Integers from here on are described by their length: they cannot all be printed, nor written as JSON.
 PRINTABLE: Final = 10**40
@@ -50,6 +52,14 @@ class Failure:
     def key(self) -> tuple[str, str, str]:
         """What makes two failures at different levels the same finding."""
         return (self.scope, self.rule, self.where)
+
+
+class Failures(Protocol):
+    """Gives what fails for a descriptor by a row; see `row_failures`."""
+
+    def __call__(
+        self, descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: bool = False
+    ) -> list[Failure]: ...
 
 
 def found(value: Any) -> Any:

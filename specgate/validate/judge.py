@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specgate.spec.tables import dialect as load_dialect
-from specgate.validate.explain import explain_at
 from specgate.validate.facts import Facts
 from specgate.validate.message import finding, missing_domain, missing_operator, version_finding
 from specgate.validate.openly import taken
-from specgate.validate.reach import Reach
 from specgate.verdict import Finding, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from specgate.descriptors.core import Descriptor
     from specgate.levels import LevelSet
     from specgate.spec.forms import SingleBasis
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
     from specgate.validate.failures import Failure
+    from specgate.validate.reach import Reach
     from specgate.verdict import Basis
 
 __all__ = ["answer", "domainless", "verdict_with_reasons"]
@@ -31,6 +32,8 @@ def _failures_at(
 
     `level` is one that has the operator, and the descriptor is as that level reads it.
     """
+    from specgate.validate.explain import explain_at  # an answer alone is not explained
+
     return {side: explain_at(descriptor, said, facts) for side, said in spec.sides_at(level, basis, by).items()}
 
 
@@ -51,6 +54,8 @@ def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, fac
 
 def domainless(descriptor: Descriptor, target: Target, basis: Basis, device: frozenset[str] | None) -> Verdict:
     """Return the verdict for a target that does not have the operator's domain."""
+    from specgate.validate.reach import Reach  # few targets are that old
+
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     found = missing_domain(spec, target, Reach(descriptor, spec, basis, device=device).accepting())
     return Verdict(accepted=False, target=str(target), operator=spec.name, basis=basis, findings=(found,))
@@ -70,14 +75,25 @@ def _placed(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str
 
 
 def verdict_with_reasons(
-    descriptor: Descriptor, level: str, basis: Basis, by: str | None, device: frozenset[str] | None = None
+    descriptor: Descriptor,
+    level: str,
+    basis: Basis,
+    by: str | None,
+    device: frozenset[str] | None = None,
+    takes: Callable[[Mapping[str, Any]], bool] | None = None,
 ) -> Verdict:
-    """Return the verdict with every finding; see `check_at`. What `device` lacks is not among them yet."""
+    """Return the verdict with every finding; see `check_at`. What `device` lacks is not among them yet.
+
+    takes: the compiled function of the level judged, where there is one already.
+    """
+    from specgate.validate.reach import Reach  # an answer alone names no levels
+
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     dialect = spec.dialect
     judged_at, late, missing = _placed(descriptor, spec, level)
     target = f"{dialect.name}:{level}"
     facts = Facts()
+    facts.takes = takes
     failures = {} if missing else _failures_at(descriptor, spec, judged_at, basis, by, facts=facts)
     certain = frozenset(f.rule for found in failures.values() for f in found if not f.unknown)
     reach = Reach(descriptor, spec, basis, by, device, facts, certain)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, FileList, Numbered, Symbol, TensorDesc
@@ -58,6 +57,8 @@ def _key_of_constant(tensor: TensorDesc, elements: Any, most: int) -> Hashable:
         raise NoKey
     kinds = set(map(type, elements)) if elements.__class__ is tuple else ()
     if kinds == {float}:
+        from array import array  # a library of its own
+
         return tensor._replace(value=None), array("d", elements).tobytes()
     return tensor, kinds.pop() if len(kinds) == 1 else repr(elements)
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from specgate.levels import LevelSet
 from specgate.spec.tables import dialect as load_dialect
-from specgate.validate.fixes import own_fix
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
@@ -97,6 +96,8 @@ def _fix(failure: Failure, spec: OperatorSpec, level: str, taken: LevelSet) -> s
     """Propose a change: the rule's own words, a type to cast to, or a level that takes the whole descriptor."""
     if failure.unknown:
         return None
+    from specgate.validate.fixes import own_fix  # other modules need only ids
+
     own = own_fix(failure, spec, level)
     proposals = [own] if own else []
     later = _later(level, taken, spec.dialect)

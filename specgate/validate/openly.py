@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.evaluate import UNKNOWN, Undefined
 from specgate.spec.tables import on_change
-from specgate.validate.explain import explain_at
 from specgate.validate.facts import judge
+from specgate.validate.passing import passes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,11 +49,17 @@ def taken(descriptor: Descriptor, said: Resolved, facts: Facts) -> bool | None:
             check = _kept(said) if asked > WORTH else None
         found: Any = None if check is None or descriptor.oddities else check(descriptor.fields)
         if found is None:
-            failures = explain_at(descriptor, said, facts, bare=True)
-            certain = any(not failure.unknown for failure in failures)
-            found = False if certain else UNKNOWN if failures else True
+            found = (descriptor.plain and passes(descriptor, said, facts)) or _explained(descriptor, said, facts)
         facts.answers[key] = None if found is UNKNOWN else found
     return facts.answers[key]
+
+
+def _explained(descriptor: Descriptor, said: Resolved, facts: Facts) -> Any:
+    from specgate.validate.explain import explain_at  # what passes is not explained
+
+    failures = explain_at(descriptor, said, facts, bare=True)
+    certain = any(not failure.unknown for failure in failures)
+    return False if certain else UNKNOWN if failures else True
 
 
 def _kept(said: Resolved) -> Open:

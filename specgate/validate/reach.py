@@ -8,15 +8,15 @@ from specgate.descriptors.positional import reordered_for
 from specgate.levels import LevelSet
 from specgate.validate.device import lacking
 from specgate.validate.facts import Facts
-from specgate.validate.row import cell_failures, structure_failures
+from specgate.validate.passing import passes
+from specgate.validate.row import cell_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator
     from typing import Any
 
     from specgate.descriptors.core import Descriptor
-    from specgate.rules.evaluate import Context
-    from specgate.spec.forms import Resolved, RuleForm, SingleBasis
+    from specgate.spec.forms import SingleBasis
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
@@ -55,7 +55,7 @@ class Reach:
         found: list[str] = []
         for said, levels in self.spec.stretches(self.basis, self.by):
             made = self._as_read_at(levels[0])
-            if all(self._passes(made, resolved) for resolved in said.values()):
+            if all(passes(made, resolved, self.facts, self.doubts) for resolved in said.values()):
                 found += [at for at in levels if self.device is None or not lacking(made, at, self.device)]
         return LevelSet.of(self.spec.dialect.levels, found)
 
@@ -76,33 +76,6 @@ class Reach:
         if found is None:
             found = self._read[level] = reordered_for(self.descriptor, self.spec, level)
         return found
-
-    def _passes(self, made: Descriptor, resolved: Resolved) -> bool:
-        """Return whether `explain_at` would find nothing; what it would find is not looked for."""
-        context = self.facts.context(made, resolved)
-        if resolved.cases:
-            cases = (case for case in resolved.cases if self.facts.holds(case.when, context) is True)
-            return any(self._passes(made, case.resolved) for case in cases)
-        if not self._hold((form for form in resolved.rules if form.name in self.doubts), context):
-            return False
-        if any(True for _ in structure_failures(made, resolved)):
-            return False
-        for name in resolved.fields:
-            if any(True for _ in cell_failures(name, resolved, context.fields[name])):
-                return False
-        return self._tensors_hold(resolved, context) and self._hold(resolved.rules, context)
-
-    def _hold(self, forms: Iterable[RuleForm], context: Context) -> bool:
-        return all(self.facts.judge(form, context) is True for form in forms)
-
-    def _tensors_hold(self, resolved: Resolved, context: Context) -> bool:
-        if not resolved.tensor_rules:
-            return True
-        distinct = {(name, id(inner)): (name, inner) for name, _, inner in self.facts.tensors(context)}
-        return all(
-            self._hold((form for form in resolved.tensor_rules if form.applies_to(resolved.fields[name])), inner)
-            for name, inner in distinct.values()
-        )
 
     def _rows(self, field: str, side: SingleBasis) -> Iterator[set[tuple[str, str]]]:
         """Yield, for each row that some level has for a field, the (place, aspect) of what it refuses."""

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.descriptors.core import Numbered
 from specgate.slotted import replace, slotted
 from specgate.validate.advice import advice
-from specgate.validate.facts import Facts
+from specgate.validate.facts import Changed
 from specgate.validate.places import changed
 from specgate.validate.repair import repairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.rules.evaluate import Context
     from specgate.spec.fields import FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
-    from specgate.validate.failures import Failure
+    from specgate.validate.facts import Facts
+    from specgate.validate.failures import Failure, Failures
     from specgate.validate.repair import Repair
 
 __all__ = ["Remedy"]
@@ -44,7 +45,7 @@ class Remedy:
     descriptor: Descriptor
     resolved: Resolved
     facts: Facts
-    failures: Callable[[Descriptor, Resolved, Facts], list[Failure]]
+    failures: Failures
 
     def fix(self) -> str | None:
         """Return the change in words, None where none is known."""
@@ -81,9 +82,28 @@ class Remedy:
         return first
 
     def _spoils(self, repair: Repair, choice: int, before: set[tuple[str, str, str]]) -> bool:
-        after = self.failures(self.changed(repair, choice), self.resolved, Facts())
-        hidden = self._hidden()
-        return any(f.key not in before and f.rule not in hidden for f in after if not f.unknown)
+        made = self.changed(repair, choice)
+        takes = self.facts.takes
+        if takes is not None and made.plain and not self.resolved.spec.whens and takes(made.fields):
+            return False
+        given = self.descriptor.fields
+        fields = frozenset(name for name, value in made.fields.items() if value is not given.get(name))
+        hidden, facts = self._hidden(), Changed(self.facts, self.context, fields)
+        new = [f for f in self._certain(made, facts, bare=True) if f.rule not in hidden and f.key not in before]
+        told = {rule for scope, rule, _ in before if scope == "operator"}
+        if any(_placed(f) or f.rule not in told for f in new):
+            return True
+        if all(self._as_before(f.rule, fields) for f in new):
+            return False
+        return any(f.key not in before and f.rule not in hidden for f in self._certain(made, facts, bare=False))
+
+    def _certain(self, made: Descriptor, facts: Facts, *, bare: bool) -> list[Failure]:
+        return [f for f in self.failures(made, self.resolved, facts, bare=bare) if not f.unknown]
+
+    def _as_before(self, rule: str, fields: frozenset[str]) -> bool:
+        """Whether a rule that fails again reads none of the fields that were changed, so that it fails as before."""
+        forms = [form for form in self.resolved.rules if form.name == rule]
+        return len(forms) == 1 and fields.isdisjoint(forms[0].fields)
 
     def _hidden(self) -> set[str]:
         """The rules that were not judged because this one fails: what they say then was so before."""
@@ -126,6 +146,11 @@ class Remedy:
         if self.where:
             return {_TENSOR: self.where}
         return {name: info.vendor_name for name, info in self.resolved.fields.items()}
+
+
+def _placed(failure: Failure) -> bool:
+    """Whether a bare failure says where it is: that of a rule on the whole descriptor does not."""
+    return failure.aspect != "rule" or failure.scope == "tensor" or failure.where != ""
 
 
 def _word(value: Any) -> Any:

@@ -12,8 +12,9 @@ from specgate.validate.message import field_elsewhere
 from specgate.validate.rule_failures import Judged, broken_failure, rule_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from specgate.rules.evaluate import Context
     from specgate.spec.fields import Cell, FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
@@ -27,6 +28,9 @@ def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, ba
 
     bare: whether only their number and whether they are certain counts, which takes a fraction of the time.
     """
+    key = (id(descriptor), id(resolved))
+    if not bare and key in facts.rows:
+        return facts.rows[key][1]
     context = facts.context(descriptor, resolved)
     failures = list(structure_failures(descriptor, resolved))
     odd = [(oddity.where.partition("[")[0], oddity.code) for oddity in descriptor.oddities]
@@ -34,16 +38,9 @@ def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, ba
     lost = frozenset([*(f.where for f in failures), *(name for name, _ in odd)])
     broken: list[tuple[RuleForm, str, Undefined]] = []
     judged = Judged(descriptor, resolved, facts, row_failures, bare)
-    tensor_failures: list[Failure] = []
     hidden = {(name, "types") for name, code in odd if code == "unknown-word"}  # the oddity says it
-    for name, place, inner in facts.tensors(context) if resolved.tensor_rules else ():
-        info = resolved.fields[name]
-        forms = (form for form in resolved.tensor_rules if form.applies_to(info))
-        for failure, form in rule_failures(forms, inner, place, broken, frozenset(), judged):
-            tensor_failures.append(failure)
-            if not failure.unknown:
-                hidden.update((name, aspect) for aspect in form.hides)
-    for name in resolved.fields:
+    tensor_failures = _tensor_failures(context, broken, hidden, judged)
+    for name in _doubtful(descriptor, resolved, context):
         of_cell = cell_failures(name, resolved, context.fields[name])
         failures += [f for f in of_cell if (name, f.aspect + "s") not in hidden]
     failures += tensor_failures
@@ -51,7 +48,40 @@ def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, ba
     if broken and not any(not f.unknown for f in failures):
         # Nothing else explains why these rules have no value, so they are the cause themselves.
         failures += [broken_failure(form, where, error) for form, where, error in broken]
+    if not bare:
+        facts.rows[key] = resolved, failures
     return failures
+
+
+def _tensor_failures(
+    context: Context,
+    broken: list[tuple[RuleForm, str, Undefined]],
+    hidden: set[tuple[str, str]],
+    judged: Judged,
+) -> list[Failure]:
+    """Return what tensors do not obey; add to `hidden` the parts of cells that this says already."""
+    resolved, facts = judged.resolved, judged.facts
+    found: list[Failure] = []
+    if not resolved.tensor_rules:
+        return found
+    for name, place, inner in facts.tensors(context):
+        rules = resolved.rules_of_tensors[resolved.fields[name].kind]
+        if facts.hold(rules, inner):
+            continue
+        for failure, form in rule_failures(rules.forms, inner, place, broken, frozenset(), judged):
+            found.append(failure)
+            if not failure.unknown:
+                hidden.update((name, aspect) for aspect in form.hides)
+    return found
+
+
+def _doubtful(descriptor: Descriptor, resolved: Resolved, context: Context) -> Iterable[str]:
+    """Return the fields whose values the row may refuse: where nothing is odd, most are seen to be taken."""
+    if descriptor.oddities:
+        return resolved.fields
+    fields = context.fields
+    refused = {name for name, check in resolved.cell_checks if check(fields[name]) is not True}
+    return [name for name, info in resolved.fields.items() if name in refused or info.fuses]
 
 
 def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:

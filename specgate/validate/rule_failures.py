@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.rules.evaluate import UNKNOWN, Undefined
@@ -13,13 +14,14 @@ from specgate.validate.facts import applies
 from specgate.validate.failures import Failure, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
     from specgate.rules.evaluate import Context
     from specgate.rules.language import Rule
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.facts import Facts
+    from specgate.validate.failures import Failures
     from specgate.validate.remedy import Remedy
 
 __all__ = ["Judged", "broken_failure", "rule_failures"]
@@ -34,7 +36,7 @@ class Judged(NamedTuple):
     descriptor: Descriptor
     resolved: Resolved
     facts: Facts
-    failures: Callable[[Descriptor, Resolved, Facts], list[Failure]]
+    failures: Failures
     bare: bool = False
 
 
@@ -50,7 +52,7 @@ def rule_failures(
     facts = judged.facts
     failed: set[str] = set()
     for form in forms:
-        if failed.intersection(form.after) or lost & form.fields:
+        if (failed and failed.intersection(form.after)) or (lost and lost & form.fields):
             continue
         answer = facts.judge(form, context)
         if answer is True:
@@ -66,11 +68,12 @@ def rule_failures(
         if judged.bare:
             yield Failure(form.name, where, "", unknown=answer is UNKNOWN, scope=form.scope), form
             continue
-        key = (id(form), id(context), where)
-        if key not in facts.told:
-            remedy = None if answer is UNKNOWN else _remedy(form, context, where, judged)
-            facts.told[key] = _failure(form, context, where, judged, remedy)
-        yield facts.told[key], form
+        yield facts.told(form, context, where, partial(_said, form, context, where, judged, answer)), form
+
+
+def _said(form: RuleForm, context: Context, where: str, judged: Judged, answer: Any) -> Failure:
+    remedy = None if answer is UNKNOWN else _remedy(form, context, where, judged)
+    return _failure(form, context, where, judged, remedy)
 
 
 def _remedy(form: RuleForm, context: Context, where: str, judged: Judged) -> Remedy:

@@ -44,6 +44,9 @@ class ONNX(Packaged):
     echoes = ("onnx/model/stated-type", "onnx/model/stated-shape")
     implementations = ("onnx", "onnxruntime")
 
+    def recognises(self, data: Mapping[str, Any]) -> bool:
+        return "op_type" in data  # said here, as every dict is asked: the reader is for those that are nodes
+
     def descriptor_of(self, data: object) -> Descriptor | None:
         if not hasattr(data, "op_type") and not isinstance(data, tuple):
             return None

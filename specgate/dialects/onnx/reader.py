@@ -33,7 +33,6 @@ __all__ = [
     "ATTRIBUTE_TYPES",
     "attribute_value",
     "container",
-    "is_descriptor",
     "operator_name",
     "read",
     "type_word",
@@ -51,11 +50,6 @@ ATTRIBUTE_TYPES: Final = {
 }  # fmt: skip
 _KEYS: Final = ("op_type", "domain", "name", "inputs", "outputs", "attributes", "opset")
 _TENSOR_KEYS: Final = ("elem_type", "shape", "value", "name")
-
-
-def is_descriptor(data: Mapping[str, Any]) -> bool:
-    """Return whether `data` looks like an ONNX node."""
-    return "op_type" in data
 
 
 def operator_name(op_type: str, domain: str = "") -> str:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 from specgate.errors import InputError
-from specgate.spec.folders import CHECKOUT, PACKAGE
+from specgate.spec.folders import CHECKOUT, PACKAGE, edited_at
 from specgate.spec.store import built, kept_tables, stamp, write_tables
 
 __all__ = ["FILE", "FOLDER", "lowering_tables"]
 
-FOLDER: Final = CHECKOUT / "onnxruntime" / "lowering"
-FILE: Final = PACKAGE / "_specs" / "onnxruntime-lowering.jsonl"
+FOLDER: Final = Path(CHECKOUT, "onnxruntime", "lowering")
+FILE: Final = Path(PACKAGE, "_specs", "onnxruntime-lowering.jsonl")
 _FORMAT: Final = 3  # raise it whenever the compiled form changes
 
 
 @cache
 def lowering_tables() -> dict[str, Any]:
     """Return the compiled tables: ``general``, and ``operators`` by their names; raise InputError for wrong files."""
-    in_checkout = (CHECKOUT.parent / "pyproject.toml").is_file() and FOLDER.is_dir()
+    in_checkout = edited_at(CHECKOUT) and FOLDER.is_dir()
     now = [["format", _FORMAT, 0], *stamp(FOLDER)] if in_checkout else None
     try:
         kept = kept_tables(FILE)

@@ -1,0 +1,47 @@
+"""What every tensor of a kind of field obeys at a level: compiled where it is asked often, once for all operators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.slotted import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from specgate.descriptors.core import TensorDesc
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.forms import Resolved, RuleForm
+
+__all__ = ["TensorRules"]
+
+#: Compiling takes as long as evaluating the rules of so many tensors.
+WORTH: Final = 96
+
+
+class TensorRules:
+    """Rules of tensors. forms: one by one. key: equal for those that take the same tensors, within a dialect."""
+
+    def __init__(self, resolved: Resolved, kind: str) -> None:
+        self.forms: tuple[RuleForm, ...] = tuple(f for f in resolved.tensor_rules if f.on is None or f.on == kind)
+        self.key = (*map(id, self.forms), *resolved.numbers.items())
+        self._resolved = resolved
+        self._asked = 0
+        self._check: Callable[[Mapping[str, Any]], bool] | None = None
+
+    def surely_hold(self, tensor: TensorDesc) -> bool:
+        """Return whether all of them hold, as far as that is found at once: False says nothing."""
+        if self._check is None:
+            self._asked += 1
+            if self._asked <= WORTH:
+                return False
+            self._check = self._compiled()
+        return tensor.concrete and self._check({"tensor": tensor})
+
+    def _compiled(self) -> Callable[[Mapping[str, Any]], bool]:
+        from specgate.rules.compile import compile_resolved  # most runs ask too little
+
+        info: FieldInfo = next(iter(self._resolved.fields.values()))
+        alone = replace(info, name="tensor", kind="input", type="tensor", optional=False, default=None, words=None)
+        own = replace(self._resolved, fields={"tensor": alone}, cells={}, rules=self.forms, tensor_rules=(), cases=())
+        return compile_resolved(own)
