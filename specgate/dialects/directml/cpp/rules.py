@@ -86,11 +86,11 @@ class Rules:
         yield from wrapped(parts, "return true" if self.of_tensors else "return")
 
     def _bits(self, form: RuleForm) -> Iterator[str]:
-        """Yield the rule's own bit, those of the rules that it may echo, those of what it reads, and what it hides."""
+        """Yield the rule's own bit, those of the rules that it may echo and of what it reads, and two truths."""
         after = sum(1 << self.names.index(name) for name in set(form.after) if name in self.names)
         reads = 0 if self.of_tensors else sum(1 << self.fields.index(name) for name in form.fields)
         yield from (f"{bits:#x}" for bits in (1 << self.names.index(form.name), after, reads))
-        yield "true" if "ranks" in form.hides else "false"
+        yield from ("true" if known else "false" for known in ("ranks" in form.hides, form.crashes))
 
     def _given(self, path: str) -> str | None:
         """Return what says that what a rule reads is given, None where it always is."""

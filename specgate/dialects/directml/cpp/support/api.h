@@ -9,9 +9,12 @@ struct Device {
   uint32_t capabilities = 0;
 };
 
+// implementation: of the libraries that have rules of their own, a specgate::detail::implementation_ bit; 0 for what all
+// of them do.
 struct Options {
   Basis basis = Basis::both;
   Device device;
+  uint32_t implementation = 0;
 };
 
 // One rule that does not hold, or one thing that no row takes.
@@ -46,28 +49,29 @@ struct Verdict {
 
 namespace detail {
 
-inline Check prepared(uint32_t level, Basis basis, const Device& device) {
+inline Check prepared(uint32_t level, Basis basis, const Options& options) {
   Check check;
   check.level = level;
   check.documented = basis != Basis::observed;
   check.observed = basis != Basis::documented;
-  check.lacking = device.known ? lacking_types(level, device.capabilities) : 0;
+  check.implementation = check.observed ? options.implementation : 0;
+  check.lacking = options.device.known ? lacking_types(level, options.device.capabilities) : 0;
   return check;
 }
 
 inline bool accepted(uint32_t type, const void* description, uint32_t level, const Options& options) {
   const Entry entry = entry_of(type, level);
   if (entry.judge == nullptr || description == nullptr) return false;
-  Check check = prepared(level, options.basis, options.device);
+  Check check = prepared(level, options.basis, options);
   entry.judge(check, description);
   return !check.refused && !check.broken;
 }
 
 // The findings of one side, causes without their echoes, behind those that are there.
-inline void explain(const Entry& entry, const void* description, uint32_t level, Basis side, const Device& device,
+inline void explain(const Entry& entry, const void* description, uint32_t level, Basis side, const Options& options,
                     std::vector<Finding>& findings, std::vector<Noted>& lacked) {
   Notes notes;
-  Check check = prepared(level, side, device);
+  Check check = prepared(level, side, options);
   check.operator_name = entry.name;
   check.notes = &notes;
   entry.judge(check, description);
@@ -114,7 +118,7 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
     std::vector<Finding> unasked;  // of a level without the operator only what the device lacks is told
     for (const Basis side : {Basis::documented, Basis::observed})
       if (options.basis == side || options.basis == Basis::both)
-        explain(entry, description, level, side, options.device, exists ? verdict.findings : unasked, lacked);
+        explain(entry, description, level, side, options, exists ? verdict.findings : unasked, lacked);
     const Basis last = options.basis == Basis::observed ? Basis::observed : Basis::documented;
     for (const Noted& one : lacked) verdict.findings.push_back(Finding{"directml/" + one.id, one.where, one.message, last});
     if (verdict.findings.empty()) say(name + "/undecided", "it could not be decided whether this is taken");
@@ -140,18 +144,98 @@ inline Verdict check(const Description& description, Level level, const Options&
   return detail::refused(type, description.Desc, at, options);
 }
 
+// The same as check(), without findings.
+template <class Description, class Level>
+inline bool accepts(const Description& description, Level level, const Options& options = Options()) {
+  return detail::accepted(uint32_t(description.Type), description.Desc, uint32_t(level), options);
+}
+
+namespace detail {
+
+// A number in place of an enum that the program's headers declare.
+struct AnyEnum {
+  uint32_t number;
+  template <class T, class = std::enable_if_t<std::is_enum_v<T> || std::is_integral_v<T>>>
+  operator T() const { return T(number); }
+};
+
+// As DML_FEATURE_QUERY_FEATURE_LEVELS.
+struct LevelsQuery {
+  uint32_t count;
+  const uint32_t* levels;
+};
+constexpr uint32_t feature_levels = 1;
+
+// The known level that is nearest below a number.
+inline uint32_t known_below(uint32_t level) {
+  uint32_t found = every_level[0];
+  for (const uint32_t each : every_level)
+    if (each <= level) found = each;
+  return found;
+}
+
+// Whether libraries have been seen to crash on what is wrong with a description, or it leads them to memory that is none.
+inline bool harmful(uint32_t type, const void* description, uint32_t level, const Options& options) {
+  const Entry entry = entry_of(type, 0);
+  if (entry.judge == nullptr) return false;
+  if (description == nullptr) return true;
+  Check check = prepared(level, Basis::both, options);
+  entry.judge(check, description);
+  if (check.harmful || !(check.refused || check.broken)) return check.harmful;
+  Notes notes;
+  check = prepared(level, Basis::both, options);
+  check.operator_name = entry.name;
+  check.notes = &notes;
+  entry.judge(check, description);
+  return check.harmful;
+}
+
+}  // namespace detail
+
+// What create_operator asks by where it is given nothing else: a library of this system, whatever the device.
+inline Options of_this_system() {
+  Options made;
+  made.implementation = detail::this_system;
+  return made;
+}
+
+// The highest feature level that a device confirms, of those that this header knows; its lowest where it confirms none.
+template <class Creator>
+inline uint32_t level_of(Creator* device) {
+  for (size_t i = sizeof detail::every_level / sizeof *detail::every_level; i-- > 0;) {
+    const uint32_t wanted = detail::every_level[i];
+    const detail::LevelsQuery query{1, &wanted};
+    uint32_t found = 0;
+    const auto result = device->CheckFeatureSupport(detail::AnyEnum{detail::feature_levels}, uint32_t(sizeof query), &query,
+                                                    uint32_t(sizeof found), &found);
+    if (result >= 0 && found == wanted) return wanted;
+  }
+  return detail::every_level[0];
+}
+
 // Where create_operator says what is wrong; by default the standard error.
 using Teller = void (*)(const char* text, void* context);
 inline void to_standard_error(const char* text, void*) { std::fputs(text, stderr); }
 
-// Calls device->CreateOperator, and where that fails tells why. The level is the highest that the device supports:
+// Calls device->CreateOperator, and where that fails tells why:
 //     create_operator(device, DML_FEATURE_LEVEL_5_0, &desc, IID_PPV_ARGS(&op));
-// A description that crashes the library is not kept from it: ask check() before, where that may happen.
+// A description on which libraries crash is told of and refused with E_INVALIDARG, and CreateOperator is not called.
 template <class Creator, class Level, class Description, class Id>
 inline auto create_operator(Creator* device, Level level, const Description* description, const Id& id, void** made,
-                            const Options& options = Options(), Teller tell = to_standard_error,
-                            void* context = nullptr) {
-  const auto result = device->CreateOperator(description, id, made);
+                            const Options& options = of_this_system(), Teller tell = to_standard_error,
+                            void* context = nullptr) -> decltype(device->CreateOperator(description, id, made)) {
+  using Result = decltype(device->CreateOperator(description, id, made));
+  const auto type = uint32_t(description->Type), at = detail::known_below(uint32_t(level));
+  if (detail::harmful(type, description->Desc, at, options)) {
+    Options careful = options;
+    careful.basis = Basis::both;
+    std::string why = accepts(*description, at, careful) ? "" : detail::refused(type, description->Desc, at, careful).text();
+    if (why.empty()) why = "there is a null pointer where the description says that something is\n";
+    tell(("CreateOperator was not called: libraries may crash on this description\n" + why).c_str(), context);
+    if (made != nullptr) *made = nullptr;
+    return Result(int32_t(0x80070057u));
+  }
+  const Result result = device->CreateOperator(description, id, made);
   if (result < 0) {
     const Verdict verdict = check(*description, level, options);
     tell(verdict.accepted ? "the tables take this description\n" : verdict.text().c_str(), context);
@@ -159,10 +243,12 @@ inline auto create_operator(Creator* device, Level level, const Description* des
   return result;
 }
 
-// The same as check(), without findings.
-template <class Description, class Level>
-inline bool accepts(const Description& description, Level level, const Options& options = Options()) {
-  return detail::accepted(uint32_t(description.Type), description.Desc, uint32_t(level), options);
+// The same at the highest level that the device confirms, which it is asked for each time; level_of() asks once.
+template <class Creator, class Description, class Id>
+inline auto create_operator(Creator* device, const Description* description, const Id& id, void** made,
+                            const Options& options = of_this_system(), Teller tell = to_standard_error,
+                            void* context = nullptr) -> decltype(device->CreateOperator(description, id, made)) {
+  return create_operator(device, level_of(device), description, id, made, options, tell, context);
 }
 
 }  // namespace specgate

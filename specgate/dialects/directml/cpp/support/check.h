@@ -1,10 +1,10 @@
 // A rule of the tables: its id, its sentence, its bit among the rules of its function, the bits of those that it would
-// only repeat, and the bits of the fields that it reads. hides_rank: it says of a rank all that a row would.
+// only repeat, and the bits of the fields that it reads. hides_rank: it says of a rank all that a row would. crashes: libraries do where it does not hold.
 struct Rule {
   const char* id;
   const char* sentence;
   uint64_t bit, after, reads;
-  bool hides_rank;
+  bool hides_rank, crashes;
 };
 
 // A field, or an element of one that is an array, or a member of what a field holds.
@@ -76,9 +76,12 @@ struct Check {
   const char* operator_name = "";
   Notes* notes = nullptr;          // none where only the answer is wanted
   uint64_t failed = 0, lost = 0;   // rules that do not hold, fields that cannot be read
+  uint32_t implementation = 0;     // of those that have rules of their own, as a bit
+  bool harmful = false;            // a library may crash; known only where all findings are wanted
 
   // Rules.
-  bool asks(const Rule& rule) const { return (failed & rule.after) == 0 && (lost & rule.reads) == 0; }
+  bool asks(const Rule& rule) const { return (rule.crashes || !repeats(rule)) && (lost & rule.reads) == 0; }
+  bool repeats(const Rule& rule) const { return (failed & rule.after) != 0; }
   bool breaks(bool held) const { return !held || broken; }
   bool fails(const Rule& rule, const char* where) {
     return noted(Part::rule, rule, where, -1);
@@ -124,6 +127,7 @@ struct Check {
     return refuses(Part::structure, "required", place, [&] { return std::string(place.field) + " is required, but it is not given"; });
   }
   bool unreadable(const char* what, const Place& place) {
+    harmful = true;
     return refuses(Part::structure, "unreadable", place, [&] { return place.text() + " " + what; });
   }
   bool readable(const Tensor& tensor, const Place& place) {
@@ -133,11 +137,16 @@ struct Check {
       return place.text() + ".DataType is " + std::to_string(tensor.type) + ", which is no DML_TENSOR_DATA_TYPE";
     });
   }
-  bool optional(const Tensor& tensor, const Place& place) { return tensor.given && readable(tensor, place); }
+  bool optional(const Tensor& tensor, const Place& place) {
+    harmful = harmful || tensor.hollow;
+    return tensor.given && readable(tensor, place);
+  }
   bool required(const Tensor& tensor, const Place& place) {
-    return tensor.given ? readable(tensor, place) : missing(place);
+    harmful = harmful || !tensor.given;
+    return tensor.given ? optional(tensor, place) : missing(place);
   }
   bool required(const Tensors& tensors, const Place& place) {
+    harmful = harmful || tensors.hollow;
     if (!tensors.given) return missing(place);
     if (tensors.count > int64_t(most_elements)) return unreadable("has too many tensors", place);
     for (int64_t i = 0; i < tensors.count; ++i) {
@@ -149,19 +158,25 @@ struct Check {
   }
   template <class T>
   bool required(const Numbers<T>& numbers, const Place& place) {
-    return numbers.given ? optional(numbers, place) : missing(place);
+    return optional(numbers, place) || (!numbers.given && missing(place));
   }
   template <class T>
   bool optional(const Numbers<T>& numbers, const Place& place) {
+    harmful = harmful || numbers.hollow;
     return numbers.count > int64_t(most_elements) && unreadable("has too many elements", place);
   }
-  bool required(const Operator& fused, const Place& place) { return !fused.given && missing(place); }
+  bool required(const Operator& fused, const Place& place) {
+    harmful = harmful || !fused.given;
+    return !fused.given && missing(place);
+  }
   bool required(const Operators& fused, const Place& place) {
+    harmful = harmful || fused.hollow;
     if (!fused.given) return missing(place);
     return fused.count > int64_t(most_operators) && unreadable("has too many operators", place);
   }
   bool truth(int32_t value, const Place& place) {
-    return value != 0 && value != 1 && unreadable("is neither 0 nor 1", place);
+    return value != 0 && value != 1 &&
+           refuses(Part::structure, "unreadable", place, [&] { return place.text() + " is neither 0 nor 1"; });
   }
   bool is_lost(const Place& place) const { return (lost >> place.number & 1) != 0; }
 
@@ -215,6 +230,7 @@ struct Check {
     return false;
   }
   bool flaw(const char* message, const Place& place) {
+    harmful = true;
     return refuses(Part::row, "operator", place, [&] { return place.text() + " " + message; });
   }
 
@@ -247,6 +263,8 @@ inline void mark_broken(Check& check) { check.broken = true; }
 inline bool Check::noted(Part part, const Rule& rule, const std::string& where, int field) {
   refused = true;
   if (notes == nullptr) return true;
+  harmful = harmful || rule.crashes;
+  if (repeats(rule)) return broken = false;
   failed |= rule.bit;
   const bool undefined = broken;
   broken = false;

@@ -108,13 +108,6 @@ inline S few(Check& check, const S& sequence) {
   return S();
 }
 
-// A factor of 0 may come after the product is too large to hold.
-inline int64_t multiplied(int64_t product, int64_t by) {
-  if (product == 0 || by == 0) return 0;
-  const int64_t sign = (product < 0) == (by < 0) ? 1 : -1;
-  const int64_t one = product < 0 ? -product : product, other = by < 0 ? -by : by;
-  return sign * (one > saturated / other ? saturated : one * other);
-}
 inline int64_t limited(int64_t number) {
   return number > saturated ? saturated : number < -saturated ? -saturated : number;
 }
@@ -165,7 +158,7 @@ inline bool same(const A& one, const B& other) {
   return true;
 }
 
-inline int64_t elements(const Tensor& tensor) { return product(tensor.sizes); }
+inline int64_t elements(const Tensor& tensor) { return tensor.elements; }
 
 // How many elements lie between the first and the last one, both counted.
 inline Wide extent(const Tensor& tensor) {
@@ -186,7 +179,9 @@ inline int64_t bits(Check& check, const Tensor& tensor) {
 }
 // The least bytes of a buffer, a multiple of 4. It is asked for only where the type is known.
 inline Wide minimum_size(const Tensor& tensor) {
-  return (extent(tensor) * Wide(known_bits(tensor.type)) + Wide(int64_t(31))) / Wide(int64_t(32)) * Wide(int64_t(4));
+  const Wide reached = extent(tensor);
+  if (reached < Wide(int64_t(1) << 56)) return Wide((int64_t(reached) * known_bits(tensor.type) + 31) / 32 * 4);
+  return (reached * Wide(known_bits(tensor.type)) + Wide(int64_t(31))) / Wide(int64_t(32)) * Wide(int64_t(4));
 }
 
 inline Wide scalar(const abi::ScalarUnion* at, uint32_t type) {
