@@ -104,9 +104,12 @@ class _Writer:
 
     def _dispatch(self) -> Iterator[str]:
         """Yield what finds an operator's function, and what a device lacks."""
+        yield "// changes: the levels that take something else than the one before, as bits of their places in"
+        yield "// every_level. alike: those at which all sides and implementations say the same."
         yield "struct Entry {"
         yield "  void (*judge)(Check&, const void*);"
         yield "  const char* name;"
+        yield "  uint32_t changes, alike;"
         yield "};"
         yield "// The function of an operator, none where the level does not have it; a level of 0 has all."
         yield "inline Entry entry_of(uint32_t type, uint32_t level) {"
@@ -118,8 +121,9 @@ class _Writer:
             found = f"judge_{spec.name}"
             if condition is not None:
                 found = f"level == 0 || ({condition}) ? {found} : nullptr"
-            yield f'    case {constant}: return {{{found}, "{spec.name}"}};'
-        yield '    default: return {nullptr, ""};'
+            bits = "".join(f", {number:#x}" for number in self.levels.stretches(spec))
+            yield f'    case {constant}: return {{{found}, "{spec.name}"{bits}}};'
+        yield '    default: return {nullptr, "", 0, 0};'
         yield "  }"
         yield "}"
         listed = ", ".join(self.levels.name(level) for level in self.levels.chosen)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.validate.device import required_capabilities
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
@@ -42,6 +44,20 @@ class Levels:
                 if resolved is not None:
                     found[level, name] = resolved
         return found
+
+    def stretches(self, spec: OperatorSpec) -> tuple[int, int]:
+        """Return the levels at which an operator changes, and those at which its sides are alike, as bits."""
+        sides = self.sides(spec)
+        names = (*SIDES, *self.implementations)
+        changes = alike = 0
+        before: object = None
+        for number, level in enumerate(self.chosen):
+            keys = [sides[level, name].key for name in names if (level, name) in sides]
+            said = keys, required_capabilities(self.dialect.name, level)
+            changes |= (said != before) << number
+            alike |= (len(set(keys)) <= 1) << number
+            before = said
+        return changes, alike
 
     def everywhere(self, levels: Iterable[str]) -> list[tuple[str, SingleBasis]]:
         """Return levels with both sides."""

@@ -35,11 +35,15 @@ struct Verdict {
 
   // A line for each finding, and the levels that accept.
   std::string text() const {
+    size_t length = 0;
+    for (const Finding& finding : findings) length += finding.id.size() + finding.where.size() + finding.message.size() + 6;
     std::string made;
+    made.reserve(length + (levels.empty() ? 0 : 24 + 5 * levels.size()));
     for (const Finding& finding : findings) {
       made += finding.id;
-      if (!finding.where.empty()) made += " (" + finding.where + ")";
-      made += (finding.message.empty() ? "" : ": " + finding.message) + "\n";
+      if (!finding.where.empty()) made.append(" (").append(finding.where).append(")");
+      if (!finding.message.empty()) made.append(": ").append(finding.message);
+      made += "\n";
     }
     for (size_t i = 0; i < levels.size(); ++i)
       made += (i == 0 ? "accepted by feature level " : ", ") + detail::level_text(levels[i]);
@@ -69,31 +73,59 @@ inline bool accepted(uint32_t type, const void* description, uint32_t level, con
 
 // The findings of one side, causes without their echoes, behind those that are there.
 inline void explain(const Entry& entry, const void* description, uint32_t level, Basis side, const Options& options,
-                    std::vector<Finding>& findings, std::vector<Noted>& lacked) {
+                    std::vector<Finding>& findings, std::vector<Noted>& lacked, uint32_t& excluded) {
   Notes notes;
   Check check = prepared(level, side, options);
   check.operator_name = entry.name;
   check.notes = &notes;
   entry.judge(check, description);
   lacked = std::move(notes.lacked);
+  excluded |= check.excluded;
   uint64_t fields = 0;
   for (const Noted& one : notes.found)
     if (one.part != Part::row_choice && one.field >= 0) fields |= uint64_t(1) << one.field;
-  std::vector<const Noted*> told;
+  std::vector<Noted*> told;
   for (const Part part : {Part::structure, Part::row, Part::tensor, Part::rule, Part::row_choice})
-    for (const Noted& one : notes.found) {
+    for (Noted& one : notes.found) {
       const bool hidden = one.rank && (notes.hidden_ranks >> one.field & 1) != 0;
       const bool echo = one.part == Part::row_choice && (fields >> one.field & 1) != 0;
       if (one.part == part && !hidden && !echo) told.push_back(&one);
     }
   if (told.empty())
-    for (const Noted& one : notes.broken) told.push_back(&one);
-  for (const Noted* one : told) {
-    Finding made{"directml/" + one->id, one->where, one->message, side};
+    for (Noted& one : notes.broken) told.push_back(&one);
+  for (Noted* one : told) {
     bool known = false;
-    for (const Finding& other : findings) known = known || (other.id == made.id && other.where == made.where);
-    if (!known) findings.push_back(std::move(made));
+    for (const Finding& other : findings) known = known || (other.id == one->id && other.where == one->where);
+    if (!known) findings.push_back(Finding{std::move(one->id), std::move(one->where), std::move(one->message), side});
   }
+}
+
+constexpr uint32_t count_of_levels = sizeof every_level / sizeof *every_level;
+
+// The place of a level in every_level, or the number of them for one that is not known.
+inline uint32_t place_of(uint32_t level) {
+  uint32_t place = 0;
+  while (place < count_of_levels && every_level[place] != level) ++place;
+  return place;
+}
+
+// The levels that accept a description, without those that are known to refuse it, as bits. Of levels at which the
+// operator is the same, one is asked.
+inline std::vector<uint32_t> accepting(uint32_t type, const void* description, uint32_t excluded, const Options& options) {
+  std::vector<uint32_t> found;
+  const uint32_t changes = entry_of(type, 0).changes;
+  const auto next = [&](uint32_t place) {
+    do ++place;
+    while (place < count_of_levels && (changes >> place & 1) == 0);
+    return place;
+  };
+  for (uint32_t first = 0, end; first < count_of_levels; first = end) {
+    end = next(first);
+    const uint32_t bits = ((uint32_t(1) << end) - (uint32_t(1) << first));
+    if ((excluded & bits) != 0 || !accepted(type, description, every_level[first], options)) continue;
+    found.insert(found.end(), every_level + first, every_level + end);
+  }
+  return found;
 }
 
 inline Verdict refused(uint32_t type, const void* description, uint32_t level, const Options& options) {
@@ -107,6 +139,7 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
     return verdict;
   }
   const std::string name = std::string("directml/") + entry.name;
+  uint32_t excluded = known_level(level) ? uint32_t(1) << place_of(level) : 0;
   if (!known_level(level)) {
     say("directml/unknown-level", "there is no feature level of the number " + std::to_string(level) + " here");
   } else if (description == nullptr) {
@@ -116,16 +149,15 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
     const bool exists = entry_of(type, level).judge != nullptr;
     if (!exists) say(name + "/level", std::string(entry.name) + " does not exist at feature level " + level_text(level));
     std::vector<Finding> unasked;  // of a level without the operator only what the device lacks is told
+    const bool alike = (entry.alike >> place_of(level) & 1) != 0;
     for (const Basis side : {Basis::documented, Basis::observed})
-      if (options.basis == side || options.basis == Basis::both)
-        explain(entry, description, level, side, options, exists ? verdict.findings : unasked, lacked);
+      if (options.basis == side || (options.basis == Basis::both && (side == Basis::documented || !alike)))
+        explain(entry, description, level, side, options, exists ? verdict.findings : unasked, lacked, excluded);
     const Basis last = options.basis == Basis::observed ? Basis::observed : Basis::documented;
-    for (const Noted& one : lacked) verdict.findings.push_back(Finding{"directml/" + one.id, one.where, one.message, last});
+    for (const Noted& one : lacked) verdict.findings.push_back(Finding{one.id, one.where, one.message, last});
     if (verdict.findings.empty()) say(name + "/undecided", "it could not be decided whether this is taken");
   }
-  if (description != nullptr)
-    for (const uint32_t other : every_level)
-      if (accepted(type, description, other, options)) verdict.levels.push_back(other);
+  if (description != nullptr) verdict.levels = accepting(type, description, excluded, options);
   return verdict;
 }
 
@@ -202,7 +234,7 @@ inline Options of_this_system() {
 // The highest feature level that a device confirms, of those that this header knows; its lowest where it confirms none.
 template <class Creator>
 inline uint32_t level_of(Creator* device) {
-  for (size_t i = sizeof detail::every_level / sizeof *detail::every_level; i-- > 0;) {
+  for (size_t i = detail::count_of_levels; i-- > 0;) {
     const uint32_t wanted = detail::every_level[i];
     const detail::LevelsQuery query{1, &wanted};
     uint32_t found = 0;

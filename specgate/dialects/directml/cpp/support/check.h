@@ -1,9 +1,11 @@
 // A rule of the tables: its id, its sentence, its bit among the rules of its function, the bits of those that it would
-// only repeat, and the bits of the fields that it reads. hides_rank: it says of a rank all that a row would. crashes: libraries do where it does not hold.
+// only repeat, the bits of the fields that it reads, and the levels that refuse what breaks it, by the page and by builds.
+// hides_rank: it says of a rank all that a row would. crashes: libraries do where it does not hold.
 struct Rule {
   const char* id;
   const char* sentence;
   uint64_t bit, after, reads;
+  uint32_t documented, observed;
   bool hides_rank, crashes;
 };
 
@@ -48,6 +50,13 @@ constexpr uint64_t ranks(int low, int high) {
 template <int... numbers>
 constexpr uint64_t ranks_of = ((uint64_t(1) << numbers) | ...);
 
+inline std::string id_of(List<const char*> parts) {
+  std::string made;
+  made.reserve(64);
+  made += "directml/";
+  for (const char* part : parts) made += part;
+  return made;
+}
 inline std::string level_text(uint32_t level) {
   return std::to_string(level >> 12) + "." + std::to_string(level >> 8 & 15);
 }
@@ -76,6 +85,7 @@ struct Check {
   const char* operator_name = "";
   Notes* notes = nullptr;          // none where only the answer is wanted
   uint64_t failed = 0, lost = 0;   // rules that do not hold, fields that cannot be read
+  uint32_t excluded = 0;           // the levels that surely refuse it as well, as bits
   uint32_t implementation = 0;     // of those that have rules of their own, as a bit
   bool harmful = false;            // a library may crash; known only where all findings are wanted
 
@@ -117,8 +127,8 @@ struct Check {
   bool refuses(Part part, const char* aspect, const Place& place, F message) {
     refused = true;
     if (notes == nullptr) return true;
-    if (part == Part::structure) lost |= uint64_t(1) << place.number;
-    Noted made{part, std::string(operator_name) + "/" + place.field + "." + aspect, place.text(), message(), place.number};
+    if (part == Part::structure) lost |= uint64_t(1) << place.number, excluded = ~uint32_t(0);
+    Noted made{part, id_of({operator_name, "/", place.field, ".", aspect}), place.text(), message(), place.number};
     made.rank = std::strcmp(aspect, "rank") == 0;
     notes->found.push_back(std::move(made));
     return false;
@@ -209,7 +219,7 @@ struct Check {
   bool no_case(const Place& place) {
     refused = true;
     if (notes == nullptr) return true;
-    Noted made{Part::row_choice, std::string(operator_name) + "/support-case", place.text(), "", place.number};
+    Noted made{Part::row_choice, id_of({operator_name, "/support-case"}), place.text(), "", place.number};
     made.message = "No row of the support table applies";
     notes->found.push_back(std::move(made));
     return false;
@@ -241,7 +251,7 @@ struct Check {
       refused = true;
       if (notes == nullptr) return true;
       const std::string message = place.text() + " is " + type_text(tensor.type) + ", which this device does not take";
-      notes->lacked.push_back(Noted{Part::tensor, "tensor/device-capability", place.text() + ".DataType", message});
+      notes->lacked.push_back(Noted{Part::tensor, id_of({"tensor/device-capability"}), place.text() + ".DataType", message});
     }
     const uint64_t outer = failed;
     failed = 0;
@@ -266,9 +276,10 @@ inline bool Check::noted(Part part, const Rule& rule, const std::string& where, 
   harmful = harmful || rule.crashes;
   if (repeats(rule)) return broken = false;
   failed |= rule.bit;
+  excluded |= (documented ? rule.documented : 0) | (observed ? rule.observed : 0);
   const bool undefined = broken;
   broken = false;
-  Noted made{part, rule.id, undefined && part == Part::rule ? "" : where, rule.sentence, field};
+  Noted made{part, id_of({rule.id}), undefined && part == Part::rule ? "" : where, rule.sentence, field};
   if (undefined && !made.message.empty()) made.message += ", which cannot be decided here";
   (undefined ? notes->broken : notes->found).push_back(std::move(made));
   return false;
