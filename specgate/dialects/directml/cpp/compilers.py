@@ -27,6 +27,11 @@ class Compiler:
     command: tuple[str, ...]
     windows: bool = False
 
+    @property
+    def sanitizes(self) -> bool:
+        """Whether it has AddressSanitizer and UndefinedBehaviorSanitizer, with what they need when a program runs."""
+        return not self.windows and "ziglang" not in self.command
+
     def run(self, arguments: Sequence[str]) -> None:
         """Run it; raise InputError with what it says first where it fails."""
         done = subprocess.run([*self.command, *arguments], capture_output=True, text=True, check=False)
