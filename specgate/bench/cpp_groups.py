@@ -48,7 +48,7 @@ def cpp_groups() -> Iterator[Group]:
 
 
 class _Runs:
-    """Times of every operator's descriptions, all of one run, which is made anew for whoever asks first."""
+    """Times of every operator's descriptions, all of one run, which is made anew when one is asked for again."""
 
     def __init__(self, folder: Path) -> None:
         self.beside = Beside(folder, LEVEL, operators=OPERATORS)
@@ -136,7 +136,7 @@ def _checking(folder: Path) -> Group:
 
 def _compiling(folder: Path) -> Group:
     header = folder / "specgate_dml.h"
-    header.write_text(write_header(), encoding="utf-8")
+    header.write_text(write_header(OPERATORS), encoding="utf-8")
     compiler = next(compilers(), None)
     sources = {"a file that asks the header": _USING, "a file that includes <string> and <vector>": _EMPTY}
     contenders = []

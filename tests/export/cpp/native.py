@@ -134,7 +134,7 @@ class Native:
     def create(self, held: Held, level: str, *, refusing: bool, stated: bool = True) -> Created:
         """Return what create_operator does with a device that refuses everything, or nothing.
 
-        stated: whether it is told the level; if not, it asks the device.
+        stated: whether the caller states the level; if not, the device is asked.
         """
         room, asked = ctypes.create_string_buffer(1 << 16), ctypes.c_int()
         how = self._levels[level], int(stated), int(refusing), ctypes.byref(asked)

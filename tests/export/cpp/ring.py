@@ -102,7 +102,7 @@ class Ring:
             if (created.hresult == 0) is not (word == "accepted") or (word == "crashed" and created.asked):
                 self.wrong.append(f"{where}, {created}")
             elif created.hresult and not created.told:
-                self.wrong.append(f"{where}: no word was told")
+                self.wrong.append(f"{where}: it said nothing")
 
     def close(self) -> None:
         self.oracle.close()

@@ -53,6 +53,12 @@ struct Verdict {
 
 namespace detail {
 
+inline bool knows(const std::vector<Finding>& findings, const std::string& id, const std::string& where) {
+  for (const Finding& one : findings)
+    if (one.id == id && one.where == where) return true;
+  return false;
+}
+
 inline Check prepared(uint32_t level, Basis basis, const Options& options) {
   Check check;
   check.level = level;
@@ -75,6 +81,7 @@ inline bool accepted(uint32_t type, const void* description, uint32_t level, con
 inline void explain(const Entry& entry, const void* description, uint32_t level, Basis side, const Options& options,
                     std::vector<Finding>& findings, std::vector<Noted>& lacked, uint32_t& excluded) {
   Notes notes;
+  notes.before = &findings;
   Check check = prepared(level, side, options);
   check.operator_name = entry.name;
   check.notes = &notes;
@@ -94,9 +101,7 @@ inline void explain(const Entry& entry, const void* description, uint32_t level,
   if (told.empty())
     for (Noted& one : notes.broken) told.push_back(&one);
   for (Noted* one : told) {
-    bool known = false;
-    for (const Finding& other : findings) known = known || (other.id == one->id && other.where == one->where);
-    if (!known) findings.push_back(Finding{std::move(one->id), std::move(one->where), std::move(one->message), side});
+    if (!knows(findings, one->id, one->where)) findings.push_back(Finding{std::move(one->id), std::move(one->where), std::move(one->message), side});
   }
 }
 

@@ -3,6 +3,13 @@
 // Structures are read member by member with memcpy, so that what a program declares them as does not matter, and every
 // pointer is looked at before it is followed. Nothing here allocates or throws.
 
+// Where compilers that inline little would spend a call on a comparison.
+#if defined(__GNUC__)
+#define SPECGATE_ALWAYS_INLINE __attribute__((always_inline))
+#else
+#define SPECGATE_ALWAYS_INLINE
+#endif
+
 namespace specgate {
 
 #if defined(__SIZEOF_INT128__) && !defined(SPECGATE_NO_INT128)
@@ -59,6 +66,8 @@ class Wide {
   uint64_t low_, high_;
 };
 #endif
+
+struct Finding;
 
 namespace abi {
 
@@ -134,7 +143,7 @@ struct Tensor {
   bool given = false, readable = true, hollow = false;
   uint32_t type = 0, flags = 0, alignment = 0;
   uint64_t total = 0;
-  int64_t elements = 1;
+  int64_t elements = 1;  // counted, or -1
   Sizes sizes, strides;
 };
 
@@ -170,7 +179,8 @@ struct ScaleAndBias {
   bool given = false;
 };
 
-inline Tensor read(const abi::TensorDesc* at) {
+// counting: whether the elements are counted here, and not when they are asked for.
+inline Tensor read(const abi::TensorDesc* at, bool counting) {
   Tensor tensor;
   if (at == nullptr) return tensor;
   const auto* buffer = static_cast<const abi::BufferTensorDesc*>(load(&at->Desc));
@@ -188,13 +198,15 @@ inline Tensor read(const abi::TensorDesc* at) {
   tensor.sizes.given = true;
   tensor.sizes.count = tensor.sizes.data == nullptr ? 0 : rank;
   tensor.hollow = tensor.sizes.data == nullptr && rank != 0;
-  for (int64_t d = 0; d < tensor.sizes.count; ++d) tensor.elements = multiplied(tensor.elements, load(tensor.sizes.data + d));
+  if (!counting) tensor.elements = -1;
+  for (int64_t d = 0; counting && d < tensor.sizes.count; ++d)
+    tensor.elements = multiplied(tensor.elements, load(tensor.sizes.data + d));
   tensor.strides.data = load(&buffer->Strides);
   tensor.strides.given = tensor.strides.data != nullptr;
   tensor.strides.count = tensor.strides.given ? rank : 0;
   return tensor;
 }
-inline Tensor tensor(const abi::TensorDesc* const* at) { return read(load(at)); }
+inline Tensor tensor(const abi::TensorDesc* const* at) { return read(load(at), true); }
 
 // What a structure points to, as many as it counts.
 template <class Found, class T>

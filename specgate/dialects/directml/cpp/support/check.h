@@ -34,9 +34,11 @@ struct Noted {
   int field = -1;
   bool rank = false;
 };
+// before: what the other side refuses, which is not said again.
 struct Notes {
   std::vector<Noted> found, broken, lacked;
   uint64_t hidden_ranks = 0;
+  const std::vector<Finding>* before = nullptr;
 };
 
 // The ranks that a row takes, as bits.
@@ -50,6 +52,7 @@ constexpr uint64_t ranks(int low, int high) {
 template <int... numbers>
 constexpr uint64_t ranks_of = ((uint64_t(1) << numbers) | ...);
 
+inline bool knows(const std::vector<Finding>& findings, const std::string& id, const std::string& where);
 inline std::string id_of(List<const char*> parts) {
   std::string made;
   made.reserve(64);
@@ -66,8 +69,12 @@ inline std::string type_text(uint32_t type) {
 }
 inline std::string bits_text(uint64_t bits, bool types) {
   std::string made;
-  for (uint32_t number = 0; number < 64; ++number)
-    if (bits >> number & 1) made += (made.empty() ? "" : ", ") + (types ? type_text(number) : std::to_string(number));
+  made.reserve(96);
+  for (uint32_t number = 0; bits != 0; ++number, bits >>= 1) {
+    if ((bits & 1) == 0) continue;
+    if (!made.empty()) made += ", ";
+    made += types ? type_text(number) : std::to_string(number);
+  }
   return made;
 }
 
@@ -90,7 +97,8 @@ struct Check {
   bool harmful = false;            // a library may crash; known only where all findings are wanted
 
   // Rules.
-  bool asks(const Rule& rule) const { return (rule.crashes || !repeats(rule)) && (lost & rule.reads) == 0; }
+  SPECGATE_ALWAYS_INLINE bool asks(const Rule& rule) const { return notes == nullptr || considers(rule); }
+  bool considers(const Rule& rule) const { return (rule.crashes || !repeats(rule)) && (lost & rule.reads) == 0; }
   bool repeats(const Rule& rule) const { return (failed & rule.after) != 0; }
   bool breaks(bool held) const { return !held || broken; }
   bool fails(const Rule& rule, const char* where) {
@@ -128,7 +136,8 @@ struct Check {
     refused = true;
     if (notes == nullptr) return true;
     if (part == Part::structure) lost |= uint64_t(1) << place.number, excluded = ~uint32_t(0);
-    Noted made{part, id_of({operator_name, "/", place.field, ".", aspect}), place.text(), message(), place.number};
+    Noted made{part, id_of({operator_name, "/", place.field, ".", aspect}), place.text(), "", place.number};
+    if (notes->before == nullptr || !knows(*notes->before, made.id, made.where)) made.message = message();
     made.rank = std::strcmp(aspect, "rank") == 0;
     notes->found.push_back(std::move(made));
     return false;
@@ -160,7 +169,7 @@ struct Check {
     if (!tensors.given) return missing(place);
     if (tensors.count > int64_t(most_elements)) return unreadable("has too many tensors", place);
     for (int64_t i = 0; i < tensors.count; ++i) {
-      const Tensor tensor = read(tensors.data + i);
+      const Tensor tensor = read(tensors.data + i, false);
       if (!tensor.given && unreadable("is no tensor", place.element(i))) return true;
       if (optional(tensor, place.element(i))) return true;
     }
@@ -207,7 +216,7 @@ struct Check {
   bool row(const Tensors& tensors, uint32_t types, uint64_t ranks, const Place& place) {
     if (tensors.count > int64_t(most_elements)) return false;
     for (int64_t i = 0; i < tensors.count; ++i)
-      if (row(read(tensors.data + i), types, ranks, place.element(i))) return true;
+      if (row(read(tensors.data + i, false), types, ranks, place.element(i))) return true;
     return false;
   }
   bool word(uint32_t value, uint32_t words, const Place& place) {
@@ -262,7 +271,7 @@ struct Check {
   bool obeys(const Tensors& tensors, const Place& place, bool output) {
     if (tensors.count > int64_t(most_elements)) return false;
     for (int64_t i = 0; i < tensors.count; ++i)
-      if (obeys(read(tensors.data + i), place.element(i), output)) return true;
+      if (obeys(read(tensors.data + i, true), place.element(i), output)) return true;
     return false;
   }
 };

@@ -41,7 +41,7 @@ inline T at(Check& check, const List<T>& list, int64_t index) {
   return 0;
 }
 inline Tensor item(Check& check, const Tensors& tensors, int64_t index) {
-  if (index >= 0 && index < tensors.count) return read(tensors.data + index);
+  if (index >= 0 && index < tensors.count) return read(tensors.data + index, false);
   mark_broken(check);
   return Tensor();
 }
@@ -82,7 +82,7 @@ inline bool every(const List<T>& list, F f) {
 template <class F>
 inline bool every(const Tensors& tensors, F f) {
   for (int64_t i = 0; i < tensors.count; ++i)
-    if (!f(read(tensors.data + i))) return false;
+    if (!f(read(tensors.data + i, false))) return false;
   return true;
 }
 template <class S, class F>
@@ -92,7 +92,7 @@ inline bool some(const S& sequence, F f) {
 
 template <class T>
 inline int64_t element(const Numbers<T>& numbers, int64_t index) { return load(numbers.data + index); }
-inline Tensor element(const Tensors& tensors, int64_t index) { return read(tensors.data + index); }
+inline Tensor element(const Tensors& tensors, int64_t index) { return read(tensors.data + index, false); }
 inline int64_t element(const Range&, int64_t index) { return index; }
 inline int64_t element(const List<int64_t>& list, int64_t index) { return list.begin()[index]; }
 template <class S>
@@ -158,7 +158,9 @@ inline bool same(const A& one, const B& other) {
   return true;
 }
 
-inline int64_t elements(const Tensor& tensor) { return tensor.elements; }
+inline int64_t elements(const Tensor& tensor) {
+  return tensor.elements >= 0 ? tensor.elements : product(tensor.sizes);
+}
 
 // How many elements lie between the first and the last one, both counted.
 inline Wide extent(const Tensor& tensor) {
