@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import specgate
+from specgate.bench.cpp_groups import cpp_groups
 from specgate.bench.directml_groups import directml_groups
 from specgate.bench.execute_groups import execute_groups
 from specgate.bench.lint_groups import lint_groups
@@ -101,6 +102,7 @@ GROUPS: dict[str, Callable[[], Iterable[Group]]] = {
     "execute": execute_group,
     "cold": cold_group,
     "directml": directml_groups,
+    "cpp": cpp_groups,
     "lint": lint_groups,
     "place": place_groups,
 }

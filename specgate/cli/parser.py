@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["make_parser"]
 
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes")
-BENCH_GROUPS = ("check", "execute", "cold", "directml", "lint", "place")
+BENCH_GROUPS = ("check", "execute", "cold", "directml", "cpp", "lint", "place")
 OTHER_KINDS = ("config", "report", "baseline", "export", "descriptor")
 SHELLS = ("bash", "zsh", "tcsh")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
@@ -324,7 +324,8 @@ def _bench(commands: Any) -> None:
         nargs="*",
         type=_bench_group,
         metavar="WHAT",
-        help="check, execute, cold, directml (its tables), lint (models of up to 50,000 nodes); default: all",
+        help="check, execute, cold, directml (its tables), cpp (the header), lint (models of up to 50,000 "
+        "nodes), place; default: all",
     )
     bench.add_argument("--format", choices=("text", "json"), default="text")
     bench.add_argument("--repeat", type=int, default=7, metavar="N", help="timed rounds of each side (default 7)")

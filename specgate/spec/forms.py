@@ -40,6 +40,7 @@ class RuleForm:
 
     scope: "operator", or "tensor" for rules that every tensor obeys. variable: the type variable that it follows from.
     structural: what breaks it is not computed. guard: because the executor holds it too, not because no kernel could.
+    crashes: a build does where it is broken.
     """
 
     name: str
@@ -53,6 +54,7 @@ class RuleForm:
     hides: tuple[str, ...] = ()
     structural: bool = True
     guard: bool = False
+    crashes: bool = False
     scope: str = "operator"
     on: str | None = None
     variable: str | None = None

@@ -110,6 +110,9 @@ class LongRule(_File):
     guard: bool = Field(
         default=False, description="the executor holds it before the kernel runs, which relies on it or never reads it"
     )
+    crashes: bool = Field(
+        default=False, description="a build has been seen to crash where it is broken, and none to take that"
+    )
 
     @model_validator(mode="after")
     def _refused(self) -> LongRule:

@@ -24,6 +24,7 @@ BENCHMARKS: Final = "benchmarks of named operators beside named packages"
 TEXTS: Final = "descriptions of fields in the tables' schema"
 #: The files that still name a dialect, and why each may.
 ALLOWED: Final = {
+    "bench/cpp_groups.py": BENCHMARKS,
     "bench/directml_groups.py": BENCHMARKS,
     "bench/execute_groups.py": BENCHMARKS,
     "bench/groups.py": BENCHMARKS,

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.operator_spec import OperatorSpec
 
+    #: Level, basis, what the device can do, and the implementation that is meant.
+    _How = tuple[str, Any, frozenset[str] | None, str | None]
+
 
 def drawn(spec: OperatorSpec, level: str, count: int, random: Random) -> Iterator[Descriptor]:
     """Yield descriptors: a third of them valid, the others with one to three random changes."""
@@ -77,26 +80,26 @@ class Campaign:
         for level in levels:
             for basis in BASES:
                 for asked in (None, device):
-                    self.compare(said, descriptor, memory, (level, basis, asked))
+                    by = random.choice((None, *self.native.implementations))
+                    self.compare(said, descriptor, memory, (level, basis, asked, by))
 
-    def compare(
-        self, said: Descriptor | None, descriptor: Descriptor, memory: Held, how: tuple[str, Any, frozenset[str] | None]
-    ) -> None:
+    def compare(self, said: Descriptor | None, descriptor: Descriptor, memory: Held, how: _How) -> None:
         """Ask both one question. said: the descriptor as the structures have it, None where no reader takes it."""
-        level, basis, device = how
-        where = f"{descriptor.operator} {level} {basis} {device and sorted(device)}"
+        level, basis, device, by = how
+        asked = memory, *how
+        where = f"{descriptor.operator} {level} {basis} {device and sorted(device)} {by or ''}"
         if said is None:
             self.answers["unreadable"] += 1
-            if self.native.accepts(memory, level, basis, device):
+            if self.native.accepts(*asked):
                 self.differences.append(f"{where}: accepted, although no reader takes it: {descriptor}")
             return
-        verdict = check_at(said, level, basis, device=device)
+        verdict = check_at(said, level, basis, device=device, by=by)
         self.answers["accepted" if verdict.accepted is True else "refused"] += 1
-        if self.native.accepts(memory, level, basis, device) is not (verdict.accepted is True):
+        if self.native.accepts(*asked) is not (verdict.accepted is True):
             self.differences.append(f"{where}: {'accepted' if verdict.accepted else 'refused'} by check: {said}")
         if verdict.accepted is True:
             return
-        answer = self.native.check(memory, level, basis, device)
+        answer = self.native.check(*asked)
         self.explained += 1
         ours = [(found.id, found.where, found.basis) for found in verdict.findings]
         levels = verdict.findings[0].levels if verdict.findings else ()

@@ -54,7 +54,9 @@ struct Random {
   uint64_t below(uint64_t limit) { return source() % limit; }
 };
 
-void mutate(Image& image, std::vector<bool>& nulls, Random& random) {
+// A number is made smaller than it was in the image as read, not than an earlier change left it: a count that is too large
+// and then made smaller may be larger than what is there, which no header can see.
+void mutate(Image& image, const Image& read, std::vector<bool>& nulls, Random& random) {
   static const uint32_t absurd[] = {0xffffffffu, 0x80000000u, 0x7fffffffu, 0x10000000u, 20000u};
   if (random.below(6) == 0 && !image.pointers.empty()) {
     nulls[random.below(image.pointers.size())] = true;
@@ -67,7 +69,7 @@ void mutate(Image& image, std::vector<bool>& nulls, Random& random) {
   bool head = false;
   for (const uint32_t each : image.heads) head = head || at == each;
   uint32_t value;
-  std::memcpy(&value, image.data.data() + at, 4);
+  std::memcpy(&value, read.data.data() + at, 4);
   value = !head && random.below(2) == 0 ? uint32_t(random.below(uint64_t(value) + 1)) : absurd[random.below(5)];
   std::memcpy(image.data.data() + at, &value, 4);
 }
@@ -122,9 +124,10 @@ int main(int argc, char** argv) {
   long accepted = 0;
   uint64_t told = 0;  // the same whatever compiler has built this
   for (long round = 0; round < rounds; ++round) {
-    Image image = every[random.below(every.size())];
+    const Image& read = every[random.below(every.size())];
+    Image image = read;
     std::vector<bool> nulls(image.pointers.size());
-    for (uint64_t count = random.below(4); count > 0; --count) mutate(image, nulls, random);
+    for (uint64_t count = random.below(4); count > 0; --count) mutate(image, read, nulls, random);
     const uint32_t level = levels[random.below(7)];
     const size_t length = ask(image, nulls, level, int(random.below(3)));
     accepted += length == 0;

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.directml.cpp.header import write_header
 from specgate.dialects.directml.native.marshal import _OPERATOR_HEAD, _Writer
-from specgate.errors import Error
+from specgate.errors import Error, InputError
 from specgate.generate.seeds import concrete, counterexamples_at, examples_at
 from specgate.spec.tables import dialect
 from tests.export.cpp.native import compiler
@@ -81,8 +81,10 @@ def fuzz(folder: Path, operators: Sequence[str], rounds: int, seed: int = 0) -> 
     (folder / "specgate_dml.h").write_text(write_header(operators), encoding="utf-8")
     (folder / "images").write_bytes(b"".join(images(operators)))
     program = folder / "fuzz"
-    built = [str(compiler()), *FLAGS, f"-I{folder}", str(SOURCE), "-o", str(program)]
-    subprocess.run(built, check=True, capture_output=True)
+    chosen = compiler(sanitizing=True)
+    if chosen is None:
+        raise InputError("no C++ compiler with sanitizers is installed")
+    chosen.run([*FLAGS, f"-I{folder}", str(SOURCE), "-o", str(program)])
     asked = [str(program), str(folder / "images"), str(rounds), str(seed)]
     return subprocess.run(asked, capture_output=True, text=True, check=False)
 

@@ -8,24 +8,27 @@ struct Described {
   const void* Desc;
 };
 
-specgate::Options options(int basis, int device_known, unsigned capabilities) {
+specgate::Options options(int basis, int device_known, unsigned capabilities, unsigned implementation) {
   specgate::Options made;
   made.basis = specgate::Basis(basis);
   made.device.known = device_known != 0;
   made.device.capabilities = capabilities;
+  made.implementation = implementation;
   return made;
 }
 
 }  // namespace
 
-extern "C" int accepts(const void* description, unsigned level, int basis, int device_known, unsigned capabilities) {
-  return specgate::accepts(*static_cast<const Described*>(description), level, options(basis, device_known, capabilities));
+extern "C" int accepts(const void* description, unsigned level, int basis, int device_known, unsigned capabilities,
+                       unsigned implementation) {
+  const auto given = options(basis, device_known, capabilities, implementation);
+  return specgate::accepts(*static_cast<const Described*>(description), level, given);
 }
 
 // The findings, a line for each with id, place and basis, then the levels that accept; returns the length.
 extern "C" size_t explain(const void* description, unsigned level, int basis, int device_known, unsigned capabilities,
-                          char* to, size_t room) {
-  const auto given = options(basis, device_known, capabilities);
+                          unsigned implementation, char* to, size_t room) {
+  const auto given = options(basis, device_known, capabilities, implementation);
   const specgate::Verdict verdict = specgate::check(*static_cast<const Described*>(description), level, given);
   std::string text = verdict.accepted ? "accepted\n" : "refused\n";
   for (const specgate::Finding& one : verdict.findings)
@@ -38,25 +41,39 @@ extern "C" size_t explain(const void* description, unsigned level, int basis, in
 
 namespace {
 
-struct Refusing {
-  long CreateOperator(const Described*, const int&, void**) { return long(0x80070057) - (1L << 32); }
-};
-struct Taking {
-  long CreateOperator(const Described*, const int&, void** made) { return *made = this, 0; }
+// A device of the level that it is made with, which counts what it is asked to create.
+enum class Feature { levels = 1 };
+struct Device {
+  unsigned level;
+  bool refusing;
+  int asked = 0;
+  int32_t CheckFeatureSupport(Feature feature, unsigned size, const void* query, unsigned room, void* found) {
+    const auto* levels = static_cast<const specgate::detail::LevelsQuery*>(query);
+    if (feature != Feature::levels || size != sizeof *levels || room != 4 || levels->count != 1) return -1;
+    if (*levels->levels > level) return -2;
+    return std::memcpy(found, levels->levels, 4), 0;
+  }
+  int32_t CreateOperator(const Described*, const int&, void** made) {
+    ++asked;
+    return refusing ? int32_t(0x80070057u) : (*made = this, 0);
+  }
 };
 
 }  // namespace
 
-// What create_operator tells of a device that refuses everything, or takes everything.
-extern "C" long create(const void* description, unsigned level, int refusing, char* to, size_t room) {
+// What create_operator returns and tells of a device that refuses everything, or takes everything; asked: how often it
+// asked that. It asks the device for its level where `states_level` is 0.
+extern "C" int create(const void* description, unsigned level, int states_level, int refusing, int* asked, char* to,
+                      size_t room) {
   std::string told;
   const auto tell = [](const char* text, void* context) { *static_cast<std::string*>(context) += text; };
   void* made = nullptr;
-  Refusing one;
-  Taking other;
+  Device device{level, refusing != 0};
+  const auto given = specgate::of_this_system();
   const auto* desc = static_cast<const Described*>(description);
-  const long result = refusing ? specgate::create_operator(&one, level, desc, 0, &made, {}, tell, &told)
-                               : specgate::create_operator(&other, level, desc, 0, &made, {}, tell, &told);
+  const int32_t result = states_level ? specgate::create_operator(&device, level, desc, 0, &made, given, tell, &told)
+                                      : specgate::create_operator(&device, desc, 0, &made, given, tell, &told);
+  *asked = device.asked;
   if (told.size() < room) std::memcpy(to, told.c_str(), told.size() + 1);
   return result;
 }

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 import struct
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from specgate.dialects.directml.cpp.compilers import Compiler, compilers
 from specgate.dialects.directml.cpp.header import write_header
+from specgate.dialects.directml.cpp.levels import Levels
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.native.unmarshal import described
 from specgate.dialects.directml.reader import read
@@ -29,18 +29,18 @@ HARNESS: Final = Path(__file__).with_name("harness.cpp")
 FLAGS: Final = ("-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
 
 
-def compiler() -> str | None:
-    """Return the compiler that is installed, None where there is none."""
-    return next((found for name in ("g++", "clang++", "c++") if (found := shutil.which(name))), None)
+def compiler(*, sanitizing: bool = False) -> Compiler | None:
+    """Return the compiler whose libraries are loaded here, None where there is none. sanitizing: one with sanitizers."""
+    return next((found for found in compilers(windows=False) if found.sanitizes or not sanitizing), None)
 
 
 def built(folder: Path, operators: Sequence[str] | None = None, flags: Sequence[str] = ()) -> Native:
     """Write the header into `folder`, compile it there and load it."""
     (folder / "specgate_dml.h").write_text(write_header(operators), encoding="utf-8")
     library = folder / "specgate_dml.so"
-    command = [str(compiler()), *FLAGS, *flags, f"-I{folder}", str(HARNESS), "-o", str(library)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:4000]
+    chosen = compiler()
+    assert chosen is not None
+    chosen.run([*FLAGS, *flags, f"-I{folder}", str(HARNESS), "-o", str(library)])
     return Native(library)
 
 
@@ -87,44 +87,72 @@ class Answer:
     text: str
 
 
+def parsed(text: str) -> Answer:
+    """Return what `explain` of the harness wrote."""
+    names = {numbers["target_version"]: level for level, numbers in dialect("directml").tables.levels.items()}
+    first, *lines = text.split("\n")
+    findings = []
+    while lines[0].count("\t") == 2:
+        rule, where, side = lines.pop(0).split("\t")
+        findings.append((rule, where, BASES[int(side)]))
+    levels = tuple(names[f"{int(number):#06x}"] for number in lines.pop(0).split())
+    return Answer(first == "accepted", findings, levels, "\n".join(lines))
+
+
+class Created(NamedTuple):
+    """What create_operator returned, how often it asked the device, and what it told."""
+
+    result: int
+    asked: int
+    told: str
+
+
 class Native:
     """The compiled header."""
 
     def __init__(self, library: Path) -> None:
         table = dialect("directml")
+        self.implementations = Levels(table, table.levels).implementations
         self._library = ctypes.CDLL(str(library))
         self._levels = {level: int(table.tables.levels[level]["target_version"], 16) for level in table.levels}
         self._bits = {name: 1 << number for number, name in enumerate(capabilities("directml"))}
         self._library.accepts.argtypes = [
-            ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_int, ctypes.c_uint,
+            ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_int, ctypes.c_uint, ctypes.c_uint,
         ]  # fmt: skip
 
         self._library.explain.argtypes = [*self._library.accepts.argtypes, ctypes.c_char_p, ctypes.c_size_t]
         self._library.explain.restype = ctypes.c_size_t
-        self._names = {number: level for level, number in self._levels.items()}
 
-    def check(self, held: Held, level: str, basis: str, device: frozenset[str] | None = None) -> Answer:
+    def check(
+        self, held: Held, level: str, basis: str, device: frozenset[str] | None = None, by: str | None = None
+    ) -> Answer:
         """Return the whole answer of the header."""
         room = ctypes.create_string_buffer(1 << 16)
-        bits = sum(self._bits[name] for name in device or ())
-        asked = held.root, self._levels[level], BASES.index(basis), device is not None, bits
-        assert self._library.explain(*asked, room, len(room)) < len(room)
-        first, *lines = room.value.decode().split("\n")
-        findings = []
-        while lines[0].count("\t") == 2:
-            rule, where, side = lines.pop(0).split("\t")
-            findings.append((rule, where, BASES[int(side)]))
-        levels = tuple(self._names[int(number)] for number in lines.pop(0).split())
-        return Answer(first == "accepted", findings, levels, "\n".join(lines))
+        assert self._library.explain(*self._asked(held, level, basis, device, by), room, len(room)) < len(room)
+        return parsed(room.value.decode())
 
-    def create(self, held: Held, level: str, *, refusing: bool) -> tuple[int, str]:
-        """Return what create_operator returns and reports for a device that refuses everything, or nothing."""
-        room = ctypes.create_string_buffer(1 << 16)
-        self._library.create.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
-        self._library.create.restype = ctypes.c_long
-        return self._library.create(held.root, self._levels[level], refusing, room, len(room)), room.value.decode()
+    def create(self, held: Held, level: str, *, refusing: bool, stated: bool = True) -> Created:
+        """Return what create_operator does with a device that refuses everything, or nothing.
 
-    def accepts(self, held: Held, level: str, basis: str, device: frozenset[str] | None = None) -> bool:
+        stated: whether the caller states the level; if not, the device is asked.
+        """
+        room, asked = ctypes.create_string_buffer(1 << 16), ctypes.c_int()
+        how = self._levels[level], int(stated), int(refusing), ctypes.byref(asked)
+        self._library.create.argtypes = [
+            ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t,
+        ]  # fmt: skip
+        result = self._library.create(held.root, *how, room, len(room))
+        return Created(result & 0xFFFFFFFF, asked.value, room.value.decode())
+
+    def accepts(
+        self, held: Held, level: str, basis: str, device: frozenset[str] | None = None, by: str | None = None
+    ) -> bool:
         """Return what the header says of a description."""
+        return bool(self._library.accepts(*self._asked(held, level, basis, device, by)))
+
+    def _asked(
+        self, held: Held, level: str, basis: str, device: frozenset[str] | None, by: str | None
+    ) -> tuple[Any, ...]:
         bits = sum(self._bits[name] for name in device or ())
-        return bool(self._library.accepts(held.root, self._levels[level], BASES.index(basis), device is not None, bits))
+        own = 0 if by is None else 1 << self.implementations.index(by)
+        return held.root, self._levels[level], BASES.index(basis), device is not None, bits, own

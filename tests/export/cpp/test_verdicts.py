@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import struct
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from specgate.dialects.directml.cpp.header import write_header
+from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.reader import read
 from specgate.errors import InputError, NoTable
+from specgate.generate.seeds import concrete, counterexamples_at
+from specgate.spec.tables import dialect
+from specgate.validate.check import check_at
 from tests.export.cpp.campaign import Campaign
 from tests.export.cpp.fuzzing import fuzz
 from tests.export.cpp.native import Native, built, compiler, placed
@@ -22,7 +28,7 @@ if TYPE_CHECKING:
 #: Of every kind: arrays of tensors, fused operators, cases, scalars, strides, optional tensors, crashing descriptors.
 OPERATORS = (
     "ONE_HOT", "GATHER", "GEMM", "CONVOLUTION", "REDUCE", "JOIN", "SPLIT", "FILL_VALUE_CONSTANT", "LSTM", "GRU",
-    "MULTIHEAD_ATTENTION", "SLICE1", "ROI_ALIGN", "ACTIVATION_RELU_GRAD", "SCATTER_ND", "ELEMENT_WISE_IDENTITY",
+    "MULTIHEAD_ATTENTION", "MEAN_VARIANCE_NORMALIZATION1", "SLICE1", "ROI_ALIGN", "ACTIVATION_RELU_GRAD", "SCATTER_ND", "ELEMENT_WISE_IDENTITY",
     "MAX_POOLING_GRAD", "UPSAMPLE_2D", "VALUE_SCALE_2D", "QUANTIZED_LINEAR_CONVOLUTION", "ACTIVATION_SOFTMAX1",
 )  # fmt: skip
 
@@ -85,14 +91,77 @@ def test_a_refusal_says_which_rule_and_which_levels_accept(native: Native) -> No
 
 def test_create_operator_tells_why_the_library_refuses(native: Native) -> None:
     broken = placed(image(basic(Axis=4)))
-    result, told = native.create(broken, "5.0", refusing=True)
-    assert result & 0xFFFFFFFF == 0x80070057
-    assert "directml/ONE_HOT/axis-range" in told
-    assert native.create(broken, "5.0", refusing=False) == (0, "")
-    assert native.create(placed(image(basic())), "5.0", refusing=True)[1] == "the tables take this description\n"
+    result, asked, told = native.create(broken, "5.0", refusing=True)
+    assert (result, asked) == (0x80070057, 1)
+    assert told.startswith("directml/ONE_HOT/axis-range")
+    assert native.create(broken, "5.0", refusing=False) == (0, 1, "")
+    assert native.create(placed(image(basic())), "5.0", refusing=True).told == "the tables take this description\n"
 
 
-@pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: the header is not compiled")
+def test_create_operator_asks_the_device_for_its_level(native: Native) -> None:
+    wide = {"DataType": "INT64", "Sizes": [1, 1, 1, 2]}
+    made = placed(image(basic(ValuesTensor=wide, OutputTensor={**wide, "Sizes": [1, 1, 3, 4]})))
+    assert "feature level 3.0" in native.create(made, "3.0", refusing=True, stated=False).told
+    assert native.create(made, "4.1", refusing=True, stated=False).told == "the tables take this description\n"
+
+
+CRASHING = {
+    "MULTIHEAD_ATTENTION": "head-count",
+    "SCATTER_ND": "tuple-size",
+}
+
+
+@pytest.mark.parametrize("operator", CRASHING)
+def test_what_libraries_crash_on_is_refused_without_asking_them(native: Native, operator: str) -> None:
+    spec = dialect("directml").operator(operator)
+    level = list(spec.levels)[-1]
+    (crashing,) = [
+        d
+        for d in counterexamples_at(spec, level)
+        if [f.id for f in check_at(d, level).findings] == [f"directml/{operator}/{CRASHING[operator]}"]
+    ]
+    result, asked, told = native.create(placed(image(concrete(crashing))), level, refusing=False)
+    assert (result, asked) == (0x80070057, 0)
+    assert told.startswith("CreateOperator was not called")
+    assert CRASHING[operator] in told
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is a rule of the libraries for Linux")
+def test_the_libraries_of_this_system_are_meant(native: Native) -> None:
+    sizes = {"InputTensor": [1, 1, 3], "IndicesTensor": [1, 2, 2], "OutputTensor": [1, 2, 2]}
+    types = {"InputTensor": "FLOAT32", "IndicesTensor": "UINT32", "OutputTensor": "FLOAT32"}
+    tensors = {name: {"DataType": types[name], "Sizes": sizes[name]} for name in sizes}
+    made = read({"type": "DML_OPERATOR_GATHER", "desc": {**tensors, "Axis": 0, "IndexDimensions": 2}})
+    ids = [found.id for found in check_at(made, "6.2", "observed", by="linux").findings]
+    assert "directml/GATHER/index-dimensions-axis" in ids
+    assert native.create(placed(image(made)), "6.2", refusing=False).asked == 0
+
+
+@pytest.mark.parametrize(
+    ("member", "count"),
+    [("OutputTensor", None), ("InputTensor", None), ("Axes", None), ("Axes", 0), ("InputTensor", 16)],
+)
+def test_a_null_pointer_never_reaches_the_library(native: Native, member: str, count: int | None) -> None:
+    """An array of no elements may be null: libraries do not read it."""
+    tensor = {"DataType": "FLOAT32", "Sizes": [2, 3, 4, 5]}
+    made = image(read({"type": "DML_OPERATOR_MEAN_VARIANCE_NORMALIZATION1", "desc": {
+        "InputTensor": tensor, "ScaleTensor": None, "BiasTensor": None, "OutputTensor": tensor, "Axes": [2, 3],
+        "NormalizeVariance": True, "Epsilon": 0.1, "FusedActivation": None}}))  # fmt: skip
+    laid = abi().structure("MEAN_VARIANCE_NORMALIZATION1")
+    (start,) = struct.unpack_from("<Q", made.data, made.root + 8)
+    found = next(m for m in laid.members if m.name == member)
+    data, at = bytearray(made.data), start + found.offset
+    if member == "Axes" and count is not None:
+        struct.pack_into("<I", data, start + next(m.offset for m in laid.members if m.name == found.count), count)
+    elif count is not None:  # the sizes of the tensor
+        (desc,) = struct.unpack_from("<Q", data, struct.unpack_from("<Q", data, at)[0] + 8)
+        at = desc + count
+    struct.pack_into("<Q", data, at, 0)
+    held = placed(made._replace(data=bytes(data), pointers=tuple(p for p in made.pointers if p != at)))
+    assert native.create(held, "6.2", refusing=False).asked == (1 if count == 0 else 0)
+
+
+@pytest.mark.skipif(compiler(sanitizing=True) is None, reason="no C++ compiler with sanitizers is installed")
 def test_changed_structures_do_no_harm(tmp_path: Path) -> None:
     done = fuzz(tmp_path, ["ONE_HOT", "GATHER", "GEMM", "JOIN"], 3000)
     assert done.returncode == 0, done.stderr[:3000]

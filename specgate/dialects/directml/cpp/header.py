@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["write_header"]
 
 _SUPPORT: Final = Path(__file__).parent / "support"
+#: How a compiler says for which system it compiles, by the names of implementations that are those of a system.
+_SYSTEMS: Final = {"linux": "__linux__", "windows": "_WIN32"}
 _INCLUDES: Final = ("cstdint", "cstdio", "cstring", "initializer_list", "string", "type_traits", "utility", "vector")
 
 
@@ -70,10 +72,21 @@ class _Writer:
         yield from (
             f"constexpr uint32_t {self.levels.name(n)} = {self.levels.number(n):#06x};" for n in self.levels.chosen
         )
+        yield from self._implementations()
         yield from ("", *(_SUPPORT / "rules.h").read_text(encoding="utf-8").splitlines())
         yield from ("", *(_SUPPORT / "check.h").read_text(encoding="utf-8").splitlines())
         yield from ("", *fused, "", *judged, *dispatch)
         yield from (_SUPPORT / "api.h").read_text(encoding="utf-8").splitlines()
+
+    def _implementations(self) -> Iterator[str]:
+        """Yield the implementations that have rules of their own, and which of them this system has."""
+        for number, name in enumerate(self.levels.implementations):
+            yield f"constexpr uint32_t implementation_{name} = {1 << number};"
+        here = {name: _SYSTEMS[name] for name in self.levels.implementations if name in _SYSTEMS}
+        for name, macro in here.items():
+            yield from (f"#if defined({macro})", f"constexpr uint32_t this_system = implementation_{name};", "#else")
+        yield "constexpr uint32_t this_system = 0;"
+        yield from ("#endif" for _ in here)
 
     def _names(self) -> Iterator[str]:
         """Yield the names of the types, by their numbers."""
@@ -91,9 +104,12 @@ class _Writer:
 
     def _dispatch(self) -> Iterator[str]:
         """Yield what finds an operator's function, and what a device lacks."""
+        yield "// changes: the levels that take something else than the one before, as bits of their places in"
+        yield "// every_level. alike: those at which all sides and implementations say the same."
         yield "struct Entry {"
         yield "  void (*judge)(Check&, const void*);"
         yield "  const char* name;"
+        yield "  uint32_t changes, alike;"
         yield "};"
         yield "// The function of an operator, none where the level does not have it; a level of 0 has all."
         yield "inline Entry entry_of(uint32_t type, uint32_t level) {"
@@ -105,8 +121,9 @@ class _Writer:
             found = f"judge_{spec.name}"
             if condition is not None:
                 found = f"level == 0 || ({condition}) ? {found} : nullptr"
-            yield f'    case {constant}: return {{{found}, "{spec.name}"}};'
-        yield '    default: return {nullptr, ""};'
+            bits = "".join(f", {number:#x}" for number in self.levels.stretches(spec))
+            yield f'    case {constant}: return {{{found}, "{spec.name}"{bits}}};'
+        yield '    default: return {nullptr, "", 0, 0};'
         yield "  }"
         yield "}"
         listed = ", ".join(self.levels.name(level) for level in self.levels.chosen)

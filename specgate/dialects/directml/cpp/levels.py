@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.validate.device import required_capabilities
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["SIDES", "Levels", "Stretch", "grouped"]
 
 SIDES: Final[tuple[SingleBasis, ...]] = ("documented", "observed")
-#: A level and a side.
-Stretch = tuple[str, "SingleBasis"]
+#: A level, and a side or one implementation, which has all that is observed of every one, and its own.
+Stretch = tuple[str, str]
 
 
 class Levels:
@@ -24,6 +26,8 @@ class Levels:
     def __init__(self, dialect: Dialect, chosen: Sequence[str]) -> None:
         self.dialect = dialect
         self.chosen = tuple(level for level in dialect.levels if level in chosen)
+        every = (by for name in dialect.operators for by in _own(dialect.operator(name)))
+        self.implementations = tuple(sorted(set(every)))
 
     def number(self, level: str) -> int:
         """Return the number of a level, as headers of the vendor have it."""
@@ -32,14 +36,30 @@ class Levels:
     def sides(self, spec: OperatorSpec) -> dict[Stretch, Resolved]:
         """Return what the tables say of an operator at each level and on each side."""
         found: dict[Stretch, Resolved] = {}
+        asked: list[tuple[str, SingleBasis, str | None]] = [(side, side, None) for side in SIDES]
+        asked += [(by, "observed", by) for by in self.implementations if by in _own(spec)]
         for level in self.chosen:
-            for side in SIDES:
-                resolved = spec.resolve(level, side)
+            for name, side, by in asked:
+                resolved = spec.resolve(level, side, by)
                 if resolved is not None:
-                    found[level, side] = resolved
+                    found[level, name] = resolved
         return found
 
-    def everywhere(self, levels: Iterable[str]) -> list[Stretch]:
+    def stretches(self, spec: OperatorSpec) -> tuple[int, int]:
+        """Return the levels at which an operator changes, and those at which its sides are alike, as bits."""
+        sides = self.sides(spec)
+        names = (*SIDES, *self.implementations)
+        changes = alike = 0
+        before: object = None
+        for number, level in enumerate(self.chosen):
+            keys = [sides[level, name].key for name in names if (level, name) in sides]
+            said = keys, required_capabilities(self.dialect.name, level)
+            changes |= (said != before) << number
+            alike |= (len(set(keys)) <= 1) << number
+            before = said
+        return changes, alike
+
+    def everywhere(self, levels: Iterable[str]) -> list[tuple[str, SingleBasis]]:
         """Return levels with both sides."""
         return [(level, side) for level in levels for side in SIDES]
 
@@ -51,14 +71,22 @@ class Levels:
         held, possible = set(where), set(every)
         if held >= possible:
             return None
-        levels = [level for level in self.chosen if any((level, side) in possible for side in SIDES)]
-        ranges = [self._range([level for level in levels if (level, side) in held], levels) for side in SIDES]
-        if ranges[0] == ranges[1]:
-            return ranges[0]
+        asked = {side for _, side in possible}
+        levels = [level for level in self.chosen if any((level, side) in possible for side in asked)]
+        ranges = {
+            side: self._range([level for level in levels if (level, side) in held], levels)
+            for side in (*SIDES, *self.implementations)
+            if side in asked
+        }
+        if len(set(ranges.values())) == 1:
+            return next(iter(ranges.values()))
+        alone = [by for by in self.implementations if by in asked and ranges[by] != ranges["observed"]]
+        flags = {by: f"by_{by}" for by in alone}
+        flags |= {"documented": "documented", "observed": " && ".join(("observed", *(f"!by_{by}" for by in alone)))}
         parts = [
-            side if text is None else f"{side} && {f'({text})' if '||' in text else text}"
-            for side, text in zip(SIDES, ranges, strict=True)
-            if text != "false"
+            flags[side] if text is None else f"{flags[side]} && {f'({text})' if '||' in text else text}"
+            for side, text in ranges.items()
+            if text != "false" and side in flags
         ]
         return parts[0] if len(parts) == 1 else " || ".join(f"({part})" if "&&" in part else part for part in parts)
 
@@ -92,6 +120,11 @@ class Levels:
     def name(level: str) -> str:
         """Return the name of a level's number in the header."""
         return f"level_{level.replace('.', '_')}"
+
+
+def _own(spec: OperatorSpec) -> set[str]:
+    """Return the implementations that take or refuse something on their own."""
+    return {o.by for o in spec.overlays if o.by is not None and (o.cells or o.rules or o.not_enforced)}
 
 
 def grouped(entries: Mapping[Stretch, Hashable]) -> dict[Any, list[Stretch]]:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from specgate.dialects.directml.cpp.fields import at, cell_lines, declared, presence_lines, value_of
+from specgate.dialects.directml.cpp.levels import SIDES
 from specgate.dialects.directml.cpp.lines import code_of, comment
 from specgate.dialects.directml.cpp.rules import Rules
 from specgate.dialects.directml.cpp.structures import structure_name
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.directml.cpp.levels import Levels, Stretch
     from specgate.dialects.directml.cpp.structures import Words
-    from specgate.spec.forms import Resolved
+    from specgate.spec.forms import Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["Functions"]
@@ -52,14 +53,14 @@ class Functions:
         """Yield the function of what every tensor obeys."""
         rules_at = self.levels.dialect.tensor_rules_at
         every = self.levels.everywhere(self.levels.chosen)
-        forms = {(level, side): rules_at(level, side, None) for level, side in every}
+        forms: dict[Stretch, Sequence[RuleForm]] = {(level, side): rules_at(level, side, None) for level, side in every}
         fields = {"tensor": Value("tensor", "tensor", tight=True)}
         translate = Translator(fields, self.limits, {}, self.words)
         rules = Rules("tensor", forms, self.levels, translate, text=self.text, of_tensors=True)
         body = list(rules.lines())
         yield "// What every tensor obeys, whatever the operator."
         yield "inline bool judge_tensor(Check& check, const Tensor& tensor, const Place& place, bool output) {"
-        yield from _scope(body)
+        yield from self._scope(body)
         yield from (f"  {line}" if line else "" for line in body)
         yield "  return false;"
         yield "}"
@@ -73,7 +74,7 @@ class Functions:
         yield from comment(f"{spec.name}: {spec.table.summary}")
         yield f"inline void judge_{spec.name}(Check& check, const void* description) {{"
         yield f"  const auto* desc = static_cast<const abi::{structure}*>(description);"
-        yield from _scope(body)
+        yield from self._scope(body)
         for name, info in spec.fields.items():
             if re.search(rf"(?<![\w>]){name}\b", text):
                 yield f"  {declared(spec.name, info)}"
@@ -122,12 +123,14 @@ class Functions:
         yield f"  if (check.no_case({at(name, number)})) return;"
         yield "}"
 
-
-def _scope(body: Sequence[str]) -> Iterator[str]:
-    """Yield what the conditions on levels and sides of a body read."""
-    text = code_of("\n".join(body))
-    if re.search(r"(?<!\.)\blevel\b", text):
-        yield "  const uint32_t level = check.level;"
-    for side in ("documented", "observed"):
-        if re.search(rf"(?<!\.)\b{side}\b", text):
-            yield f"  const bool {side} = check.{side};"
+    def _scope(self, body: Sequence[str]) -> Iterator[str]:
+        """Yield what the conditions on levels, sides and implementations of a body read."""
+        text = code_of("\n".join(body))
+        if re.search(r"(?<!\.)\blevel\b", text):
+            yield "  const uint32_t level = check.level;"
+        for side in SIDES:
+            if re.search(rf"(?<!\.)\b{side}\b", text):
+                yield f"  const bool {side} = check.{side};"
+        for by in self.levels.implementations:
+            if f"by_{by}" in text:
+                yield f"  const bool by_{by} = (check.implementation & implementation_{by}) != 0;"

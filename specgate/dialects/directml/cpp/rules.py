@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from specgate.dialects.directml.cpp.levels import SIDES
 from specgate.dialects.directml.cpp.lines import comment, quoted, wrapped
 from specgate.dialects.directml.cpp.places import place_of
 from specgate.dialects.directml.cpp.values import Untranslatable, joined, negated
@@ -71,7 +72,6 @@ class Rules:
         yield from comment(f"{form.name}: {sentence}")
         yield f"static constexpr Rule {name} = {{"
         yield f'    "{self.scope}/{form.name}", {quoted(sentence) if self.text else quoted("")},'
-        yield f"    {', '.join(self._bits(form))}}};"
         condition = self.levels.condition(self.where[form], self.every)
         parts = [] if condition is None else [condition]
         if form.on is not None:
@@ -81,16 +81,32 @@ class Rules:
         test = held.code
         if form.when is not None:
             test = f"{negated(self.translate(form.when.tree)).code} || {joined(held, '||')}"
+        bits = *self._bits(form), *self._levels(form, test)
+        yield f"    {', '.join(bits)}, {', '.join(self._truths(form))}}};"
         place = "place" if self.of_tensors else place_of(form.require, self.translate)
         parts += [f"check.asks({name})", f"check.breaks({test})", f"check.fails({name}, {place})"]
         yield from wrapped(parts, "return true" if self.of_tensors else "return")
 
     def _bits(self, form: RuleForm) -> Iterator[str]:
-        """Yield the rule's own bit, those of the rules that it may echo, those of what it reads, and what it hides."""
+        """Yield the rule's own bit, those of the rules that it may echo, and those of what it reads."""
         after = sum(1 << self.names.index(name) for name in set(form.after) if name in self.names)
         reads = 0 if self.of_tensors else sum(1 << self.fields.index(name) for name in form.fields)
         yield from (f"{bits:#x}" for bits in (1 << self.names.index(form.name), after, reads))
-        yield "true" if "ranks" in form.hides else "false"
+
+    def _truths(self, form: RuleForm) -> Iterator[str]:
+        yield from ("true" if known else "false" for known in ("ranks" in form.hides, form.crashes))
+
+    def _levels(self, form: RuleForm, test: str) -> Iterator[str]:
+        """Yield the levels that refuse what breaks the rule at one of them, by the page and by builds, as bits."""
+        found: dict[str, int] = dict.fromkeys(SIDES, 0)
+        if "check.level" not in test:  # what it asks is the same at all of them
+            held, every = set(self.where[form]), set(self.every)
+            for number, level in enumerate(self.levels.chosen):
+                own = [(level, by) for by in self.levels.implementations]
+                for side in SIDES:
+                    asked = [(level, side), *(own if side == "observed" else ())]
+                    found[side] |= all(each in held or each not in every for each in asked) << number
+        yield from (f"{bits:#x}" for bits in found.values())
 
     def _given(self, path: str) -> str | None:
         """Return what says that what a rule reads is given, None where it always is."""

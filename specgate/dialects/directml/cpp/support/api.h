@@ -9,9 +9,12 @@ struct Device {
   uint32_t capabilities = 0;
 };
 
+// implementation: of the libraries that have rules of their own, a specgate::detail::implementation_ bit; 0 for what all
+// of them do.
 struct Options {
   Basis basis = Basis::both;
   Device device;
+  uint32_t implementation = 0;
 };
 
 // One rule that does not hold, or one thing that no row takes.
@@ -32,11 +35,15 @@ struct Verdict {
 
   // A line for each finding, and the levels that accept.
   std::string text() const {
+    size_t length = 0;
+    for (const Finding& finding : findings) length += finding.id.size() + finding.where.size() + finding.message.size() + 6;
     std::string made;
+    made.reserve(length + (levels.empty() ? 0 : 24 + 5 * levels.size()));
     for (const Finding& finding : findings) {
       made += finding.id;
-      if (!finding.where.empty()) made += " (" + finding.where + ")";
-      made += (finding.message.empty() ? "" : ": " + finding.message) + "\n";
+      if (!finding.where.empty()) made.append(" (").append(finding.where).append(")");
+      if (!finding.message.empty()) made.append(": ").append(finding.message);
+      made += "\n";
     }
     for (size_t i = 0; i < levels.size(); ++i)
       made += (i == 0 ? "accepted by feature level " : ", ") + detail::level_text(levels[i]);
@@ -46,50 +53,84 @@ struct Verdict {
 
 namespace detail {
 
-inline Check prepared(uint32_t level, Basis basis, const Device& device) {
+inline bool knows(const std::vector<Finding>& findings, const std::string& id, const std::string& where) {
+  for (const Finding& one : findings)
+    if (one.id == id && one.where == where) return true;
+  return false;
+}
+
+inline Check prepared(uint32_t level, Basis basis, const Options& options) {
   Check check;
   check.level = level;
   check.documented = basis != Basis::observed;
   check.observed = basis != Basis::documented;
-  check.lacking = device.known ? lacking_types(level, device.capabilities) : 0;
+  check.implementation = check.observed ? options.implementation : 0;
+  check.lacking = options.device.known ? lacking_types(level, options.device.capabilities) : 0;
   return check;
 }
 
 inline bool accepted(uint32_t type, const void* description, uint32_t level, const Options& options) {
   const Entry entry = entry_of(type, level);
   if (entry.judge == nullptr || description == nullptr) return false;
-  Check check = prepared(level, options.basis, options.device);
+  Check check = prepared(level, options.basis, options);
   entry.judge(check, description);
   return !check.refused && !check.broken;
 }
 
 // The findings of one side, causes without their echoes, behind those that are there.
-inline void explain(const Entry& entry, const void* description, uint32_t level, Basis side, const Device& device,
-                    std::vector<Finding>& findings, std::vector<Noted>& lacked) {
+inline void explain(const Entry& entry, const void* description, uint32_t level, Basis side, const Options& options,
+                    std::vector<Finding>& findings, std::vector<Noted>& lacked, uint32_t& excluded) {
   Notes notes;
-  Check check = prepared(level, side, device);
+  notes.before = &findings;
+  Check check = prepared(level, side, options);
   check.operator_name = entry.name;
   check.notes = &notes;
   entry.judge(check, description);
   lacked = std::move(notes.lacked);
+  excluded |= check.excluded;
   uint64_t fields = 0;
   for (const Noted& one : notes.found)
     if (one.part != Part::row_choice && one.field >= 0) fields |= uint64_t(1) << one.field;
-  std::vector<const Noted*> told;
+  std::vector<Noted*> told;
   for (const Part part : {Part::structure, Part::row, Part::tensor, Part::rule, Part::row_choice})
-    for (const Noted& one : notes.found) {
+    for (Noted& one : notes.found) {
       const bool hidden = one.rank && (notes.hidden_ranks >> one.field & 1) != 0;
       const bool echo = one.part == Part::row_choice && (fields >> one.field & 1) != 0;
       if (one.part == part && !hidden && !echo) told.push_back(&one);
     }
   if (told.empty())
-    for (const Noted& one : notes.broken) told.push_back(&one);
-  for (const Noted* one : told) {
-    Finding made{"directml/" + one->id, one->where, one->message, side};
-    bool known = false;
-    for (const Finding& other : findings) known = known || (other.id == made.id && other.where == made.where);
-    if (!known) findings.push_back(std::move(made));
+    for (Noted& one : notes.broken) told.push_back(&one);
+  for (Noted* one : told) {
+    if (!knows(findings, one->id, one->where)) findings.push_back(Finding{std::move(one->id), std::move(one->where), std::move(one->message), side});
   }
+}
+
+constexpr uint32_t count_of_levels = sizeof every_level / sizeof *every_level;
+
+// The place of a level in every_level, or the number of them for one that is not known.
+inline uint32_t place_of(uint32_t level) {
+  uint32_t place = 0;
+  while (place < count_of_levels && every_level[place] != level) ++place;
+  return place;
+}
+
+// The levels that accept a description, without those that are known to refuse it, as bits. Of levels at which the
+// operator is the same, one is asked.
+inline std::vector<uint32_t> accepting(uint32_t type, const void* description, uint32_t excluded, const Options& options) {
+  std::vector<uint32_t> found;
+  const uint32_t changes = entry_of(type, 0).changes;
+  const auto next = [&](uint32_t place) {
+    do ++place;
+    while (place < count_of_levels && (changes >> place & 1) == 0);
+    return place;
+  };
+  for (uint32_t first = 0, end; first < count_of_levels; first = end) {
+    end = next(first);
+    const uint32_t bits = ((uint32_t(1) << end) - (uint32_t(1) << first));
+    if ((excluded & bits) != 0 || !accepted(type, description, every_level[first], options)) continue;
+    found.insert(found.end(), every_level + first, every_level + end);
+  }
+  return found;
 }
 
 inline Verdict refused(uint32_t type, const void* description, uint32_t level, const Options& options) {
@@ -103,6 +144,7 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
     return verdict;
   }
   const std::string name = std::string("directml/") + entry.name;
+  uint32_t excluded = known_level(level) ? uint32_t(1) << place_of(level) : 0;
   if (!known_level(level)) {
     say("directml/unknown-level", "there is no feature level of the number " + std::to_string(level) + " here");
   } else if (description == nullptr) {
@@ -112,16 +154,15 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
     const bool exists = entry_of(type, level).judge != nullptr;
     if (!exists) say(name + "/level", std::string(entry.name) + " does not exist at feature level " + level_text(level));
     std::vector<Finding> unasked;  // of a level without the operator only what the device lacks is told
+    const bool alike = (entry.alike >> place_of(level) & 1) != 0;
     for (const Basis side : {Basis::documented, Basis::observed})
-      if (options.basis == side || options.basis == Basis::both)
-        explain(entry, description, level, side, options.device, exists ? verdict.findings : unasked, lacked);
+      if (options.basis == side || (options.basis == Basis::both && (side == Basis::documented || !alike)))
+        explain(entry, description, level, side, options, exists ? verdict.findings : unasked, lacked, excluded);
     const Basis last = options.basis == Basis::observed ? Basis::observed : Basis::documented;
-    for (const Noted& one : lacked) verdict.findings.push_back(Finding{"directml/" + one.id, one.where, one.message, last});
+    for (const Noted& one : lacked) verdict.findings.push_back(Finding{one.id, one.where, one.message, last});
     if (verdict.findings.empty()) say(name + "/undecided", "it could not be decided whether this is taken");
   }
-  if (description != nullptr)
-    for (const uint32_t other : every_level)
-      if (accepted(type, description, other, options)) verdict.levels.push_back(other);
+  if (description != nullptr) verdict.levels = accepting(type, description, excluded, options);
   return verdict;
 }
 
@@ -140,18 +181,98 @@ inline Verdict check(const Description& description, Level level, const Options&
   return detail::refused(type, description.Desc, at, options);
 }
 
+// The same as check(), without findings.
+template <class Description, class Level>
+inline bool accepts(const Description& description, Level level, const Options& options = Options()) {
+  return detail::accepted(uint32_t(description.Type), description.Desc, uint32_t(level), options);
+}
+
+namespace detail {
+
+// A number in place of an enum that the program's headers declare.
+struct AnyEnum {
+  uint32_t number;
+  template <class T, class = std::enable_if_t<std::is_enum_v<T> || std::is_integral_v<T>>>
+  operator T() const { return T(number); }
+};
+
+// As DML_FEATURE_QUERY_FEATURE_LEVELS.
+struct LevelsQuery {
+  uint32_t count;
+  const uint32_t* levels;
+};
+constexpr uint32_t feature_levels = 1;
+
+// The known level that is nearest below a number.
+inline uint32_t known_below(uint32_t level) {
+  uint32_t found = every_level[0];
+  for (const uint32_t each : every_level)
+    if (each <= level) found = each;
+  return found;
+}
+
+// Whether libraries have been seen to crash on what is wrong with a description, or it leads them to memory that is none.
+inline bool harmful(uint32_t type, const void* description, uint32_t level, const Options& options) {
+  const Entry entry = entry_of(type, 0);
+  if (entry.judge == nullptr) return false;
+  if (description == nullptr) return true;
+  Check check = prepared(level, Basis::both, options);
+  entry.judge(check, description);
+  if (check.harmful || !(check.refused || check.broken)) return check.harmful;
+  Notes notes;
+  check = prepared(level, Basis::both, options);
+  check.operator_name = entry.name;
+  check.notes = &notes;
+  entry.judge(check, description);
+  return check.harmful;
+}
+
+}  // namespace detail
+
+// What create_operator asks by where it is given nothing else: a library of this system, whatever the device.
+inline Options of_this_system() {
+  Options made;
+  made.implementation = detail::this_system;
+  return made;
+}
+
+// The highest feature level that a device confirms, of those that this header knows; its lowest where it confirms none.
+template <class Creator>
+inline uint32_t level_of(Creator* device) {
+  for (size_t i = detail::count_of_levels; i-- > 0;) {
+    const uint32_t wanted = detail::every_level[i];
+    const detail::LevelsQuery query{1, &wanted};
+    uint32_t found = 0;
+    const auto result = device->CheckFeatureSupport(detail::AnyEnum{detail::feature_levels}, uint32_t(sizeof query), &query,
+                                                    uint32_t(sizeof found), &found);
+    if (result >= 0 && found == wanted) return wanted;
+  }
+  return detail::every_level[0];
+}
+
 // Where create_operator says what is wrong; by default the standard error.
 using Teller = void (*)(const char* text, void* context);
 inline void to_standard_error(const char* text, void*) { std::fputs(text, stderr); }
 
-// Calls device->CreateOperator, and where that fails tells why. The level is the highest that the device supports:
+// Calls device->CreateOperator, and where that fails tells why:
 //     create_operator(device, DML_FEATURE_LEVEL_5_0, &desc, IID_PPV_ARGS(&op));
-// A description that crashes the library is not kept from it: ask check() before, where that may happen.
+// A description on which libraries crash is told of and refused with E_INVALIDARG, and CreateOperator is not called.
 template <class Creator, class Level, class Description, class Id>
 inline auto create_operator(Creator* device, Level level, const Description* description, const Id& id, void** made,
-                            const Options& options = Options(), Teller tell = to_standard_error,
-                            void* context = nullptr) {
-  const auto result = device->CreateOperator(description, id, made);
+                            const Options& options = of_this_system(), Teller tell = to_standard_error,
+                            void* context = nullptr) -> decltype(device->CreateOperator(description, id, made)) {
+  using Result = decltype(device->CreateOperator(description, id, made));
+  const auto type = uint32_t(description->Type), at = detail::known_below(uint32_t(level));
+  if (detail::harmful(type, description->Desc, at, options)) {
+    Options careful = options;
+    careful.basis = Basis::both;
+    std::string why = accepts(*description, at, careful) ? "" : detail::refused(type, description->Desc, at, careful).text();
+    if (why.empty()) why = "there is a null pointer where the description says that something is\n";
+    tell(("CreateOperator was not called: libraries may crash on this description\n" + why).c_str(), context);
+    if (made != nullptr) *made = nullptr;
+    return Result(int32_t(0x80070057u));
+  }
+  const Result result = device->CreateOperator(description, id, made);
   if (result < 0) {
     const Verdict verdict = check(*description, level, options);
     tell(verdict.accepted ? "the tables take this description\n" : verdict.text().c_str(), context);
@@ -159,10 +280,12 @@ inline auto create_operator(Creator* device, Level level, const Description* des
   return result;
 }
 
-// The same as check(), without findings.
-template <class Description, class Level>
-inline bool accepts(const Description& description, Level level, const Options& options = Options()) {
-  return detail::accepted(uint32_t(description.Type), description.Desc, uint32_t(level), options);
+// The same at the highest level that the device confirms, which it is asked for each time; level_of() asks once.
+template <class Creator, class Description, class Id>
+inline auto create_operator(Creator* device, const Description* description, const Id& id, void** made,
+                            const Options& options = of_this_system(), Teller tell = to_standard_error,
+                            void* context = nullptr) -> decltype(device->CreateOperator(description, id, made)) {
+  return create_operator(device, level_of(device), description, id, made, options, tell, context);
 }
 
 }  // namespace specgate

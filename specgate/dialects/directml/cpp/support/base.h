@@ -3,6 +3,13 @@
 // Structures are read member by member with memcpy, so that what a program declares them as does not matter, and every
 // pointer is looked at before it is followed. Nothing here allocates or throws.
 
+// Where compilers that inline little would spend a call on a comparison.
+#if defined(__GNUC__)
+#define SPECGATE_ALWAYS_INLINE __attribute__((always_inline))
+#else
+#define SPECGATE_ALWAYS_INLINE
+#endif
+
 namespace specgate {
 
 #if defined(__SIZEOF_INT128__) && !defined(SPECGATE_NO_INT128)
@@ -60,6 +67,8 @@ class Wide {
 };
 #endif
 
+struct Finding;
+
 namespace abi {
 
 struct TensorDesc {
@@ -92,7 +101,7 @@ union ScalarUnion {
 
 namespace detail {
 
-constexpr uint32_t buffer_tensor = 1;
+constexpr uint32_t no_tensor = 0, buffer_tensor = 1;
 
 // A number of more than 64 bits.
 constexpr Wide wide(uint64_t high, uint64_t low) {
@@ -111,12 +120,13 @@ inline T load(const T* from) {
   return value;
 }
 
-// Several numbers that a structure points to. given: whether it points to any.
+// Several numbers that a structure points to. given: whether it points to any. hollow: it counts some, and points to
+// none, so that a library may read where there is nothing.
 template <class T>
 struct Numbers {
   const T* data = nullptr;
   int64_t count = 0;
-  bool given = false;
+  bool given = false, hollow = false;
 };
 using Sizes = Numbers<uint32_t>;
 
@@ -128,18 +138,28 @@ struct Range {
 template <class T>
 using List = std::initializer_list<T>;
 
+// A tensor, with the product of its sizes, which many rules ask for. hollow: it says that it has something, and does not.
 struct Tensor {
-  bool given = false;
-  bool readable = true;
+  bool given = false, readable = true, hollow = false;
   uint32_t type = 0, flags = 0, alignment = 0;
   uint64_t total = 0;
+  int64_t elements = 1;  // counted, or -1
   Sizes sizes, strides;
 };
+
+// A factor of 0 may come after the product is too large to hold.
+inline int64_t multiplied(int64_t product, int64_t by) {
+  if (((product | by) >> 31) == 0) return product * by;  // both from 0 up, and small
+  if (product == 0 || by == 0) return 0;
+  const int64_t sign = (product < 0) == (by < 0) ? 1 : -1;
+  const int64_t one = product < 0 ? -product : product, other = by < 0 ? -by : by;
+  return sign * (one > saturated / other ? saturated : one * other);
+}
 
 struct Tensors {
   const abi::TensorDesc* data = nullptr;
   int64_t count = 0;
-  bool given = false;
+  bool given = false, hollow = false;
 };
 
 struct Operator {
@@ -151,7 +171,7 @@ struct Operator {
 struct Operators {
   const abi::OperatorDesc* data = nullptr;
   int64_t count = 0;
-  bool given = false;
+  bool given = false, hollow = false;
 };
 
 struct ScaleAndBias {
@@ -159,10 +179,12 @@ struct ScaleAndBias {
   bool given = false;
 };
 
-inline Tensor read(const abi::TensorDesc* at) {
+// counting: whether the elements are counted here, and not when they are asked for.
+inline Tensor read(const abi::TensorDesc* at, bool counting) {
   Tensor tensor;
   if (at == nullptr) return tensor;
   const auto* buffer = static_cast<const abi::BufferTensorDesc*>(load(&at->Desc));
+  tensor.hollow = buffer == nullptr && load(&at->Type) != no_tensor;
   if (buffer == nullptr) return tensor;  // programs leave a tensor out so, too
   tensor.given = true;
   const uint32_t rank = load(&buffer->DimensionCount);
@@ -175,12 +197,16 @@ inline Tensor read(const abi::TensorDesc* at) {
   tensor.sizes.data = load(&buffer->Sizes);
   tensor.sizes.given = true;
   tensor.sizes.count = tensor.sizes.data == nullptr ? 0 : rank;
+  tensor.hollow = tensor.sizes.data == nullptr && rank != 0;
+  if (!counting) tensor.elements = -1;
+  for (int64_t d = 0; counting && d < tensor.sizes.count; ++d)
+    tensor.elements = multiplied(tensor.elements, load(tensor.sizes.data + d));
   tensor.strides.data = load(&buffer->Strides);
   tensor.strides.given = tensor.strides.data != nullptr;
   tensor.strides.count = tensor.strides.given ? rank : 0;
   return tensor;
 }
-inline Tensor tensor(const abi::TensorDesc* const* at) { return read(load(at)); }
+inline Tensor tensor(const abi::TensorDesc* const* at) { return read(load(at), true); }
 
 // What a structure points to, as many as it counts.
 template <class Found, class T>
@@ -188,7 +214,9 @@ inline Found pointed_to(const T* const* at, const uint32_t* count) {
   Found found;
   found.data = load(at);
   found.given = found.data != nullptr;
-  found.count = found.given ? load(count) : 0;
+  found.count = load(count);
+  found.hollow = !found.given && found.count != 0;
+  if (!found.given) found.count = 0;
   return found;
 }
 

@@ -1,10 +1,12 @@
 // A rule of the tables: its id, its sentence, its bit among the rules of its function, the bits of those that it would
-// only repeat, and the bits of the fields that it reads. hides_rank: it says of a rank all that a row would.
+// only repeat, the bits of the fields that it reads, and the levels that refuse what breaks it, by the page and by builds.
+// hides_rank: it says of a rank all that a row would. crashes: libraries do where it does not hold.
 struct Rule {
   const char* id;
   const char* sentence;
   uint64_t bit, after, reads;
-  bool hides_rank;
+  uint32_t documented, observed;
+  bool hides_rank, crashes;
 };
 
 // A field, or an element of one that is an array, or a member of what a field holds.
@@ -32,9 +34,11 @@ struct Noted {
   int field = -1;
   bool rank = false;
 };
+// before: what the other side refuses, which is not said again.
 struct Notes {
   std::vector<Noted> found, broken, lacked;
   uint64_t hidden_ranks = 0;
+  const std::vector<Finding>* before = nullptr;
 };
 
 // The ranks that a row takes, as bits.
@@ -48,6 +52,14 @@ constexpr uint64_t ranks(int low, int high) {
 template <int... numbers>
 constexpr uint64_t ranks_of = ((uint64_t(1) << numbers) | ...);
 
+inline bool knows(const std::vector<Finding>& findings, const std::string& id, const std::string& where);
+inline std::string id_of(List<const char*> parts) {
+  std::string made;
+  made.reserve(64);
+  made += "directml/";
+  for (const char* part : parts) made += part;
+  return made;
+}
 inline std::string level_text(uint32_t level) {
   return std::to_string(level >> 12) + "." + std::to_string(level >> 8 & 15);
 }
@@ -57,8 +69,12 @@ inline std::string type_text(uint32_t type) {
 }
 inline std::string bits_text(uint64_t bits, bool types) {
   std::string made;
-  for (uint32_t number = 0; number < 64; ++number)
-    if (bits >> number & 1) made += (made.empty() ? "" : ", ") + (types ? type_text(number) : std::to_string(number));
+  made.reserve(96);
+  for (uint32_t number = 0; bits != 0; ++number, bits >>= 1) {
+    if ((bits & 1) == 0) continue;
+    if (!made.empty()) made += ", ";
+    made += types ? type_text(number) : std::to_string(number);
+  }
   return made;
 }
 
@@ -76,9 +92,14 @@ struct Check {
   const char* operator_name = "";
   Notes* notes = nullptr;          // none where only the answer is wanted
   uint64_t failed = 0, lost = 0;   // rules that do not hold, fields that cannot be read
+  uint32_t excluded = 0;           // the levels that surely refuse it as well, as bits
+  uint32_t implementation = 0;     // of those that have rules of their own, as a bit
+  bool harmful = false;            // a library may crash; known only where all findings are wanted
 
   // Rules.
-  bool asks(const Rule& rule) const { return (failed & rule.after) == 0 && (lost & rule.reads) == 0; }
+  SPECGATE_ALWAYS_INLINE bool asks(const Rule& rule) const { return notes == nullptr || considers(rule); }
+  bool considers(const Rule& rule) const { return (rule.crashes || !repeats(rule)) && (lost & rule.reads) == 0; }
+  bool repeats(const Rule& rule) const { return (failed & rule.after) != 0; }
   bool breaks(bool held) const { return !held || broken; }
   bool fails(const Rule& rule, const char* where) {
     return noted(Part::rule, rule, where, -1);
@@ -114,8 +135,9 @@ struct Check {
   bool refuses(Part part, const char* aspect, const Place& place, F message) {
     refused = true;
     if (notes == nullptr) return true;
-    if (part == Part::structure) lost |= uint64_t(1) << place.number;
-    Noted made{part, std::string(operator_name) + "/" + place.field + "." + aspect, place.text(), message(), place.number};
+    if (part == Part::structure) lost |= uint64_t(1) << place.number, excluded = ~uint32_t(0);
+    Noted made{part, id_of({operator_name, "/", place.field, ".", aspect}), place.text(), "", place.number};
+    if (notes->before == nullptr || !knows(*notes->before, made.id, made.where)) made.message = message();
     made.rank = std::strcmp(aspect, "rank") == 0;
     notes->found.push_back(std::move(made));
     return false;
@@ -124,6 +146,7 @@ struct Check {
     return refuses(Part::structure, "required", place, [&] { return std::string(place.field) + " is required, but it is not given"; });
   }
   bool unreadable(const char* what, const Place& place) {
+    harmful = true;
     return refuses(Part::structure, "unreadable", place, [&] { return place.text() + " " + what; });
   }
   bool readable(const Tensor& tensor, const Place& place) {
@@ -133,15 +156,20 @@ struct Check {
       return place.text() + ".DataType is " + std::to_string(tensor.type) + ", which is no DML_TENSOR_DATA_TYPE";
     });
   }
-  bool optional(const Tensor& tensor, const Place& place) { return tensor.given && readable(tensor, place); }
+  bool optional(const Tensor& tensor, const Place& place) {
+    harmful = harmful || tensor.hollow;
+    return tensor.given && readable(tensor, place);
+  }
   bool required(const Tensor& tensor, const Place& place) {
-    return tensor.given ? readable(tensor, place) : missing(place);
+    harmful = harmful || !tensor.given;
+    return tensor.given ? optional(tensor, place) : missing(place);
   }
   bool required(const Tensors& tensors, const Place& place) {
+    harmful = harmful || tensors.hollow;
     if (!tensors.given) return missing(place);
     if (tensors.count > int64_t(most_elements)) return unreadable("has too many tensors", place);
     for (int64_t i = 0; i < tensors.count; ++i) {
-      const Tensor tensor = read(tensors.data + i);
+      const Tensor tensor = read(tensors.data + i, false);
       if (!tensor.given && unreadable("is no tensor", place.element(i))) return true;
       if (optional(tensor, place.element(i))) return true;
     }
@@ -149,19 +177,25 @@ struct Check {
   }
   template <class T>
   bool required(const Numbers<T>& numbers, const Place& place) {
-    return numbers.given ? optional(numbers, place) : missing(place);
+    return optional(numbers, place) || (!numbers.given && missing(place));
   }
   template <class T>
   bool optional(const Numbers<T>& numbers, const Place& place) {
+    harmful = harmful || numbers.hollow;
     return numbers.count > int64_t(most_elements) && unreadable("has too many elements", place);
   }
-  bool required(const Operator& fused, const Place& place) { return !fused.given && missing(place); }
+  bool required(const Operator& fused, const Place& place) {
+    harmful = harmful || !fused.given;
+    return !fused.given && missing(place);
+  }
   bool required(const Operators& fused, const Place& place) {
+    harmful = harmful || fused.hollow;
     if (!fused.given) return missing(place);
     return fused.count > int64_t(most_operators) && unreadable("has too many operators", place);
   }
   bool truth(int32_t value, const Place& place) {
-    return value != 0 && value != 1 && unreadable("is neither 0 nor 1", place);
+    return value != 0 && value != 1 &&
+           refuses(Part::structure, "unreadable", place, [&] { return place.text() + " is neither 0 nor 1"; });
   }
   bool is_lost(const Place& place) const { return (lost >> place.number & 1) != 0; }
 
@@ -182,7 +216,7 @@ struct Check {
   bool row(const Tensors& tensors, uint32_t types, uint64_t ranks, const Place& place) {
     if (tensors.count > int64_t(most_elements)) return false;
     for (int64_t i = 0; i < tensors.count; ++i)
-      if (row(read(tensors.data + i), types, ranks, place.element(i))) return true;
+      if (row(read(tensors.data + i, false), types, ranks, place.element(i))) return true;
     return false;
   }
   bool word(uint32_t value, uint32_t words, const Place& place) {
@@ -194,7 +228,7 @@ struct Check {
   bool no_case(const Place& place) {
     refused = true;
     if (notes == nullptr) return true;
-    Noted made{Part::row_choice, std::string(operator_name) + "/support-case", place.text(), "", place.number};
+    Noted made{Part::row_choice, id_of({operator_name, "/support-case"}), place.text(), "", place.number};
     made.message = "No row of the support table applies";
     notes->found.push_back(std::move(made));
     return false;
@@ -215,6 +249,7 @@ struct Check {
     return false;
   }
   bool flaw(const char* message, const Place& place) {
+    harmful = true;
     return refuses(Part::row, "operator", place, [&] { return place.text() + " " + message; });
   }
 
@@ -225,7 +260,7 @@ struct Check {
       refused = true;
       if (notes == nullptr) return true;
       const std::string message = place.text() + " is " + type_text(tensor.type) + ", which this device does not take";
-      notes->lacked.push_back(Noted{Part::tensor, "tensor/device-capability", place.text() + ".DataType", message});
+      notes->lacked.push_back(Noted{Part::tensor, id_of({"tensor/device-capability"}), place.text() + ".DataType", message});
     }
     const uint64_t outer = failed;
     failed = 0;
@@ -236,7 +271,7 @@ struct Check {
   bool obeys(const Tensors& tensors, const Place& place, bool output) {
     if (tensors.count > int64_t(most_elements)) return false;
     for (int64_t i = 0; i < tensors.count; ++i)
-      if (obeys(read(tensors.data + i), place.element(i), output)) return true;
+      if (obeys(read(tensors.data + i, true), place.element(i), output)) return true;
     return false;
   }
 };
@@ -247,10 +282,13 @@ inline void mark_broken(Check& check) { check.broken = true; }
 inline bool Check::noted(Part part, const Rule& rule, const std::string& where, int field) {
   refused = true;
   if (notes == nullptr) return true;
+  harmful = harmful || rule.crashes;
+  if (repeats(rule)) return broken = false;
   failed |= rule.bit;
+  excluded |= (documented ? rule.documented : 0) | (observed ? rule.observed : 0);
   const bool undefined = broken;
   broken = false;
-  Noted made{part, rule.id, undefined && part == Part::rule ? "" : where, rule.sentence, field};
+  Noted made{part, id_of({rule.id}), undefined && part == Part::rule ? "" : where, rule.sentence, field};
   if (undefined && !made.message.empty()) made.message += ", which cannot be decided here";
   (undefined ? notes->broken : notes->found).push_back(std::move(made));
   return false;

@@ -41,7 +41,7 @@ inline T at(Check& check, const List<T>& list, int64_t index) {
   return 0;
 }
 inline Tensor item(Check& check, const Tensors& tensors, int64_t index) {
-  if (index >= 0 && index < tensors.count) return read(tensors.data + index);
+  if (index >= 0 && index < tensors.count) return read(tensors.data + index, false);
   mark_broken(check);
   return Tensor();
 }
@@ -82,7 +82,7 @@ inline bool every(const List<T>& list, F f) {
 template <class F>
 inline bool every(const Tensors& tensors, F f) {
   for (int64_t i = 0; i < tensors.count; ++i)
-    if (!f(read(tensors.data + i))) return false;
+    if (!f(read(tensors.data + i, false))) return false;
   return true;
 }
 template <class S, class F>
@@ -92,7 +92,7 @@ inline bool some(const S& sequence, F f) {
 
 template <class T>
 inline int64_t element(const Numbers<T>& numbers, int64_t index) { return load(numbers.data + index); }
-inline Tensor element(const Tensors& tensors, int64_t index) { return read(tensors.data + index); }
+inline Tensor element(const Tensors& tensors, int64_t index) { return read(tensors.data + index, false); }
 inline int64_t element(const Range&, int64_t index) { return index; }
 inline int64_t element(const List<int64_t>& list, int64_t index) { return list.begin()[index]; }
 template <class S>
@@ -108,13 +108,6 @@ inline S few(Check& check, const S& sequence) {
   return S();
 }
 
-// A factor of 0 may come after the product is too large to hold.
-inline int64_t multiplied(int64_t product, int64_t by) {
-  if (product == 0 || by == 0) return 0;
-  const int64_t sign = (product < 0) == (by < 0) ? 1 : -1;
-  const int64_t one = product < 0 ? -product : product, other = by < 0 ? -by : by;
-  return sign * (one > saturated / other ? saturated : one * other);
-}
 inline int64_t limited(int64_t number) {
   return number > saturated ? saturated : number < -saturated ? -saturated : number;
 }
@@ -165,7 +158,9 @@ inline bool same(const A& one, const B& other) {
   return true;
 }
 
-inline int64_t elements(const Tensor& tensor) { return product(tensor.sizes); }
+inline int64_t elements(const Tensor& tensor) {
+  return tensor.elements >= 0 ? tensor.elements : product(tensor.sizes);
+}
 
 // How many elements lie between the first and the last one, both counted.
 inline Wide extent(const Tensor& tensor) {
@@ -186,7 +181,9 @@ inline int64_t bits(Check& check, const Tensor& tensor) {
 }
 // The least bytes of a buffer, a multiple of 4. It is asked for only where the type is known.
 inline Wide minimum_size(const Tensor& tensor) {
-  return (extent(tensor) * Wide(known_bits(tensor.type)) + Wide(int64_t(31))) / Wide(int64_t(32)) * Wide(int64_t(4));
+  const Wide reached = extent(tensor);
+  if (reached < Wide(int64_t(1) << 56)) return Wide((int64_t(reached) * known_bits(tensor.type) + 31) / 32 * 4);
+  return (reached * Wide(known_bits(tensor.type)) + Wide(int64_t(31))) / Wide(int64_t(32)) * Wide(int64_t(4));
 }
 
 inline Wide scalar(const abi::ScalarUnion* at, uint32_t type) {

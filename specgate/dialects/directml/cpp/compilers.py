@@ -1,0 +1,80 @@
+"""The compilers of C++ that can be asked to compile the header, and programs made with it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+__all__ = ["COMPILERS", "Compiler", "compilers"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A compiler that is installed. command: how it begins. windows: whether it makes programs for Windows."""
+
+    name: str
+    command: tuple[str, ...]
+    windows: bool = False
+
+    @property
+    def sanitizes(self) -> bool:
+        """Whether it has AddressSanitizer and UndefinedBehaviorSanitizer, with what they need when a program runs."""
+        return not self.windows and "ziglang" not in self.command
+
+    def run(self, arguments: Sequence[str]) -> None:
+        """Run it; raise InputError with what it says first where it fails."""
+        done = subprocess.run([*self.command, *arguments], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise InputError(f"{self.name} failed: {done.stderr.strip()[:2000]}")
+
+    def program(self, folder: Path, sources: Sequence[Path], includes: Sequence[Path], flags: Sequence[str]) -> Path:
+        """Compile C++ and C, by the endings of the names, into a program in `folder`; the header lies there as well."""
+        made = folder / ("program.exe" if self.windows else "program")
+        within = [f"-I{each}" for each in (folder, *includes)]
+        objects = []
+        for source in sources:
+            objects.append(str(folder / f"{source.name}.o"))
+            language = ["-x", "c"] if source.suffix == ".c" else ["-std=c++17"]
+            self.run([*language, *flags, *within, "-c", str(source), "-o", objects[-1]])
+        self.run([*objects, "-o", str(made), *(["-static"] if self.windows else ["-ldl"])])
+        return made
+
+
+#: How compilers begin, by the names under which they are asked for. zig is clang in a package of Python.
+COMPILERS: Final = {
+    "g++": ("g++",),
+    "clang++": ("clang++",),
+    "c++": ("c++",),
+    "zig": (sys.executable, "-m", "ziglang", "c++"),
+    "x86_64-w64-mingw32-g++": ("x86_64-w64-mingw32-g++",),
+    "zig for Windows": (sys.executable, "-m", "ziglang", "c++", "-target", "x86_64-windows-gnu"),
+}
+_FOR_WINDOWS: Final = frozenset({"x86_64-w64-mingw32-g++", "zig for Windows"})
+_ON_WINDOWS: Final = os.name == "nt"
+
+
+def compilers(*, windows: bool = _ON_WINDOWS) -> Iterator[Compiler]:
+    """Yield the compilers that are installed, the first choice first. windows: those that make programs for Windows.
+
+    On Windows itself every compiler does.
+    """
+    for name, command in COMPILERS.items():
+        makes = _ON_WINDOWS or name in _FOR_WINDOWS
+        if makes is windows and _installed(command):
+            yield Compiler(name, command, windows=makes)
+
+
+def _installed(command: tuple[str, ...]) -> bool:
+    module = command[2] if "-m" in command else None
+    return importlib.util.find_spec(module) is not None if module else shutil.which(command[0]) is not None

@@ -1,0 +1,58 @@
+"""The benchmark of the C++ header: figures where a compiler and a library are there, and why not where one is not."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from specgate.bench import cpp_groups as bench
+from specgate.cli import main
+from specgate.dialects.directml.cpp.beside import Beside
+from specgate.dialects.directml.cpp.compilers import compilers
+from specgate.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "OPERATORS", ("ONE_HOT", "GATHER"))
+    monkeypatch.setattr(bench, "CHANGES", 1)
+
+
+def measured(capsys: pytest.CaptureFixture[str]) -> list[dict]:
+    assert main(["bench", "cpp", "--repeat", "1", "--format", "json"]) == 0
+    groups: list[dict] = json.loads(capsys.readouterr().out)["groups"]
+    return groups
+
+
+def test_without_a_library_it_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path))
+    checking, compiling = measured(capsys)
+    assert all("is not installed" in contender["missing"] for contender in checking["contenders"])
+    assert compiling["remarks"]["the header"].endswith(" MB")
+
+
+def test_without_a_compiler_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("specgate.dialects.directml.cpp.compilers.COMPILERS", {"absent": ("no-such-compiler",)})
+    _, compiling = measured(capsys)
+    assert [contender["missing"] for contender in compiling["contenders"]] == ["no C++ compiler is installed"] * 2
+
+
+@pytest.mark.oracle
+def test_ratios_are_of_one_process(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    if next(compilers(), None) is None:
+        pytest.skip("NO C++ COMPILER is installed: nothing is measured")
+    try:
+        Beside(tmp_path, bench.LEVEL, operators=["ONE_HOT"])
+    except InputError as error:
+        pytest.skip(f"NO REAL DIRECTML IS ASKED: {error}")
+    checking, compiling = measured(capsys)
+    assert all(contender["median_seconds"] > 0 for contender in checking["contenders"] + compiling["contenders"])
+    assert len(checking["remarks"]) == 2
+    assert all("at worst" in said for said in checking["remarks"].values())
