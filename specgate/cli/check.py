@@ -38,6 +38,10 @@ def check(arguments: argparse.Namespace) -> int:
     selected = selection(arguments, config)
     asked = Asked(parse_targets(texts or []), basis or "both", device_of(arguments.device))
     expect_once(arguments.descriptor)
+    if arguments.output:
+        from specgate.files import refuse_replaced
+
+        refuse_replaced([arguments.output], arguments.descriptor)
     if arguments.format == "jsonl":
         from specgate.cli.stream import stream
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from specgate.cli.common import emit, expect_once, expect_severity, options, selection, width
 from specgate.errors import InputError
-from specgate.files import refuse_shared
+from specgate.files import refuse_replaced, refuse_shared
 from specgate.linting.config import Config, load_config
 from specgate.linting.files import discover, looks_like_model, quoted, suffixes_of_models
 from specgate.linting.given import STDIN, standard_input
@@ -52,6 +52,7 @@ def lint(arguments: argparse.Namespace) -> int:
     files = discover(paths, exclude=config.excluded, skipped=skipped) if paths else []
     if skipped and arguments.verbose:
         _mention(skipped)
+    refuse_replaced(_outputs(arguments, config), [*files, *([config.source] if config.source else [])])
     jobs = [_job(file, arguments, config) for file in files]
     changing = _changing(arguments, selected, config, given=named != arguments.path)
     if named != arguments.path:

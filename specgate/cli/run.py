@@ -16,7 +16,7 @@ from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed
 from specgate.dialects import document_package, model_package, package
 from specgate.errors import Error, InputError
-from specgate.files import Plain, refuse_shared, writing
+from specgate.files import Plain, refuse_replaced, refuse_shared, writing
 from specgate.linting.given import TEXT, argument, standard_input
 from specgate.targets import parse_target
 
@@ -39,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     inputs = {name: _load(path) for name, path in map(_named, arguments.input)}
     wanted = dict(map(_named, arguments.output))
     refuse_shared(wanted.values())
+    refuse_replaced(wanted.values(), [arguments.file])
     target = parse_target(arguments.target) if arguments.target else None
     given = standard_input() if arguments.file == "-" else argument(arguments.file)
     owner = model_package(arguments.file) if given is None else package(given.kind) if given.kind != TEXT else None

@@ -315,3 +315,27 @@ def test_a_pin_that_is_none(capsys, dynamic, pin):
 def test_a_pin_twice(capsys, dynamic):
     assert main(["lint", dynamic, "-t", "onnx:17", "--pin", "a=1", "--pin", "a=2"]) == 2
     assert "expected one size for 'a', found 1 and 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "model", "options"),
+    [
+        ("check", "good.json", ["-t", "directml:4.1", "-o", "good.json"]),
+        ("check", "good.json", ["-t", "directml:4.1", "-o", "link.json"]),
+        ("check", "good.json", ["-t", "directml:4.1", "--format", "jsonl", "-o", "./good.json"]),
+        ("lint", "good.json", ["-t", "directml:4.1", "-o", "good.json"]),
+        ("lint", ".", ["-t", "directml:4.1", "--report", "json=good.json"]),
+        ("lint", "good.json", ["-t", "directml:4.1", "-o", "specgate.toml"]),
+        ("run", "good.json", ["--output", "OutputTensor=good.json"]),
+        ("place", "model.onnx", ["-t", "onnxruntime:1.24.4", "-o", "model.onnx"]),
+    ],
+)
+def test_no_output_replaces_what_is_read(capsys, tmp_path, command, model, options):
+    write(tmp_path / "good.json", GOOD)
+    (tmp_path / "link.json").symlink_to("good.json")
+    (tmp_path / "specgate.toml").write_text('severity = "note"\n', encoding="utf-8")
+    (tmp_path / "model.onnx").write_bytes((DATA / "placement/head_opset22.onnx").read_bytes())
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    assert main([command, model, *options]) == 2
+    assert "found one that is read: it would be replaced" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
