@@ -96,7 +96,9 @@ def refuse_replaced(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[
     written = {key: os.fspath(path) for path in outputs if path != "-" and (key := _identity(path)) is not None}
     for each in inputs if written else ():
         if each != "-" and (key := _identity(each)) in written:
-            raise InputError("expected a file to write, found one that is read: it would be replaced", file=written[key])
+            raise InputError(
+                "expected a file to write, found one that is read: it would be replaced", file=written[key]
+            )
 
 
 def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | str | None:

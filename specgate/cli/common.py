@@ -32,7 +32,10 @@ CONFIG_FILES = ("specgate.toml", "pyproject.toml")
 
 def has_config(start: str) -> bool:
     """Return whether a configuration file may apply to `start`: only then are tomllib and pathlib worth loading."""
-    folder = os.path.abspath(start)  # noqa: PTH100  # pathlib costs what a cold check must not pay
+    try:
+        folder = os.path.abspath(start)  # noqa: PTH100  # pathlib costs what a cold check must not pay
+    except OSError:  # the current folder is gone: who loads the configuration says so
+        return True
     while True:
         if any(os.path.isfile(os.path.join(folder, name)) for name in CONFIG_FILES):  # noqa: PTH113, PTH118
             return True

@@ -60,7 +60,11 @@ def run(arguments: argparse.Namespace) -> int:
     if owner is not None:
         return _document(owner, arguments, document, name, target, wanted)
     descriptor = one_of(placed(text, name, target.dialect if target else None), name)
-    _deliver(_executed(descriptor, inputs, target, arguments), wanted, shown=True)
+    try:
+        outputs = _executed(descriptor, inputs, target, arguments)
+    except InputError as error:
+        raise InputError(error.message, file=error.file or name, place=error.place) from None
+    _deliver(outputs, wanted, shown=True)
     return 0
 
 

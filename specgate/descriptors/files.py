@@ -62,7 +62,7 @@ def one_of(entries: Iterable[Placed], name: str) -> Descriptor:
         raise InputError(f"expected one descriptor, found {len(found)}: {names or 'none'}{more}", file=name)
     entry = found[0][2]
     if isinstance(entry, NoTableEntry):
-        raise NoTable(entry.message)
+        raise NoTable(f"{name}: {entry.message}")
     return entry
 
 

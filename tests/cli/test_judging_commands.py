@@ -117,7 +117,7 @@ def test_an_undecided_descriptor_exits_0_and_names_the_dimension(capsys):
         (["check", "{}", "-t", "directml:4.1"], "expected a descriptor"),
         (["check", json.dumps(GOOD), "-t", "directml:4.2"], "unknown target 'directml:4.2'"),
         (["check", json.dumps(GOOD), "-t", "cuda:12"], "unknown dialect 'cuda'"),
-        (["check", json.dumps(GOOD), "-t", "onnx:17"], "no descriptor that a target could judge"),
+        (["check", json.dumps(GOOD), "-t", "onnx:17"], "no target can judge it: it is of directml"),
         (["check", json.dumps({**GOOD, "type": "DML_OPERATOR_NOPE"}), "-t", "directml:4.1"], "no table for 'NOPE'"),
         (["lint", "missing.onnx", "-t", "onnx:17"], "missing.onnx"),
         (["lint", ONNX], "no target"),
@@ -339,3 +339,86 @@ def test_no_output_replaces_what_is_read(capsys, tmp_path, command, model, optio
     assert main([command, model, *options]) == 2
     assert "found one that is read: it would be replaced" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.parametrize("command", ["check", "lint"])
+def test_json_is_recognised_in_a_file_of_any_name(capsys, tmp_path, command):
+    file = tmp_path / "printed.txt"
+    file.write_bytes(b"\xef\xbb\xbf" + json.dumps(BAD, indent=1).encode())
+    assert main([command, str(file), "-t", "directml:4.1"]) == 1
+    text = capsys.readouterr().out
+    assert "directml/ONE_HOT/axis-range" in text
+    assert "line " in text
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "bad.json: expected a descriptor or a list of them, found nothing"),
+        (
+            '{"type": "GEMM",\n\t"desc": {},\n\t"type": "GEMM"}',
+            "bad.json: line 3: not valid JSON: the key 'type' is in",
+        ),
+        ('{"type": ' + "9" * 5000 + "}", "bad.json: not usable JSON: a number has thousands of digits"),
+    ],
+)
+def test_what_is_no_usable_json_is_said_in_our_words_and_with_its_line(capsys, tmp_path, content, said):
+    file = tmp_path / "bad.json"
+    file.write_text(content, encoding="utf-8")
+    assert main(["check", str(file), "-t", "directml:4.1"]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "minimum"])
+def test_an_operator_without_a_table_is_said_with_its_file(capsys, tmp_path, command):
+    file = write(tmp_path / "typo.json", GOOD | {"type": "DML_OPERATOR_ONE_HOTT"})
+    assert main([command, file]) == 2
+    assert f"specgate: {file}: directml has no table for 'ONE_HOTT'; did you mean ONE_HOT?" in capsys.readouterr().err
+
+
+def test_an_array_that_is_missing_is_said_with_the_file(capsys, tmp_path):
+    file = write(tmp_path / "good.json", GOOD)
+    assert main(["run", file]) == 2
+    assert f"specgate: {file}: no array for the input IndicesTensor" in capsys.readouterr().err
+
+
+def test_check_says_why_an_operator_has_no_table(capsys, tmp_path):
+    file = write(tmp_path / "typo.json", GOOD | {"type": "DML_OPERATOR_ONE_HOTT"})
+    assert main(["check", file, "-t", "directml:4.1"]) == 0
+    assert (
+        "ONE_HOTT  typo.json; directml has no table for 'ONE_HOTT'; did you mean ONE_HOT?\n" in capsys.readouterr().out
+    )
+
+
+def test_check_says_of_which_dialect_no_target_was_given(capsys, tmp_path):
+    good, node = write(tmp_path / "good.json", GOOD), write(tmp_path / "node.json", {"op_type": "Abs", "inputs": []})
+    assert main(["check", good, "-t", "onnx:17"]) == 2
+    said = capsys.readouterr().err
+    assert f"{good}: no target can judge it: it is of directml, the targets of onnx" in said
+    assert main(["check", good, node, "-t", "directml:4.1"]) == 0
+    assert "note: descriptors of onnx were not judged: no target of it was given" in capsys.readouterr().err
+
+
+def test_a_file_name_with_a_line_end_is_said_on_one_line(capsys, tmp_path):
+    file = tmp_path / "two\nlines.json"
+    file.write_text("{", encoding="utf-8")
+    assert main(["check", str(file), "-t", "directml:4.1"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_folder_that_is_gone_or_cannot_be_read_is_said(capsys, tmp_path, monkeypatch):
+    file = write(tmp_path / "good.json", GOOD)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main(["check", file, "-t", "directml:4.1"]) == 2
+    assert "cannot look for a configuration" in capsys.readouterr().err
+    monkeypatch.chdir(tmp_path)
+
+    def refused(*_):
+        raise PermissionError(13, "Permission denied", "closed/folder")
+
+    monkeypatch.setattr("specgate.cli.check.parse_targets", refused)
+    assert main(["check", file, "-t", "directml:4.1"]) == 2
+    assert capsys.readouterr().err == "specgate: closed/folder: cannot be used: Permission denied\n"
