@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.cli.progress import progress
-from specgate.descriptors.files import one_of, placed
+from specgate.descriptors.files import loaded, one_of, placed
 from specgate.descriptors.read import read_text_file
-from specgate.descriptors.text import load_relaxed
 from specgate.dialects import document_package, model_package, package
 from specgate.errors import Error, InputError
 from specgate.files import Plain, refuse_replaced, refuse_shared, writing
@@ -55,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     name = arguments.file if given is None else given.name
     text = read_text_file(name) if given is None else given.text()
-    document = load_relaxed(text, name)
+    document = loaded(text, name)
     owner = document_package(document, target.dialect if target else None)
     if owner is not None:
         return _document(owner, arguments, document, name, target, wanted)

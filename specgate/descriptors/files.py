@@ -20,6 +20,7 @@ __all__ = [
     "NoTableEntry",
     "Placed",
     "holds_descriptors",
+    "loaded",
     "one_of",
     "placed",
     "read_descriptors",
@@ -87,11 +88,17 @@ def placed(text: str, name: str, dialect: str | None = None) -> Iterator[Placed]
     """Yield the descriptors of a text, as `read_placed` does those of a file. name: for its suffix, and in errors."""
     numbered = in_lines(text, name)
     if numbered is None:
-        yield from ((place, None, entry) for place, entry in _entries(load_relaxed(text, name), name, dialect))
+        yield from ((place, None, entry) for place, entry in _entries(loaded(text, name), name, dialect))
         return
     for index, (number, line) in enumerate(numbered):
         document = _of_line(line, name, number)
         yield f"[{index}]", number, _entry(document, dialect, name, f"line {number}")
+
+
+def loaded(text: str, name: str) -> Any:
+    """Return the document in a text, without the ``$schema`` by which an editor completes it."""
+    document = load_relaxed(text, name)
+    return {k: v for k, v in document.items() if k != "$schema"} if isinstance(document, dict) else document
 
 
 def _of_line(line: str, name: str, number: int) -> Any:
@@ -141,7 +148,7 @@ def _entries(document: Any, name: str, dialect: str | None) -> Iterator[tuple[st
     if isinstance(document, list):
         named = [(f"[{i}]", item) for i, item in enumerate(document)]
     elif isinstance(document, dict) and isinstance(document.get("descriptors"), dict):
-        extra = [key for key in document if key not in {"descriptors", "$schema"}]
+        extra = [key for key in document if key != "descriptors"]
         if extra:
             raise InputError(f"expected nothing beside descriptors, found {extra[0]!r:.60}", file=name)
         named = [(place_of("descriptors", key), item) for key, item in document["descriptors"].items()]
