@@ -22,7 +22,7 @@ _REF: Final = "#/$defs/{}"
 
 
 def document(name: str, one: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a file: one descriptor, a list, or an object of named ones; an object may name its schema."""
+    """Return the schema of a file: one descriptor, a list, or named ones; an object may name its schema."""
     title = f"Descriptors of {dialect(name).tables.title}, as `specgate check` reads them"
     its_own = {"$schema": {"type": "string", "description": "where this schema is, for editors; specgate ignores it"}}
     many = {"type": "object", "required": ["descriptors"], "properties": {**its_own, "descriptors": _named()}}
