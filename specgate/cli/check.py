@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.cli.common import as_json, emit, expect_once, has_config, options, selection, shown_source
+from specgate.dialects import DEFAULT
 from specgate.errors import InputError
 from specgate.linting.given import argument, standard_input
 from specgate.slotted import field, slotted
@@ -118,6 +119,8 @@ def _answers(source: str, asked: Asked, report: Report) -> list[_Answer]:
     if file is None and all(unit.descriptor is None for unit in graph.units):
         raise InputError(graph.units[0].reason if graph.units else "expected a descriptor, found none")
     report.files.extend([] if file is None else [file])
+    if graph.dialect == DEFAULT:  # of models of others, lint says what is wrong with the whole
+        report.findings.extend(graph.findings)
     answers = [
         _Answer(unit, target, asked.judge(unit, graph, target, report))
         for unit in graph.units

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from specgate.descriptors.core import Descriptor
+    from specgate.verdict import Finding
 
 __all__ = [
     "NoTableEntry",
@@ -78,17 +79,22 @@ def read_descriptors(
     return [(place, entry) for place, _, entry in read_placed(path, dialect)]
 
 
-def read_placed(path: str | os.PathLike[str], dialect: str | None = None) -> Iterator[Placed]:
-    """Yield the descriptors of a file with their places and, where it has one a line, their lines; InputError."""
+def read_placed(
+    path: str | os.PathLike[str], dialect: str | None = None, found: list[Finding] | None = None
+) -> Iterator[Placed]:
+    """Yield the descriptors of a file with their places and, where it has one a line, their lines; InputError.
+
+    found: takes what is to be said of the document itself.
+    """
     name = os.fspath(path)
-    return placed(read_text_file(name), name, dialect)
+    return placed(read_text_file(name), name, dialect, found)
 
 
-def placed(text: str, name: str, dialect: str | None = None) -> Iterator[Placed]:
+def placed(text: str, name: str, dialect: str | None = None, found: list[Finding] | None = None) -> Iterator[Placed]:
     """Yield the descriptors of a text, as `read_placed` does those of a file. name: for its suffix, and in errors."""
     numbered = in_lines(text, name)
     if numbered is None:
-        yield from ((place, None, entry) for place, entry in _entries(loaded(text, name), name, dialect))
+        yield from ((place, None, entry) for place, entry in _entries(loaded(text, name), name, dialect, found))
         return
     for index, (number, line) in enumerate(numbered):
         document = _of_line(line, name, number)
@@ -136,13 +142,17 @@ def _is_meant(item: Any) -> bool:
     return isinstance(item, dict) and any(one.is_meant(item) for one in packages())
 
 
-def _entries(document: Any, name: str, dialect: str | None) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
+def _entries(
+    document: Any, name: str, dialect: str | None, found: list[Finding] | None
+) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
     owner = document_package(document, dialect)
     if owner is not None:
         if dialect not in {None, owner.name}:
             message = f"{owner.document_name} holds descriptors of {owner.name}, not of {dialect!r:.40}"
             raise InputError(message, file=name)
         yield from owner.entries(document, name)
+        if found is not None:
+            found.extend(owner.document_findings(document, name))
         return
     named: list[tuple[str, Any]]
     if isinstance(document, list):

@@ -205,7 +205,8 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
     if holds_text(path):
         from specgate.descriptors.files import read_placed
 
-        return _descriptors(read_placed(path), path)
+        found: list[Finding] = []
+        return _descriptors(read_placed(path, found=found), path, found)
     return package_of(path).graph(path, settings)
 
 
@@ -224,10 +225,11 @@ def _given(model: Given, settings: LintSettings) -> Graph:
         return package(model.kind).graph_of_bytes(model.data, model.name, settings)
     from specgate.descriptors.files import placed
 
-    return _descriptors(placed(model.text(), model.name), model.name)
+    found: list[Finding] = []
+    return _descriptors(placed(model.text(), model.name, found=found), model.name, found)
 
 
-def _descriptors(entries: Iterable[Placed], file: str) -> Graph:
+def _descriptors(entries: Iterable[Placed], file: str, found: list[Finding]) -> Graph:
     from specgate.descriptors.core import Descriptor as Made
 
     units = []
@@ -237,4 +239,4 @@ def _descriptors(entries: Iterable[Placed], file: str) -> Graph:
             units.append(Unit(place, entry.operator, entry))
         else:
             units.append(Unit(place, entry.operator, reason=entry.message))
-    return Graph(DEFAULT, units)
+    return Graph(DEFAULT, units, findings=found)
