@@ -6,13 +6,13 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specgate.cli.common import as_json, emit, expect_once, has_config, options, selection, shown_source
+from specgate.cli.common import as_json, emit, expect_once, has_config, options, selection, shown_source, targets_of
 from specgate.dialects import DEFAULT
 from specgate.errors import InputError
 from specgate.linting.given import argument, standard_input
 from specgate.slotted import field, slotted
 from specgate.spec.tables import dialect
-from specgate.targets import parse_target, parse_targets, queries_of
+from specgate.targets import parse_target, queries_of
 from specgate.validate.device import device_of
 from specgate.verdict import Report
 
@@ -38,7 +38,8 @@ def check(arguments: argparse.Namespace) -> int:
         config = load_config(Path(), Path(arguments.config) if arguments.config else None)
         texts, basis = texts or config.targets, basis or config.basis
     selected = selection(arguments, config)
-    asked = Asked(parse_targets(texts or []), basis or "both", device_of(arguments.device))
+    source = config.source if config is not None and not arguments.target else None
+    asked = Asked(targets_of(texts or [], source), basis or "both", device_of(arguments.device))
     expect_once(arguments.descriptor)
     if arguments.output:
         from specgate.files import refuse_replaced

@@ -35,8 +35,8 @@ __all__ = ["run"]
 
 def run(arguments: argparse.Namespace) -> int:
     """Execute the file and print (or save) its outputs."""
-    inputs = {name: _load(path) for name, path in map(_named, arguments.input)}
-    wanted = dict(map(_named, arguments.output))
+    inputs = {name: _load(path) for name, path in _by_name(arguments.input, "--input").items()}
+    wanted = _by_name(arguments.output, "--output")
     refuse_shared(wanted.values())
     refuse_replaced(wanted.values(), [arguments.file])
     target = parse_target(arguments.target) if arguments.target else None
@@ -149,6 +149,16 @@ def _document(
     )
     _deliver(outputs, wanted, shown=False)
     return 0
+
+
+def _by_name(texts: list[str], option: str) -> dict[str, str]:
+    """Return files by the names that they are given for; raise InputError for a name that is given twice."""
+    found: dict[str, str] = {}
+    for name, path in map(_named, texts):
+        if name in found:
+            raise InputError(f"expected {option} {name!r:.60} once, found it twice")
+        found[name] = path
+    return found
 
 
 def _named(text: str) -> tuple[str, str]:

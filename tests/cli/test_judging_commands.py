@@ -419,6 +419,30 @@ def test_a_folder_that_is_gone_or_cannot_be_read_is_said(capsys, tmp_path, monke
     def refused(*_):
         raise PermissionError(13, "Permission denied", "closed/folder")
 
-    monkeypatch.setattr("specgate.cli.check.parse_targets", refused)
+    monkeypatch.setattr("specgate.cli.check.device_of", refused)
     assert main(["check", file, "-t", "directml:4.1"]) == 2
     assert capsys.readouterr().err == "specgate: closed/folder: cannot be used: Permission denied\n"
+
+
+@pytest.mark.parametrize("command", ["check", "lint"])
+def test_a_wrong_target_of_the_configuration_is_said_with_its_file(capsys, tmp_path, command):
+    file = write(tmp_path / "good.json", GOOD)
+    (tmp_path / "specgate.toml").write_text('targets = ["directml:77"]\n', encoding="utf-8")
+    assert main([command, file]) == 2
+    assert "specgate: specgate.toml: targets: unknown target 'directml:77'" in capsys.readouterr().err
+    assert main([command, file, "-t", "directml:77"]) == 2
+    assert "specgate.toml" not in capsys.readouterr().err
+
+
+def test_a_configuration_may_begin_with_a_byte_order_mark(capsys, tmp_path):
+    file = write(tmp_path / "good.json", GOOD)
+    (tmp_path / "specgate.toml").write_text('targets = ["directml:4.1"]\n', encoding="utf-8-sig")
+    assert main(["lint", file]) == 0
+    assert "targets: directml:4.1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--input", "--output"])
+def test_a_name_is_given_to_run_once(capsys, tmp_path, option):
+    file = write(tmp_path / "good.json", GOOD)
+    assert main(["run", file, option, "A=a.npy", option, "A=b.npy"]) == 2
+    assert f"expected {option} 'A' once, found it twice" in capsys.readouterr().err
