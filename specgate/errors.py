@@ -16,7 +16,8 @@ class InputError(Error):
         self.message = message
         self.file = file
         self.place = place
-        super().__init__(": ".join(part for part in (file, place, message) if part))
+        named = file.replace("\n", "\\n") if file else None  # a message's own lines are meant, a name's are not
+        super().__init__(": ".join(part for part in (named, place, message) if part))
 
 
 class NoTable(Error):

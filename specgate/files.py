@@ -17,7 +17,7 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Plain", "refuse_shared", "write_bytes", "write_text", "writing"]
+__all__ = ["Plain", "refuse_replaced", "refuse_shared", "write_bytes", "write_text", "writing"]
 
 _NEW: Final = (
     os.O_WRONLY
@@ -84,16 +84,31 @@ def refuse_shared(paths: Iterable[str | os.PathLike[str]]) -> None:
     """Raise InputError where two outputs would replace the same file; a pipe or a device may take several."""
     seen: set[tuple[int, int] | str] = set()
     for each in paths:
-        path = os.fspath(each)
-        with suppress(OSError, ValueError):  # writing it says what is wrong
-            place = os.path.realpath(path)
-            found = _state(place)
-            if found is not None and not stat.S_ISREG(found.st_mode):
-                continue
-            key = place if found is None or not found.st_ino else (found.st_dev, found.st_ino)
-            if key in seen:
-                raise InputError("expected a file of its own for each output, found it given twice", file=path)
-            seen.add(key)
+        key = _identity(each)
+        if key in seen:
+            message = "expected a file of its own for each output, found it given twice"
+            raise InputError(message, file=os.fspath(each))
+        seen.update(() if key is None else (key,))
+
+
+def refuse_replaced(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise InputError where an output would replace a file that is read; a device may be both, and so may "-"."""
+    written = {key: os.fspath(path) for path in outputs if path != "-" and (key := _identity(path)) is not None}
+    for each in inputs if written else ():
+        if each != "-" and (key := _identity(each)) in written:
+            raise InputError(
+                "expected a file to write, found one that is read: it would be replaced", file=written[key]
+            )
+
+
+def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | str | None:
+    """Return what two names of one regular file have in common; None for what is none, or cannot be looked at."""
+    with suppress(OSError, ValueError):  # writing it says what is wrong
+        place = os.path.realpath(path)
+        found = _state(place)
+        if found is None or stat.S_ISREG(found.st_mode):
+            return place if found is None or not found.st_ino else (found.st_dev, found.st_ino)
+    return None
 
 
 def _own_descriptor(path: str) -> int | None:

@@ -18,8 +18,11 @@
     const found = [];
     for (const [path, title] of index.pages) found.push({ path, title, kind: "page", name: support.key(title), text: title.toLowerCase() });
     const addRules = (owner, [said, plain]) => {
-      for (const [name, says] of said) found.push({ path: `rules/${owner}/${name}.html`, title: `${owner}/${name}`, says, kind: "rule" });
-      for (const name of plain) found.push({ path: `rules/${owner}/${name}.html`, title: `${owner}/${name}`, says: "", kind: "id" });
+      const first = new Map(); // of names that differ in their case alone the second has another page: see address.py
+      for (const name of [...said.map(([own]) => own), ...plain].sort().reverse()) first.set(name.toLowerCase(), name);
+      const page = (name) => `rules/${owner}/${name}${first.get(name.toLowerCase()) === name ? "" : "~2"}.html`;
+      for (const [name, says] of said) found.push({ path: page(name), title: `${owner}/${name}`, says, kind: "rule" });
+      for (const name of plain) found.push({ path: page(name), title: `${owner}/${name}`, says: "", kind: "id" });
     };
     DIALECTS.forEach((dialect, at) => {
       const { title, operators } = index.operators[dialect];

@@ -55,6 +55,8 @@ def _run(argv: Sequence[str] | None) -> int:
     except Exception as error:
         if os.environ.get("SPECGATE_DEBUG"):
             raise
+        if isinstance(error, OSError) and error.filename is not None and error.strerror:
+            return _unusable(f"{os.fsdecode(error.filename)}: cannot be used: {error.strerror}")
         return _unusable(f"internal error, please report it (SPECGATE_DEBUG=1 shows where): {error!r:.300}")
     return code
 
@@ -77,6 +79,6 @@ def _say(message: str) -> None:
     from specgate.report.clean import clean
 
     with suppress(OSError):  # there is nowhere else to say it
-        for line in message.splitlines() or [""]:
+        for line in message.split("\n"):
             sys.stderr.write(f"specgate: {clean(line, 2000)}\n")
         sys.stderr.flush()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specgate.cli.common import as_json, emit, expect_once, has_config, options, selection, shown_source
+from specgate.cli.common import as_json, emit, expect_once, has_config, options, selection, shown_source, targets_of
+from specgate.dialects import DEFAULT
 from specgate.errors import InputError
 from specgate.linting.given import argument, standard_input
 from specgate.slotted import field, slotted
 from specgate.spec.tables import dialect
-from specgate.targets import parse_target, parse_targets, queries_of
+from specgate.targets import parse_target, queries_of
 from specgate.validate.device import device_of
 from specgate.verdict import Report
 
@@ -36,8 +38,13 @@ def check(arguments: argparse.Namespace) -> int:
         config = load_config(Path(), Path(arguments.config) if arguments.config else None)
         texts, basis = texts or config.targets, basis or config.basis
     selected = selection(arguments, config)
-    asked = Asked(parse_targets(texts or []), basis or "both", device_of(arguments.device))
+    source = config.source if config is not None and not arguments.target else None
+    asked = Asked(targets_of(texts or [], source), basis or "both", device_of(arguments.device))
     expect_once(arguments.descriptor)
+    if arguments.output:
+        from specgate.files import refuse_replaced
+
+        refuse_replaced([arguments.output], arguments.descriptor)
     if arguments.format == "jsonl":
         from specgate.cli.stream import stream
 
@@ -46,20 +53,36 @@ def check(arguments: argparse.Namespace) -> int:
     answers = [answer for source in arguments.descriptor for answer in _answers(source, asked, report)]
     report.targets = list(dict.fromkeys(str(answer.target) for answer in answers))
     if not answers:
-        raise InputError("no descriptor that a target could judge", file=shown_source(arguments.descriptor[0]))
+        raise InputError(_none_judged(arguments.descriptor, asked), file=shown_source(arguments.descriptor[0]))
+    if asked.passed:
+        names = " and ".join(sorted(asked.passed))
+        sys.stderr.write(f"specgate: note: descriptors of {names} were not judged: no target of it was given\n")
     failed = selected.apply(report)
     _print(arguments, report, answers, asked.assumed, queries_of(texts or []))
     return 1 if failed else 0
 
 
+def _none_judged(sources: list[str], asked: Asked) -> str:
+    """Say why there is no answer: what was read is not of the targets' dialects, or it is nothing."""
+    names = sorted({target.dialect for target in asked.targets})
+    if not names or not asked.passed:
+        return "expected a descriptor, found none"
+    what = "it is" if len(sources) == 1 else "all that is given is"
+    return f"no target can judge it: {what} of {', '.join(sorted(asked.passed))}, the targets of {', '.join(names)}"
+
+
 @slotted()
 class Asked:
-    """What every descriptor is judged for. assumed: the targets that were taken because none was given."""
+    """What every descriptor is judged for.
+
+    assumed: the targets that were taken because none was given. passed: dialects without a target.
+    """
 
     targets: list[Target]
     basis: Basis
     device: frozenset[str] | None
     assumed: set[str] = field(default_factory=set)
+    passed: set[str] = field(default_factory=set)
 
     def goals(self, unit: Unit, graph: Graph) -> list[Target]:
         """The targets of the unit's dialect; its newest level where none were given at all."""
@@ -71,6 +94,8 @@ class Asked:
             self.assumed.add(newest)
             return [parse_target(newest)]
         own = [target for target in self.targets if target.dialect == name]
+        if not own:
+            self.passed.add(name)
         return own if unit.descriptor is not None else own[:1] or self.targets[:1]
 
     def judge(self, unit: Unit, graph: Graph, target: Target, report: Report) -> Verdict | None:
@@ -95,6 +120,8 @@ def _answers(source: str, asked: Asked, report: Report) -> list[_Answer]:
     if file is None and all(unit.descriptor is None for unit in graph.units):
         raise InputError(next(iter(graph.units)).reason if graph.units else "expected a descriptor, found none")
     report.files.extend([] if file is None else [file])
+    if graph.dialect == DEFAULT:  # of models of others, lint says what is wrong with the whole
+        report.findings.extend(graph.findings)
     answers = [
         _Answer(unit, target, asked.judge(unit, graph, target, report))
         for unit in graph.units
@@ -135,8 +162,8 @@ def _verdict_lines(answers: list[_Answer], assumed: set[str]) -> str:
     for unit, target, verdict in answers:
         name = unit.location.node or os.path.basename(unit.location.file or "descriptor")  # noqa: PTH119
         word = "no table" if verdict is None else verdict.word
-        notes = "".join(f"; {note}" for note in verdict.notes) if verdict is not None else ""
-        lines.append(f"{word:<9}  {target.described}  {clean(unit.operator)}  {clean(name)}{notes}\n")
+        notes = "".join(f"; {note}" for note in (verdict.notes if verdict is not None else (unit.reason,)) if note)
+        lines.append(f"{word:<9}  {target.described}  {clean(unit.operator)}  {clean(name)}{clean(notes, None)}\n")
     lines.extend(f"(no target was given: judged for the newest, {name})\n" for name in sorted(assumed))
     return "".join(lines)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from specgate.linting.config import Config
     from specgate.report.options import RenderOptions
     from specgate.report.selection import Selection
+    from specgate.targets import Target
 
 __all__ = [
     "as_json",
@@ -23,6 +24,7 @@ __all__ = [
     "options",
     "selection",
     "shown_source",
+    "targets_of",
     "text_table",
     "width",
 ]
@@ -32,7 +34,10 @@ CONFIG_FILES = ("specgate.toml", "pyproject.toml")
 
 def has_config(start: str) -> bool:
     """Return whether a configuration file may apply to `start`: only then are tomllib and pathlib worth loading."""
-    folder = os.path.abspath(start)  # noqa: PTH100  # pathlib costs what a cold check must not pay
+    try:
+        folder = os.path.abspath(start)  # noqa: PTH100  # pathlib costs what a cold check must not pay
+    except OSError:  # the current folder is gone: who loads the configuration says so
+        return True
     while True:
         if any(os.path.isfile(os.path.join(folder, name)) for name in CONFIG_FILES):  # noqa: PTH113, PTH118
             return True
@@ -121,6 +126,18 @@ def expect_once(sources: Sequence[str]) -> None:
         from specgate.errors import InputError
 
         raise InputError("expected - once: standard input can be read only once")
+
+
+def targets_of(texts: Iterable[str], source: str | None) -> list[Target]:
+    """Return the targets that texts name; InputError names `source`, the configuration where they are written."""
+    from specgate.errors import InputError
+    from specgate.targets import parse_targets
+
+    try:
+        return parse_targets(texts)
+    except InputError as error:
+        place = "targets" if source is not None else error.place
+        raise InputError(error.message, file=source or error.file, place=place) from None
 
 
 def shown_source(source: str) -> str:

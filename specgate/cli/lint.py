@@ -10,9 +10,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specgate.cli.common import emit, expect_once, expect_severity, options, selection, width
+from specgate.cli.common import emit, expect_once, expect_severity, options, selection, targets_of, width
 from specgate.errors import InputError
-from specgate.files import refuse_shared
+from specgate.files import refuse_replaced, refuse_shared
 from specgate.linting.config import Config, load_config
 from specgate.linting.files import discover, looks_like_model, quoted, suffixes_of_models
 from specgate.linting.given import STDIN, standard_input
@@ -52,6 +52,7 @@ def lint(arguments: argparse.Namespace) -> int:
     files = discover(paths, exclude=config.excluded, skipped=skipped) if paths else []
     if skipped and arguments.verbose:
         _mention(skipped)
+    refuse_replaced(_outputs(arguments, config), [*files, *([config.source] if config.source else [])])
     jobs = [_job(file, arguments, config) for file in files]
     changing = _changing(arguments, selected, config, given=named != arguments.path)
     if named != arguments.path:
@@ -166,12 +167,12 @@ def _complain(problems: Sequence[str]) -> None:
 
 def _job(file: str, arguments: argparse.Namespace, config: Config) -> Job:
     basis: Basis = arguments.basis or config.basis
-    texts = arguments.target or config.targets_for(file)
+    texts: list[str] = arguments.target or config.targets_for(file)
     if not texts:
         raise InputError("no target: give --target (for instance onnx:17) or set targets in specgate.toml", file=file)
     return Job(
         file,
-        _full_names(tuple(texts)),
+        _full_names(tuple(texts), None if arguments.target else config.source),
         basis,
         device_of(arguments.device),
         LintSettings(not arguments.no_infer, read_pins(arguments.pin), tuple(config.custom_domains)),
@@ -180,8 +181,8 @@ def _job(file: str, arguments: argparse.Namespace, config: Config) -> Job:
 
 
 @lru_cache
-def _full_names(texts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(str, parse_targets(texts)))
+def _full_names(texts: tuple[str, ...], source: str | None) -> tuple[str, ...]:
+    return tuple(map(str, targets_of(texts, source)))
 
 
 def _answers(jobs: Sequence[Job], arguments: argparse.Namespace) -> Generator[Report | str]:

@@ -20,6 +20,7 @@ __all__ = ["place", "placed_minimum"]
 
 def place(arguments: argparse.Namespace) -> int:
     """Print the placement of a model; 1 where the session fails."""
+    from specgate.files import refuse_replaced
     from specgate.linting.given import standard_input
     from specgate.linting.settings import LintSettings, read_pins
     from specgate.placement.reading import place_model
@@ -28,6 +29,7 @@ def place(arguments: argparse.Namespace) -> int:
 
     if arguments.target is None:
         raise InputError("no target: give --target, for instance onnxruntime-directml:1.24.4")
+    refuse_replaced([arguments.output] if arguments.output else [], [arguments.model])
     target = parse_target(arguments.target)
     device = device_of(arguments.device)
     settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin))

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.cli.progress import progress
-from specgate.descriptors.files import one_of, placed
+from specgate.descriptors.files import loaded, one_of, placed
 from specgate.descriptors.read import read_text_file
-from specgate.descriptors.text import load_relaxed
 from specgate.dialects import document_package, model_package, package
 from specgate.errors import Error, InputError
-from specgate.files import Plain, refuse_shared, writing
+from specgate.files import Plain, refuse_replaced, refuse_shared, writing
 from specgate.linting.given import TEXT, argument, standard_input
 from specgate.targets import parse_target
 
@@ -36,9 +35,10 @@ __all__ = ["run"]
 
 def run(arguments: argparse.Namespace) -> int:
     """Execute the file and print (or save) its outputs."""
-    inputs = {name: _load(path) for name, path in map(_named, arguments.input)}
-    wanted = dict(map(_named, arguments.output))
+    inputs = {name: _load(path) for name, path in _by_name(arguments.input, "--input").items()}
+    wanted = _by_name(arguments.output, "--output")
     refuse_shared(wanted.values())
+    refuse_replaced(wanted.values(), [arguments.file])
     target = parse_target(arguments.target) if arguments.target else None
     given = standard_input() if arguments.file == "-" else argument(arguments.file)
     owner = model_package(arguments.file) if given is None else package(given.kind) if given.kind != TEXT else None
@@ -54,12 +54,16 @@ def run(arguments: argparse.Namespace) -> int:
         )
     name = arguments.file if given is None else given.name
     text = read_text_file(name) if given is None else given.text()
-    document = load_relaxed(text, name)
+    document = loaded(text, name)
     owner = document_package(document, target.dialect if target else None)
     if owner is not None:
         return _document(owner, arguments, document, name, target, wanted)
     descriptor = one_of(placed(text, name, target.dialect if target else None), name)
-    _deliver(_executed(descriptor, inputs, target, arguments), wanted, shown=True)
+    try:
+        outputs = _executed(descriptor, inputs, target, arguments)
+    except InputError as error:
+        raise InputError(error.message, file=error.file or name, place=error.place) from None
+    _deliver(outputs, wanted, shown=True)
     return 0
 
 
@@ -145,6 +149,16 @@ def _document(
     )
     _deliver(outputs, wanted, shown=False)
     return 0
+
+
+def _by_name(texts: list[str], option: str) -> dict[str, str]:
+    """Return files by the names that they are given for; raise InputError for a name that is given twice."""
+    found: dict[str, str] = {}
+    for name, path in map(_named, texts):
+        if name in found:
+            raise InputError(f"expected {option} {name!r:.60} once, found it twice")
+        found[name] = path
+    return found
 
 
 def _named(text: str) -> tuple[str, str]:

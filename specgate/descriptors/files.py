@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from specgate.descriptors.core import Descriptor
+    from specgate.verdict import Finding
 
 __all__ = [
     "NoTableEntry",
     "Placed",
     "holds_descriptors",
+    "loaded",
     "one_of",
     "placed",
     "read_descriptors",
@@ -62,7 +64,7 @@ def one_of(entries: Iterable[Placed], name: str) -> Descriptor:
         raise InputError(f"expected one descriptor, found {len(found)}: {names or 'none'}{more}", file=name)
     entry = found[0][2]
     if isinstance(entry, NoTableEntry):
-        raise NoTable(entry.message)
+        raise NoTable(f"{name}: {entry.message}")
     return entry
 
 
@@ -77,21 +79,32 @@ def read_descriptors(
     return [(place, entry) for place, _, entry in read_placed(path, dialect)]
 
 
-def read_placed(path: str | os.PathLike[str], dialect: str | None = None) -> Iterator[Placed]:
-    """Yield the descriptors of a file with their places and, where it has one a line, their lines; InputError."""
+def read_placed(
+    path: str | os.PathLike[str], dialect: str | None = None, found: list[Finding] | None = None
+) -> Iterator[Placed]:
+    """Yield the descriptors of a file with their places and, where it has one a line, their lines; InputError.
+
+    found: takes what is to be said of the document itself.
+    """
     name = os.fspath(path)
-    return placed(read_text_file(name), name, dialect)
+    return placed(read_text_file(name), name, dialect, found)
 
 
-def placed(text: str, name: str, dialect: str | None = None) -> Iterator[Placed]:
+def placed(text: str, name: str, dialect: str | None = None, found: list[Finding] | None = None) -> Iterator[Placed]:
     """Yield the descriptors of a text, as `read_placed` does those of a file. name: for its suffix, and in errors."""
     numbered = in_lines(text, name)
     if numbered is None:
-        yield from ((place, None, entry) for place, entry in _entries(load_relaxed(text, name), name, dialect))
+        yield from ((place, None, entry) for place, entry in _entries(loaded(text, name), name, dialect, found))
         return
     for index, (number, line) in enumerate(numbered):
         document = _of_line(line, name, number)
         yield f"[{index}]", number, _entry(document, dialect, name, f"line {number}")
+
+
+def loaded(text: str, name: str) -> Any:
+    """Return the document in a text, without the ``$schema`` by which an editor completes it."""
+    document = load_relaxed(text, name)
+    return {k: v for k, v in document.items() if k != "$schema"} if isinstance(document, dict) else document
 
 
 def _of_line(line: str, name: str, number: int) -> Any:
@@ -129,19 +142,23 @@ def _is_meant(item: Any) -> bool:
     return isinstance(item, dict) and any(one.is_meant(item) for one in packages())
 
 
-def _entries(document: Any, name: str, dialect: str | None) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
+def _entries(
+    document: Any, name: str, dialect: str | None, found: list[Finding] | None
+) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
     owner = document_package(document, dialect)
     if owner is not None:
         if dialect not in {None, owner.name}:
             message = f"{owner.document_name} holds descriptors of {owner.name}, not of {dialect!r:.40}"
             raise InputError(message, file=name)
         yield from owner.entries(document, name)
+        if found is not None:
+            found.extend(owner.document_findings(document, name))
         return
     named: list[tuple[str, Any]]
     if isinstance(document, list):
         named = [(f"[{i}]", item) for i, item in enumerate(document)]
     elif isinstance(document, dict) and isinstance(document.get("descriptors"), dict):
-        extra = [key for key in document if key not in {"descriptors", "$schema"}]
+        extra = [key for key in document if key != "descriptors"]
         if extra:
             raise InputError(f"expected nothing beside descriptors, found {extra[0]!r:.60}", file=name)
         named = [(place_of("descriptors", key), item) for key, item in document["descriptors"].items()]

@@ -20,6 +20,7 @@ __all__ = ["load_document", "read_dict", "read_text_file", "write_dict"]
 
 MAX_FILE: Final = 64 * 2**20
 MAX_DEPTH: Final = 200
+_MAX_PLACED: Final = 2**20  # characters of a text that is parsed as YAML for a line
 
 
 def read_dict(data: Mapping[str, Any], dialect: str | None = None, place: str = "") -> Descriptor:
@@ -61,6 +62,8 @@ def read_text_file(path: str) -> str:
 
 def load_document(text: str, name: str) -> Any:
     """Return the JSON or YAML document in `text`; by the file's ending, or JSON where it starts with a bracket."""
+    if not text.strip():
+        raise InputError("expected a descriptor or a list of them, found nothing", file=name)
     if name.endswith((".yaml", ".yml")) or text.lstrip()[:1] not in {"{", "["}:
         from specgate.spec.yamlio import load_yaml
 
@@ -77,8 +80,26 @@ def _load_json(text: str, name: str) -> Any:
         ) from None
     except RecursionError:
         raise InputError("nested too deeply", file=name) from None
-    except ValueError as error:
-        raise InputError(f"not valid JSON: {error}", file=name) from None
+    except _TwiceError as error:
+        raise InputError(f"not valid JSON: {error}", file=name, place=_line_of_twice(text)) from None
+    except ValueError:  # of Python's own limit of digits, and it says how Python lifts it
+        raise InputError("not usable JSON: a number has thousands of digits", file=name) from None
+
+
+class _TwiceError(ValueError):
+    """A key is in one object twice."""
+
+
+def _line_of_twice(text: str) -> str | None:
+    """Return the line of a key that is in one object twice: the parser of JSON knows none, that of YAML does."""
+    from specgate.spec.yamlio import TWICE, load_yaml
+
+    if len(text) <= _MAX_PLACED:
+        try:
+            load_yaml(text.replace("\t", " "), "")
+        except InputError as error:
+            return error.place if TWICE in error.message else None
+    return None
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -86,5 +107,5 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {twice!r:.80} is in one object twice")
+        raise _TwiceError(f"the key {twice!r:.80} is in one object twice")
     return result

@@ -22,24 +22,31 @@ _REF: Final = "#/$defs/{}"
 
 
 def document(name: str, one: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a file: one descriptor, a list, or an object of named ones."""
+    """Return the schema of a file: one descriptor, a list, or named ones; an object may name its schema."""
     title = f"Descriptors of {dialect(name).tables.title}, as `specgate check` reads them"
-    many = {"type": "object", "required": ["descriptors"], "properties": {"descriptors": _named()}}
+    its_own = {"$schema": {"type": "string", "description": "where this schema is, for editors; specgate ignores it"}}
+    many = {"type": "object", "required": ["descriptors"], "properties": {**its_own, "descriptors": _named()}}
+    whole = {**one, "properties": {**its_own, **one["properties"]}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:specgate:descriptor:{name}:1",
         "title": title,
         "if": {"type": "array"},
-        "then": {"items": _ref("descriptor")},
+        "then": {"items": _inner()},
         "else": {"if": {"required": ["descriptors"]}, "then": many, "else": _ref("descriptor")},
-        "$defs": {"descriptor": dict(one), **definitions},
+        "$defs": {"descriptor": whole, **definitions},
     }
+
+
+def _inner() -> dict[str, Any]:
+    """Return the schema of a descriptor that is not all of its file."""
+    return {**_ref("descriptor"), "properties": {"$schema": False}}
 
 
 def _named() -> dict[str, Any]:
     return {
         "type": "object",
-        "additionalProperties": _ref("descriptor"),
+        "additionalProperties": _inner(),
         "description": "descriptors by names of your own",
     }
 

@@ -22,6 +22,7 @@ __all__ = [
     "dialect_names",
     "dialect_of",
     "document_package",
+    "holds_text",
     "importers",
     "is_dialect",
     "model_package",
@@ -46,6 +47,8 @@ DEFAULT: Final = SHIPPED[0]
 #: Of files that are read as text, whosever descriptors they hold; those of the last two hold one a line.
 TEXT_SUFFIXES: Final = (".json", ".yaml", ".yml", ".jsonl", ".ndjson")
 _SNIFFED: Final = 4096
+_MARK: Final = b"\xef\xbb\xbf"  # with which text may begin on Windows
+_JSON: Final = (b"{", b"[")
 #: Those whose descriptors no dict of another dialect is like.
 _UNMISTAKABLE: Final = ("onnx", "directml")
 
@@ -113,16 +116,28 @@ def package_of(path: str) -> DialectPackage:
     return model_package(path) or _by_content(path) or package("onnx")
 
 
+def holds_text(path: str) -> bool:
+    """Whether a file is read as JSON or YAML: by its suffix, or one without a known suffix that begins as JSON does."""
+    if path.lower().endswith(TEXT_SUFFIXES):
+        return True
+    return model_package(path) is None and _start(path).removeprefix(_MARK).lstrip()[:1] in _JSON
+
+
 def _by_content(path: str) -> DialectPackage | None:
     """Return the first dialect whose models begin as a regular file does, None for a file that cannot be read."""
+    start = _start(path)
+    return next((one for one in packages() if one.begins_model(start)), None) if start else None
+
+
+def _start(path: str) -> bytes:
+    """Return how a regular file begins; nothing for one that cannot be read, as its reader says."""
     try:
-        if not os.path.isfile(path):  # noqa: PTH113
-            return None
-        with open(path, "rb") as file:  # noqa: PTH123
-            start = file.read(_SNIFFED)
-    except (OSError, ValueError):  # its reader says so
-        return None
-    return next((one for one in packages() if one.begins_model(start)), None)
+        if os.path.isfile(path):  # noqa: PTH113
+            with open(path, "rb") as file:  # noqa: PTH123
+                return file.read(_SNIFFED)
+    except (OSError, ValueError):
+        pass
+    return b""
 
 
 def document_package(document: Any, dialect: str | None = None) -> DialectPackage | None:

@@ -220,6 +220,10 @@ class DialectPackage:
         """Return rules whose ids do not begin with the dialect's name, by the first two parts of their ids."""
         return {}
 
+    def document_findings(self, document: Mapping[str, Any], file: str) -> Iterable[Finding]:
+        """Return what is to be said of a document beyond its entries (see `entries`), such as of what joins them."""
+        return ()
+
     def file_findings(self, graph: Graph, targets: Sequence[Target], file: str | None) -> Iterable[Finding]:
         """Return what is to be said of a file and all targets of this dialect together."""
         return ()

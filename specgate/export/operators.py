@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.spec.view import observed
+from specgate.spec.view import field_facts, observed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -110,18 +110,7 @@ def _side(resolved: Resolved | None, keys: RuleKeys) -> dict[str, Any]:
 
 
 def _field(info: FieldInfo, cell: Cell | None) -> dict[str, Any]:
-    known = {
-        "values": list(info.words) if info.words else None,
-        "optional": info.optional or None,
-        "default": info.default,
-        "vendor_name": info.vendor_name if info.vendor_name != info.name else None,
-        "enum": info.enum,
-        "type_from": info.type_from,
-        "min_count": info.min_count,
-        "heterogeneous": info.heterogeneous or None,
-        "doc": info.doc,
-    }
-    told = {key: value for key, value in known.items() if value is not None}
+    told = field_facts(info, "enum", "min_count", "heterogeneous")
     return {"kind": info.kind, "type": info.type} | told | (_cell(cell) if cell is not None else {})
 
 

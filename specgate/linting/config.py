@@ -171,7 +171,7 @@ def _parsed(path: Path) -> dict[str, Any]:
     if any(line.count(b".") > _DOTS_LIMIT for line in data.splitlines()):
         raise InputError(f"expected at most {_DOTS_LIMIT} dots in a line, found more", file=_name(path))
     try:
-        return tomllib.loads(data.decode())
+        return tomllib.loads(data.decode("utf-8-sig"))
     except RecursionError as error:
         raise InputError("expected TOML, found values nested too deeply", file=_name(path)) from error
     except ValueError as error:

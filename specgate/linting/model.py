@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from specgate.collecting import gc_paused
 from specgate.descriptors.text import LINED
-from specgate.dialects import DEFAULT, TEXT_SUFFIXES, is_dialect, package, package_of, packages
+from specgate.dialects import DEFAULT, holds_text, is_dialect, package, package_of, packages
 from specgate.errors import InputError
 from specgate.linting.context import context_of
 from specgate.linting.edited import Edited
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from specgate.verdict import Basis, Edit
 
 __all__ = ["add_lines", "graph_of", "lint_model"]
-
-_TEXT: Final = tuple(suffix for suffix in TEXT_SUFFIXES if suffix not in LINED)  # what has a line for each value
 
 
 def lint_model(
@@ -170,7 +168,9 @@ def _lines_of(file: str, given: Given | None) -> Mapping[tuple[str | int, ...], 
 
     if given is not None and file == given.file:
         return (lines(given.text(), file) if given.kind == TEXT else None) or {}
-    return (lines(read_text_file(file), file) if file.lower().endswith(_TEXT) else None) or {}
+    if file.lower().endswith(LINED) or not holds_text(file):
+        return {}
+    return lines(read_text_file(file), file) or {}
 
 
 def _line(lines: Mapping[tuple[str | int, ...], int], node: str, field: str, containers: Sequence[str]) -> int | None:
@@ -200,10 +200,11 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
     if not isinstance(model, str | os.PathLike):
         return _of_object(model, settings)
     path = os.fspath(model)
-    if path.lower().endswith(TEXT_SUFFIXES):
+    if holds_text(path):
         from specgate.descriptors.files import read_placed
 
-        return _descriptors(read_placed(path), path)
+        found: list[Finding] = []
+        return _descriptors(read_placed(path, found=found), path, found)
     return package_of(path).graph(path, settings)
 
 
@@ -222,10 +223,11 @@ def _given(model: Given, settings: LintSettings) -> Graph:
         return package(model.kind).graph_of_bytes(model.data, model.name, settings)
     from specgate.descriptors.files import placed
 
-    return _descriptors(placed(model.text(), model.name), model.name)
+    found: list[Finding] = []
+    return _descriptors(placed(model.text(), model.name, found=found), model.name, found)
 
 
-def _descriptors(entries: Iterable[Placed], file: str) -> Graph:
+def _descriptors(entries: Iterable[Placed], file: str, found: list[Finding]) -> Graph:
     from specgate.descriptors.core import Descriptor as Made
 
     units = []
@@ -235,4 +237,4 @@ def _descriptors(entries: Iterable[Placed], file: str) -> Graph:
             units.append(Unit(place, entry.operator, entry))
         else:
             units.append(Unit(place, entry.operator, reason=entry.message))
-    return Graph(DEFAULT, units)
+    return Graph(DEFAULT, units, findings=found)

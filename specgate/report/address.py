@@ -21,8 +21,25 @@ def operator_page(dialect: str, operator: str) -> str:
 
 
 def rule_page(rule_id: str) -> str:
-    """Return the path of a rule's page within the site: ``rules/directml/ONE_HOT/axis-range.html``."""
-    return f"rules/{rule_id}.html"
+    """Return the path of a rule's page within the site: ``rules/directml/ONE_HOT/axis-range.html``.
+
+    Of two fields whose names differ in their case alone the second has a number behind it: some systems' files do not.
+    """
+    return f"rules/{rule_id}{'~2' if _is_second(rule_id) else ''}.html"
+
+
+def _is_second(rule_id: str) -> bool:
+    """Whether a rule is of a field, and another of its operator has the same name but for its case, and comes first."""
+    name, _, rest = rule_id.partition("/")
+    operator, _, rule = rest.partition("/")
+    field, dot, _ = rule.partition(".")
+    if not dot or name not in SHIPPED:
+        return False
+    from specgate.spec.tables import dialect
+
+    table = dialect(name)
+    fields = table.operator(operator).fields if operator in table.tables.operators else ()
+    return any(other < field and other.lower() == field.lower() for other in fields)
 
 
 def rule_address(rule_id: str) -> str | None:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from specgate.dialects import package
+from specgate.errors import InputError
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.folders import spec_folders
 from specgate.spec.store import compiled_tables
@@ -25,6 +26,9 @@ def dialect(name: str) -> Dialect:
     """Return a dialect's tables, loaded once; raise InputError when there is no such dialect."""
     if name not in _dialects:
         extra = (*spec_folders(), *_extra)
+        missing = [root for root in spec_folders() if not root.is_dir()]
+        if missing:
+            raise InputError("SPECGATE_SPECS: expected a folder laid out as specs/", file=str(missing[0]))
         if not any((root / name / "levels.yaml").is_file() for root in extra):
             package(name)  # which raises for an unknown one
         _dialects[name] = Dialect(name, compiled_tables(name, extra))

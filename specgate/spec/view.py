@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
-    "OperatorSupport", "find_operators", "observed", "operator_named", "operator_support", "operators_at",
-    "resolved_table", "rules_of", "shown_cell",
+    "OperatorSupport", "field_facts", "find_operators", "observed", "operator_named", "operator_support",
+    "operators_at", "resolved_table", "rules_of", "shown_cell",
 ]  # fmt: skip
 
 _PREFIX: Final = "DML_OPERATOR_"
@@ -92,18 +92,23 @@ def resolved_table(dialect_name: str, operator: str) -> dict[str, Any]:
 
 
 def _about(info: FieldInfo) -> dict[str, Any]:
+    first = {"kind": info.kind} if info.tensor else {"type": info.type}
+    return first | field_facts(info, "since", "until")
+
+
+def field_facts(info: FieldInfo, *more: str) -> dict[str, Any]:
+    """Return what holds of a field at every level, what does not apply left out. more: names of further facts."""
+    further = {name: getattr(info, name) for name in more}
     known = {
         "values": list(info.words) if info.words else None,
         "type_from": info.type_from,
         "optional": info.optional or None,
         "default": info.default,
         "vendor_name": info.vendor_name if info.vendor_name != info.name else None,
-        "since": info.since,
-        "until": info.until,
+        **{name: None if value is False else value for name, value in further.items()},
         "doc": info.doc,
     }
-    first = {"kind": info.kind} if info.tensor else {"type": info.type}
-    return first | {key: value for key, value in known.items() if value is not None}
+    return {key: value for key, value in known.items() if value is not None}
 
 
 def shown_cell(resolved: Resolved, name: str) -> dict[str, Any]:

@@ -13,13 +13,15 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Keys", "Lines", "load_yaml", "placed"]
+__all__ = ["TWICE", "Keys", "Lines", "load_yaml", "placed"]
 
 #: The way to a value: keys and indices.
 Keys = tuple[str | int, ...]
 #: Where each value stands: 1-based lines.
 Lines = dict[Keys, int]
 
+#: How the message ends of a key that is in one mapping twice.
+TWICE: Final = "stands here twice"
 MAX_DEPTH: Final = 64
 MAX_EVENTS: Final = 500_000
 MAX_DIGITS: Final = 400
@@ -122,7 +124,7 @@ class _Builder:
         if self.stack and isinstance(self.stack[-1], dict) and self.key[-1] is None:
             self.key[-1] = event.value
             if event.value in self.stack[-1]:
-                raise self.fail(f"the key {event.value!r:.80} stands here twice", event)
+                raise self.fail(f"the key {event.value!r:.80} {TWICE}", event)
             return
         self._add(self._resolve(event), event)
 

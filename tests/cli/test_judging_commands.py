@@ -117,7 +117,7 @@ def test_an_undecided_descriptor_exits_0_and_names_the_dimension(capsys):
         (["check", "{}", "-t", "directml:4.1"], "expected a descriptor"),
         (["check", json.dumps(GOOD), "-t", "directml:4.2"], "unknown target 'directml:4.2'"),
         (["check", json.dumps(GOOD), "-t", "cuda:12"], "unknown dialect 'cuda'"),
-        (["check", json.dumps(GOOD), "-t", "onnx:17"], "no descriptor that a target could judge"),
+        (["check", json.dumps(GOOD), "-t", "onnx:17"], "no target can judge it: it is of directml"),
         (["check", json.dumps({**GOOD, "type": "DML_OPERATOR_NOPE"}), "-t", "directml:4.1"], "no table for 'NOPE'"),
         (["lint", "missing.onnx", "-t", "onnx:17"], "missing.onnx"),
         (["lint", ONNX], "no target"),
@@ -315,3 +315,134 @@ def test_a_pin_that_is_none(capsys, dynamic, pin):
 def test_a_pin_twice(capsys, dynamic):
     assert main(["lint", dynamic, "-t", "onnx:17", "--pin", "a=1", "--pin", "a=2"]) == 2
     assert "expected one size for 'a', found 1 and 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "model", "options"),
+    [
+        ("check", "good.json", ["-t", "directml:4.1", "-o", "good.json"]),
+        ("check", "good.json", ["-t", "directml:4.1", "-o", "link.json"]),
+        ("check", "good.json", ["-t", "directml:4.1", "--format", "jsonl", "-o", "./good.json"]),
+        ("lint", "good.json", ["-t", "directml:4.1", "-o", "good.json"]),
+        ("lint", ".", ["-t", "directml:4.1", "--report", "json=good.json"]),
+        ("lint", "good.json", ["-t", "directml:4.1", "-o", "specgate.toml"]),
+        ("run", "good.json", ["--output", "OutputTensor=good.json"]),
+        ("place", "model.onnx", ["-t", "onnxruntime:1.24.4", "-o", "model.onnx"]),
+    ],
+)
+def test_no_output_replaces_what_is_read(capsys, tmp_path, command, model, options):
+    write(tmp_path / "good.json", GOOD)
+    (tmp_path / "link.json").symlink_to("good.json")
+    (tmp_path / "specgate.toml").write_text('severity = "note"\n', encoding="utf-8")
+    (tmp_path / "model.onnx").write_bytes((DATA / "placement/head_opset22.onnx").read_bytes())
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    assert main([command, model, *options]) == 2
+    assert "found one that is read: it would be replaced" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.parametrize("command", ["check", "lint"])
+def test_json_is_recognised_in_a_file_of_any_name(capsys, tmp_path, command):
+    file = tmp_path / "printed.txt"
+    file.write_bytes(b"\xef\xbb\xbf" + json.dumps(BAD, indent=1).encode())
+    assert main([command, str(file), "-t", "directml:4.1"]) == 1
+    text = capsys.readouterr().out
+    assert "directml/ONE_HOT/axis-range" in text
+    assert "line " in text
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "bad.json: expected a descriptor or a list of them, found nothing"),
+        (
+            '{"type": "GEMM",\n\t"desc": {},\n\t"type": "GEMM"}',
+            "bad.json: line 3: not valid JSON: the key 'type' is in",
+        ),
+        ('{"type": ' + "9" * 5000 + "}", "bad.json: not usable JSON: a number has thousands of digits"),
+    ],
+)
+def test_what_is_no_usable_json_is_said_in_our_words_and_with_its_line(capsys, tmp_path, content, said):
+    file = tmp_path / "bad.json"
+    file.write_text(content, encoding="utf-8")
+    assert main(["check", str(file), "-t", "directml:4.1"]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "minimum"])
+def test_an_operator_without_a_table_is_said_with_its_file(capsys, tmp_path, command):
+    file = write(tmp_path / "typo.json", GOOD | {"type": "DML_OPERATOR_ONE_HOTT"})
+    assert main([command, file]) == 2
+    assert f"specgate: {file}: directml has no table for 'ONE_HOTT'; did you mean ONE_HOT?" in capsys.readouterr().err
+
+
+def test_an_array_that_is_missing_is_said_with_the_file(capsys, tmp_path):
+    file = write(tmp_path / "good.json", GOOD)
+    assert main(["run", file]) == 2
+    assert f"specgate: {file}: no array for the input IndicesTensor" in capsys.readouterr().err
+
+
+def test_check_says_why_an_operator_has_no_table(capsys, tmp_path):
+    file = write(tmp_path / "typo.json", GOOD | {"type": "DML_OPERATOR_ONE_HOTT"})
+    assert main(["check", file, "-t", "directml:4.1"]) == 0
+    assert (
+        "ONE_HOTT  typo.json; directml has no table for 'ONE_HOTT'; did you mean ONE_HOT?\n" in capsys.readouterr().out
+    )
+
+
+def test_check_says_of_which_dialect_no_target_was_given(capsys, tmp_path):
+    good, node = write(tmp_path / "good.json", GOOD), write(tmp_path / "node.json", {"op_type": "Abs", "inputs": []})
+    assert main(["check", good, "-t", "onnx:17"]) == 2
+    said = capsys.readouterr().err
+    assert f"{good}: no target can judge it: it is of directml, the targets of onnx" in said
+    assert main(["check", good, node, "-t", "directml:4.1"]) == 0
+    assert "note: descriptors of onnx were not judged: no target of it was given" in capsys.readouterr().err
+
+
+def test_a_file_name_with_a_line_end_is_said_on_one_line(capsys, tmp_path):
+    file = tmp_path / "two\nlines.json"
+    file.write_text("{", encoding="utf-8")
+    assert main(["check", str(file), "-t", "directml:4.1"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_folder_that_is_gone_or_cannot_be_read_is_said(capsys, tmp_path, monkeypatch):
+    file = write(tmp_path / "good.json", GOOD)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main(["check", file, "-t", "directml:4.1"]) == 2
+    assert "cannot look for a configuration" in capsys.readouterr().err
+    monkeypatch.chdir(tmp_path)
+
+    def refused(*_):
+        raise PermissionError(13, "Permission denied", "closed/folder")
+
+    monkeypatch.setattr("specgate.cli.check.device_of", refused)
+    assert main(["check", file, "-t", "directml:4.1"]) == 2
+    assert capsys.readouterr().err == "specgate: closed/folder: cannot be used: Permission denied\n"
+
+
+@pytest.mark.parametrize("command", ["check", "lint"])
+def test_a_wrong_target_of_the_configuration_is_said_with_its_file(capsys, tmp_path, command):
+    file = write(tmp_path / "good.json", GOOD)
+    (tmp_path / "specgate.toml").write_text('targets = ["directml:77"]\n', encoding="utf-8")
+    assert main([command, file]) == 2
+    assert "specgate: specgate.toml: targets: unknown target 'directml:77'" in capsys.readouterr().err
+    assert main([command, file, "-t", "directml:77"]) == 2
+    assert "specgate.toml" not in capsys.readouterr().err
+
+
+def test_a_configuration_may_begin_with_a_byte_order_mark(capsys, tmp_path):
+    file = write(tmp_path / "good.json", GOOD)
+    (tmp_path / "specgate.toml").write_text('targets = ["directml:4.1"]\n', encoding="utf-8-sig")
+    assert main(["lint", file]) == 0
+    assert "targets: directml:4.1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--input", "--output"])
+def test_a_name_is_given_to_run_once(capsys, tmp_path, option):
+    file = write(tmp_path / "good.json", GOOD)
+    assert main(["run", file, option, "A=a.npy", option, "A=b.npy"]) == 2
+    assert f"expected {option} 'A' once, found it twice" in capsys.readouterr().err

@@ -72,6 +72,8 @@ def test_lists_and_named_ones_are_taken(name) -> None:
     one = plain(dialect(name).operator(dialect(name).operators[0]))
     assert problems(name, [one, one]) == []
     assert problems(name, {"$schema": "x", "descriptors": {"first": one}}) == []
+    assert problems(name, {"$schema": "./descriptor.schema.json", **one}) == []
+    assert problems(name, [{"$schema": "x", **one}])
     broken = {**one, "type": "NO_SUCH", "op_type": "NO_SUCH"}
     assert problems(name, broken)
     assert problems(name, [one, broken])

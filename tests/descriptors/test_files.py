@@ -210,3 +210,12 @@ def test_a_json_file_is_read_without_heavy_imports():
         [sys.executable, "-c", "from specgate.spec.tables import dialect; dialect('directml')"], cwd=ROOT, check=True
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+@pytest.mark.parametrize("name", ["file.json", "file.yaml"])
+@pytest.mark.parametrize("document", [ONE, {"type": "DML_OPERATOR_ONE_HOT", **ONE["desc"]}, NODE, LAYER])
+def test_a_file_may_name_its_schema_and_a_descriptor_within_may_not(save, name, document):
+    named = {"$schema": "./descriptor.schema.json", **document}
+    assert read_one(save(named, name)) == read_one(save(document, name))
+    with pytest.raises(InputError, match=r"\$schema"):
+        read_descriptors(save([named], name))

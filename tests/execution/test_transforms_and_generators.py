@@ -135,6 +135,25 @@ def test_random_numbers_of_the_page():
     assert half.max() < 1
 
 
+@pytest.mark.parametrize(
+    ("dtype", "low", "high", "expected"),
+    [  # what OpenVINO 2026.4.1 gives for the alignment PYTORCH and the seed 80
+        ("float32", -3, 5, [1.8833842, -2.231844, -2.6157656, 1.2979522]),
+        ("float16", 0, 1, [0.5854, 0.592, 0.456, 0.103]),
+        ("float64", 2, 10, [9.0670764, 5.07387745, 7.53324186, 4.71095199]),
+        ("int32", -5, 5, [2, 3, -3, 4]),
+        ("int64", 50, 100, [77, 58, 62, 69]),
+        ("int64", 0, 2**40, [754523346108, 715238508755, 43615861554, 16312016342]),
+    ],
+)
+def test_random_numbers_of_a_mersenne_twister(dtype, low, high, expected):
+    bounds = np.array(low, dtype), np.array(high, dtype)
+    for key, counter in ((80, 100), (80, 0), (2**32 + 80, 1)):  # the low word of the one seed alone counts
+        made = uniform_numbers(numbers(4), *bounds, key=key, counter=counter, twister=True)
+        assert made.dtype == dtype
+        np.testing.assert_allclose(made, expected, rtol=1e-3 if dtype == "float16" else 1e-6)
+
+
 def test_random_numbers_that_nothing_determines():
     one, two = np.array(1, "float32"), np.array(2, "float32")
     for low, high, key in ((one, two, 0), (two, one, 5), (one, one, 5)):

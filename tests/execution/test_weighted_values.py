@@ -16,8 +16,8 @@ KEY = np.array([[[0.0], [math.log(3)]]])
 VALUE = np.array([[[4.0], [8.0]]])
 
 
-def weighed(mask=None, scale=None, *, query=QUERY, key=KEY, value=VALUE, causal=False):
-    return weigh_values(query, key, value, mask, scale, causal=causal)
+def weighed(mask=None, scale=None, *, query=QUERY, key=KEY, value=VALUE, sink=None, causal=False):
+    return weigh_values(query, key, value, mask, scale, sink, causal=causal)
 
 
 def test_the_better_match_weighs_more():
@@ -32,6 +32,14 @@ def test_masks_hide_keys_or_add_to_their_scores():
     assert weighed(np.array([[0.0, math.log(3)]]))[0] == pytest.approx(np.array([[7.6], [7]]))
     assert weighed(np.zeros(()))[0] == pytest.approx(np.array([[7], [6]]))
     assert np.isnan(weighed(np.zeros((2, 2), bool))).all()
+
+
+def test_a_sink_takes_its_part_of_the_weights():
+    # scores 0 and ln(3) beside 0 are weights of 1/5 and 3/5; scores 0 and 0 beside ln(2) of 1/4 each
+    assert weighed(sink=np.array([[[0.0], [math.log(2)]]]))[0] == pytest.approx(np.array([[5.6], [3]]))
+    assert weighed(sink=np.array([[[1e4]]]))[0] == pytest.approx(np.array([[0], [0]]))
+    assert weighed(sink=np.array([[[-np.inf]]]))[0] == pytest.approx(np.array([[7], [6]]))
+    assert weighed(np.zeros((2, 2), bool), sink=np.zeros((1, 1, 1))).tolist() == [[[0], [0]]]
 
 
 def test_a_query_sees_no_key_behind_it():
@@ -54,7 +62,8 @@ def test_leading_dimensions_are_broadcast_and_there_may_be_no_keys():
         {"key": KEY[..., :0]}, {"value": VALUE[:, :1]}, {"query": np.zeros((2, 2, 1)), "key": np.zeros((3, 2, 1))},
         {"scale": np.zeros(2)}, {"scale": np.zeros((), "f4")}, {"mask": np.zeros((), bool)}, {"mask": np.zeros(2)},
         {"mask": np.zeros((3, 2))}, {"mask": np.zeros((2, 1, 2, 2))}, {"mask": np.zeros((2, 2), "f4")},
-        {"value": VALUE.astype("f4")},
+        {"value": VALUE.astype("f4")}, {"sink": np.zeros((1, 1, 1), "f4")}, {"sink": np.zeros((1, 3, 1))},
+        {"sink": np.zeros((1, 2, 2))}, {"sink": np.zeros((2, 1, 2, 1))},
     ],
 )  # fmt: skip
 def test_what_does_not_go_together_is_refused(arrays):

@@ -78,6 +78,15 @@ def test_every_finding_that_can_be_raised_has_a_page(name):
                 assert raised <= known
 
 
+def test_no_two_pages_differ_in_the_case_of_letters_alone():
+    ids = [f"{name}/{operator}/{rule}" for name in SHIPPED for operator in dialect(name).operators
+           for rule in operator_rules(dialect(name).operator(operator))]  # fmt: skip
+    pages = [rule_page(rule_id) for rule_id in ids]
+    assert len({page.lower() for page in pages}) == len(pages)
+    assert rule_page("onnx/TopK/K.required") == "rules/onnx/TopK/K.required.html"
+    assert rule_page("onnx/TopK/k.required") == "rules/onnx/TopK/k.required~2.html"
+
+
 def test_each_rule_has_a_page(site):
     ids = [
         f"{op}/{rule}" for op in FEW for rule in operator_rules(dialect(op.split("/")[0]).operator(op.split("/")[1]))

@@ -222,3 +222,10 @@ def test_reading_fresh_tables_needs_no_yaml() -> None:
     store.compiled_tables("onnx")
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_a_folder_of_the_environment_that_is_not_there_is_said(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("SPECGATE_SPECS", str(tmp_path / "gone"))
+    monkeypatch.setattr(tables, "_dialects", {})
+    with pytest.raises(InputError, match="gone: SPECGATE_SPECS: expected a folder laid out as specs/"):
+        tables.dialect("directml")

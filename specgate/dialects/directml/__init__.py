@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
     from specgate.oracles.protocol import Oracle, ValuesBackend
     from specgate.rules.language import Vocabulary
+    from specgate.verdict import Finding
 
 __all__ = ["DirectML"]
 
@@ -78,6 +79,16 @@ class DirectML(Shipped):
         from specgate.dialects.directml.dxdispatch.read import entries
 
         return entries(document, file)
+
+    def file_rules(self) -> Mapping[str, tuple[str, str, dict[str, str]]]:
+        from specgate.dialects.directml.dxdispatch.joined import RULES
+
+        return RULES
+
+    def document_findings(self, document: Mapping[str, Any], file: str) -> Iterator[Finding]:
+        from specgate.dialects.directml.dxdispatch.joined import edge_findings
+
+        return edge_findings(document, file)
 
     def run_document(
         self,

@@ -25,13 +25,17 @@ _STEPS: Final = (np.uint64(0x9E3779B9), np.uint64(0xBB67AE85))
 #: Fraction bits of floats whose numbers are made of one word, and the bits of 1.
 _FRACTIONS: Final = {"float16": (10, 0x3C00, "u2"), "float32": (23, 0x3F800000, "u4")}
 
+#: How many low bits of a word (of two for float64) a Mersenne Twister's numbers are made of.
+_DIGITS: Final = {"float16": 11, "float32": 24, "float64": 53}
+
 
 def uniform_numbers(
-    shape: NDArray[Any], low: NDArray[Any], high: NDArray[Any], *, key: int, counter: int
+    shape: NDArray[Any], low: NDArray[Any], high: NDArray[Any], *, key: int, counter: int, twister: bool = False
 ) -> NDArray[Any]:
     """Return random numbers from `low` on and below `high`, of their type, in an array of the sizes that `shape` holds.
 
     They are those of Philox 4x32 with 10 rounds, of a key and a counter; every four words are a block, numbered from 0.
+    twister: they are those of MT19937 instead, whose state the low word of the key determines alone.
     Masked where that does not determine them: both are 0, the type is bfloat16, or nothing is between the bounds.
     """
     if low.size != 1 or high.size != 1 or low.dtype != high.dtype:
@@ -51,7 +55,8 @@ def uniform_numbers(
         result[...] = 0
         return np.ma.MaskedArray(result, mask=np.ones(sizes, np.bool_))
     with memory.quiet():
-        result[...] = _drawn(result.size, bottom, top, key, counter).reshape(sizes)
+        drawn = _twisted(result.size, bottom, top, key) if twister else _drawn(result.size, bottom, top, key, counter)
+        result[...] = drawn.reshape(sizes)
     return result
 
 
@@ -91,6 +96,24 @@ def _drawn(count: int, low: NDArray[Any], high: NDArray[Any], key: int, counter:
     fraction, one, word = _FRACTIONS[dtype.name]
     numbers = (words & np.uint64(2**fraction - 1) | np.uint64(one)).astype(word).view(dtype)
     found: NDArray[Any] = (numbers - dtype.type(1)) * (high - low) + low
+    return found
+
+
+def _twisted(count: int, low: NDArray[Any], high: NDArray[Any], seed: int) -> NDArray[Any]:
+    """Return numbers of a Mersenne Twister: integers are words modulo the span, floats the low bits of words."""
+    dtype = low.dtype
+    most = 2**32 - 1
+    pairs = dtype == np.float64 or (dtype == np.int64 and max(int(low), int(high)) > most)
+    words = np.frombuffer(np.random.RandomState(seed & most).bytes(4 * count * (1 + pairs)), "<u4").astype(np.uint64)
+    if pairs:
+        words = words[::2] << _HIGH | words[1::2]
+    if dtype.kind == "i":
+        span = np.uint64((int(high) - int(low)) % 2**64)
+        whole: NDArray[Any] = (words % span).astype(np.int64).astype(dtype) + low
+        return whole
+    digits = _DIGITS[dtype.name]
+    parts = (words & np.uint64(2**digits - 1)).astype(np.float64) / 2.0**digits
+    found: NDArray[Any] = parts.astype(dtype) * (high - low) + low
     return found
 
 

@@ -23,6 +23,7 @@ def weigh_values(
     value: NDArray[Any],
     mask: NDArray[Any] | None = None,
     scale: NDArray[Any] | None = None,
+    sink: NDArray[Any] | None = None,
     *,
     causal: bool,
 ) -> NDArray[Any]:
@@ -31,12 +32,13 @@ def weigh_values(
     query: [..., queries, size]; key: [..., keys, size]; value: [..., keys, size of a value]; the leading dimensions
     are broadcast. mask: numbers of the same type to add, or False for what is hidden, [..., queries, keys] after
     broadcasting; or a number. causal: the mask means nothing, and a query sees keys up to its own place alone. scale:
-    one number, 1 / sqrt(size) if None. Where a query sees no key, the results are nan.
+    one number, 1 / sqrt(size) if None. sink: a score for each query, [..., queries, 1] after broadcasting, that takes
+    its part of the weights and has no value. Where a query sees no key and has no sink, the results are nan.
     """
     dtype, batch = query.dtype, _batch(query, key, value)
     if scale is not None and scale.size != 1:
         raise InputError(f"attention: expected one number as scale, found {scale.size}")
-    if any(array.dtype != dtype for array in (key, value)) or (scale is not None and scale.dtype != dtype):
+    if any(array is not None and array.dtype != dtype for array in (key, value, scale, sink)):
         raise InputError(f"attention: expected arrays of {dtype} alone")
     shape = (*batch, query.shape[-2], key.shape[-2])
     scores = memory.empty(shape, np.dtype(np.float64))
@@ -47,9 +49,11 @@ def weigh_values(
             scores[..., np.arange(shape[-1]) > np.arange(shape[-2])[:, np.newaxis]] += -np.inf
         elif mask is not None:
             scores += _added(mask, dtype, shape)
-        scores -= scores.max(axis=-1, keepdims=True, initial=-np.inf)
+        aside = np.full((1, 1), -np.inf) if sink is None else _aside(sink, shape)
+        most = np.maximum(scores.max(axis=-1, keepdims=True, initial=-np.inf), aside)
+        scores -= most
         np.exp(scores, out=scores)
-        scores /= scores.sum(axis=-1, keepdims=True)
+        scores /= scores.sum(axis=-1, keepdims=True) + np.exp(aside - most)
         return round_to(multiply_matrices(scores, to_float64(value)), dtype)
 
 
@@ -62,6 +66,16 @@ def _batch(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any]) -> tuple
     except ValueError:
         pass
     raise InputError(f"attention: query, key and value of {[list(shape) for shape in shapes]} do not go together")
+
+
+def _aside(sink: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the scores that queries have beside those of keys. shape: of those of keys."""
+    try:
+        if np.broadcast_shapes(sink.shape, (*shape[:-1], 1)) == (*shape[:-1], 1):
+            return to_float64(sink)
+    except ValueError:
+        pass
+    raise InputError(f"attention: a sink of {list(sink.shape)} cannot be broadcast to {[*shape[:-1], 1]}")
 
 
 def _added(mask: NDArray[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -1,0 +1,126 @@
+"""What CompileGraph asks of edges: held against what the build of feature level 6.2 answered to the same graphs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.rulebook import rule_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SAME: dict[str, Any] = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 2], "TotalTensorSizeInBytes": 16}
+INPUT = {"GraphInputIndex": 0, "ToNodeIndex": 0, "ToNodeInputIndex": 0}
+BETWEEN = {"FromNodeIndex": 0, "FromNodeOutputIndex": 0, "ToNodeIndex": 1, "ToNodeInputIndex": 0}
+OUTPUT = {"FromNodeIndex": 1, "FromNodeOutputIndex": 0, "GraphOutputIndex": 0}
+BOTH = [INPUT, INPUT | {"ToNodeIndex": 1}]
+ENDS = [OUTPUT, OUTPUT | {"FromNodeIndex": 0, "GraphOutputIndex": 1}]
+
+
+def graph(second: dict[str, Any], first: dict[str, Any] | None = None, **edges: Any) -> dict[str, Any]:
+    """Return a model whose graph has two identities, one behind the other unless `edges` say otherwise."""
+    desc = {
+        "InputCount": 2, "OutputCount": 2, "Nodes": [{"type": "OPERATOR", "Operator": name} for name in ("a", "b")],
+        "InputEdges": [INPUT], "IntermediateEdges": [BETWEEN], "OutputEdges": [OUTPUT], **edges,
+    }  # fmt: skip
+    made = {name: _identity(SAME | (tensor or {})) for name, tensor in (("a", first), ("b", second))}
+    return {"dispatchables": {**made, "graph": {"type": "DML_GRAPH_DESC", "desc": desc}}}
+
+
+def _identity(tensor: dict[str, Any]) -> dict[str, Any]:
+    output = {name: part for name, part in tensor.items() if name != "Flags"}
+    return {"type": "DML_OPERATOR_ELEMENT_WISE_IDENTITY", "desc": {"InputTensor": tensor, "OutputTensor": output}}
+
+
+def told(folder: Path, document: dict[str, Any]) -> list[tuple[str, str]]:
+    path = folder / "graph.json"
+    path.write_text(json.dumps(document, indent=1))
+    found = specgate.lint(path, ["directml:6.4"]).findings
+    assert all(one.location is not None and one.location.line for one in found)
+    return [(one.id.removeprefix("directml/model/"), one.where) for one in found]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        graph({}),
+        graph({"DataType": "UINT32"}),
+        graph({"DataType": "FLOAT16", "Sizes": [1, 1, 2, 4]}),
+        graph({"Sizes": [2, 2]}),
+        graph({"Sizes": [4]}),
+        graph({}, InputEdges=BOTH, IntermediateEdges=[], OutputEdges=ENDS),
+        graph({}, OutputEdges=ENDS),
+        graph({"TotalTensorSizeInBytes": None}),
+    ],
+)
+def test_what_the_build_goes_on_to_compile_has_no_finding(tmp_path: Path, document: dict[str, Any]) -> None:
+    assert told(tmp_path, document) == []
+
+
+WIDE = {"Sizes": [1, 1, 2, 4], "TotalTensorSizeInBytes": 32}
+BYTES = ("edge-bytes", "IntermediateEdges[0]")
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        (graph({"TotalTensorSizeInBytes": 32}), [BYTES]),
+        (graph({}, {"TotalTensorSizeInBytes": 32}), [BYTES]),
+        (graph(WIDE), [BYTES]),
+        (graph({}, WIDE), [BYTES]),
+        (graph({**WIDE, "TotalTensorSizeInBytes": None}), [BYTES]),
+        (graph(WIDE, InputEdges=BOTH, IntermediateEdges=[], OutputEdges=ENDS), [("edge-bytes", "InputEdges[1]")]),
+        (graph({"Flags": "OWNED_BY_DML"}), [("edge-owned", "IntermediateEdges[0]")]),
+        (
+            graph({"Flags": "OWNED_BY_DML"}, InputEdges=BOTH, IntermediateEdges=[], OutputEdges=ENDS),
+            [("edge-owned", "InputEdges[1]")],
+        ),
+        (graph({}, IntermediateEdges=[], OutputEdges=ENDS), [("edge-missing", "Nodes[1]")]),
+        (graph({}, OutputEdges=[ENDS[1]]), [("edge-missing", "Nodes[1]")]),
+        (graph({}, InputEdges=[INPUT, {**BOTH[1], "GraphInputIndex": 1}]), [("edge-twice", "Nodes[1]")]),
+        (graph({}, OutputEdges=[OUTPUT, OUTPUT | {"FromNodeIndex": 0}]), [("edge-twice", "OutputEdges")]),
+        (
+            graph({}, InputEdges=[], IntermediateEdges=[BETWEEN, BETWEEN | {"FromNodeIndex": 1, "ToNodeIndex": 0}]),
+            [("graph-cycle", "IntermediateEdges")],
+        ),
+    ],
+)
+def test_what_the_build_refuses_is_found(
+    tmp_path: Path, document: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    assert told(tmp_path, document) == expected
+    assert all(rule_of(f"directml/model/{rule}").says for rule, _ in expected)
+
+
+def test_optional_tensors_need_no_edge_and_those_of_an_array_are_counted_one_by_one(tmp_path: Path) -> None:
+    document = graph({})
+    tensors = [SAME, SAME]
+    joined = {"InputTensors": tensors, "OutputTensor": SAME | {"Sizes": [1, 1, 2, 4], "TotalTensorSizeInBytes": 32}}
+    document["dispatchables"]["b"] = {"type": "JOIN", "desc": {"InputCount": 2, **joined, "Axis": 3}}
+    assert told(tmp_path, document) == [("edge-missing", "Nodes[1]")]
+    document["dispatchables"]["graph"]["desc"]["IntermediateEdges"] = [BETWEEN, BETWEEN | {"ToNodeInputIndex": 1}]
+    assert told(tmp_path, document) == []
+    product: dict[str, Any] = {
+        "ATensor": SAME,
+        "BTensor": SAME,
+        "OutputTensor": SAME,
+        "TransA": "NONE",
+        "TransB": "NONE",
+    }
+    product |= {"Alpha": 1.0, "Beta": 0.0}
+    document["dispatchables"]["b"] = {"type": "GEMM", "desc": product}
+    assert told(tmp_path, document) == []
+
+
+def test_check_says_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps(graph({"TotalTensorSizeInBytes": 32}), indent=1))
+    assert main(["check", str(path), "-t", "directml:6.4"]) == 1
+    text = " ".join(capsys.readouterr().out.split())
+    assert "directml/model/edge-bytes IntermediateEdges[0]" in text
+    assert "OutputTensor of a has 16 bytes and InputTensor of b has 32" in text
