@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import signal
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["OutputError", "Stopped", "own_streams", "stoppable", "write_no_more"]
 
 _SIGNALS: Final = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "the terminal is gone"}
+#: Signs that our own texts have, for outputs whose encoding lacks them, as cp1252 does on Windows.
+_SIGNS: Final = {"→": "->", "…": "...", "◐": "(+)", "●": "(*)", "·": "-", "Δ": "d"}
+_PLAINLY: Final = "specgate-plainly"
 
 
 class Stopped(BaseException):
@@ -88,6 +92,17 @@ class _Closed(io.TextIOBase):
         return len(text)
 
 
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """Spell what the encoding of standard output lacks: our own signs in ASCII, other characters as escapes."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_SIGNS.get(c) or c.encode("ascii", "backslashreplace").decode() for c in lacking), error.end
+
+
+codecs.register_error(_PLAINLY, _plainly)
+
+
 @contextmanager
 def own_streams() -> Iterator[None]:
     """Let standard output raise OutputError, and give a process that was started without one something in its place."""
@@ -95,7 +110,7 @@ def own_streams() -> Iterator[None]:
     if isinstance(output, io.TextIOWrapper):
         output.flush()
         sys.stdout = _Output(
-            output.buffer, output.encoding, "backslashreplace", newline=None, line_buffering=output.line_buffering
+            output.buffer, output.encoding, _PLAINLY, newline=None, line_buffering=output.line_buffering
         )
     elif output is None:
         sys.stdout = _Closed(OutputError(OSError("it is closed")))

@@ -1962,12 +1962,16 @@ def ROIPooling(
     pooled_h: int,
     pooled_w: int,
     method: str | None = None,
+    output_size: list[int] | None = None,
+    output_roi: list[int] | None = None,
 ) -> Descriptor:
     """The largest or an interpolated element in each part of each region of interest.
 
     data: feature maps, NCHW
     rois: a region in each row
     spatial_scale: what coordinates of regions are multiplied by
+    output_size: pooled_h and pooled_w again
+    output_roi: pooled_h and pooled_w again
     """
 
 def RandomUniform(
@@ -1979,8 +1983,13 @@ def RandomUniform(
     output_type: str,
     global_seed: int | None = None,
     op_seed: int | None = None,
+    alignment: str | None = None,
 ) -> Descriptor:
-    """Random numbers from minval on and below maxval, all equally likely."""
+    """Random numbers from minval on and below maxval, all equally likely.
+
+    alignment: whose numbers they are: TENSORFLOW for those of Philox 4x32, PYTORCH for those of a Mersenne
+    Twister
+    """
 
 def Range(
     *,
@@ -2227,10 +2236,14 @@ def ScaledDotProductAttention(
     value: TensorDesc,
     attention_mask: TensorDesc | None = None,
     scale: TensorDesc | None = None,
+    sink: TensorDesc | None = None,
     output: TensorDesc | None = None,
     causal: bool,
 ) -> Descriptor:
-    """Sums of values, weighted by how well keys match queries."""
+    """Sums of values, weighted by how well keys match queries.
+
+    sink: a score for each query that takes its part of the weights and no value
+    """
 
 def ScatterElementsUpdate(
     *,

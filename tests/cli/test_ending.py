@@ -257,3 +257,10 @@ def test_an_array_goes_through_a_pipe(tmp_path, monkeypatch) -> None:
     (tmp_path / "a.npy").write_bytes(data)
     assert np.load("a.npy").ravel()[:5].tolist() == [0, 0, 1, 0, 1]
     assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_signs_that_the_encoding_of_standard_output_lacks_are_spelt_plainly(encoding):
+    run = [sys.executable, "-m", "specgate", "diff", "directml:6.3", "directml:6.4"]
+    done = subprocess.run(run, env={**ENVIRONMENT, "PYTHONIOENCODING": encoding}, capture_output=True, check=True)
+    assert done.stdout.decode(encoding).startswith("directml:6.3 -> directml:6.4: ")

@@ -63,7 +63,7 @@ def test_leading_dimensions_are_broadcast_and_there_may_be_no_keys():
         {"scale": np.zeros(2)}, {"scale": np.zeros((), "f4")}, {"mask": np.zeros((), bool)}, {"mask": np.zeros(2)},
         {"mask": np.zeros((3, 2))}, {"mask": np.zeros((2, 1, 2, 2))}, {"mask": np.zeros((2, 2), "f4")},
         {"value": VALUE.astype("f4")}, {"sink": np.zeros((1, 1, 1), "f4")}, {"sink": np.zeros((1, 3, 1))},
-        {"sink": np.zeros((1, 2, 2))}, {"sink": np.zeros((2, 1, 2, 1))},
+        {"sink": np.zeros((1, 2, 2))}, {"sink": np.zeros((2, 1, 2, 1))}, {"sink": np.zeros(1)},
     ],
 )  # fmt: skip
 def test_what_does_not_go_together_is_refused(arrays):

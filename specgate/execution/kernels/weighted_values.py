@@ -32,7 +32,7 @@ def weigh_values(
     query: [..., queries, size]; key: [..., keys, size]; value: [..., keys, size of a value]; the leading dimensions
     are broadcast. mask: numbers of the same type to add, or False for what is hidden, [..., queries, keys] after
     broadcasting; or a number. causal: the mask means nothing, and a query sees keys up to its own place alone. scale:
-    one number, 1 / sqrt(size) if None. sink: a score for each query, [..., queries, 1] after broadcasting, that takes
+    one number, 1 / sqrt(size) if None. sink: a score for each query, [..., queries, 1] or sizes of 1, that takes
     its part of the weights and has no value. Where a query sees no key and has no sink, the results are nan.
     """
     dtype, batch = query.dtype, _batch(query, key, value)
@@ -49,7 +49,7 @@ def weigh_values(
             scores[..., np.arange(shape[-1]) > np.arange(shape[-2])[:, np.newaxis]] += -np.inf
         elif mask is not None:
             scores += _added(mask, dtype, shape)
-        aside = np.full((1, 1), -np.inf) if sink is None else _aside(sink, shape)
+        aside = np.full((1, 1), -np.inf) if sink is None else _aside(sink, query.shape)
         most = np.maximum(scores.max(axis=-1, keepdims=True, initial=-np.inf), aside)
         scores -= most
         np.exp(scores, out=scores)
@@ -68,14 +68,12 @@ def _batch(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any]) -> tuple
     raise InputError(f"attention: query, key and value of {[list(shape) for shape in shapes]} do not go together")
 
 
-def _aside(sink: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the scores that queries have beside those of keys. shape: of those of keys."""
-    try:
-        if np.broadcast_shapes(sink.shape, (*shape[:-1], 1)) == (*shape[:-1], 1):
-            return to_float64(sink)
-    except ValueError:
-        pass
-    raise InputError(f"attention: a sink of {list(sink.shape)} cannot be broadcast to {[*shape[:-1], 1]}")
+def _aside(sink: NDArray[Any], query: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the scores that queries have beside those of keys; each size is that of `query`, or 1."""
+    sizes = (*query[:-1], 1)
+    if sink.ndim != len(sizes) or any(size not in {1, most} for size, most in zip(sink.shape, sizes, strict=True)):
+        raise InputError(f"attention: a sink of {list(sink.shape)} cannot be stretched to {list(sizes)}")
+    return to_float64(sink)
 
 
 def _added(mask: NDArray[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
