@@ -430,4 +430,4 @@ def test_bench_names_its_groups(capsys):
     with pytest.raises(SystemExit) as left:
         main(["bench", "nope"])
     assert left.value.code == 2
-    assert "expected one of check, execute, cold, directml, lint, place, found 'nope'" in capsys.readouterr().err
+    assert "expected one of check, execute, cold, directml, cpp, lint, place, found 'nope'" in capsys.readouterr().err
