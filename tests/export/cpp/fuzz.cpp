@@ -74,6 +74,15 @@ void mutate(Image& image, const Image& read, std::vector<bool>& nulls, Random& r
   std::memcpy(image.data.data() + at, &value, 4);
 }
 
+// A device that refuses everything, so that create_operator says why.
+struct Described {
+  uint32_t Type;
+  const void* Desc;
+};
+struct Refusing {
+  int32_t CreateOperator(const Described*, int, void**) { return -1; }
+};
+
 size_t ask(const Image& image, const std::vector<bool>& nulls, uint32_t level, int basis) {
   std::vector<uint32_t> starts{0};
   std::vector<uint64_t> targets;
@@ -99,16 +108,16 @@ size_t ask(const Image& image, const std::vector<bool>& nulls, uint32_t level, i
     char* to = nulls[i] ? nullptr : address(targets[i]);
     std::memcpy(address(image.pointers[i]), &to, sizeof to);
   }
-  struct Described {
-    uint32_t Type;
-    const void* Desc;
-  } root;
+  Described root;
   std::memcpy(&root, address(image.root), sizeof root);
   specgate::Options options;
   options.basis = specgate::Basis(basis);
   options.device.known = basis == 0;
   const specgate::Verdict verdict = specgate::check(root, level, options);
-  const size_t length = verdict.text().size();
+  size_t length = verdict.text().size();
+  Refusing device;
+  const auto count = [](const char* text, void* to) { *static_cast<size_t*>(to) += std::strlen(text); };
+  specgate::create_operator(&device, level, &root, 0, nullptr, options, count, &length);
   for (char* block : blocks) std::free(block);
   return verdict.accepted ? 0 : length + 1;
 }

@@ -82,6 +82,8 @@ inline void explain(const Entry& entry, const void* description, uint32_t level,
                     std::vector<Finding>& findings, std::vector<Noted>& lacked, uint32_t& excluded) {
   Notes notes;
   notes.before = &findings;
+  notes.found.reserve(4);
+  findings.reserve(4);
   Check check = prepared(level, side, options);
   check.operator_name = entry.name;
   check.notes = &notes;
