@@ -22,16 +22,23 @@ extern "C" int accepts(const void* description, unsigned level, int basis, int d
   return specgate::accepts(*static_cast<const Described*>(description), level, options(basis, device_known, capabilities));
 }
 
-// The findings, a line for each with id, place and basis, then the levels that accept; returns the length.
+// The findings, a line for each with id, place, basis, message and fix, then the levels that accept; returns the length.
 extern "C" size_t explain(const void* description, unsigned level, int basis, int device_known, unsigned capabilities,
                           char* to, size_t room) {
   const auto given = options(basis, device_known, capabilities);
   const specgate::Verdict verdict = specgate::check(*static_cast<const Described*>(description), level, given);
   std::string text = verdict.accepted ? "accepted\n" : "refused\n";
   for (const specgate::Finding& one : verdict.findings)
-    text += one.id + "\t" + one.where + "\t" + std::to_string(int(one.basis)) + "\n";
+    text += one.id + "\t" + one.where + "\t" + std::to_string(int(one.basis)) + "\t" + one.message + "\t" + one.fix + "\n";
   for (const uint32_t accepting : verdict.levels) text += std::to_string(accepting) + " ";
   text += "\n" + verdict.text();
+  if (text.size() < room) std::memcpy(to, text.c_str(), text.size() + 1);
+  return text.size();
+}
+
+// A description as JSON.
+extern "C" size_t json(const void* description, char* to, size_t room) {
+  const std::string text = specgate::to_json(*static_cast<const Described*>(description));
   if (text.size() < room) std::memcpy(to, text.c_str(), text.size() + 1);
   return text.size();
 }

@@ -79,10 +79,12 @@ def as_held(descriptor: Descriptor) -> tuple[Image, Descriptor | None] | None:
 
 @dataclass
 class Answer:
-    """What the header says: findings by id, place and side; the levels that accept; all of it in words."""
+    """What the header says: findings by id, place and side, with their sentences and fixes; the levels that accept."""
 
     accepted: bool
     findings: list[tuple[str, str, str]]
+    messages: list[str]
+    fixes: list[str]
     levels: tuple[str, ...]
     text: str
 
@@ -110,12 +112,22 @@ class Native:
         asked = held.root, self._levels[level], BASES.index(basis), device is not None, bits
         assert self._library.explain(*asked, room, len(room)) < len(room)
         first, *lines = room.value.decode().split("\n")
-        findings = []
-        while lines[0].count("\t") == 2:
-            rule, where, side = lines.pop(0).split("\t")
+        findings, messages, fixes = [], [], []
+        while lines[0].count("\t") == 4:
+            rule, where, side, message, fix = lines.pop(0).split("\t")
             findings.append((rule, where, BASES[int(side)]))
+            messages.append(message)
+            fixes.append(fix)
         levels = tuple(self._names[int(number)] for number in lines.pop(0).split())
-        return Answer(first == "accepted", findings, levels, "\n".join(lines))
+        return Answer(first == "accepted", findings, messages, fixes, levels, "\n".join(lines))
+
+    def json(self, held: Held) -> str:
+        """Return what to_json says of a description."""
+        room = ctypes.create_string_buffer(1 << 22)
+        self._library.json.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+        self._library.json.restype = ctypes.c_size_t
+        assert self._library.json(held.root, room, len(room)) < len(room)
+        return room.value.decode()
 
     def create(self, held: Held, level: str, *, refusing: bool) -> tuple[int, str]:
         """Return what create_operator returns and reports for a device that refuses everything, or nothing."""

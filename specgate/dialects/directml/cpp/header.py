@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.directml.cpp.fusing import fused_lines, fusible
+from specgate.dialects.directml.cpp.layout import enum_lines, layout_lines
 from specgate.dialects.directml.cpp.levels import Levels
+from specgate.dialects.directml.cpp.lines import folded
 from specgate.dialects.directml.cpp.operators import Functions
+from specgate.dialects.directml.cpp.sentences import limit_names, sentence_lines
 from specgate.dialects.directml.cpp.structures import Words, structure, structure_name
 from specgate.spec.tables import dialect
 from specgate.validate.device import capabilities, required_capabilities
@@ -20,7 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["write_header"]
 
 _SUPPORT: Final = Path(__file__).parent / "support"
-_INCLUDES: Final = ("cstdint", "cstdio", "cstring", "initializer_list", "string", "type_traits", "utility", "vector")
+_INCLUDES: Final = (
+    "algorithm", "charconv", "cmath", "cstddef", "cstdint", "cstdio", "cstdlib", "cstring", "deque", "initializer_list",
+    "limits", "string", "string_view", "type_traits", "utility", "vector",
+)  # fmt: skip
+#: What reads rules again for a sentence, in a namespace of its own.
+_LANGUAGE: Final = ("whole", "language", "evaluate", "evaluator", "explain", "words", "facts")
 
 
 def write_header(
@@ -37,7 +45,14 @@ def write_header(
         table.check_level(level)
     chosen = Levels(table, levels or table.levels)
     specs = [table.operator(name) for name in operators or sorted(table.operators)]
-    return "\n".join(_Writer(chosen, specs, text=text).lines()) + "\n"
+    lines = _Writer(chosen, specs, text=text).lines()
+    return "\n".join(part for line in lines for part in folded(line)) + "\n"
+
+
+def _fixed(*names: str) -> Iterator[str]:
+    """Yield the lines of files that are the same in every header."""
+    for name in names:
+        yield from ("", *(_SUPPORT / f"{name}.h").read_text(encoding="utf-8").splitlines())
 
 
 class _Writer:
@@ -45,24 +60,28 @@ class _Writer:
         self.levels = levels
         self.specs = [spec for spec in specs if any(level in spec.levels for level in levels.chosen)]
         self.words = Words()
+        self.text = text
         self.functions = Functions(levels, self.words, text=text)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the header; what uses words comes before their definitions are written."""
-        judged = [*self.functions.limit_lines(), "", *self.functions.tensor_function(), ""]
+        judged = [*self.functions.tensor_function(), ""]
         for spec in self.specs:
             judged += [*self.functions.operator_function(spec), ""]
         fused = list(fused_lines(self.specs, self.words, self.levels))
         for kind in self.levels.dialect.types:
             self.words.constant("TENSOR_DATA_TYPE", kind)
         dispatch = list(self._dispatch())
+        held = dict.fromkeys([*(spec.name for spec in self.specs), *fusible(self.specs, self.levels)])
+        laid = [self.levels.dialect.operator(name) for name in held]
+        described = list(layout_lines(laid, self.words, self.levels, text=self.text))
+        said = list(sentence_lines(self.words, self.levels))
         yield from ("#pragma once", "")
         yield from (f"#include <{name}>" for name in _INCLUDES)
         yield ""
         base, abi_end, rest = (_SUPPORT / "base.h").read_text(encoding="utf-8").partition("}  // namespace abi")
         yield from base.splitlines()
-        held = (spec.name for spec in self.specs), fusible(self.specs, self.levels)
-        for name in dict.fromkeys(structure_name(name) for names in held for name in names):
+        for name in dict.fromkeys(structure_name(name) for name in held):
             yield from structure(name)
         yield abi_end
         yield from rest.splitlines()
@@ -70,10 +89,17 @@ class _Writer:
         yield from (
             f"constexpr uint32_t {self.levels.name(n)} = {self.levels.number(n):#06x};" for n in self.levels.chosen
         )
-        yield from ("", *(_SUPPORT / "rules.h").read_text(encoding="utf-8").splitlines())
-        yield from ("", *(_SUPPORT / "check.h").read_text(encoding="utf-8").splitlines())
+        yield f"constexpr bool has_text = {'true' if self.text else 'false'};"
+        yield from _fixed("rules", "layout")
+        yield from ("", *enum_lines(laid, self.levels), *_fixed("numbers", "json"))
+        yield from ("", *described, "", *said, "", *self.functions.limit_lines(), "")
+        if self.text:
+            yield from ("namespace language {", *limit_names(self.functions.limits), *_fixed(*_LANGUAGE))
+            yield "}  // namespace language"
+        yield from _fixed("check")
         yield from ("", *fused, "", *judged, *dispatch)
-        yield from (_SUPPORT / "api.h").read_text(encoding="utf-8").splitlines()
+        first, _, rest = (_SUPPORT / "api.h").read_text(encoding="utf-8").partition("// Telling stands here.\n")
+        yield from (*first.splitlines(), *_fixed("text" if self.text else "silent"), *rest.splitlines())
 
     def _names(self) -> Iterator[str]:
         """Yield the names of the types, by their numbers."""
@@ -131,7 +157,7 @@ class _Writer:
             held = self.levels.everywhere(levels)
             condition = self.levels.condition(held, self.levels.everywhere(self.levels.chosen))
             have = " | ".join(f"capability_{name}" for name in needs)
-            word = self.words.mask("TENSOR_DATA_TYPE", [kind])
+            word = self.words.mask("TENSOR_DATA_TYPE", [kind]) + ".bits"
             guard = "" if condition is None else f"{condition} && "
             yield f"  if ({guard}(capabilities & ({have})) == 0) found |= {word};"
         yield "  (void)level;"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.dialects.directml.cpp.lines import comment, quoted, wrapped
 from specgate.dialects.directml.cpp.places import place_of
+from specgate.dialects.directml.cpp.sentences import capitalized, written
 from specgate.dialects.directml.cpp.values import Untranslatable, joined, negated
 
 if TYPE_CHECKING:
@@ -70,8 +71,11 @@ class Rules:
         sentence = form.because or form.require.text
         yield from comment(f"{form.name}: {sentence}")
         yield f"static constexpr Rule {name} = {{"
-        yield f'    "{self.scope}/{form.name}", {quoted(sentence) if self.text else quoted("")},'
-        yield f"    {', '.join(self._bits(form))}}};"
+        said = capitalized(sentence, form, self.translate.fields) if self.text else ""
+        yield f'    "{self.scope}/{form.name}", {quoted(said)},'
+        parts = [", ".join(self._bits(form)), *(written(form) if self.text else ())]
+        yield from (f"    {part}," for part in parts[:-1])
+        yield f"    {parts[-1]}}};"
         condition = self.levels.condition(self.where[form], self.every)
         parts = [] if condition is None else [condition]
         if form.on is not None:

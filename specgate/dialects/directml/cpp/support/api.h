@@ -18,8 +18,9 @@ struct Options {
 struct Finding {
   std::string id;       // such as directml/ONE_HOT/axis-range; `specgate rule ID` prints its reference
   std::string where;    // the field that it is about, empty for the whole
-  std::string message;  // empty in a header without texts
+  std::string message;  // what must be, then the values that are otherwise; empty in a header without texts
   Basis basis = Basis::documented;
+  std::string fix;      // what to change, empty where nothing can be proposed
 };
 
 // The answer on one description.
@@ -30,17 +31,19 @@ struct Verdict {
 
   explicit operator bool() const { return accepted; }
 
-  // A line for each finding, and the levels that accept.
+  // A line for each finding, and below it what to change. A header without sentences names the levels that accept.
   std::string text() const {
     std::string made;
     for (const Finding& finding : findings) {
       made += finding.id;
       if (!finding.where.empty()) made += " (" + finding.where + ")";
       made += (finding.message.empty() ? "" : ": " + finding.message) + "\n";
+      if (!finding.fix.empty()) made += "  fix: " + finding.fix + "\n";
     }
+    if (detail::has_text || levels.empty()) return made;
     for (size_t i = 0; i < levels.size(); ++i)
       made += (i == 0 ? "accepted by feature level " : ", ") + detail::level_text(levels[i]);
-    return levels.empty() ? made : made + "\n";
+    return made + "\n";
   }
 };
 
@@ -55,6 +58,8 @@ inline Check prepared(uint32_t level, Basis basis, const Device& device) {
   return check;
 }
 
+// Telling stands here.
+
 inline bool accepted(uint32_t type, const void* description, uint32_t level, const Options& options) {
   const Entry entry = entry_of(type, level);
   if (entry.judge == nullptr || description == nullptr) return false;
@@ -63,32 +68,47 @@ inline bool accepted(uint32_t type, const void* description, uint32_t level, con
   return !check.refused && !check.broken;
 }
 
-// The findings of one side, causes without their echoes, behind those that are there.
-inline void explain(const Entry& entry, const void* description, uint32_t level, Basis side, const Device& device,
-                    std::vector<Finding>& findings, std::vector<Noted>& lacked) {
+// What one side refuses, causes without their echoes; lacked: what the device lacks.
+inline std::vector<Noted> refusals(const Entry& entry, uint32_t type, const void* description, uint32_t level, Basis side,
+                                   const Device& device, std::vector<Noted>& lacked) {
   Notes notes;
   Check check = prepared(level, side, device);
   check.operator_name = entry.name;
+  check.layout = layout_of(type);
   check.notes = &notes;
   entry.judge(check, description);
   lacked = std::move(notes.lacked);
   uint64_t fields = 0;
   for (const Noted& one : notes.found)
     if (one.part != Part::row_choice && one.field >= 0) fields |= uint64_t(1) << one.field;
-  std::vector<const Noted*> told;
+  std::vector<Noted> told;
   for (const Part part : {Part::structure, Part::row, Part::tensor, Part::rule, Part::row_choice})
     for (const Noted& one : notes.found) {
       const bool hidden = one.rank && (notes.hidden_ranks >> one.field & 1) != 0;
       const bool echo = one.part == Part::row_choice && (fields >> one.field & 1) != 0;
-      if (one.part == part && !hidden && !echo) told.push_back(&one);
+      if (one.part == part && !hidden && !echo) told.push_back(one);
     }
-  if (told.empty())
-    for (const Noted& one : notes.broken) told.push_back(&one);
-  for (const Noted* one : told) {
-    Finding made{"directml/" + one->id, one->where, one->message, side};
-    bool known = false;
-    for (const Finding& other : findings) known = known || (other.id == made.id && other.where == made.where);
-    if (!known) findings.push_back(std::move(made));
+  return told.empty() ? notes.broken : told;
+}
+
+inline bool has(const std::vector<Noted>& several, const Noted& wanted) {
+  for (const Noted& one : several)
+    if (one.id == wanted.id && one.where == wanted.where) return true;
+  return false;
+}
+
+// The findings of both sides that count: what both refuse is one.
+inline void explain(Telling& telling, const std::vector<Noted>& documented, const std::vector<Noted>& observed, bool both,
+                    std::vector<Finding>& findings) {
+  std::vector<Noted> seen;
+  for (const Basis side : {Basis::documented, Basis::observed}) {
+    const bool first = side == Basis::documented;
+    for (const Noted& one : first ? documented : observed) {
+      if (has(seen, one)) continue;
+      seen.push_back(one);
+      const bool alone = both && !has(first ? observed : documented, one);
+      findings.push_back(Finding{"directml/" + one.id, one.where, telling.message(one, side, alone), side, telling.fix(one, side)});
+    }
   }
 }
 
@@ -96,32 +116,40 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
   Verdict verdict;
   const Entry entry = entry_of(type, 0);
   const auto say = [&](const std::string& id, const std::string& message) {
-    verdict.findings.push_back(Finding{id, "", message, Basis::documented});
+    verdict.findings.push_back(Finding{id, "", has_text ? message : "", Basis::documented, ""});
   };
   if (entry.judge == nullptr) {
     say("directml/unknown-operator", "there is no operator of the number " + std::to_string(type) + " here");
     return verdict;
   }
+  if (description != nullptr)
+    for (const uint32_t other : every_level)
+      if (accepted(type, description, other, options)) verdict.levels.push_back(other);
   const std::string name = std::string("directml/") + entry.name;
   if (!known_level(level)) {
     say("directml/unknown-level", "there is no feature level of the number " + std::to_string(level) + " here");
   } else if (description == nullptr) {
     say(name + "/unreadable", "the description points to nothing");
   } else {
-    std::vector<Noted> lacked;
+    Telling telling(type, description, level, verdict.levels);
+    std::vector<Noted> lacked, documented, observed;
+    if (options.basis != Basis::observed)
+      documented = refusals(entry, type, description, level, Basis::documented, options.device, lacked);
+    if (options.basis != Basis::documented)
+      observed = refusals(entry, type, description, level, Basis::observed, options.device, lacked);
     const bool exists = entry_of(type, level).judge != nullptr;
-    if (!exists) say(name + "/level", std::string(entry.name) + " does not exist at feature level " + level_text(level));
-    std::vector<Finding> unasked;  // of a level without the operator only what the device lacks is told
-    for (const Basis side : {Basis::documented, Basis::observed})
-      if (options.basis == side || options.basis == Basis::both)
-        explain(entry, description, level, side, options.device, exists ? verdict.findings : unasked, lacked);
+    // Of a level without the operator only what the device lacks is told.
+    if (exists) {
+      explain(telling, documented, observed, options.basis == Basis::both, verdict.findings);
+    } else {
+      say(name + "/level", telling.missing_operator());
+      verdict.findings.back().fix = telling.later();
+    }
     const Basis last = options.basis == Basis::observed ? Basis::observed : Basis::documented;
-    for (const Noted& one : lacked) verdict.findings.push_back(Finding{"directml/" + one.id, one.where, one.message, last});
+    for (const Noted& one : lacked)
+      verdict.findings.push_back(Finding{"directml/" + one.id, one.where, telling.lacked(one), last, telling.device_fix(one)});
     if (verdict.findings.empty()) say(name + "/undecided", "it could not be decided whether this is taken");
   }
-  if (description != nullptr)
-    for (const uint32_t other : every_level)
-      if (accepted(type, description, other, options)) verdict.levels.push_back(other);
   return verdict;
 }
 
@@ -138,6 +166,15 @@ inline Verdict check(const Description& description, Level level, const Options&
     return verdict;
   }
   return detail::refused(type, description.Desc, at, options);
+}
+
+// A description as JSON, which `specgate check` reads: for a bug report. It is always valid JSON, whatever pointers and
+// counts say.
+template <class Description>
+inline std::string to_json(const Description& description) {
+  detail::Json json;
+  json.operator_desc(uint32_t(description.Type), description.Desc, 0);
+  return json.text;
 }
 
 // Where create_operator says what is wrong; by default the standard error.

@@ -1,10 +1,20 @@
 // A rule of the tables: its id, its sentence, its bit among the rules of its function, the bits of those that it would
-// only repeat, and the bits of the fields that it reads. hides_rank: it says of a rank all that a row would.
+// only repeat, and the bits of the fields that it reads. hides_rank: it says of a rank all that a row would. require,
+// when, fix: what it asks, under which condition, and what to change, where the table says so.
 struct Rule {
   const char* id;
   const char* sentence;
   uint64_t bit, after, reads;
   bool hides_rank;
+  const char* require = nullptr;
+  const char* when = nullptr;
+  const char* fix = nullptr;
+};
+
+// A row of an operator that has several at a level: for which descriptions, and whether the level has it.
+struct Row {
+  const char* when;
+  bool here;
 };
 
 // A field, or an element of one that is an array, or a member of what a field holds.
@@ -26,11 +36,16 @@ struct Place {
 
 // What one side of the tables refuses, in the order in which findings are told.
 enum class Part { structure, row, tensor, rule, row_choice };
+// index: which element of an array. listed: levels differ in what they take here. undefined: a rule without a value.
 struct Noted {
   Part part;
   std::string id, where, message;
   int field = -1;
   bool rank = false;
+  int64_t index = -1;
+  bool listed = false, undefined = false;
+  const Rule* rule = nullptr;
+  std::vector<Row> rows = {};
 };
 struct Notes {
   std::vector<Noted> found, broken, lacked;
@@ -39,7 +54,7 @@ struct Notes {
 
 // The ranks that a row takes, as bits.
 constexpr uint64_t any_rank = ~uint64_t(0);
-constexpr uint32_t any_word = ~uint32_t(0);
+inline constexpr Words any_word = {~uint32_t(0), 0, nullptr};
 constexpr uint64_t ranks(int low, int high) {
   uint64_t found = 0;
   for (int rank = low; rank <= high; ++rank) found |= uint64_t(1) << rank;
@@ -55,11 +70,26 @@ inline std::string type_text(uint32_t type) {
   const bool known = type < sizeof names_of_types / sizeof *names_of_types && names_of_types[type] != nullptr;
   return known ? names_of_types[type] : std::to_string(type);
 }
-inline std::string bits_text(uint64_t bits, bool types) {
+// Ranks, which follow one another.
+inline std::string ranks_text(uint64_t bits) {
+  uint32_t low = 0, high = 63;
+  while (low < 63 && (bits >> low & 1) == 0) ++low;
+  while (high > low && (bits >> high & 1) == 0) --high;
+  return low == high ? std::to_string(low) : std::to_string(low) + " to " + std::to_string(high);
+}
+// What a row takes, by the names that `name` gives; many are counted.
+template <class T, class F>
+inline std::string listed_text(const T* numbers, size_t count, F name) {
+  constexpr size_t most = 12;
+  const size_t shown = count > most ? most - 1 : count;
   std::string made;
-  for (uint32_t number = 0; number < 64; ++number)
-    if (bits >> number & 1) made += (made.empty() ? "" : ", ") + (types ? type_text(number) : std::to_string(number));
-  return made;
+  for (size_t i = 0; i < shown; ++i) made += (i == 0 ? "" : ", ") + name(numbers[i]);
+  return shown == count ? made : made + ", " + std::to_string(count - shown) + " more";
+}
+
+inline std::string operator_text(uint32_t type) {
+  const Layout* layout = layout_of(type);
+  return layout == nullptr ? std::to_string(type) : layout->name;
 }
 
 inline bool judge_tensor(Check& check, const Tensor& tensor, const Place& place, bool output);
@@ -74,11 +104,13 @@ struct Check {
   uint32_t lacking = 0;  // the types that the device does not take, as bits
   bool broken = false, refused = false;
   const char* operator_name = "";
+  const Layout* layout = nullptr;
+  bool only_rows = false;  // nothing is asked but what rows take
   Notes* notes = nullptr;          // none where only the answer is wanted
   uint64_t failed = 0, lost = 0;   // rules that do not hold, fields that cannot be read
 
   // Rules.
-  bool asks(const Rule& rule) const { return (failed & rule.after) == 0 && (lost & rule.reads) == 0; }
+  bool asks(const Rule& rule) const { return (failed & rule.after) == 0 && (lost & rule.reads) == 0 && !only_rows; }
   bool breaks(bool held) const { return !held || broken; }
   bool fails(const Rule& rule, const char* where) {
     return noted(Part::rule, rule, where, -1);
@@ -95,9 +127,9 @@ struct Check {
   bool fails(const Rule& rule, const Place& place) {
     if (notes == nullptr) return refused = true;
     if (rule.hides_rank && !broken) notes->hidden_ranks |= uint64_t(1) << place.number;
-    return noted(Part::tensor, rule, place.text(), place.number);
+    return noted(Part::tensor, rule, place.text(), place.number, place.index);
   }
-  bool noted(Part part, const Rule& rule, const std::string& where, int field);
+  bool noted(Part part, const Rule& rule, const std::string& where, int field, int64_t index = -1);
   // Whether a condition has a value, and this one.
   template <class F>
   bool was(bool value, F f) {
@@ -111,12 +143,14 @@ struct Check {
 
   // Structure and rows: what is refused there has an id made of the field's name and an aspect.
   template <class F>
-  bool refuses(Part part, const char* aspect, const Place& place, F message) {
+  bool refuses(Part part, const char* aspect, const Place& place, F message, bool listed = false) {
     refused = true;
     if (notes == nullptr) return true;
     if (part == Part::structure) lost |= uint64_t(1) << place.number;
-    Noted made{part, std::string(operator_name) + "/" + place.field + "." + aspect, place.text(), message(), place.number};
+    Noted made{part, std::string(operator_name) + "/" + place.field + "." + aspect, place.text(), "", place.number};
+    if (has_text && !only_rows) made.message = message();
     made.rank = std::strcmp(aspect, "rank") == 0;
+    made.listed = listed;
     notes->found.push_back(std::move(made));
     return false;
   }
@@ -130,7 +164,7 @@ struct Check {
     if (!tensor.readable) return unreadable("is no buffer tensor of at most 64 dimensions", place);
     if (tensor.type < sizeof bits_of_types && (tensor.type == 0 || bits_of_types[tensor.type] != 0)) return false;
     return refuses(Part::structure, "unknown-word", place, [&] {
-      return place.text() + ".DataType is " + std::to_string(tensor.type) + ", which is no DML_TENSOR_DATA_TYPE";
+      return place.text() + ".DataType is " + std::to_string(tensor.type) + no_known_type;
     });
   }
   bool optional(const Tensor& tensor, const Place& place) { return tensor.given && readable(tensor, place); }
@@ -168,34 +202,42 @@ struct Check {
   std::string not_taken(const std::string& found, const std::string& allowed) const {
     return found + ", which is not taken at feature level " + level_text(level) + " (" + allowed + ")";
   }
-  bool row(const Tensor& tensor, uint32_t types, uint64_t ranks, const Place& place) {
+  bool row(const Tensor& tensor, const Words& types, uint64_t ranks, const Place& place) {
     if (!tensor.given || !tensor.readable) return false;
-    if (!among(tensor.type, types) && (tensor.type == 0 || known_bits(tensor.type) != 0)) {
-      const auto message = [&] { return not_taken(place.text() + " is " + type_text(tensor.type), bits_text(types, true)); };
-      if (refuses(Part::row, "type", place, message)) return true;
+    if (!among(tensor.type, types.bits) && (tensor.type == 0 || known_bits(tensor.type) != 0)) {
+      const auto message = [&] {
+        return not_taken(place.text() + " is " + type_text(tensor.type), listed_text(types.order, types.count, type_text));
+      };
+      if (refuses(Part::row, "type", place, message, true)) return true;
     }
     if ((ranks >> rank(tensor) & 1) != 0) return false;
     return refuses(Part::row, "rank", place, [&] {
-      return not_taken(place.text() + " has rank " + std::to_string(rank(tensor)), bits_text(ranks, false));
-    });
+      return not_taken(place.text() + " has rank " + std::to_string(rank(tensor)), ranks_text(ranks));
+    }, true);
   }
-  bool row(const Tensors& tensors, uint32_t types, uint64_t ranks, const Place& place) {
+  bool row(const Tensors& tensors, const Words& types, uint64_t ranks, const Place& place) {
     if (tensors.count > int64_t(most_elements)) return false;
     for (int64_t i = 0; i < tensors.count; ++i)
       if (row(read(tensors.data + i), types, ranks, place.element(i))) return true;
     return false;
   }
-  bool word(uint32_t value, uint32_t words, const Place& place) {
-    if (among(value, words)) return false;
+  bool word(uint32_t value, const Words& words, const Place& place) {
+    if (among(value, words.bits)) return false;
     return refuses(Part::row, "value", place, [&] {
-      return not_taken(place.text() + " is " + std::to_string(value), bits_text(words, false));
-    });
+      const auto name = [&](uint32_t number) -> std::string {
+        const char* known = word_of(*layout->members[place.number].words, number);
+        return known == nullptr ? std::to_string(number) : known;
+      };
+      const std::string text = name(value);
+      const bool known = text != std::to_string(value);
+      return not_taken(place.text() + " is " + (known ? "'" + text + "'" : text), listed_text(words.order, words.count, name));
+    }, true);
   }
-  bool no_case(const Place& place) {
+  bool no_case(const Place& place, List<Row> rows) {
     refused = true;
     if (notes == nullptr) return true;
     Noted made{Part::row_choice, std::string(operator_name) + "/support-case", place.text(), "", place.number};
-    made.message = "No row of the support table applies";
+    made.rows = rows;
     notes->found.push_back(std::move(made));
     return false;
   }
@@ -203,10 +245,10 @@ struct Check {
     if (!fused.given) return false;
     for (uint32_t type : types)
       if (type == fused.type) return judge_fused(*this, fused, place);
-    return refuses(Part::row, "operator", place, [&] {
-      return place.text() + " is the operator " + std::to_string(fused.type) + ", which is not fused at feature level " +
-             level_text(level);
-    });
+    const bool settled = refuses(Part::row, "operator", place, [&] {
+      return not_taken(place.text() + " is " + operator_text(fused.type), listed_text(types.begin(), types.size(), operator_text));
+    }, true);
+    return settled || judge_fused(*this, fused, place);
   }
   bool fuses(const Operators& fused, List<uint32_t> types, const Place& place) {
     if (fused.count > int64_t(most_operators)) return false;
@@ -215,16 +257,18 @@ struct Check {
     return false;
   }
   bool flaw(const char* message, const Place& place) {
-    return refuses(Part::row, "operator", place, [&] { return place.text() + " " + message; });
+    return refuses(Part::row, "operator", place, [&] { return Place{place.field, place.number, place.index}.text() + " " + message; });
   }
 
   // What every tensor obeys; its rules count for themselves.
   bool obeys(const Tensor& tensor, const Place& place, bool output) {
-    if (!tensor.given || !tensor.readable) return false;
+    if (!tensor.given || !tensor.readable || only_rows) return false;
     if (among(tensor.type, lacking)) {
       refused = true;
       if (notes == nullptr) return true;
-      const std::string message = place.text() + " is " + type_text(tensor.type) + ", which this device does not take";
+      std::string message;
+      if (has_text) message = place.text() + " is " + type_text(tensor.type) + ", which needs a device that reports ";
+      if (has_text) message += std::string(needs_of(tensor.type, level)) + "; this one does not";
       notes->lacked.push_back(Noted{Part::tensor, "tensor/device-capability", place.text() + ".DataType", message});
     }
     const uint64_t outer = failed;
@@ -244,14 +288,16 @@ struct Check {
 inline void mark_broken(Check& check) { check.broken = true; }
 
 // A rule without a value is the cause only where nothing else is: it is set aside.
-inline bool Check::noted(Part part, const Rule& rule, const std::string& where, int field) {
+inline bool Check::noted(Part part, const Rule& rule, const std::string& where, int field, int64_t index) {
   refused = true;
   if (notes == nullptr) return true;
   failed |= rule.bit;
   const bool undefined = broken;
   broken = false;
   Noted made{part, rule.id, undefined && part == Part::rule ? "" : where, rule.sentence, field};
-  if (undefined && !made.message.empty()) made.message += ", which cannot be decided here";
+  made.index = index;
+  made.undefined = undefined;
+  made.rule = &rule;
   (undefined ? notes->broken : notes->found).push_back(std::move(made));
   return false;
 }
