@@ -116,6 +116,7 @@ class Campaign:
         parts = (
             ("findings", ours, answer.findings),
             ("messages", messages, answer.messages),
+            ("fixes", [found.fix or "" for found in verdict.findings], answer.fixes),
             ("levels", levels, answer.levels),
         )
         for what, one, other in parts:

@@ -24,11 +24,14 @@ __all__ = ["write_header"]
 
 _SUPPORT: Final = Path(__file__).parent / "support"
 _INCLUDES: Final = (
-    "algorithm", "charconv", "cmath", "cstddef", "cstdint", "cstdio", "cstdlib", "cstring", "deque", "initializer_list",
-    "limits", "string", "string_view", "type_traits", "utility", "vector",
+    "algorithm", "charconv", "cmath", "cstddef", "cstdint", "cstdio", "cstdlib", "cstring", "forward_list",
+    "initializer_list", "limits", "string", "string_view", "type_traits", "utility", "vector",
 )  # fmt: skip
 #: What reads rules again for a sentence, in a namespace of its own.
-_LANGUAGE: Final = ("whole", "language", "evaluate", "evaluator", "explain", "words", "facts")
+_LANGUAGE: Final = (
+    "whole", "language", "spelling", "evaluate", "evaluator", "explain", "words", "facts", "places", "proposals",
+    "repair", "advice",
+)  # fmt: skip
 
 
 def write_header(
@@ -91,15 +94,19 @@ class _Writer:
         )
         yield f"constexpr bool has_text = {'true' if self.text else 'false'};"
         yield from _fixed("rules", "layout")
-        yield from ("", *enum_lines(laid, self.levels), *_fixed("numbers", "json"))
+        yield from ("", *enum_lines(laid, self.levels), *_fixed("numbers", "json", "fixes"))
         yield from ("", *described, "", *said, "", *self.functions.limit_lines(), "")
+        yield from _fixed("check")
         if self.text:
             yield from ("namespace language {", *limit_names(self.functions.limits), *_fixed(*_LANGUAGE))
             yield "}  // namespace language"
-        yield from _fixed("check")
         yield from ("", *fused, "", *judged, *dispatch)
         first, _, rest = (_SUPPORT / "api.h").read_text(encoding="utf-8").partition("// Telling stands here.\n")
-        yield from (*first.splitlines(), *_fixed("text" if self.text else "silent"), *rest.splitlines())
+        yield from (
+            *first.splitlines(),
+            *_fixed(*(("remedy", "text") if self.text else ("silent",))),
+            *rest.splitlines(),
+        )
 
     def _names(self) -> Iterator[str]:
         """Yield the names of the types, by their numbers."""

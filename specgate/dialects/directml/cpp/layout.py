@@ -78,7 +78,8 @@ def _layout(spec: OperatorSpec, levels: Levels, *, text: bool) -> Iterator[str]:
         yield "};"
     first = levels.number(spec.levels.first or levels.chosen[0])
     named = f"defines, {len(defines)}" if defines else "nullptr, 0"
-    yield f'static constexpr Layout layout = {{"{spec.name}", {first:#06x}, members, {len(laid.members)}, {named}}};'
+    yield f'static constexpr Layout layout = {{"{spec.name}", {first:#06x}, sizeof(S), members,'
+    yield f"    {len(laid.members)}, {named}}};"
     yield "return &layout;"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.words import unknown_word
@@ -26,8 +27,9 @@ def sentence_lines(words: Words, levels: Levels) -> Iterator[str]:
     known = [word for word in numbers if word != "UNKNOWN"]
     said = unknown_word("", _STRANGE, "DML_TENSOR_DATA_TYPE", known).partition(str(_STRANGE))[2]
     yield f"inline constexpr const char* no_known_type = {quoted(said)};"
-    errors = ", ".join(quoted(_error(compute)) for compute in (int.__floordiv__, int.__mod__))
-    yield f"inline constexpr const char* by_zero[] = {{{errors}}};"
+    for name, one in (("by_zero", 1), ("real_by_zero", 1.0)):
+        errors = ", ".join(quoted(_error(compute, one)) for compute in (operator.floordiv, operator.mod))
+        yield f"inline constexpr const char* {name}[] = {{{errors}}};"
     yield "// The levels whose builds are asked where a level has none of its own."
     yield "inline const char* asked_instead(uint32_t level) {"
     yield "  switch (level) {"
@@ -72,10 +74,10 @@ def capitalized(sentence: str, form: RuleForm, fields: Mapping[str, Any]) -> str
     return capital(sentence, fields) if form.because else sentence
 
 
-def _error(compute: Callable[[int, int], int]) -> str:
+def _error(compute: Callable[[float, float], float], one: float) -> str:
     """Return what Python says of a division by zero, which depends on its version."""
     try:
-        compute(1, 0)
+        compute(one, 0)
     except ZeroDivisionError as error:
         return str(error)
     raise AssertionError("a division by zero has no result")

@@ -9,9 +9,11 @@ struct Device {
   uint32_t capabilities = 0;
 };
 
+// fixes: whether findings propose changes that take a search. It costs some ten microseconds.
 struct Options {
   Basis basis = Basis::both;
   Device device;
+  bool fixes = true;
 };
 
 // One rule that does not hold, or one thing that no row takes.
@@ -58,6 +60,27 @@ inline Check prepared(uint32_t level, Basis basis, const Device& device) {
   return check;
 }
 
+// What is told of what was noted: causes without their echoes, in order.
+inline std::vector<Noted> told_of(const Notes& notes) {
+  uint64_t fields = 0;
+  for (const Noted& one : notes.found)
+    if (one.part != Part::row_choice && one.field >= 0) fields |= uint64_t(1) << one.field;
+  std::vector<Noted> told;
+  for (const Part part : {Part::structure, Part::row, Part::tensor, Part::rule, Part::row_choice})
+    for (const Noted& one : notes.found) {
+      const bool hidden = one.rank && (notes.hidden_ranks >> one.field & 1) != 0;
+      const bool echo = one.part == Part::row_choice && (fields >> one.field & 1) != 0;
+      if (one.part == part && !hidden && !echo) told.push_back(one);
+    }
+  return told;
+}
+
+inline bool has(const std::vector<Noted>& several, const Noted& wanted) {
+  for (const Noted& one : several)
+    if (one.id == wanted.id && one.where == wanted.where) return true;
+  return false;
+}
+
 // Telling stands here.
 
 inline bool accepted(uint32_t type, const void* description, uint32_t level, const Options& options) {
@@ -78,23 +101,8 @@ inline std::vector<Noted> refusals(const Entry& entry, uint32_t type, const void
   check.notes = &notes;
   entry.judge(check, description);
   lacked = std::move(notes.lacked);
-  uint64_t fields = 0;
-  for (const Noted& one : notes.found)
-    if (one.part != Part::row_choice && one.field >= 0) fields |= uint64_t(1) << one.field;
-  std::vector<Noted> told;
-  for (const Part part : {Part::structure, Part::row, Part::tensor, Part::rule, Part::row_choice})
-    for (const Noted& one : notes.found) {
-      const bool hidden = one.rank && (notes.hidden_ranks >> one.field & 1) != 0;
-      const bool echo = one.part == Part::row_choice && (fields >> one.field & 1) != 0;
-      if (one.part == part && !hidden && !echo) told.push_back(one);
-    }
+  std::vector<Noted> told = told_of(notes);
   return told.empty() ? notes.broken : told;
-}
-
-inline bool has(const std::vector<Noted>& several, const Noted& wanted) {
-  for (const Noted& one : several)
-    if (one.id == wanted.id && one.where == wanted.where) return true;
-  return false;
 }
 
 // The findings of both sides that count: what both refuse is one.
@@ -107,7 +115,8 @@ inline void explain(Telling& telling, const std::vector<Noted>& documented, cons
       if (has(seen, one)) continue;
       seen.push_back(one);
       const bool alone = both && !has(first ? observed : documented, one);
-      findings.push_back(Finding{"directml/" + one.id, one.where, telling.message(one, side, alone), side, telling.fix(one, side)});
+      const std::string fix = telling.fix(one, side, first ? documented : observed);
+      findings.push_back(Finding{"directml/" + one.id, one.where, telling.message(one, side, alone), side, fix});
     }
   }
 }
@@ -131,7 +140,7 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
   } else if (description == nullptr) {
     say(name + "/unreadable", "the description points to nothing");
   } else {
-    Telling telling(type, description, level, verdict.levels);
+    Telling telling(type, description, level, verdict.levels, options.fixes);
     std::vector<Noted> lacked, documented, observed;
     if (options.basis != Basis::observed)
       documented = refusals(entry, type, description, level, Basis::documented, options.device, lacked);

@@ -44,6 +44,7 @@ struct Noted {
   bool rank = false;
   int64_t index = -1;
   bool listed = false, undefined = false;
+  std::string fix = {};
   const Rule* rule = nullptr;
   std::vector<Row> rows = {};
 };
@@ -77,14 +78,12 @@ inline std::string ranks_text(uint64_t bits) {
   while (high > low && (bits >> high & 1) == 0) --high;
   return low == high ? std::to_string(low) : std::to_string(low) + " to " + std::to_string(high);
 }
-// What a row takes, by the names that `name` gives; many are counted.
+// What a row takes, by the names that `name` gives.
 template <class T, class F>
-inline std::string listed_text(const T* numbers, size_t count, F name) {
-  constexpr size_t most = 12;
-  const size_t shown = count > most ? most - 1 : count;
-  std::string made;
-  for (size_t i = 0; i < shown; ++i) made += (i == 0 ? "" : ", ") + name(numbers[i]);
-  return shown == count ? made : made + ", " + std::to_string(count - shown) + " more";
+inline std::vector<std::string> names(const T* numbers, size_t count, F name) {
+  std::vector<std::string> made;
+  for (size_t i = 0; i < count; ++i) made.push_back(name(numbers[i]));
+  return made;
 }
 
 inline std::string operator_text(uint32_t type) {
@@ -106,11 +105,17 @@ struct Check {
   const char* operator_name = "";
   const Layout* layout = nullptr;
   bool only_rows = false;  // nothing is asked but what rows take
+  std::vector<const Rule*>* collected = nullptr;  // the operator's rules, which are not asked then
   Notes* notes = nullptr;          // none where only the answer is wanted
   uint64_t failed = 0, lost = 0;   // rules that do not hold, fields that cannot be read
 
   // Rules.
-  bool asks(const Rule& rule) const { return (failed & rule.after) == 0 && (lost & rule.reads) == 0 && !only_rows; }
+  bool asks(const Rule& rule) const {
+    if ((failed & rule.after) != 0 || (lost & rule.reads) != 0 || only_rows) return false;
+    if (collected == nullptr) return true;
+    collected->push_back(&rule);
+    return false;
+  }
   bool breaks(bool held) const { return !held || broken; }
   bool fails(const Rule& rule, const char* where) {
     return noted(Part::rule, rule, where, -1);
@@ -148,23 +153,26 @@ struct Check {
     if (notes == nullptr) return true;
     if (part == Part::structure) lost |= uint64_t(1) << place.number;
     Noted made{part, std::string(operator_name) + "/" + place.field + "." + aspect, place.text(), "", place.number};
-    if (has_text && !only_rows) made.message = message();
+    if (has_text && !only_rows) message(made);
     made.rank = std::strcmp(aspect, "rank") == 0;
     made.listed = listed;
     notes->found.push_back(std::move(made));
     return false;
   }
   bool missing(const Place& place) {
-    return refuses(Part::structure, "required", place, [&] { return std::string(place.field) + " is required, but it is not given"; });
+    return refuses(Part::structure, "required", place, [&](Noted& made) {
+      made.message = std::string(place.field) + " is required, but it is not given";
+      made.fix = std::string("give ") + place.field;
+    });
   }
   bool unreadable(const char* what, const Place& place) {
-    return refuses(Part::structure, "unreadable", place, [&] { return place.text() + " " + what; });
+    return refuses(Part::structure, "unreadable", place, [&](Noted& made) { made.message = place.text() + " " + what; });
   }
   bool readable(const Tensor& tensor, const Place& place) {
     if (!tensor.readable) return unreadable("is no buffer tensor of at most 64 dimensions", place);
     if (tensor.type < sizeof bits_of_types && (tensor.type == 0 || bits_of_types[tensor.type] != 0)) return false;
-    return refuses(Part::structure, "unknown-word", place, [&] {
-      return place.text() + ".DataType is " + std::to_string(tensor.type) + no_known_type;
+    return refuses(Part::structure, "unknown-word", place, [&](Noted& made) {
+      made.message = place.text() + ".DataType is " + std::to_string(tensor.type) + no_known_type;
     });
   }
   bool optional(const Tensor& tensor, const Place& place) { return tensor.given && readable(tensor, place); }
@@ -199,20 +207,30 @@ struct Check {
   }
   bool is_lost(const Place& place) const { return (lost >> place.number & 1) != 0; }
 
-  std::string not_taken(const std::string& found, const std::string& allowed) const {
-    return found + ", which is not taken at feature level " + level_text(level) + " (" + allowed + ")";
+  // Many of what a row takes are counted.
+  std::string not_taken(const std::string& found, std::vector<std::string> taken) const {
+    constexpr size_t most = 12;
+    if (taken.size() > most) {
+      const size_t more = taken.size() - most + 1;
+      taken.resize(most - 1);
+      taken.push_back(std::to_string(more) + " more");
+    }
+    return found + ", which is not taken at feature level " + level_text(level) + " (" + listed(taken, ", ") + ")";
   }
   bool row(const Tensor& tensor, const Words& types, uint64_t ranks, const Place& place) {
     if (!tensor.given || !tensor.readable) return false;
     if (!among(tensor.type, types.bits) && (tensor.type == 0 || known_bits(tensor.type) != 0)) {
-      const auto message = [&] {
-        return not_taken(place.text() + " is " + type_text(tensor.type), listed_text(types.order, types.count, type_text));
+      const auto message = [&](Noted& made) {
+        const std::vector<std::string> taken = names(types.order, types.count, type_text);
+        made.message = not_taken(place.text() + " is " + type_text(tensor.type), taken);
+        made.fix = type_fix(place.text(), type_text(tensor.type), taken, is_output(layout->members[place.number].shape));
       };
       if (refuses(Part::row, "type", place, message, true)) return true;
     }
     if ((ranks >> rank(tensor) & 1) != 0) return false;
-    return refuses(Part::row, "rank", place, [&] {
-      return not_taken(place.text() + " has rank " + std::to_string(rank(tensor)), ranks_text(ranks));
+    return refuses(Part::row, "rank", place, [&](Noted& made) {
+      made.message = not_taken(place.text() + " has rank " + std::to_string(rank(tensor)), {ranks_text(ranks)});
+      made.fix = "give " + place.text() + " rank " + ranks_text(ranks);
     }, true);
   }
   bool row(const Tensors& tensors, const Words& types, uint64_t ranks, const Place& place) {
@@ -223,14 +241,16 @@ struct Check {
   }
   bool word(uint32_t value, const Words& words, const Place& place) {
     if (among(value, words.bits)) return false;
-    return refuses(Part::row, "value", place, [&] {
+    return refuses(Part::row, "value", place, [&](Noted& made) {
       const auto name = [&](uint32_t number) -> std::string {
         const char* known = word_of(*layout->members[place.number].words, number);
         return known == nullptr ? std::to_string(number) : known;
       };
       const std::string text = name(value);
       const bool known = text != std::to_string(value);
-      return not_taken(place.text() + " is " + (known ? "'" + text + "'" : text), listed_text(words.order, words.count, name));
+      const std::vector<std::string> taken = names(words.order, words.count, name);
+      made.message = not_taken(place.text() + " is " + (known ? "'" + text + "'" : text), taken);
+      made.fix = value_fix(place.text(), taken);
     }, true);
   }
   bool no_case(const Place& place, List<Row> rows) {
@@ -245,8 +265,10 @@ struct Check {
     if (!fused.given) return false;
     for (uint32_t type : types)
       if (type == fused.type) return judge_fused(*this, fused, place);
-    const bool settled = refuses(Part::row, "operator", place, [&] {
-      return not_taken(place.text() + " is " + operator_text(fused.type), listed_text(types.begin(), types.size(), operator_text));
+    const bool settled = refuses(Part::row, "operator", place, [&](Noted& made) {
+      const std::vector<std::string> taken = names(types.begin(), types.size(), operator_text);
+      made.message = not_taken(place.text() + " is " + operator_text(fused.type), taken);
+      made.fix = value_fix(place.text(), taken);
     }, true);
     return settled || judge_fused(*this, fused, place);
   }
@@ -256,8 +278,12 @@ struct Check {
       if (fuses(operator_at(fused.data + i), types, place.element(i))) return true;
     return false;
   }
-  bool flaw(const char* message, const Place& place) {
-    return refuses(Part::row, "operator", place, [&] { return Place{place.field, place.number, place.index}.text() + " " + message; });
+  // message: what follows the name of the field. change: what to do with the place.
+  bool flaw(const char* message, const char* change, const Place& place) {
+    return refuses(Part::row, "operator", place, [&](Noted& made) {
+      made.message = Place{place.field, place.number, place.index}.text() + " " + message;
+      if (*change != 0) made.fix = std::string(change) + " " + place.text();
+    });
   }
 
   // What every tensor obeys; its rules count for themselves.
@@ -272,9 +298,12 @@ struct Check {
       notes->lacked.push_back(Noted{Part::tensor, "tensor/device-capability", place.text() + ".DataType", message});
     }
     const uint64_t outer = failed;
+    auto* const rules = collected;
     failed = 0;
+    collected = nullptr;
     const bool settled = judge_tensor(*this, tensor, place, output);
     failed = outer;
+    collected = rules;
     return settled;
   }
   bool obeys(const Tensors& tensors, const Place& place, bool output) {

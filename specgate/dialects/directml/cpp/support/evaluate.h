@@ -14,7 +14,7 @@ struct Value {
   bool flag = false;
   double real = 0;
   Whole whole = {};
-  std::string word = {};
+  std::string_view word = {};
   const Tensor* tensor = nullptr;
   Operator held = {};
   View view = {};
@@ -33,9 +33,9 @@ struct Value {
     Value made = kind(Is::real);
     return made.real = value, made;
   }
-  static Value of_word(std::string text) {
+  static Value of_word(std::string_view text) {
     Value made = kind(Is::word);
-    return made.word = std::move(text), made;
+    return made.word = text, made;
   }
   static Value of_tensor(const Tensor* at) {
     Value made = kind(Is::tensor);
@@ -105,11 +105,12 @@ constexpr uint32_t no_type = ~uint32_t(0);
 
 // What the values of a description lie in while it is explained.
 struct Memory {
-  std::deque<Tensor> tensors;
-  std::deque<std::vector<Tensor>> arrays;
-  std::deque<std::vector<Operator>> helds;
-  std::deque<std::vector<uint32_t>> numbers;
-  std::deque<std::vector<float>> reals;
+  std::forward_list<Tensor> tensors = {};
+  std::forward_list<std::vector<Tensor>> arrays = {};
+  std::forward_list<std::vector<Operator>> helds = {};
+  std::forward_list<std::string> words = {};
+  std::forward_list<std::vector<uint32_t>> numbers = {};
+  std::forward_list<Value> values = {};
 };
 
 inline Value member_value(Memory& memory, const void* description, const Member& member);
@@ -120,6 +121,7 @@ struct Context {
   uint32_t level = 0;
   std::vector<Value> fields = {};
   const Value* tensor = nullptr;
+  const Member* judged = nullptr;  // of a tensor, the field that holds it
 
   const Value* field(std::string_view name) const {
     if (tensor != nullptr) return name == "tensor" ? tensor : nullptr;
@@ -159,15 +161,15 @@ inline Value member_value(Memory& memory, const void* description, const Member&
   switch (member.shape) {
     case Shape::input:
     case Shape::output:
-      memory.tensors.push_back(tensor_of(description, member));
-      return memory.tensors.back().given ? Value::of_tensor(&memory.tensors.back()) : Value();
+      memory.tensors.push_front(tensor_of(description, member));
+      return memory.tensors.front().given ? Value::of_tensor(&memory.tensors.front()) : Value();
     case Shape::inputs:
     case Shape::outputs: {
       const Tensors several = tensors_of(description, member);
       if (!several.given || several.count > int64_t(most_elements)) return Value();
-      memory.arrays.emplace_back();
-      for (int64_t i = 0; i < several.count; ++i) memory.arrays.back().push_back(detail::read(several.data + i));
-      return Value::of_view(View::Of::tensor, memory.arrays.back().data(), several.count);
+      memory.arrays.emplace_front();
+      for (int64_t i = 0; i < several.count; ++i) memory.arrays.front().push_back(detail::read(several.data + i));
+      return Value::of_view(View::Of::tensor, memory.arrays.front().data(), several.count);
     }
     case Shape::held: {
       const Operator held = fused(member_at<const abi::OperatorDesc*>(description, member.offset));
@@ -178,9 +180,9 @@ inline Value member_value(Memory& memory, const void* description, const Member&
       const Operators several = operators(member_at<const abi::OperatorDesc*>(description, member.offset),
                                           member_at<uint32_t>(description, member.by));
       if (!several.given || several.count > int64_t(most_operators)) return Value();
-      memory.helds.emplace_back();
-      for (int64_t i = 0; i < several.count; ++i) memory.helds.back().push_back(operator_at(several.data + i));
-      return Value::of_view(View::Of::held, memory.helds.back().data(), several.count);
+      memory.helds.emplace_front();
+      for (int64_t i = 0; i < several.count; ++i) memory.helds.front().push_back(operator_at(several.data + i));
+      return Value::of_view(View::Of::held, memory.helds.front().data(), several.count);
     }
     case Shape::numbers: return array(View::Of::whole, numbers_of<uint32_t>(description, member));
     case Shape::integers: return array(View::Of::integer, numbers_of<int32_t>(description, member));

@@ -9,6 +9,7 @@ class Evaluator {
     switch (node->kind) {
       case Kind::constant: return Value::of(node->number);
       case Kind::real: return Value::of_real(node->real);
+      case Kind::text: return Value::of_word(node->text);
       case Kind::name: return name(node, scope);
       case Kind::attribute: return attribute(node, scope);
       case Kind::subscript: return subscript(node, scope);
@@ -76,9 +77,11 @@ class Evaluator {
     return number == 0 ? Value() : Value::of(Whole(int64_t(number)));
   }
 
-  static std::string type_word(uint32_t type) {
+  std::string_view type_word(uint32_t type) const {
     const char* word = word_of(enum_TENSOR_DATA_TYPE, type);
-    return word == nullptr ? std::to_string(type) : word;
+    if (word != nullptr) return word;
+    memory_.words.push_front(std::to_string(type));
+    return memory_.words.front();
   }
 
  private:
@@ -99,7 +102,7 @@ class Evaluator {
     if (const Value* found = context_.field(node->text)) return found->none() ? Value::unknown() : *found;
     int64_t number = 0;
     if (limit_named(node->text, context_.level, number)) return Value::of(Whole(number));
-    return Value::of_word(std::string(node->text));
+    return Value::of_word(node->text);
   }
 
   Value attribute(const Node* node, const Scope* scope) {
@@ -157,10 +160,8 @@ class Evaluator {
     const Value right = value(node->parts[1], scope);
     if (right.none()) return right;
     if (!left.number() || !right.number()) return Value::unknown();
-    if (left.is == Value::Is::real || right.is == Value::Is::real) {
-      const double a = left.floating(), b = right.floating();
-      return Value::of_real(node->kind == Kind::sum ? a + b : node->kind == Kind::difference ? a - b : a * b);
-    }
+    if (left.is == Value::Is::real || right.is == Value::Is::real)
+      return of_reals(node, left.floating(), right.floating());
     const Whole a = left.integer(), b = right.integer();
     if (node->kind == Kind::sum) return Value::of(a + b);
     if (node->kind == Kind::difference) return Value::of(a - b);
@@ -170,6 +171,18 @@ class Evaluator {
     Whole rest;
     Whole result = divided(a, b, rest);
     return Value::of(modulo ? rest : result);
+  }
+
+  Value of_reals(const Node* node, double a, double b) {
+    if (node->kind == Kind::sum) return Value::of_real(a + b);
+    if (node->kind == Kind::difference) return Value::of_real(a - b);
+    if (node->kind == Kind::product) return Value::of_real(a * b);
+    const bool modulo = node->kind == Kind::modulo;
+    if (b == 0) return fail(Spelling::of(node) + ": " + real_by_zero[modulo ? 1 : 0]);
+    double rest = std::fmod(a, b);
+    if (rest != 0 && (rest < 0) != (b < 0)) rest += b;
+    if (rest == 0) rest = std::copysign(0.0, b);
+    return Value::of_real(modulo ? rest : std::round((a - rest) / b));
   }
 
   static Value linked(Link link, const Value& left, const Value& right) {

@@ -96,7 +96,7 @@ class Words : Resolving {
       case Kind::choice: return names(node);
       case Kind::list:
         for (const Node* part : node->parts)
-          if (part->kind != Kind::constant && part->kind != Kind::real) return true;
+          if (!is_literal(part)) return true;
         return false;
       case Kind::call:
         if (node->text == "len") return is_loop(node->parts[0]);
@@ -121,15 +121,15 @@ class Words : Resolving {
     return found;
   }
 
-  static bool literal(const Node* node) { return node->kind == Kind::constant || node->kind == Kind::real; }
   Facts every(const Node* node) {
-    if (node->kind == Kind::choice && is_call(node->parts[0], "present") && literal(node->parts[1]) &&
-        literal(node->parts[2]))
+    if (node->kind == Kind::choice && is_call(node->parts[0], "present") && is_literal(node->parts[1]) &&
+        is_literal(node->parts[2]))
       node = node->parts[0];
     node = resolved(node);
     switch (node->kind) {
       case Kind::constant:
-      case Kind::real: return {};
+      case Kind::real:
+      case Kind::text: return {};
       case Kind::sum:
       case Kind::difference:
       case Kind::product:

@@ -4,6 +4,7 @@
 enum class Kind : uint8_t {
   constant,
   real,
+  text,
   name,
   attribute,
   subscript,
@@ -27,8 +28,9 @@ enum class Link : uint8_t { equal, differs, less, at_most, more, at_least, among
 struct Node;
 using Nodes = std::vector<const Node*>;
 
-// text: a name, or what stands behind a dot. parts: of an attribute its owner, of an element the sequence and the
-// index, of a loop what each turn gives, the sequence, and its conditions; of a choice the condition and both ways.
+// text: a name, a word in quotes without them, or what stands behind a dot. parts: of an attribute its owner, of an
+// element the sequence and the index, of a loop what each turn gives, the sequence, and its conditions; of a choice the
+// condition and both ways.
 struct Node {
   Kind kind = Kind::constant;
   std::string_view text = {};
@@ -41,13 +43,14 @@ struct Node {
 
 inline bool is_call(const Node* node, std::string_view name) { return node->kind == Kind::call && node->text == name; }
 inline bool is_loop(const Node* node) { return node->kind == Kind::loop; }
+inline bool is_literal(const Node* node) { return node->kind <= Kind::text; }
 
 // Owns the parts of rules; what it gives lives as long as it does.
 class Tree {
  public:
   const Node* make(Node node) {
-    nodes_.push_back(std::move(node));
-    return &nodes_.back();
+    nodes_.push_front(std::move(node));
+    return &nodes_.front();
   }
   const Node* number(int64_t value) {
     Node made;
@@ -74,7 +77,7 @@ class Tree {
   }
 
  private:
-  std::deque<Node> nodes_;
+  std::forward_list<Node> nodes_;
   std::vector<std::pair<const char*, const Node*>> parsed_;
   const char* at_ = "";
 
@@ -216,6 +219,7 @@ class Tree {
   const Node* atom() {
     blanks();
     if (digit(*at_)) return literal();
+    if (*at_ == '\'') return quoted();
     if (letter(*at_)) return make(Node{Kind::name, word()});
     const bool bracketed = *at_ == '[';
     ++at_;
@@ -225,6 +229,11 @@ class Tree {
     if (!several) return made.parts[0];
     made.bracketed = bracketed;
     return make(std::move(made));
+  }
+  const Node* quoted() {
+    const char* from = ++at_;
+    while (*at_ != '\'') ++at_;
+    return make(Node{Kind::text, std::string_view(from, size_t(at_++ - from))});
   }
   // Whether the brackets that end here hold one part and a comma.
   bool trailing_comma(const char* inside) const {
@@ -244,76 +253,5 @@ class Tree {
     }
     made.text = std::string_view(from, size_t(at_ - from));
     return make(std::move(made));
-  }
-};
-
-// A part of a rule as a text, with the parentheses that Python writes.
-class Spelling {
- public:
-  static std::string of(const Node* node) { return part(node, 0); }
-
- private:
-  static int binding(Kind kind) {
-    switch (kind) {
-      case Kind::choice: return 1;
-      case Kind::any_of: return 2;
-      case Kind::all_of: return 3;
-      case Kind::negation: return 4;
-      case Kind::compare: return 5;
-      case Kind::sum:
-      case Kind::difference: return 6;
-      case Kind::product:
-      case Kind::quotient:
-      case Kind::modulo: return 7;
-      case Kind::minus: return 8;
-      default: return 9;
-    }
-  }
-  static std::string part(const Node* node, int least) {
-    const std::string text = bare(node);
-    return binding(node->kind) < least ? "(" + text + ")" : text;
-  }
-  static std::string listed(const Nodes& parts, const char* between, int least) {
-    std::string made;
-    for (const Node* one : parts) made += (made.empty() ? "" : between) + part(one, least);
-    return made;
-  }
-  static std::string bare(const Node* node) {
-    const Nodes& parts = node->parts;
-    switch (node->kind) {
-      case Kind::constant: return node->number.text();
-      case Kind::real: return real_text(node->real);
-      case Kind::name: return std::string(node->text);
-      case Kind::attribute: return part(parts[0], 9) + "." + std::string(node->text);
-      case Kind::subscript: return part(parts[0], 9) + "[" + part(parts[1], 0) + "]";
-      case Kind::call: return std::string(node->text) + "(" + listed(parts, ", ", 0) + ")";
-      case Kind::list:
-        if (node->bracketed) return "[" + listed(parts, ", ", 0) + "]";
-        return "(" + listed(parts, ", ", 0) + (parts.size() == 1 ? ",)" : ")");
-      case Kind::loop: return loop(node);
-      case Kind::any_of: return listed(parts, " or ", 3);
-      case Kind::all_of: return listed(parts, " and ", 4);
-      case Kind::negation: return "not " + part(parts[0], 4);
-      case Kind::minus: return "-" + part(parts[0], 8);
-      case Kind::sum: return part(parts[0], 6) + " + " + part(parts[1], 7);
-      case Kind::difference: return part(parts[0], 6) + " - " + part(parts[1], 7);
-      case Kind::product: return part(parts[0], 7) + " * " + part(parts[1], 8);
-      case Kind::quotient: return part(parts[0], 7) + " // " + part(parts[1], 8);
-      case Kind::modulo: return part(parts[0], 7) + " % " + part(parts[1], 8);
-      case Kind::compare: return compared(node);
-      default: return part(parts[1], 2) + " if " + part(parts[0], 2) + " else " + part(parts[2], 1);
-    }
-  }
-  static std::string loop(const Node* node) {
-    std::string made =
-        "(" + part(node->parts[0], 0) + " for " + std::string(node->text) + " in " + part(node->parts[1], 2);
-    for (size_t i = 2; i < node->parts.size(); ++i) made += " if " + part(node->parts[i], 2);
-    return made + ")";
-  }
-  static std::string compared(const Node* node) {
-    static constexpr const char* signs[] = {" == ", " != ", " < ", " <= ", " > ", " >= ", " in ", " not in "};
-    std::string made = part(node->parts[0], 6);
-    for (size_t i = 0; i < node->links.size(); ++i) made += signs[size_t(node->links[i])] + part(node->parts[i + 1], 6);
-    return made;
   }
 };

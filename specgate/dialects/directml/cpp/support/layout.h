@@ -56,6 +56,7 @@ struct Define {
 struct Layout {
   const char* name;
   uint32_t since;
+  size_t size;
   const Member* members;
   uint32_t count;
   const Define* defines;

@@ -5,7 +5,7 @@ inline std::string real_text(double number) {
   if (number != number) return "nan";
   if (number - number != 0) return number < 0 ? "-inf" : "inf";
   char text[40];
-#if defined(__cpp_lib_to_chars)
+#if defined(__cpp_lib_to_chars) && !defined(SPECGATE_NO_TO_CHARS)
   *std::to_chars(text, text + sizeof text - 1, number, std::chars_format::scientific).ptr = 0;
 #else
   for (int digits = 0; digits < 17; ++digits) {

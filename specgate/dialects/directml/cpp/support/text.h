@@ -18,8 +18,8 @@ inline std::string ranges_text(const std::vector<uint32_t>& levels) {
 // Words the findings on one description. taken: the levels that accept it.
 class Telling {
  public:
-  Telling(uint32_t type, const void* description, uint32_t level, const std::vector<uint32_t>& taken)
-      : type_(type), description_(description), level_(level), taken_(taken), layout_(layout_of(type)) {}
+  Telling(uint32_t type, const void* description, uint32_t level, const std::vector<uint32_t>& taken, bool fixes)
+      : type_(type), description_(description), level_(level), taken_(taken), layout_(layout_of(type)), fixes_(fixes) {}
 
   // alone: the other side of the tables takes what is refused.
   std::string message(const Noted& one, Basis side, bool alone) {
@@ -37,7 +37,14 @@ class Telling {
       if (level > level_) return "use feature level " + level_text(level);
     return "";
   }
-  std::string fix(const Noted&, Basis) { return later(); }
+  // before: what else the side refuses.
+  std::string fix(const Noted& one, Basis side, const std::vector<Noted>& before) {
+    std::string own = one.fix;
+    if (one.rule != nullptr && one.rule->fix != nullptr) own = one.rule->fix;
+    else if (one.rule != nullptr && !one.undefined && fixes_) own = remedy(one, side, before);
+    const std::string level = later();
+    return own.empty() ? level : level.empty() ? own : own + " or " + level;
+  }
 
   std::string missing_operator() const {
     return std::string(layout_->name) + " does not exist at feature level " + level_text(level_) + "; it exists from " +
@@ -59,6 +66,7 @@ class Telling {
   uint32_t level_;
   const std::vector<uint32_t>& taken_;
   const Layout* layout_;
+  bool fixes_;
   language::Tree tree_ = {};
   language::Memory memory_ = {};
   language::Context context_ = {};
@@ -77,6 +85,16 @@ class Telling {
   language::Value tensor(const Noted& one) {
     const language::Value& field = context().fields[size_t(one.field)];
     return one.index < 0 ? field : field.item(one.index);
+  }
+
+  std::string remedy(const Noted& one, Basis side, const std::vector<Noted>& before) {
+    if (one.part != Part::tensor)
+      return Remedy(tree_, memory_, context(), one).fix(context(), type_, description_, side, before);
+    const language::Value value = tensor(one);
+    language::Context alone{layout_, level_};
+    alone.tensor = &value;
+    alone.judged = layout_->members + one.field;
+    return Remedy(tree_, memory_, alone, one).fix(context(), type_, description_, side, before);
   }
 
   std::string rule(const Noted& one) {

@@ -17,7 +17,7 @@ inline std::string shown(const Value& value) {
   switch (value.is) {
     case Value::Is::truth: return value.flag ? "True" : "False";
     case Value::Is::real: return real_text(value.real);
-    case Value::Is::word: return "'" + value.word + "'";
+    case Value::Is::word: return "'" + std::string(value.word) + "'";
     case Value::Is::whole: {
       const std::string text = value.whole.text();
       const size_t digits = text.size() - (text[0] == '-' ? 1 : 0);
@@ -36,18 +36,12 @@ inline std::string shown(const Value& value) {
   }
 }
 inline std::string told(const Value& value) {
-  if (value.is == Value::Is::word) return value.word;
+  if (value.is == Value::Is::word) return std::string(value.word);
   if (!value.sequence()) return shown(value);
   constexpr int64_t most_items = 16;
   std::string made;
   for (int64_t i = 0; i < value.length() && i < most_items; ++i) made += (i == 0 ? "" : ", ") + told(value.item(i));
   return "[" + made + (value.length() > most_items ? ", \xE2\x80\xA6]" : "]");
-}
-
-inline std::string listed(const std::vector<std::string>& parts, const char* last = " and ") {
-  std::string made;
-  for (size_t i = 0; i < parts.size(); ++i) made += (i == 0 ? "" : i + 1 == parts.size() ? last : ", ") + parts[i];
-  return made;
 }
 
 // One value. kind: the words to use; of: the field; at: which dimension.
