@@ -36,6 +36,17 @@ extern "C" size_t explain(const void* description, unsigned level, int basis, in
   return text.size();
 }
 
+// The proposals of all findings, with or without those that take a search.
+extern "C" size_t fixes(const void* description, unsigned level, int searched, char* to, size_t room) {
+  specgate::Options given;
+  given.fixes = searched != 0;
+  std::string text;
+  for (const specgate::Finding& one : specgate::check(*static_cast<const Described*>(description), level, given).findings)
+    text += one.fix + "\n";
+  if (text.size() < room) std::memcpy(to, text.c_str(), text.size() + 1);
+  return text.size();
+}
+
 // A description as JSON.
 extern "C" size_t json(const void* description, char* to, size_t room) {
   const std::string text = specgate::to_json(*static_cast<const Described*>(description));

@@ -121,6 +121,14 @@ class Native:
         levels = tuple(self._names[int(number)] for number in lines.pop(0).split())
         return Answer(first == "accepted", findings, messages, fixes, levels, "\n".join(lines))
 
+    def fixes(self, held: Held, level: str, *, searched: bool) -> list[str]:
+        """Return what is proposed, with or without what takes a search."""
+        room = ctypes.create_string_buffer(1 << 16)
+        self._library.fixes.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
+        self._library.fixes.restype = ctypes.c_size_t
+        assert self._library.fixes(held.root, self._levels[level], searched, room, len(room)) < len(room)
+        return room.value.decode().splitlines()
+
     def json(self, held: Held) -> str:
         """Return what to_json says of a description."""
         room = ctypes.create_string_buffer(1 << 22)

@@ -84,6 +84,14 @@ def test_a_refusal_says_which_rule_and_which_levels_accept(native: Native) -> No
     assert "; accepted by 4.1..6.4\n" in answer.text
 
 
+def test_changes_are_searched_for_where_they_are_wanted(native: Native) -> None:
+    wrong = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 4]}
+    held = placed(image(basic(OutputTensor=wrong, IndicesTensor={"DataType": "UINT8", "Sizes": [1, 1, 3, 1]})))
+    row = "cast IndicesTensor to UINT32"
+    assert native.fixes(held, "5.0", searched=True) == [row, "give dimension 2 of IndicesTensor the size 2"]
+    assert native.fixes(held, "5.0", searched=False) == [row, ""]
+
+
 def test_create_operator_tells_why_the_library_refuses(native: Native) -> None:
     broken = placed(image(basic(Axis=4)))
     result, told = native.create(broken, "5.0", refusing=True)

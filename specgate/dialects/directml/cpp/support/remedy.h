@@ -39,20 +39,14 @@ class Changed {
   void put(size_t offset, const T& value) {
     std::memcpy(reinterpret_cast<char*>(words_.data()) + offset, &value, sizeof value);
   }
+  static bool is_array(Shape shape) {
+    return shape == Shape::inputs || shape == Shape::outputs || shape == Shape::numbers || shape == Shape::integers ||
+           shape == Shape::reals || shape == Shape::helds;
+  }
+  // Whether a member says how long an array is.
   static bool counts(const Layout& layout, const Member& member) {
     for (uint32_t i = 0; i < layout.count; ++i)
-      if (layout.members[i].by == member.offset && layout.members[i].by != 0 &&
-          layout.members[i].shape != Shape::scalar)
-        return true;
-    return layout.count > 0 && member.offset == 0 && member.shape == Shape::number && counts_first(layout);
-  }
-  static bool counts_first(const Layout& layout) {
-    for (uint32_t i = 0; i < layout.count; ++i) {
-      const Shape shape = layout.members[i].shape;
-      const bool array = shape == Shape::inputs || shape == Shape::outputs || shape == Shape::numbers ||
-                         shape == Shape::integers || shape == Shape::reals || shape == Shape::helds;
-      if (array && layout.members[i].by == 0) return true;
-    }
+      if (is_array(layout.members[i].shape) && layout.members[i].by == member.offset) return true;
     return false;
   }
 
@@ -65,8 +59,7 @@ class Changed {
   }
 
   void write(const Layout& layout, const Member& member, const language::Value& value) {
-    const bool pointer = is_tensor(member.shape) || member.shape == Shape::numbers || member.shape == Shape::integers ||
-                         member.shape == Shape::reals || member.shape == Shape::held || member.shape == Shape::helds ||
+    const bool pointer = is_tensor(member.shape) || is_array(member.shape) || member.shape == Shape::held ||
                          member.shape == Shape::scale_bias;
     if (value.none() && pointer) return put<const void*>(member.offset, nullptr);
     if (value.is == Is::tensor && language::stated(*value.tensor)) return put(member.offset, tensor(*value.tensor));
