@@ -97,3 +97,27 @@ def test_expressions_and_numbers_are_written_as_python_writes_them(tmp_path: Pat
     expected = [ast.unparse(tree) for tree in trees.values()] + [repr(number) for number in NUMBERS]
     assert printed[: len(expected)] == expected
     assert printed[len(expected) :] == [shown(eval(text)) for text in WHOLES]  # noqa: S307  # texts of this file
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: the header is not compiled")
+def test_names_that_headers_of_windows_define_do_no_harm(tmp_path: Path) -> None:
+    header = write_header(["ONE_HOT", "GEMM"])
+    includes = "\n".join(line for line in header.splitlines() if line.startswith("#include"))
+    macros = (
+        "near",
+        "far",
+        "small char",
+        "hyper int64_t",
+        "interface struct",
+        "IN",
+        "OUT",
+        "min(a, b) 0",
+        "max(a, b) 0",
+    )
+    defined = "\n".join(f"#define {macro}" for macro in macros)
+    (tmp_path / "specgate_dml.h").write_text(header, encoding="utf-8")
+    program = f'{includes}\n{defined}\n#include "specgate_dml.h"\nint main() {{}}\n'
+    (tmp_path / "program.cpp").write_text(program, encoding="utf-8")
+    command = [str(compiler()), "-std=c++17", "-Wall", "-Werror", "-fsyntax-only", str(tmp_path / "program.cpp")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:3000]

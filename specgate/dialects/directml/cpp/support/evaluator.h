@@ -125,7 +125,7 @@ class Evaluator {
     if (sequence.open() || !index.number()) return Value::unknown();
     const Whole at = index.integer();
     if (index.is != Value::Is::real && !at.negative() && compare(at, Whole(sequence.length())) < 0)
-      return sequence.item(at.small());
+      return sequence.item(at.value());
     const std::string number = index.is == Value::Is::real ? real_text(index.real) : at.text();
     return fail(Spelling::of(node) + ": index " + number + " of " + std::to_string(sequence.length()));
   }
@@ -333,7 +333,7 @@ class Evaluator {
       const Whole stop = found.integer();
       if (compare(stop, Whole(int64_t(most_turns))) > 0)
         return fail(Spelling::of(node) + ": range(" + stop.text() + ") is longer than " + std::to_string(most_turns));
-      return Value::of_view(View::Of::count, nullptr, stop.negative() ? 0 : stop.small());
+      return Value::of_view(View::Of::count, nullptr, stop.negative() ? 0 : stop.value());
     }
     if (name == "abs" && found.is == Value::Is::real) return Value::of_real(std::fabs(found.real));
     if (name == "abs") return Value::of(found.integer().negative() ? -found.integer() : found.integer());

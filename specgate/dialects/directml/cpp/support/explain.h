@@ -184,7 +184,7 @@ class Resolving {
     const Node* owner = node->parts[0]->parts[0];
     const Value index = value_of(node->parts[1]), tensor = value_of(owner);
     if (index.is != Value::Is::whole || !index.whole.is_small()) return false;
-    at = index.whole.small();
+    at = index.whole.value();
     const bool known = tensor.is == Value::Is::tensor && stated(*tensor.tensor);
     if (known && reads_rank(node->parts[1], Spelling::of(owner))) at -= tensor.tensor->sizes.count;
     return true;

@@ -60,14 +60,14 @@ class Places : public Resolving {
       written.parts = {sequence, node->parts[1]};
       int64_t told = 0;
       if (found.empty() || !dimension(&written, told)) return {};
-      found[0].at = index.whole.small();
+      found[0].at = index.whole.value();
       found[0].told = std::to_string(told);
       return found;
     }
     const Value* held = sequence->kind == Kind::name ? context.field(sequence->text) : nullptr;
     if (held == nullptr || !numbers(*held)) return {};
     Spot made{Spot::Kind::element, sequence->text};
-    made.at = index.whole.small();
+    made.at = index.whole.value();
     return {made};
   }
   Spots of_call(std::string_view name, const Node* argument) {
@@ -90,8 +90,8 @@ class Places : public Resolving {
     if (!element) return held->is == Value::Is::tensor ? Spots{Spot{kind, name->text}} : Spots();
     const Value item = value_of(owner->parts[1]);
     const bool there = item.is == Value::Is::whole && item.whole.is_small() && !item.whole.negative() &&
-                       held->sequence() && item.whole.small() < held->length();
-    return there ? Spots{Spot{kind, name->text, item.whole.small()}} : Spots();
+                       held->sequence() && item.whole.value() < held->length();
+    return there ? Spots{Spot{kind, name->text, item.whole.value()}} : Spots();
   }
   static bool numbers(const Value& held) {
     return held.sequence() && !(held.is == Value::Is::view && held.view.of == View::Of::tensor);
@@ -148,7 +148,7 @@ class Changing {
     } else {
       if (value.is != Value::Is::whole || list.items.empty()) return false;
       const Value last = list.items.back();
-      list.items.resize(size_t(value.whole.small()), last);
+      list.items.resize(size_t(value.whole.value()), last);
     }
     held = list;
     return true;
@@ -172,8 +172,8 @@ class Changing {
       for (int64_t i = 0; i < value.length(); ++i) sizes.push_back(value.item(i).whole);
     } else if (spot.kind == Spot::Kind::rank) {
       if (!number) return false;
-      while (int64_t(sizes.size()) < value.whole.small()) sizes.insert(sizes.begin(), Whole(1));
-      sizes.erase(sizes.begin(), sizes.begin() + (int64_t(sizes.size()) - value.whole.small()));
+      while (int64_t(sizes.size()) < value.whole.value()) sizes.insert(sizes.begin(), Whole(1));
+      sizes.erase(sizes.begin(), sizes.begin() + (int64_t(sizes.size()) - value.whole.value()));
     } else if (spot.kind == Spot::Kind::elements) {
       const size_t rank = sizes.size();
       sizes.assign(rank == 0 ? 0 : rank - 1, Whole(1));
@@ -181,8 +181,8 @@ class Changing {
     }
     memory_.numbers.emplace_front();
     for (const Whole& size : sizes) {
-      if (!size.is_small() || size.negative() || size.small() > int64_t(UINT32_MAX)) return false;
-      memory_.numbers.front().push_back(uint32_t(size.small()));
+      if (!size.is_small() || size.negative() || size.value() > int64_t(UINT32_MAX)) return false;
+      memory_.numbers.front().push_back(uint32_t(size.value()));
     }
     tensor.sizes.data = memory_.numbers.front().data();
     tensor.sizes.count = int64_t(sizes.size());

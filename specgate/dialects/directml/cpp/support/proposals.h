@@ -157,8 +157,8 @@ class Proposals : Places {
     constexpr size_t most_parts = 10;
     for (const auto& one : numbers(leaf.node)) {
       if (asked++ >= most_parts) break;
-      Whole near;
-      if (nearest(leaf, one.first, one.second, near)) found.push_back({Step{one.first, {Value::of(near)}}});
+      Whole nearby;
+      if (nearest(leaf, one.first, one.second, nearby)) found.push_back({Step{one.first, {Value::of(nearby)}}});
     }
     return found;
   }

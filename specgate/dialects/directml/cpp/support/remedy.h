@@ -73,7 +73,7 @@ class Changed {
       put(member.offset, float(value.floating()));
     } else if ((member.shape == Shape::number || member.shape == Shape::integer) && value.is == Is::whole &&
                !counts(layout, member)) {
-      if (value.whole.is_small()) put(member.offset, uint32_t(value.whole.small()));
+      if (value.whole.is_small()) put(member.offset, uint32_t(value.whole.value()));
     }
   }
   void tensors(const Member& member, const language::Value& value) {

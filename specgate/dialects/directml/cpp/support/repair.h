@@ -163,7 +163,7 @@ class Search {
     std::vector<std::pair<std::pair<double, double>, size_t>> costs;
     for (size_t i = 0; i < merged.size(); ++i) {
       std::pair<double, double> worst = cost(merged[i][0], context);
-      for (const Step& step : merged[i]) worst = std::max(worst, cost(step, context));
+      for (const Step& step : merged[i]) worst = (std::max)(worst, cost(step, context));
       costs.emplace_back(worst, i);
     }
     std::stable_sort(costs.begin(), costs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

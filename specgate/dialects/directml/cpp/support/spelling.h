@@ -32,7 +32,7 @@ class Spelling {
     std::string made;
     for (const Node* one : parts) {
       made += (made.empty() ? "" : between) + part(one, least);
-      least = std::min(least + each, strongest);
+      least = (std::min)(least + each, strongest);
     }
     return made;
   }

@@ -7,7 +7,7 @@ class Whole {
   static Whole of(Wide value) { return value < Wide(int64_t(0)) ? Whole(int64_t(value)) : of(uint64_t(value)); }
 
   bool is_small() const { return digits_.empty(); }
-  int64_t small() const { return small_; }  // only where it is
+  int64_t value() const { return small_; }  // only where it is
   bool negative() const { return is_small() ? small_ < 0 : negative_; }
   bool zero() const { return is_small() && small_ == 0; }
 
