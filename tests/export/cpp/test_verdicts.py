@@ -108,6 +108,14 @@ def test_changed_structures_do_no_harm(tmp_path: Path) -> None:
     assert done.stdout.startswith("3000 rounds")
 
 
+def test_two_headers_in_one_process_do_not_get_in_each_others_way(native: Native, tmp_path: Path) -> None:
+    other = built(tmp_path, ["GATHER"])
+    for operator, asked in (("GATHER", other), ("ONE_HOT", native)):
+        campaign = Campaign(asked, seed=3)
+        campaign.operator(operator, cases=6, levels=1)
+        assert campaign.differences == []
+
+
 def test_without_text_there_is_no_sentence() -> None:
     text = write_header(["ONE_HOT"], text=False)
     assert '"ONE_HOT/axis-range", ""' in text

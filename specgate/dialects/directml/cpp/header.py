@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -49,7 +50,20 @@ def write_header(
     chosen = Levels(table, levels or table.levels)
     specs = [table.operator(name) for name in operators or sorted(table.operators)]
     lines = _Writer(chosen, specs, text=text).lines()
-    return "\n".join(part for line in lines for part in folded(line)) + "\n"
+    return _apart("\n".join(part for line in lines for part in folded(line)) + "\n")
+
+
+def _apart(text: str) -> str:
+    """Return a header in a namespace of its own.
+
+    Libraries of one process may have been built with different headers, and linkers would take what bears the same name
+    in two of them for the same.
+    """
+    opened, closed = "namespace specgate {\n", "}  // namespace specgate\n"
+    name = f"tables_{sha256(text.encode()).hexdigest()[:8]}"
+    before, _, rest = text.partition(opened)
+    inner, _, after = rest.rpartition(closed)
+    return f"{before}{opened}inline namespace {name} {{\n{inner}}}  // namespace {name}\n{closed}{after}"
 
 
 def _fixed(*names: str) -> Iterator[str]:
@@ -130,6 +144,7 @@ class _Writer:
         yield "};"
         yield "// The function of an operator, none where the level does not have it; a level of 0 has all."
         yield "inline Entry entry_of(uint32_t type, uint32_t level) {"
+        yield "  (void)level;"
         yield "  switch (type) {"
         for spec in self.specs:
             constant = self.words.constant("OPERATOR_TYPE", spec.name)
