@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from specgate.validate.failures import Failures
     from specgate.validate.remedy import Remedy
 
-__all__ = ["Judged", "broken_failure", "rule_failures"]
+__all__ = ["Judged", "broken_failure", "capital", "rule_failures"]
 
 
 class Judged(NamedTuple):
@@ -96,7 +96,7 @@ def _failure(form: RuleForm, context: Context, where: str, judged: Judged, remed
         facts = words(judged.facts.decisive(rule, context), context, names)
         facts = facts or " and ".join(f"{text} is {told(value)}" for text, value in values.items())
         text = said + (f": {facts}" if facts else "")
-        return _capital(text, context.fields) if form.because else text
+        return capital(text, context.fields) if form.because else text
 
     return Failure(
         rule=form.name,
@@ -123,7 +123,7 @@ def _formula(form: RuleForm, where: str) -> str:
     return _spoken(text, where) if where else text
 
 
-def _capital(text: str, names: Container[str]) -> str:
+def capital(text: str, names: Container[str]) -> str:
     """Return a sentence that begins with a capital, unless it begins with one of `names`: those stay as they are."""
     first = re.split(r"[^A-Za-z]", text, maxsplit=1)[0]
     whole = text.split(" ", 1)[0]
@@ -146,7 +146,7 @@ def _place(rule: Rule, values: Mapping[str, Any]) -> str:
 
 def broken_failure(form: RuleForm, where: str, error: Undefined) -> Failure:
     message = f"{_sentence(form, where)}, which cannot be decided here: {error}"
-    message = _capital(message, form.fields) if form.because else message
+    message = capital(message, form.fields) if form.because else message
     formula = _formula(form, where)
     return Failure(
         form.name, where, message, fix=form.fix, scope=form.scope, structural=form.structural, formula=formula

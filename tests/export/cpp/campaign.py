@@ -9,6 +9,8 @@ minutes: 100 cases of each operator at two levels are 200,000 questions.
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -16,6 +18,8 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from specgate.dialects.directml.cpp.calls import UINT32
+from specgate.dialects.directml.reader import read
 from specgate.errors import InputError
 from specgate.generate.walk import valid_descriptors
 from specgate.spec.tables import dialect
@@ -48,6 +52,11 @@ def drawn(spec: OperatorSpec, level: str, count: int, random: Random) -> Iterato
         yield made
 
 
+def beyond(fix: str) -> bool:
+    """Whether a proposal has a size that no structure holds."""
+    return ("size" in fix or "element" in fix) and any(int(number) > UINT32 for number in re.findall(r"\d+", fix))
+
+
 class Campaign:
     """Asks both, and keeps what they differ in."""
 
@@ -75,6 +84,8 @@ class Campaign:
             return
         image, said = found
         memory = placed(image)
+        if said is not None:
+            self.written(said, memory)
         names = capabilities("directml")
         device = frozenset(random.sample(names, random.randint(0, len(names))))
         for level in levels:
@@ -82,6 +93,21 @@ class Campaign:
                 for asked in (None, device):
                     by = random.choice((None, *self.native.implementations))
                     self.compare(said, descriptor, memory, (level, basis, asked, by))
+
+    def fixes(self, ours: list[str], theirs: list[str]) -> tuple[list[str], list[str]]:
+        """Return what both propose, without sizes of more than 32 bits: no structure holds them, and check does not know."""
+        pairs = [pair for pair in zip(ours, theirs, strict=False) if not beyond(pair[0])]
+        self.answers["beyond"] += len(ours) - len(pairs)
+        assert not any(map(beyond, theirs))
+        return [one for one, _ in pairs], [other for _, other in pairs]
+
+    def written(self, said: Descriptor, memory: Held) -> None:
+        """Compare the descriptor with what a reader takes of its JSON."""
+        text = self.native.json(memory)
+        again = repr(read(json.loads(text)))  # texts, as two numbers that are none are not equal
+        self.answers["written"] += 1
+        if again != repr(said):
+            self.differences.append(f"JSON of {said}: {text}, read as {again}")
 
     def compare(self, said: Descriptor | None, descriptor: Descriptor, memory: Held, how: _How) -> None:
         """Ask both one question. said: the descriptor as the structures have it, None where no reader takes it."""
@@ -103,7 +129,13 @@ class Campaign:
         self.explained += 1
         ours = [(found.id, found.where, found.basis) for found in verdict.findings]
         levels = verdict.findings[0].levels if verdict.findings else ()
-        parts = ("findings", ours, answer.findings), ("levels", levels, answer.levels)
+        messages = [found.message for found in verdict.findings]
+        parts = (
+            ("findings", ours, answer.findings),
+            ("messages", messages, answer.messages),
+            ("fixes", *self.fixes([found.fix or "" for found in verdict.findings], answer.fixes)),
+            ("levels", levels, answer.levels),
+        )
         for what, one, other in parts:
             if one != other:
                 self.differences.append(f"{where}: {what}: {one} by check, {other} by the header: {said}")
@@ -124,10 +156,11 @@ def main() -> int:
                 print(error)
     for text in campaign.differences[:40]:
         print(text[:900])
-    print(
-        f"{sum(campaign.answers.values())} questions: {dict(campaign.answers)}; {len(campaign.differences)} differences"
-    )
-    print(f"of {campaign.explained} refusals ids, places, sides and order of findings were compared, and the levels")
+    answers = campaign.answers
+    asked = answers["accepted"] + answers["refused"] + answers["unreadable"]
+    print(f"{asked} questions: {dict(answers)}; {len(campaign.differences)} differences")
+    print(f"of {campaign.explained} refusals findings, their sentences and proposals, and levels were compared,")
+    print(f"and {answers['written']} descriptors with their JSON")
     return 1 if campaign.differences else 0
 
 

@@ -83,6 +83,32 @@ struct Refusing {
   int32_t CreateOperator(const Described*, int, void**) { return -1; }
 };
 
+// What stands behind one value of JSON, null where there is none.
+const char* skipped(const char* at) {
+  if (*at == '"') {
+    while (*++at != '"')
+      if (*at < ' ') return nullptr;
+    return at + 1;
+  }
+  if (*at == '{' || *at == '[') {
+    const bool named = *at++ == '{';
+    if (*at == (named ? '}' : ']')) return at + 1;
+    for (;;) {
+      if (named && *at != '"') return nullptr;
+      if (named && ((at = skipped(at)) == nullptr || *at++ != ':' || *at++ != ' ')) return nullptr;
+      if ((at = skipped(at)) == nullptr) return nullptr;
+      if (*at == (named ? '}' : ']')) return at + 1;
+      if (*at++ != ',' || *at++ != ' ') return nullptr;
+    }
+  }
+  for (const char* word : {"null", "true", "false"})
+    if (std::strncmp(at, word, std::strlen(word)) == 0) return at + std::strlen(word);
+  if (std::strncmp(at, "nan", 3) == 0 || std::strncmp(at, "inf", 3) == 0) return nullptr;
+  char* end;
+  std::strtod(at, &end);
+  return end == at || end[-1] == '.' ? nullptr : end;
+}
+
 size_t ask(const Image& image, const std::vector<bool>& nulls, uint32_t level, int basis) {
   std::vector<uint32_t> starts{0};
   std::vector<uint64_t> targets;
@@ -114,7 +140,13 @@ size_t ask(const Image& image, const std::vector<bool>& nulls, uint32_t level, i
   options.basis = specgate::Basis(basis);
   options.device.known = basis == 0;
   const specgate::Verdict verdict = specgate::check(root, level, options);
-  size_t length = verdict.text().size();
+  const std::string json = specgate::to_json(root);
+  const char* end = skipped(json.c_str());
+  if (end == nullptr || *end != 0) {
+    std::fprintf(stderr, "no JSON: %s\n", json.c_str());
+    std::exit(1);
+  }
+  size_t length = verdict.text().size() + (verdict.accepted ? 0 : json.size());
   Refusing device;
   const auto count = [](const char* text, void* to) { *static_cast<size_t*>(to) += std::strlen(text); };
   specgate::create_operator(&device, level, &root, 0, nullptr, options, count, &length);

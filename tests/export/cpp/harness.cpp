@@ -25,16 +25,34 @@ extern "C" int accepts(const void* description, unsigned level, int basis, int d
   return specgate::accepts(*static_cast<const Described*>(description), level, given);
 }
 
-// The findings, a line for each with id, place and basis, then the levels that accept; returns the length.
+// The findings, a line for each with id, place, basis, message and fix, then the levels that accept; returns the length.
 extern "C" size_t explain(const void* description, unsigned level, int basis, int device_known, unsigned capabilities,
                           unsigned implementation, char* to, size_t room) {
   const auto given = options(basis, device_known, capabilities, implementation);
   const specgate::Verdict verdict = specgate::check(*static_cast<const Described*>(description), level, given);
   std::string text = verdict.accepted ? "accepted\n" : "refused\n";
   for (const specgate::Finding& one : verdict.findings)
-    text += one.id + "\t" + one.where + "\t" + std::to_string(int(one.basis)) + "\n";
+    text += one.id + "\t" + one.where + "\t" + std::to_string(int(one.basis)) + "\t" + one.message + "\t" + one.fix + "\n";
   for (const uint32_t accepting : verdict.levels) text += std::to_string(accepting) + " ";
   text += "\n" + verdict.text();
+  if (text.size() < room) std::memcpy(to, text.c_str(), text.size() + 1);
+  return text.size();
+}
+
+// The proposals of all findings, with or without those that take a search.
+extern "C" size_t fixes(const void* description, unsigned level, int searched, char* to, size_t room) {
+  specgate::Options given;
+  given.fixes = searched != 0;
+  std::string text;
+  for (const specgate::Finding& one : specgate::check(*static_cast<const Described*>(description), level, given).findings)
+    text += one.fix + "\n";
+  if (text.size() < room) std::memcpy(to, text.c_str(), text.size() + 1);
+  return text.size();
+}
+
+// A description as JSON.
+extern "C" size_t json(const void* description, char* to, size_t room) {
+  const std::string text = specgate::to_json(*static_cast<const Described*>(description));
   if (text.size() < room) std::memcpy(to, text.c_str(), text.size() + 1);
   return text.size();
 }

@@ -79,10 +79,12 @@ def as_held(descriptor: Descriptor) -> tuple[Image, Descriptor | None] | None:
 
 @dataclass
 class Answer:
-    """What the header says: findings by id, place and side; the levels that accept; all of it in words."""
+    """What the header says: findings by id, place and side, with their sentences and fixes; the levels that accept."""
 
     accepted: bool
     findings: list[tuple[str, str, str]]
+    messages: list[str]
+    fixes: list[str]
     levels: tuple[str, ...]
     text: str
 
@@ -91,12 +93,14 @@ def parsed(text: str) -> Answer:
     """Return what `explain` of the harness wrote."""
     names = {numbers["target_version"]: level for level, numbers in dialect("directml").tables.levels.items()}
     first, *lines = text.split("\n")
-    findings = []
-    while lines[0].count("\t") == 2:
-        rule, where, side = lines.pop(0).split("\t")
+    findings, messages, fixes = [], [], []
+    while lines[0].count("\t") == 4:
+        rule, where, side, message, fix = lines.pop(0).split("\t")
         findings.append((rule, where, BASES[int(side)]))
+        messages.append(message)
+        fixes.append(fix)
     levels = tuple(names[f"{int(number):#06x}"] for number in lines.pop(0).split())
-    return Answer(first == "accepted", findings, levels, "\n".join(lines))
+    return Answer(first == "accepted", findings, messages, fixes, levels, "\n".join(lines))
 
 
 class Created(NamedTuple):
@@ -130,6 +134,22 @@ class Native:
         room = ctypes.create_string_buffer(1 << 16)
         assert self._library.explain(*self._asked(held, level, basis, device, by), room, len(room)) < len(room)
         return parsed(room.value.decode())
+
+    def fixes(self, held: Held, level: str, *, searched: bool) -> list[str]:
+        """Return what is proposed, with or without what takes a search."""
+        room = ctypes.create_string_buffer(1 << 16)
+        self._library.fixes.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
+        self._library.fixes.restype = ctypes.c_size_t
+        assert self._library.fixes(held.root, self._levels[level], searched, room, len(room)) < len(room)
+        return room.value.decode().splitlines()
+
+    def json(self, held: Held) -> str:
+        """Return what to_json says of a description."""
+        room = ctypes.create_string_buffer(1 << 22)
+        self._library.json.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+        self._library.json.restype = ctypes.c_size_t
+        assert self._library.json(held.root, room, len(room)) < len(room)
+        return room.value.decode()
 
     def create(self, held: Held, level: str, *, refusing: bool, stated: bool = True) -> Created:
         """Return what create_operator does with a device that refuses everything, or nothing.

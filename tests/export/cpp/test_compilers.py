@@ -36,6 +36,7 @@ class Asked(NamedTuple):
     packed: bytes
     accepted: bool
     findings: list[tuple[str, str, str]]
+    messages: list[str]
     levels: tuple[str, ...]
 
 
@@ -59,7 +60,8 @@ def asked() -> Iterator[Asked]:
             packed = struct.pack(f"<8I{len(made.pointers)}I", *head, *made.pointers) + made.data
             findings = [] if verdict.accepted else [(each.id, each.where, each.basis) for each in verdict.findings]
             levels = verdict.findings[0].levels if findings else ()
-            yield Asked(packed, verdict.accepted is True, findings, levels)
+            messages = [each.message for each in verdict.findings] if findings else []
+            yield Asked(packed, verdict.accepted is True, findings, messages, levels)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +104,8 @@ def test_the_answers_are_those_of_check(name: str, questions: list[Asked], tmp_p
         answer = parsed(text)
         assert answer.accepted is expected.accepted
         if not answer.accepted:
-            assert (answer.findings, answer.levels) == (expected.findings, expected.levels)
+            ours = answer.findings, answer.messages, answer.levels
+            assert ours == (expected.findings, expected.messages, expected.levels)
 
 
 def test_what_a_compiler_says_is_told(tmp_path: Path) -> None:

@@ -78,15 +78,24 @@ def test_a_refusal_says_which_rule_and_which_levels_accept(native: Native) -> No
     answer = native.check(placed(image(basic(Axis=4))), "5.0", "both")
     assert answer.findings == [("directml/ONE_HOT/axis-range", "Axis", "documented")]
     assert answer.levels == ()
-    sentence = "Axis must be less than the DimensionCount of IndicesTensor"
-    assert answer.text == f"directml/ONE_HOT/axis-range (Axis): {sentence}\n"
+    sentence = "Axis must be less than the DimensionCount of IndicesTensor: Axis is 4 and IndicesTensor has rank 4."
+    assert answer.messages == [sentence]
+    assert answer.text.startswith(f"directml/ONE_HOT/axis-range (Axis): {sentence}\n")
     wide = {"DataType": "INT64", "Sizes": [1, 1, 1, 2]}
     answer = native.check(
         placed(image(basic(ValuesTensor=wide, OutputTensor={**wide, "Sizes": [1, 1, 3, 4]}))), "3.0", "both"
     )
     assert answer.levels[0] == "4.1"
-    assert "ValuesTensor is INT64, which is not taken at feature level 3.0" in answer.text
-    assert "accepted by feature level 4.1, 5.0" in answer.text
+    assert "ValuesTensor is INT64, which is not taken at feature level 3.0 (FLOAT32, FLOAT16," in answer.text
+    assert "; accepted by 4.1..6.4\n" in answer.text
+
+
+def test_changes_are_searched_for_where_they_are_wanted(native: Native) -> None:
+    wrong = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 4]}
+    held = placed(image(basic(OutputTensor=wrong, IndicesTensor={"DataType": "UINT8", "Sizes": [1, 1, 3, 1]})))
+    row = "cast IndicesTensor to UINT32"
+    assert native.fixes(held, "5.0", searched=True) == [row, "give dimension 2 of IndicesTensor the size 2"]
+    assert native.fixes(held, "5.0", searched=False) == [row, ""]
 
 
 def test_create_operator_tells_why_the_library_refuses(native: Native) -> None:
@@ -166,6 +175,14 @@ def test_changed_structures_do_no_harm(tmp_path: Path) -> None:
     done = fuzz(tmp_path, ["ONE_HOT", "GATHER", "GEMM", "JOIN"], 3000)
     assert done.returncode == 0, done.stderr[:3000]
     assert done.stdout.startswith("3000 rounds")
+
+
+def test_two_headers_in_one_process_do_not_get_in_each_others_way(native: Native, tmp_path: Path) -> None:
+    other = built(tmp_path, ["GATHER"])
+    for operator, asked in (("GATHER", other), ("ONE_HOT", native)):
+        campaign = Campaign(asked, seed=3)
+        campaign.operator(operator, cases=6, levels=1)
+        assert campaign.differences == []
 
 
 def test_without_text_there_is_no_sentence() -> None:

@@ -34,7 +34,7 @@ def fused_lines(specs: Sequence[OperatorSpec], words: Words, levels: Levels) -> 
     operators = fusible(specs, levels)
     yield "// What is wrong with an operator that another one holds: it has no tensors, and needs all else."
     yield "inline bool judge_fused(Check& check, const Operator& fused, const Place& place) {"
-    yield '  if (fused.desc == nullptr) return check.flaw("has no description", place);'
+    yield '  if (fused.desc == nullptr) return check.flaw("has no description", "", place);'
     yield "  switch (fused.type) {"
     for name in operators:
         spec = levels.dialect.operator(name)
@@ -54,18 +54,21 @@ def fused_lines(specs: Sequence[OperatorSpec], words: Words, levels: Levels) -> 
 
 def _flaws(spec: OperatorSpec, laid: Structure) -> Iterator[str]:
     """Yield conditions that note a flaw and say whether that settles the question."""
-    tensors = "is given, but a fused operator has no tensors of its own"
     for member in laid.members:
         info = spec.fields[member.name]
         at, place = f"load(&desc->{member.name})", f'place.with("{member.name}")'
         if member.tensor:
-            yield f'{at} != nullptr && check.flaw("{tensors}", {place})'
+            said = f"states {member.name}, but a fused operator has no tensors of its own"
+            yield f'{at} != nullptr && check.flaw("{said}", "leave out", {place})'
         elif member.pointer and not info.optional:
-            yield f'{at} == nullptr && check.flaw("is required, but it is not given", {place})'
+            said = f"does not state {member.name}, which {spec.name} requires"
+            yield f'{at} == nullptr && check.flaw("{said}", "state", {place})'
         if member.count is not None:
-            yield f'load(&desc->{member.count}) > most_elements && check.flaw("has too many elements", {place})'
+            said = f"has too many elements in {member.name}"
+            yield f'load(&desc->{member.count}) > most_elements && check.flaw("{said}", "", {place})'
         if member.base == "bool":
-            yield f'uint32_t({at}) > 1 && check.flaw("is neither 0 nor 1", {place})'
+            said = f"states {member.name}, which is neither 0 nor 1"
+            yield f'uint32_t({at}) > 1 && check.flaw("{said}", "", {place})'
 
 
 def _reader(member: str, operators: Sequence[str], words: Words) -> Iterator[str]:

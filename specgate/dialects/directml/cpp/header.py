@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.directml.cpp.fusing import fused_lines, fusible
+from specgate.dialects.directml.cpp.layout import enum_lines, layout_lines
 from specgate.dialects.directml.cpp.levels import Levels
+from specgate.dialects.directml.cpp.lines import folded
 from specgate.dialects.directml.cpp.operators import Functions
+from specgate.dialects.directml.cpp.sentences import limit_names, sentence_lines
 from specgate.dialects.directml.cpp.structures import Words, structure, structure_name
 from specgate.spec.tables import dialect
 from specgate.validate.device import capabilities, required_capabilities
@@ -22,7 +26,15 @@ __all__ = ["write_header"]
 _SUPPORT: Final = Path(__file__).parent / "support"
 #: How a compiler says for which system it compiles, by the names of implementations that are those of a system.
 _SYSTEMS: Final = {"linux": "__linux__", "windows": "_WIN32"}
-_INCLUDES: Final = ("cstdint", "cstdio", "cstring", "initializer_list", "string", "type_traits", "utility", "vector")
+_INCLUDES: Final = (
+    "algorithm", "charconv", "cmath", "cstddef", "cstdint", "cstdio", "cstdlib", "cstring", "forward_list",
+    "initializer_list", "limits", "string", "string_view", "type_traits", "utility", "vector",
+)  # fmt: skip
+#: What reads rules again for a sentence, in a namespace of its own.
+_LANGUAGE: Final = (
+    "whole", "language", "spelling", "evaluate", "evaluator", "explain", "words", "facts", "places", "proposals",
+    "repair", "advice",
+)  # fmt: skip
 
 
 def write_header(
@@ -39,7 +51,27 @@ def write_header(
         table.check_level(level)
     chosen = Levels(table, levels or table.levels)
     specs = [table.operator(name) for name in operators or sorted(table.operators)]
-    return "\n".join(_Writer(chosen, specs, text=text).lines()) + "\n"
+    lines = _Writer(chosen, specs, text=text).lines()
+    return _apart("\n".join(part for line in lines for part in folded(line)) + "\n")
+
+
+def _apart(text: str) -> str:
+    """Return a header in a namespace of its own.
+
+    Libraries of one process may have been built with different headers, and linkers would take what bears the same name
+    in two of them for the same.
+    """
+    opened, closed = "namespace specgate {\n", "}  // namespace specgate\n"
+    name = f"tables_{sha256(text.encode()).hexdigest()[:8]}"
+    before, _, rest = text.partition(opened)
+    inner, _, after = rest.rpartition(closed)
+    return f"{before}{opened}inline namespace {name} {{\n{inner}}}  // namespace {name}\n{closed}{after}"
+
+
+def _fixed(*names: str) -> Iterator[str]:
+    """Yield the lines of files that are the same in every header."""
+    for name in names:
+        yield from ("", *(_SUPPORT / f"{name}.h").read_text(encoding="utf-8").splitlines())
 
 
 class _Writer:
@@ -47,24 +79,28 @@ class _Writer:
         self.levels = levels
         self.specs = [spec for spec in specs if any(level in spec.levels for level in levels.chosen)]
         self.words = Words()
+        self.text = text
         self.functions = Functions(levels, self.words, text=text)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the header; what uses words comes before their definitions are written."""
-        judged = [*self.functions.limit_lines(), "", *self.functions.tensor_function(), ""]
+        judged = [*self.functions.tensor_function(), ""]
         for spec in self.specs:
             judged += [*self.functions.operator_function(spec), ""]
         fused = list(fused_lines(self.specs, self.words, self.levels))
         for kind in self.levels.dialect.types:
             self.words.constant("TENSOR_DATA_TYPE", kind)
         dispatch = list(self._dispatch())
+        held = dict.fromkeys([*(spec.name for spec in self.specs), *fusible(self.specs, self.levels)])
+        laid = [self.levels.dialect.operator(name) for name in held]
+        described = list(layout_lines(laid, self.words, self.levels, text=self.text))
+        said = list(sentence_lines(self.words, self.levels))
         yield from ("#pragma once", "")
         yield from (f"#include <{name}>" for name in _INCLUDES)
         yield ""
         base, abi_end, rest = (_SUPPORT / "base.h").read_text(encoding="utf-8").partition("}  // namespace abi")
         yield from base.splitlines()
-        held = (spec.name for spec in self.specs), fusible(self.specs, self.levels)
-        for name in dict.fromkeys(structure_name(name) for names in held for name in names):
+        for name in dict.fromkeys(structure_name(name) for name in held):
             yield from structure(name)
         yield abi_end
         yield from rest.splitlines()
@@ -73,10 +109,21 @@ class _Writer:
             f"constexpr uint32_t {self.levels.name(n)} = {self.levels.number(n):#06x};" for n in self.levels.chosen
         )
         yield from self._implementations()
-        yield from ("", *(_SUPPORT / "rules.h").read_text(encoding="utf-8").splitlines())
-        yield from ("", *(_SUPPORT / "check.h").read_text(encoding="utf-8").splitlines())
+        yield f"constexpr bool has_text = {'true' if self.text else 'false'};"
+        yield from _fixed("rules", "layout")
+        yield from ("", *enum_lines(laid, self.levels), *_fixed("numbers", "json", "fixes"))
+        yield from ("", *described, "", *said, "", *self.functions.limit_lines(), "")
+        yield from _fixed("check")
+        if self.text:
+            yield from ("namespace language {", *limit_names(self.functions.limits), *_fixed(*_LANGUAGE))
+            yield "}  // namespace language"
         yield from ("", *fused, "", *judged, *dispatch)
-        yield from (_SUPPORT / "api.h").read_text(encoding="utf-8").splitlines()
+        first, _, rest = (_SUPPORT / "api.h").read_text(encoding="utf-8").partition("// Telling stands here.\n")
+        yield from (
+            *first.splitlines(),
+            *_fixed(*(("remedy", "text") if self.text else ("silent",))),
+            *rest.splitlines(),
+        )
 
     def _implementations(self) -> Iterator[str]:
         """Yield the implementations that have rules of their own, and which of them this system has."""
@@ -113,6 +160,7 @@ class _Writer:
         yield "};"
         yield "// The function of an operator, none where the level does not have it; a level of 0 has all."
         yield "inline Entry entry_of(uint32_t type, uint32_t level) {"
+        yield "  (void)level;"
         yield "  switch (type) {"
         for spec in self.specs:
             constant = self.words.constant("OPERATOR_TYPE", spec.name)
@@ -148,7 +196,7 @@ class _Writer:
             held = self.levels.everywhere(levels)
             condition = self.levels.condition(held, self.levels.everywhere(self.levels.chosen))
             have = " | ".join(f"capability_{name}" for name in needs)
-            word = self.words.mask("TENSOR_DATA_TYPE", [kind])
+            word = self.words.mask("TENSOR_DATA_TYPE", [kind]) + ".bits"
             guard = "" if condition is None else f"{condition} && "
             yield f"  if ({guard}(capabilities & ({have})) == 0) found |= {word};"
         yield "  (void)level;"

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["code_of", "comment", "quoted", "wrapped"]
+__all__ = ["code_of", "comment", "folded", "quoted", "wrapped"]
 
 WIDTH: Final = 116
+_LONGEST: Final = 120
+_STEP: Final = 4
+#: Texts, brackets, and what a line may end with.
+_PARTS: Final = re.compile(
+    r'"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]|, | (?:&&|\|\||\?|=) |(?<=\w): (?=return)|(?<=\{) (?=return)'
+)
 
 
 def wrapped(parts: Sequence[str], leave: str) -> Iterator[str]:
@@ -29,7 +35,7 @@ def wrapped(parts: Sequence[str], leave: str) -> Iterator[str]:
 
 def comment(text: str) -> Iterator[str]:
     """Yield a text as lines of a comment."""
-    for line in textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False):
+    for line in textwrap.wrap(text, WIDTH - _STEP, break_long_words=False, break_on_hyphens=False):
         yield f"// {line}"
 
 
@@ -42,3 +48,47 @@ def quoted(text: str) -> str:
     """Return a text as C++ has it."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def folded(line: str, hang: int | None = None) -> Iterator[str]:
+    """Yield a line of code as several where it is too long, broken within as few brackets as possible.
+
+    hang: how far those behind the first are indented, None for a step more than the line.
+    """
+    if len(line) <= _LONGEST or line.lstrip().startswith(("//", "#")):
+        yield line
+        return
+    indent = len(line) - len(line.lstrip())
+    hang = indent + _STEP if hang is None else hang
+    at = _break(line, indent)
+    if at is None:
+        yield from _folded_text(line, indent)
+        return
+    yield line[:at].rstrip()
+    yield from folded(" " * hang + line[at:], hang)
+
+
+def _break(line: str, start: int) -> int | None:
+    """Return where a line is to be broken: the last place among those in the fewest brackets, None without any."""
+    best: tuple[int, int] | None = None
+    depth = 0
+    for match in _PARTS.finditer(line, start):
+        text = match[0]
+        if text in "([{":
+            depth += 1
+        elif text in ")]}":
+            depth -= 1
+        elif text[0] != '"' and match.end() <= _LONGEST and match.end() < len(line):
+            best = (depth, match.end()) if best is None or depth <= best[0] else best
+    return None if best is None else best[1]
+
+
+def _folded_text(line: str, indent: int) -> Iterator[str]:
+    """Yield a line that is one long text, as several texts that C++ joins."""
+    match = next((m for m in _PARTS.finditer(line, indent) if m[0][0] == '"' and m.end() >= _LONGEST - _STEP), None)
+    at = -1 if match is None else line.rfind(" ", match.start(), _LONGEST - _STEP) + 1
+    if match is None or at <= match.start():
+        yield line
+        return
+    yield line[:at] + '"'
+    yield from folded(" " * indent + '"' + line[at:], indent)

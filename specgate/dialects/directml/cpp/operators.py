@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.dialects.directml.cpp.fields import at, cell_lines, declared, presence_lines, value_of
 from specgate.dialects.directml.cpp.levels import SIDES
-from specgate.dialects.directml.cpp.lines import code_of, comment
+from specgate.dialects.directml.cpp.lines import code_of, comment, quoted
 from specgate.dialects.directml.cpp.rules import Rules
 from specgate.dialects.directml.cpp.structures import structure_name
 from specgate.dialects.directml.cpp.translate import Translator
@@ -101,6 +101,7 @@ class Functions:
     def _cases(self, spec: OperatorSpec, sides: Mapping[Stretch, Resolved], translate: Translator) -> Iterator[str]:
         """Yield the rows of an operator that has several at a level: the first whose condition holds counts."""
         before = ""
+        held_rows: list[tuple[str, str | None]] = []
         for when in {rule.text: rule for rule in spec.whens}.values():
             held = {
                 stretch: case.resolved
@@ -111,6 +112,7 @@ class Functions:
             if not held:
                 continue
             condition = self.levels.condition(held, sides)
+            held_rows.append((when.text if self.text else "", condition))
             test = translate(when.tree).operand
             yield f"{before}if ({test}{f' && ({condition})' if condition else ''}) {{"
             for number, name in enumerate(spec.fields):
@@ -119,8 +121,9 @@ class Functions:
             before = "} else "
         read = {name for when in spec.whens for name in when.fields}
         number, name = next((number, name) for number, name in enumerate(spec.fields) if name in read)
+        rows = ", ".join(f"{{{quoted(text)}, {condition or 'true'}}}" for text, condition in held_rows)
         yield "} else {"
-        yield f"  if (check.no_case({at(name, number)})) return;"
+        yield f"  if (check.no_case({at(name, number)}, {{{rows}}})) return;"
         yield "}"
 
     def _scope(self, body: Sequence[str]) -> Iterator[str]:

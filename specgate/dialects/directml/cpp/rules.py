@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from specgate.dialects.directml.cpp.levels import SIDES
 from specgate.dialects.directml.cpp.lines import comment, quoted, wrapped
 from specgate.dialects.directml.cpp.places import place_of
+from specgate.dialects.directml.cpp.sentences import capitalized, written
 from specgate.dialects.directml.cpp.values import Untranslatable, joined, negated
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class Rules:
         sentence = form.because or form.require.text
         yield from comment(f"{form.name}: {sentence}")
         yield f"static constexpr Rule {name} = {{"
-        yield f'    "{self.scope}/{form.name}", {quoted(sentence) if self.text else quoted("")},'
+        said = capitalized(sentence, form, self.translate.fields) if self.text else ""
+        yield f'    "{self.scope}/{form.name}", {quoted(said)},'
         condition = self.levels.condition(self.where[form], self.every)
         parts = [] if condition is None else [condition]
         if form.on is not None:
@@ -81,8 +83,10 @@ class Rules:
         test = held.code
         if form.when is not None:
             test = f"{negated(self.translate(form.when.tree)).code} || {joined(held, '||')}"
-        bits = *self._bits(form), *self._levels(form, test)
-        yield f"    {', '.join(bits)}, {', '.join(self._truths(form))}}};"
+        bits = ", ".join((*self._bits(form), *self._levels(form, test), *self._truths(form)))
+        known = [bits, *(written(form) if self.text else ())]
+        yield from (f"    {part}," for part in known[:-1])
+        yield f"    {known[-1]}}};"
         place = "place" if self.of_tensors else place_of(form.require, self.translate)
         parts += [f"check.asks({name})", f"check.breaks({test})", f"check.fails({name}, {place})"]
         yield from wrapped(parts, "return true" if self.of_tensors else "return")

@@ -10,19 +10,21 @@ struct Device {
 };
 
 // implementation: of the libraries that have rules of their own, a specgate::detail::implementation_ bit; 0 for what all
-// of them do.
+// of them do. fixes: whether findings propose changes that take a search. It costs some ten microseconds.
 struct Options {
   Basis basis = Basis::both;
   Device device;
   uint32_t implementation = 0;
+  bool fixes = true;
 };
 
 // One rule that does not hold, or one thing that no row takes.
 struct Finding {
   std::string id;       // such as directml/ONE_HOT/axis-range; `specgate rule ID` prints its reference
   std::string where;    // the field that it is about, empty for the whole
-  std::string message;  // empty in a header without texts
+  std::string message;  // what must be, then the values that are otherwise; empty in a header without texts
   Basis basis = Basis::documented;
+  std::string fix;      // what to change, empty where nothing can be proposed
 };
 
 // The answer on one description.
@@ -33,10 +35,11 @@ struct Verdict {
 
   explicit operator bool() const { return accepted; }
 
-  // A line for each finding, and the levels that accept.
+  // A line for each finding, and below it what to change. A header without sentences names the levels that accept.
   std::string text() const {
     size_t length = 0;
-    for (const Finding& finding : findings) length += finding.id.size() + finding.where.size() + finding.message.size() + 6;
+    for (const Finding& finding : findings)
+      length += finding.id.size() + finding.where.size() + finding.message.size() + finding.fix.size() + 16;
     std::string made;
     made.reserve(length + (levels.empty() ? 0 : 24 + 5 * levels.size()));
     for (const Finding& finding : findings) {
@@ -44,20 +47,16 @@ struct Verdict {
       if (!finding.where.empty()) made.append(" (").append(finding.where).append(")");
       if (!finding.message.empty()) made.append(": ").append(finding.message);
       made += "\n";
+      if (!finding.fix.empty()) made.append("  fix: ").append(finding.fix).append("\n");
     }
+    if (detail::has_text || levels.empty()) return made;
     for (size_t i = 0; i < levels.size(); ++i)
       made += (i == 0 ? "accepted by feature level " : ", ") + detail::level_text(levels[i]);
-    return levels.empty() ? made : made + "\n";
+    return made + "\n";
   }
 };
 
 namespace detail {
-
-inline bool knows(const std::vector<Finding>& findings, const std::string& id, const std::string& where) {
-  for (const Finding& one : findings)
-    if (one.id == id && one.where == where) return true;
-  return false;
-}
 
 inline Check prepared(uint32_t level, Basis basis, const Options& options) {
   Check check;
@@ -69,6 +68,23 @@ inline Check prepared(uint32_t level, Basis basis, const Options& options) {
   return check;
 }
 
+// What is told of what was noted: causes without their echoes, in order.
+inline std::vector<Noted> told_of(const Notes& notes) {
+  uint64_t fields = 0;
+  for (const Noted& one : notes.found)
+    if (one.part != Part::row_choice && one.field >= 0) fields |= uint64_t(1) << one.field;
+  std::vector<Noted> told;
+  for (const Part part : {Part::structure, Part::row, Part::tensor, Part::rule, Part::row_choice})
+    for (const Noted& one : notes.found) {
+      const bool hidden = one.rank && (notes.hidden_ranks >> one.field & 1) != 0;
+      const bool echo = one.part == Part::row_choice && (fields >> one.field & 1) != 0;
+      if (one.part == part && !hidden && !echo) told.push_back(one);
+    }
+  return told;
+}
+
+// Telling stands here.
+
 inline bool accepted(uint32_t type, const void* description, uint32_t level, const Options& options) {
   const Entry entry = entry_of(type, level);
   if (entry.judge == nullptr || description == nullptr) return false;
@@ -77,33 +93,38 @@ inline bool accepted(uint32_t type, const void* description, uint32_t level, con
   return !check.refused && !check.broken;
 }
 
-// The findings of one side, causes without their echoes, behind those that are there.
-inline void explain(const Entry& entry, const void* description, uint32_t level, Basis side, const Options& options,
-                    std::vector<Finding>& findings, std::vector<Noted>& lacked, uint32_t& excluded) {
+// What one side refuses, causes without their echoes. before: what the other side does. lacked: what the device lacks.
+// excluded: the levels that surely refuse it as well, as bits.
+inline std::vector<Noted> refusals(const Entry& entry, uint32_t type, const void* description, uint32_t level, Basis side,
+                                   const Options& options, const std::vector<Noted>& before, std::vector<Noted>& lacked,
+                                   uint32_t& excluded) {
   Notes notes;
-  notes.before = &findings;
+  notes.before = &before;
   notes.found.reserve(4);
-  findings.reserve(4);
   Check check = prepared(level, side, options);
   check.operator_name = entry.name;
+  check.layout = layout_of(type);
   check.notes = &notes;
   entry.judge(check, description);
   lacked = std::move(notes.lacked);
   excluded |= check.excluded;
-  uint64_t fields = 0;
-  for (const Noted& one : notes.found)
-    if (one.part != Part::row_choice && one.field >= 0) fields |= uint64_t(1) << one.field;
-  std::vector<Noted*> told;
-  for (const Part part : {Part::structure, Part::row, Part::tensor, Part::rule, Part::row_choice})
-    for (Noted& one : notes.found) {
-      const bool hidden = one.rank && (notes.hidden_ranks >> one.field & 1) != 0;
-      const bool echo = one.part == Part::row_choice && (fields >> one.field & 1) != 0;
-      if (one.part == part && !hidden && !echo) told.push_back(&one);
+  std::vector<Noted> told = told_of(notes);
+  return told.empty() ? notes.broken : told;
+}
+
+// The findings of both sides that count: what both refuse is one.
+inline void explain(Telling& telling, const std::vector<Noted>& documented, const std::vector<Noted>& observed, bool both,
+                    std::vector<Finding>& findings) {
+  std::vector<Noted> seen;
+  for (const Basis side : {Basis::documented, Basis::observed}) {
+    const bool first = side == Basis::documented;
+    for (const Noted& one : first ? documented : observed) {
+      if (has(seen, one)) continue;
+      seen.push_back(one);
+      const bool alone = both && !has(first ? observed : documented, one);
+      const std::string fix = telling.fix(one, side, first ? documented : observed);
+      findings.push_back(Finding{"directml/" + one.id, one.where, telling.message(one, side, alone), side, fix});
     }
-  if (told.empty())
-    for (Noted& one : notes.broken) told.push_back(&one);
-  for (Noted* one : told) {
-    if (!knows(findings, one->id, one->where)) findings.push_back(Finding{std::move(one->id), std::move(one->where), std::move(one->message), side});
   }
 }
 
@@ -139,32 +160,44 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
   Verdict verdict;
   const Entry entry = entry_of(type, 0);
   const auto say = [&](const std::string& id, const std::string& message) {
-    verdict.findings.push_back(Finding{id, "", message, Basis::documented});
+    verdict.findings.push_back(Finding{id, "", has_text ? message : "", Basis::documented, ""});
   };
   if (entry.judge == nullptr) {
     say("directml/unknown-operator", "there is no operator of the number " + std::to_string(type) + " here");
     return verdict;
   }
   const std::string name = std::string("directml/") + entry.name;
-  uint32_t excluded = known_level(level) ? uint32_t(1) << place_of(level) : 0;
-  if (!known_level(level)) {
+  const bool known = known_level(level);
+  const bool exists = known && entry_of(type, level).judge != nullptr;
+  bool both = options.basis == Basis::both;
+  uint32_t excluded = known ? uint32_t(1) << place_of(level) : 0;
+  std::vector<Noted> lacked, documented, observed;
+  if (known && description != nullptr) {
+    if (options.basis != Basis::observed)
+      documented = refusals(entry, type, description, level, Basis::documented, options, {}, lacked, excluded);
+    both = both && (entry.alike >> place_of(level) & 1) == 0;  // else both sides say the same
+    if (both || options.basis == Basis::observed)
+      observed = refusals(entry, type, description, level, Basis::observed, options, documented, lacked, excluded);
+  }
+  if (description != nullptr) verdict.levels = accepting(type, description, excluded, options);
+  if (!known) {
     say("directml/unknown-level", "there is no feature level of the number " + std::to_string(level) + " here");
   } else if (description == nullptr) {
     say(name + "/unreadable", "the description points to nothing");
   } else {
-    std::vector<Noted> lacked;
-    const bool exists = entry_of(type, level).judge != nullptr;
-    if (!exists) say(name + "/level", std::string(entry.name) + " does not exist at feature level " + level_text(level));
-    std::vector<Finding> unasked;  // of a level without the operator only what the device lacks is told
-    const bool alike = (entry.alike >> place_of(level) & 1) != 0;
-    for (const Basis side : {Basis::documented, Basis::observed})
-      if (options.basis == side || (options.basis == Basis::both && (side == Basis::documented || !alike)))
-        explain(entry, description, level, side, options, exists ? verdict.findings : unasked, lacked, excluded);
+    Telling telling(type, description, level, verdict.levels, options.fixes);
+    // Of a level without the operator only what the device lacks is told.
+    if (exists) {
+      explain(telling, documented, observed, both, verdict.findings);
+    } else {
+      say(name + "/level", telling.missing_operator());
+      verdict.findings.back().fix = telling.later();
+    }
     const Basis last = options.basis == Basis::observed ? Basis::observed : Basis::documented;
-    for (const Noted& one : lacked) verdict.findings.push_back(Finding{one.id, one.where, one.message, last});
+    for (const Noted& one : lacked)
+      verdict.findings.push_back(Finding{"directml/" + one.id, one.where, telling.lacked(one), last, telling.device_fix(one)});
     if (verdict.findings.empty()) say(name + "/undecided", "it could not be decided whether this is taken");
   }
-  if (description != nullptr) verdict.levels = accepting(type, description, excluded, options);
   return verdict;
 }
 
@@ -224,12 +257,22 @@ inline bool harmful(uint32_t type, const void* description, uint32_t level, cons
   Notes notes;
   check = prepared(level, Basis::both, options);
   check.operator_name = entry.name;
+  check.layout = layout_of(type);
   check.notes = &notes;
   entry.judge(check, description);
   return check.harmful;
 }
 
 }  // namespace detail
+
+// A description as JSON, which `specgate check` reads: for a bug report. It is always valid JSON, whatever pointers and
+// counts say.
+template <class Description>
+inline std::string to_json(const Description& description) {
+  detail::Json json;
+  json.operator_desc(uint32_t(description.Type), description.Desc, 0);
+  return json.text;
+}
 
 // What create_operator asks by where it is given nothing else: a library of this system, whatever the device.
 inline Options of_this_system() {

@@ -1,12 +1,22 @@
 // A rule of the tables: its id, its sentence, its bit among the rules of its function, the bits of those that it would
 // only repeat, the bits of the fields that it reads, and the levels that refuse what breaks it, by the page and by builds.
-// hides_rank: it says of a rank all that a row would. crashes: libraries do where it does not hold.
+// hides_rank: it says of a rank all that a row would. crashes: libraries do where it does not hold. require, when, fix:
+// what it asks, under which condition, and what to change, where the table says so.
 struct Rule {
   const char* id;
   const char* sentence;
   uint64_t bit, after, reads;
   uint32_t documented, observed;
   bool hides_rank, crashes;
+  const char* require = nullptr;
+  const char* when = nullptr;
+  const char* fix = nullptr;
+};
+
+// A row of an operator that has several at a level: for which descriptions, and whether the level has it.
+struct Row {
+  const char* when;
+  bool here;
 };
 
 // A field, or an element of one that is an array, or a member of what a field holds.
@@ -28,22 +38,33 @@ struct Place {
 
 // What one side of the tables refuses, in the order in which findings are told.
 enum class Part { structure, row, tensor, rule, row_choice };
+// index: which element of an array. listed: levels differ in what they take here. undefined: a rule without a value.
 struct Noted {
   Part part;
   std::string id, where, message;
   int field = -1;
   bool rank = false;
+  int64_t index = -1;
+  bool listed = false, undefined = false;
+  std::string fix = {};
+  const Rule* rule = nullptr;
+  std::vector<Row> rows = {};
 };
 // before: what the other side refuses, which is not said again.
 struct Notes {
   std::vector<Noted> found, broken, lacked;
   uint64_t hidden_ranks = 0;
-  const std::vector<Finding>* before = nullptr;
+  const std::vector<Noted>* before = nullptr;
 };
+inline bool has(const std::vector<Noted>& several, const Noted& wanted) {
+  for (const Noted& one : several)
+    if (one.id == wanted.id && one.where == wanted.where) return true;
+  return false;
+}
 
 // The ranks that a row takes, as bits.
 constexpr uint64_t any_rank = ~uint64_t(0);
-constexpr uint32_t any_word = ~uint32_t(0);
+inline constexpr Words any_word = {~uint32_t(0), 0, nullptr};
 constexpr uint64_t ranks(int low, int high) {
   uint64_t found = 0;
   for (int rank = low; rank <= high; ++rank) found |= uint64_t(1) << rank;
@@ -52,11 +73,9 @@ constexpr uint64_t ranks(int low, int high) {
 template <int... numbers>
 constexpr uint64_t ranks_of = ((uint64_t(1) << numbers) | ...);
 
-inline bool knows(const std::vector<Finding>& findings, const std::string& id, const std::string& where);
 inline std::string id_of(List<const char*> parts) {
   std::string made;
   made.reserve(64);
-  made += "directml/";
   for (const char* part : parts) made += part;
   return made;
 }
@@ -67,15 +86,24 @@ inline std::string type_text(uint32_t type) {
   const bool known = type < sizeof names_of_types / sizeof *names_of_types && names_of_types[type] != nullptr;
   return known ? names_of_types[type] : std::to_string(type);
 }
-inline std::string bits_text(uint64_t bits, bool types) {
-  std::string made;
-  made.reserve(96);
-  for (uint32_t number = 0; bits != 0; ++number, bits >>= 1) {
-    if ((bits & 1) == 0) continue;
-    if (!made.empty()) made += ", ";
-    made += types ? type_text(number) : std::to_string(number);
-  }
+// Ranks, which follow one another.
+inline std::string ranks_text(uint64_t bits) {
+  uint32_t low = 0, high = 63;
+  while (low < 63 && (bits >> low & 1) == 0) ++low;
+  while (high > low && (bits >> high & 1) == 0) --high;
+  return low == high ? std::to_string(low) : std::to_string(low) + " to " + std::to_string(high);
+}
+// What a row takes, by the names that `name` gives.
+template <class T, class F>
+inline std::vector<std::string> names(const T* numbers, size_t count, F name) {
+  std::vector<std::string> made;
+  for (size_t i = 0; i < count; ++i) made.push_back(name(numbers[i]));
   return made;
+}
+
+inline std::string operator_text(uint32_t type) {
+  const Layout* layout = layout_of(type);
+  return layout == nullptr ? std::to_string(type) : layout->name;
 }
 
 inline bool judge_tensor(Check& check, const Tensor& tensor, const Place& place, bool output);
@@ -90,6 +118,9 @@ struct Check {
   uint32_t lacking = 0;  // the types that the device does not take, as bits
   bool broken = false, refused = false;
   const char* operator_name = "";
+  const Layout* layout = nullptr;
+  bool only_rows = false;  // nothing is asked but what rows take
+  std::vector<const Rule*>* collected = nullptr;  // the operator's rules, which are not asked then
   Notes* notes = nullptr;          // none where only the answer is wanted
   uint64_t failed = 0, lost = 0;   // rules that do not hold, fields that cannot be read
   uint32_t excluded = 0;           // the levels that surely refuse it as well, as bits
@@ -97,8 +128,15 @@ struct Check {
   bool harmful = false;            // a library may crash; known only where all findings are wanted
 
   // Rules.
-  SPECGATE_ALWAYS_INLINE bool asks(const Rule& rule) const { return notes == nullptr || considers(rule); }
-  bool considers(const Rule& rule) const { return (rule.crashes || !repeats(rule)) && (lost & rule.reads) == 0; }
+  SPECGATE_ALWAYS_INLINE bool asks(const Rule& rule) const {
+    return (notes == nullptr && collected == nullptr) || considers(rule);
+  }
+  bool considers(const Rule& rule) const {
+    if (only_rows || (!rule.crashes && repeats(rule)) || (lost & rule.reads) != 0) return false;
+    if (collected == nullptr) return true;
+    collected->push_back(&rule);
+    return false;
+  }
   bool repeats(const Rule& rule) const { return (failed & rule.after) != 0; }
   bool breaks(bool held) const { return !held || broken; }
   bool fails(const Rule& rule, const char* where) {
@@ -116,9 +154,9 @@ struct Check {
   bool fails(const Rule& rule, const Place& place) {
     if (notes == nullptr) return refused = true;
     if (rule.hides_rank && !broken) notes->hidden_ranks |= uint64_t(1) << place.number;
-    return noted(Part::tensor, rule, place.text(), place.number);
+    return noted(Part::tensor, rule, place.text(), place.number, place.index);
   }
-  bool noted(Part part, const Rule& rule, const std::string& where, int field);
+  bool noted(Part part, const Rule& rule, const std::string& where, int field, int64_t index = -1);
   // Whether a condition has a value, and this one.
   template <class F>
   bool was(bool value, F f) {
@@ -132,28 +170,32 @@ struct Check {
 
   // Structure and rows: what is refused there has an id made of the field's name and an aspect.
   template <class F>
-  bool refuses(Part part, const char* aspect, const Place& place, F message) {
+  bool refuses(Part part, const char* aspect, const Place& place, F message, bool listed = false) {
     refused = true;
     if (notes == nullptr) return true;
     if (part == Part::structure) lost |= uint64_t(1) << place.number, excluded = ~uint32_t(0);
     Noted made{part, id_of({operator_name, "/", place.field, ".", aspect}), place.text(), "", place.number};
-    if (notes->before == nullptr || !knows(*notes->before, made.id, made.where)) made.message = message();
+    if (has_text && !only_rows && (notes->before == nullptr || !has(*notes->before, made))) message(made);
     made.rank = std::strcmp(aspect, "rank") == 0;
+    made.listed = listed;
     notes->found.push_back(std::move(made));
     return false;
   }
   bool missing(const Place& place) {
-    return refuses(Part::structure, "required", place, [&] { return std::string(place.field) + " is required, but it is not given"; });
+    return refuses(Part::structure, "required", place, [&](Noted& made) {
+      made.message = std::string(place.field) + " is required, but it is not given";
+      made.fix = std::string("give ") + place.field;
+    });
   }
   bool unreadable(const char* what, const Place& place) {
     harmful = true;
-    return refuses(Part::structure, "unreadable", place, [&] { return place.text() + " " + what; });
+    return refuses(Part::structure, "unreadable", place, [&](Noted& made) { made.message = place.text() + " " + what; });
   }
   bool readable(const Tensor& tensor, const Place& place) {
     if (!tensor.readable) return unreadable("is no buffer tensor of at most 64 dimensions", place);
     if (tensor.type < sizeof bits_of_types && (tensor.type == 0 || bits_of_types[tensor.type] != 0)) return false;
-    return refuses(Part::structure, "unknown-word", place, [&] {
-      return place.text() + ".DataType is " + std::to_string(tensor.type) + ", which is no DML_TENSOR_DATA_TYPE";
+    return refuses(Part::structure, "unknown-word", place, [&](Noted& made) {
+      made.message = place.text() + ".DataType is " + std::to_string(tensor.type) + no_known_type;
     });
   }
   bool optional(const Tensor& tensor, const Place& place) {
@@ -195,41 +237,61 @@ struct Check {
   }
   bool truth(int32_t value, const Place& place) {
     return value != 0 && value != 1 &&
-           refuses(Part::structure, "unreadable", place, [&] { return place.text() + " is neither 0 nor 1"; });
+           refuses(Part::structure, "unreadable", place, [&](Noted& made) { made.message = place.text() + " is neither 0 nor 1"; });
   }
   bool is_lost(const Place& place) const { return (lost >> place.number & 1) != 0; }
 
-  std::string not_taken(const std::string& found, const std::string& allowed) const {
-    return found + ", which is not taken at feature level " + level_text(level) + " (" + allowed + ")";
+  // Many of what a row takes are counted.
+  std::string not_taken(const std::string& found, std::vector<std::string> taken) const {
+    constexpr size_t most = 12;
+    if (taken.size() > most) {
+      const size_t more = taken.size() - most + 1;
+      taken.resize(most - 1);
+      taken.push_back(std::to_string(more) + " more");
+    }
+    return found + ", which is not taken at feature level " + level_text(level) + " (" + listed(taken, ", ") + ")";
   }
-  bool row(const Tensor& tensor, uint32_t types, uint64_t ranks, const Place& place) {
+  bool row(const Tensor& tensor, const Words& types, uint64_t ranks, const Place& place) {
     if (!tensor.given || !tensor.readable) return false;
-    if (!among(tensor.type, types) && (tensor.type == 0 || known_bits(tensor.type) != 0)) {
-      const auto message = [&] { return not_taken(place.text() + " is " + type_text(tensor.type), bits_text(types, true)); };
-      if (refuses(Part::row, "type", place, message)) return true;
+    if (!among(tensor.type, types.bits) && (tensor.type == 0 || known_bits(tensor.type) != 0)) {
+      const auto message = [&](Noted& made) {
+        const std::vector<std::string> taken = names(types.order, types.count, type_text);
+        made.message = not_taken(place.text() + " is " + type_text(tensor.type), taken);
+        made.fix = type_fix(place.text(), type_text(tensor.type), taken, is_output(layout->members[place.number].shape));
+      };
+      if (refuses(Part::row, "type", place, message, true)) return true;
     }
     if ((ranks >> rank(tensor) & 1) != 0) return false;
-    return refuses(Part::row, "rank", place, [&] {
-      return not_taken(place.text() + " has rank " + std::to_string(rank(tensor)), bits_text(ranks, false));
-    });
+    return refuses(Part::row, "rank", place, [&](Noted& made) {
+      made.message = not_taken(place.text() + " has rank " + std::to_string(rank(tensor)), {ranks_text(ranks)});
+      made.fix = "give " + place.text() + " rank " + ranks_text(ranks);
+    }, true);
   }
-  bool row(const Tensors& tensors, uint32_t types, uint64_t ranks, const Place& place) {
+  bool row(const Tensors& tensors, const Words& types, uint64_t ranks, const Place& place) {
     if (tensors.count > int64_t(most_elements)) return false;
     for (int64_t i = 0; i < tensors.count; ++i)
       if (row(read(tensors.data + i, false), types, ranks, place.element(i))) return true;
     return false;
   }
-  bool word(uint32_t value, uint32_t words, const Place& place) {
-    if (among(value, words)) return false;
-    return refuses(Part::row, "value", place, [&] {
-      return not_taken(place.text() + " is " + std::to_string(value), bits_text(words, false));
-    });
+  bool word(uint32_t value, const Words& words, const Place& place) {
+    if (among(value, words.bits)) return false;
+    return refuses(Part::row, "value", place, [&](Noted& made) {
+      const auto name = [&](uint32_t number) -> std::string {
+        const char* known = word_of(*layout->members[place.number].words, number);
+        return known == nullptr ? std::to_string(number) : known;
+      };
+      const std::string text = name(value);
+      const bool known = text != std::to_string(value);
+      const std::vector<std::string> taken = names(words.order, words.count, name);
+      made.message = not_taken(place.text() + " is " + (known ? "'" + text + "'" : text), taken);
+      made.fix = value_fix(place.text(), taken);
+    }, true);
   }
-  bool no_case(const Place& place) {
+  bool no_case(const Place& place, List<Row> rows) {
     refused = true;
     if (notes == nullptr) return true;
     Noted made{Part::row_choice, id_of({operator_name, "/support-case"}), place.text(), "", place.number};
-    made.message = "No row of the support table applies";
+    made.rows = rows;
     notes->found.push_back(std::move(made));
     return false;
   }
@@ -237,10 +299,12 @@ struct Check {
     if (!fused.given) return false;
     for (uint32_t type : types)
       if (type == fused.type) return judge_fused(*this, fused, place);
-    return refuses(Part::row, "operator", place, [&] {
-      return place.text() + " is the operator " + std::to_string(fused.type) + ", which is not fused at feature level " +
-             level_text(level);
-    });
+    const bool settled = refuses(Part::row, "operator", place, [&](Noted& made) {
+      const std::vector<std::string> taken = names(types.begin(), types.size(), operator_text);
+      made.message = not_taken(place.text() + " is " + operator_text(fused.type), taken);
+      made.fix = value_fix(place.text(), taken);
+    }, true);
+    return settled || judge_fused(*this, fused, place);
   }
   bool fuses(const Operators& fused, List<uint32_t> types, const Place& place) {
     if (fused.count > int64_t(most_operators)) return false;
@@ -248,24 +312,33 @@ struct Check {
       if (fuses(operator_at(fused.data + i), types, place.element(i))) return true;
     return false;
   }
-  bool flaw(const char* message, const Place& place) {
+  // message: what follows the name of the field. change: what to do with the place.
+  bool flaw(const char* message, const char* change, const Place& place) {
     harmful = true;
-    return refuses(Part::row, "operator", place, [&] { return place.text() + " " + message; });
+    return refuses(Part::row, "operator", place, [&](Noted& made) {
+      made.message = Place{place.field, place.number, place.index}.text() + " " + message;
+      if (*change != 0) made.fix = std::string(change) + " " + place.text();
+    });
   }
 
   // What every tensor obeys; its rules count for themselves.
   bool obeys(const Tensor& tensor, const Place& place, bool output) {
-    if (!tensor.given || !tensor.readable) return false;
+    if (!tensor.given || !tensor.readable || only_rows) return false;
     if (among(tensor.type, lacking)) {
       refused = true;
       if (notes == nullptr) return true;
-      const std::string message = place.text() + " is " + type_text(tensor.type) + ", which this device does not take";
+      std::string message;
+      if (has_text) message = place.text() + " is " + type_text(tensor.type) + ", which needs a device that reports ";
+      if (has_text) message += std::string(needs_of(tensor.type, level)) + "; this one does not";
       notes->lacked.push_back(Noted{Part::tensor, id_of({"tensor/device-capability"}), place.text() + ".DataType", message});
     }
     const uint64_t outer = failed;
+    auto* const rules = collected;
     failed = 0;
+    collected = nullptr;
     const bool settled = judge_tensor(*this, tensor, place, output);
     failed = outer;
+    collected = rules;
     return settled;
   }
   bool obeys(const Tensors& tensors, const Place& place, bool output) {
@@ -279,7 +352,7 @@ struct Check {
 inline void mark_broken(Check& check) { check.broken = true; }
 
 // A rule without a value is the cause only where nothing else is: it is set aside.
-inline bool Check::noted(Part part, const Rule& rule, const std::string& where, int field) {
+inline bool Check::noted(Part part, const Rule& rule, const std::string& where, int field, int64_t index) {
   refused = true;
   if (notes == nullptr) return true;
   harmful = harmful || rule.crashes;
@@ -289,7 +362,9 @@ inline bool Check::noted(Part part, const Rule& rule, const std::string& where, 
   const bool undefined = broken;
   broken = false;
   Noted made{part, id_of({rule.id}), undefined && part == Part::rule ? "" : where, rule.sentence, field};
-  if (undefined && !made.message.empty()) made.message += ", which cannot be decided here";
+  made.index = index;
+  made.undefined = undefined;
+  made.rule = &rule;
   (undefined ? notes->broken : notes->found).push_back(std::move(made));
   return false;
 }

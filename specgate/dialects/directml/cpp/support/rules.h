@@ -4,9 +4,16 @@
 struct Check;
 inline void mark_broken(Check& check);
 
-// The words whose numbers are given, as bits.
+// Several words: the bits of their numbers, and the numbers in the order of the table.
+struct Words {
+  uint32_t bits;
+  uint32_t count;
+  const uint8_t* order;
+};
 template <uint32_t... numbers>
-constexpr uint32_t words = ((uint32_t(1) << numbers) | ...);
+inline constexpr uint8_t in_order[] = {uint8_t(numbers)...};
+template <uint32_t... numbers>
+inline constexpr Words words = {((uint32_t(1) << numbers) | ...), sizeof...(numbers), in_order<numbers...>};
 
 inline bool among(uint32_t number, uint32_t bits) { return number < 32 && (bits >> number & 1) != 0; }
 

@@ -1,0 +1,96 @@
+"""The structures of operators as data in C++: members, what they hold, and the words of their numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from specgate.dialects.directml.cpp.lines import quoted
+from specgate.dialects.directml.cpp.structures import structure_name
+from specgate.dialects.directml.native.abi import abi
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from specgate.dialects.directml.cpp.levels import Levels
+    from specgate.dialects.directml.cpp.structures import Words
+    from specgate.dialects.directml.native.abi import Member
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["enum_lines", "layout_lines"]
+
+#: Of a member alone, and of an array.
+_SHAPES: Final = {
+    "input": ("input", "inputs"), "output": ("output", "outputs"), "uint": ("number", "numbers"),
+    "int": ("integer", "integers"), "float": ("real", "reals"), "bool": ("truth", ""), "enum": ("word", ""),
+    "scalar": ("scalar", ""), "scale-bias": ("scale_bias", ""), "size-2d": ("size", ""), "operator": ("held", "helds"),
+}  # fmt: skip
+#: What every tensor has words for.
+_OF_TENSORS: Final = ("TENSOR_TYPE", "TENSOR_DATA_TYPE")
+
+
+def layout_lines(specs: Sequence[OperatorSpec], words: Words, levels: Levels, *, text: bool) -> Iterator[str]:
+    """Yield the function that finds the table of a structure by its operator's number.
+
+    text: whether names in rules are written, which only sentences need.
+    """
+    yield "inline const Layout* layout_of(uint32_t type) {"
+    yield "  switch (type) {"
+    for spec in specs:
+        yield f"    case {words.constant('OPERATOR_TYPE', spec.name)}: {{"
+        yield from (f"      {line}" for line in _layout(spec, levels, text=text))
+        yield "    }"
+    yield "    default: return nullptr;"
+    yield "  }"
+    yield "}"
+
+
+def enum_lines(specs: Sequence[OperatorSpec], levels: Levels) -> Iterator[str]:
+    """Yield the words of every enum that a structure has."""
+    members = [member for spec in specs for member in abi().structure(spec.name).members]
+    enums = dict.fromkeys([*_OF_TENSORS, *(m.of for m in members if m.base == "enum" and m.of is not None)])
+    for enum in enums:
+        yield from _enum(enum, abi().enums[enum].items())
+    yield from _enum("TENSOR_FLAGS", levels.dialect.tables.flags.items())
+
+
+def _enum(name: str, words: Iterable[tuple[str, int]]) -> Iterator[str]:
+    listed = [f"{{{number}, {quoted(word)}}}" for word, number in words]
+    yield f"inline constexpr Named words_of_{name}[] = {{"
+    yield from (f"    {', '.join(listed[at : at + 4])}," for at in range(0, len(listed), 4))
+    yield "};"
+    yield f"inline constexpr Enum enum_{name} = {{words_of_{name}, {len(listed)}}};"
+
+
+def _layout(spec: OperatorSpec, levels: Levels, *, text: bool) -> Iterator[str]:
+    structure = structure_name(spec.name)
+    laid = abi().structure(spec.name)
+    yield f"using S = abi::{structure};"
+    yield "static constexpr Member members[] = {"
+    for member in laid.members:
+        optional = "true" if spec.fields[member.name].optional else "false"
+        of = f"Shape::{_shape(member)}, {optional}, offsetof(S, {member.name}), {_by(member)}"
+        yield f'    {{"{member.name}", {of}}},'
+    yield "};"
+    defines = spec.scope.defines if text else {}
+    if defines:
+        yield "static constexpr Define defines[] = {"
+        yield from (f"    {{{quoted(name)}, {quoted(define.text)}}}," for name, define in defines.items())
+        yield "};"
+    first = levels.number(spec.levels.first or levels.chosen[0])
+    named = f"defines, {len(defines)}" if defines else "nullptr, 0"
+    yield f'static constexpr Layout layout = {{"{spec.name}", {first:#06x}, sizeof(S), members,'
+    yield f"    {len(laid.members)}, {named}}};"
+    yield "return &layout;"
+
+
+def _shape(member: Member) -> str:
+    alone, several = _SHAPES[member.base]
+    return alone if member.count is None else several
+
+
+def _by(member: Member) -> str:
+    """Return where the number lies by which a member is read, and the words of its numbers."""
+    if member.base == "enum":
+        return f"0, &enum_{member.of}"
+    other = member.of if member.base == "scalar" else member.count
+    return "0, nullptr" if other is None else f"offsetof(S, {other}), nullptr"

@@ -1,0 +1,241 @@
+// Turns the parts that decide a rule into words.
+class Words : Resolving {
+ public:
+  // place: how the tensor is called that a rule of every tensor was judged on.
+  Words(Tree& tree, Memory& memory, const Context& context, const std::string& place)
+      : Resolving(tree, memory, context), place_(place) {}
+
+  std::string of(const std::vector<Leaf>& leaves) {
+    Facts facts;
+    std::vector<std::string> parts;
+    for (const Leaf& leaf : leaves) {
+      std::string said;
+      if (expected(leaf, said)) parts.push_back(said);
+      else add(facts, of_leaf(leaf.node));
+    }
+    std::vector<std::string> every = Sentences::of(facts);
+    every.insert(every.end(), parts.begin(), parts.end());
+    return Sentences::joined(every);
+  }
+
+ private:
+  using Says = Fact::Says;
+  const std::string& place_;
+
+  // What a leaf compares, and then what that is held against.
+  Facts of_leaf(const Node* node) {
+    Facts found;
+    if (node->kind != Kind::compare) return add(found, facts(node)), found;
+    Nodes parts = node->parts;
+    bool ordered = false;
+    for (const Link link : node->links) ordered = ordered || (link >= Link::less && link <= Link::at_least);
+    const auto plain = [&](const Node* part) {
+      const Kind kind = resolved(part)->kind;
+      return kind == Kind::name || kind == Kind::subscript;
+    };
+    if (ordered) std::stable_partition(parts.begin(), parts.end(), plain);
+    for (const Node* part : parts) add(found, facts(part));
+    return found;
+  }
+
+  // Of something that is compared with what is computed for it: what it is, and what was computed.
+  bool expected(const Leaf& leaf, std::string& said) {
+    const Node* node = leaf.node;
+    if (node->kind != Kind::compare || !leaf.wanted || node->links.size() != 1 || node->links[0] != Link::equal)
+      return false;
+    const bool one = composed(node->parts[0]), other = composed(node->parts[1]);
+    if (one == other) return false;
+    const Node* computed = node->parts[one ? 0 : 1];
+    const Value value = value_of(computed);
+    const Facts found = facts(node->parts[one ? 1 : 0]);
+    if (value.none() || value.open() || value.is == Value::Is::truth || found.size() != 1) return false;
+    said = Sentences::joined(Sentences::of(found)) + ", expected " + told(value);
+    std::string because = items(computed);
+    if (because.empty()) {
+      Facts of;
+      add(of, facts(computed));
+      because = Sentences::joined(Sentences::of(of));
+    }
+    constexpr size_t longest_beside = 110;
+    if (!because.empty() && columns(because) <= longest_beside) said += " (" + because + ")";
+    return true;
+  }
+
+  // The numbers that a sum or product is made of.
+  std::string items(const Node* node) {
+    node = resolved(node);
+    if (node->kind != Kind::call || (node->text != "sum" && node->text != "product") || !is_loop(node->parts[0]))
+      return "";
+    const Value found = Evaluator(tree, memory, context).collected(node->parts[0], nullptr);
+    std::string made;
+    if (found.is != Value::Is::list || found.length() < 2 || found.length() > 16) return made;
+    for (const Value& one : found.items) made += (made.empty() ? "" : node->text == "sum" ? " + " : " * ") + told(one);
+    return made;
+  }
+
+  static bool grouping(std::string_view name) {
+    return name == "sum" || name == "product" || name == "min" || name == "max" || name == "len";
+  }
+  static bool names(const Node* node) {
+    if (node->kind == Kind::name || node->kind == Kind::call || is_loop(node)) return true;
+    for (const Node* part : node->parts)
+      if (names(part)) return true;
+    return false;
+  }
+  // Whether a part is computed of several others.
+  bool composed(const Node* node) {
+    node = resolved(node);
+    switch (node->kind) {
+      case Kind::sum:
+      case Kind::difference:
+      case Kind::product:
+      case Kind::quotient:
+      case Kind::modulo:
+      case Kind::minus:
+      case Kind::negation:
+      case Kind::choice: return names(node);
+      case Kind::list:
+        for (const Node* part : node->parts)
+          if (!is_literal(part)) return true;
+        return false;
+      case Kind::call:
+        if (node->text == "len") return is_loop(node->parts[0]);
+        return grouping(node->text) || node->text == "abs" || node->text == "int";
+      case Kind::name: return context.define(node->text) != nullptr;
+      case Kind::subscript: return node->parts[0]->kind == Kind::list;
+      default: return false;
+    }
+  }
+
+  // The values that a part is made of, but for those that it has not.
+  Facts facts(const Node* node) {
+    Facts found;
+    for (Fact& one : every(node))
+      if (!one.value.empty()) found.push_back(std::move(one));
+    return found;
+  }
+  Facts of_parts(const Nodes& parts) {
+    Facts found;
+    for (const Node* part : parts)
+      for (Fact& one : facts(part)) found.push_back(std::move(one));
+    return found;
+  }
+
+  Facts every(const Node* node) {
+    if (node->kind == Kind::choice && is_call(node->parts[0], "present") && is_literal(node->parts[1]) &&
+        is_literal(node->parts[2]))
+      node = node->parts[0];
+    node = resolved(node);
+    switch (node->kind) {
+      case Kind::constant:
+      case Kind::real:
+      case Kind::text: return {};
+      case Kind::sum:
+      case Kind::difference:
+      case Kind::product:
+      case Kind::quotient:
+      case Kind::modulo:
+      case Kind::minus:
+      case Kind::negation:
+      case Kind::list: return of_parts(node->parts);
+      case Kind::name: {
+        int64_t number = 0;
+        const bool known = context.field(node->text) != nullptr || context.define(node->text) != nullptr ||
+                           limit_named(node->text, context.level, number);
+        return known ? Facts{fact(Says::is, called(node), node)} : Facts{};
+      }
+      case Kind::attribute: return {of_attribute(node)};
+      case Kind::subscript:
+        if (node->parts[0]->kind == Kind::list) return facts(node->parts[1]);
+        return {of_element(node)};
+      case Kind::call: return of_call(node);
+      default: return {fact(Says::is, Spelling::of(node), node)};
+    }
+  }
+
+  Fact fact(Says says, std::string of, const Node* node, std::string at = "") {
+    const Value value = value_of(node);
+    return Fact{says, std::move(of), value.none() ? "" : told(value), std::move(at)};
+  }
+
+  // The name of a field, of a part of one, or of what stands for one.
+  std::string called(const Node* node) {
+    node = resolved(node);
+    if (node->kind == Kind::name)
+      return context.tensor != nullptr && node->text == "tensor" ? place_ : std::string(node->text);
+    if (node->kind == Kind::subscript) return called(node->parts[0]) + "[" + told(value_of(node->parts[1])) + "]";
+    if (node->kind == Kind::attribute) return called(node->parts[0]) + "." + std::string(node->text);
+    return Spelling::of(node);
+  }
+
+  Fact of_attribute(const Node* node) {
+    const std::string owner = called(node->parts[0]);
+    if (value_of(node->parts[0]).is != Value::Is::tensor)
+      return fact(Says::is, owner + "." + std::string(node->text), node);
+    if (node->text == "sizes") return fact(Says::sizes, owner, node);
+    return fact(Says::is, std::string(node->text) + " of " + owner, node);
+  }
+
+  Fact of_element(const Node* node) {
+    const Node* sequence = resolved(node->parts[0]);
+    if (sequence->kind == Kind::attribute && sequence->text == "sizes") {
+      Node written{Kind::subscript};
+      written.parts = {sequence, node->parts[1]};
+      int64_t at = 0;
+      if (!dimension(&written, at)) return fact(Says::is, Spelling::of(node), node);
+      return fact(Says::size, called(sequence->parts[0]), node, std::to_string(at));
+    }
+    if (sequence->kind == Kind::attribute && sequence->text == "strides")
+      return fact(Says::is, "stride " + told(value_of(node->parts[1])) + " of " + called(sequence->parts[0]), node);
+    return fact(Says::is, called(node), node);
+  }
+
+  Facts of_call(const Node* node) {
+    const std::string_view name = node->text;
+    const Node* argument = node->parts[0];
+    if (name == "abs" || name == "int" || name == "power_of_two") return facts(argument);
+    if (name == "operator") return {fact(Says::is, called(argument), node)};
+    if (name == "present") return {Fact{Says::given, called(argument), value_of(node).true_() ? "given" : "not given"}};
+    if (grouping(name) && argument->kind == Kind::list) return facts(argument);
+    return {grouping(name) ? of_group(name, node, argument) : of_tensor(name, node, argument)};
+  }
+
+  Fact of_tensor(std::string_view name, const Node* node, const Node* argument) {
+    const std::string tensor = called(argument);
+    if (name == "rank" || name == "type" || name == "elements")
+      return fact(name == "rank" ? Says::rank : name == "type" ? Says::type : Says::elements, tensor, node);
+    if (name == "bits") return fact(Says::is, "the number of bits of an element of " + tensor, node);
+    if (name == "extent") return fact(Says::is, "the reach in elements of " + tensor, node);
+    if (name == "minimum_size") return fact(Says::is, "the least size in bytes of " + tensor, node);
+    if (name == "dims") return fact(Says::rank, tensor, tree.call("rank", argument));
+    return fact(Says::is, Spelling::of(node), node);
+  }
+
+  // What a function of several numbers comes to.
+  Fact of_group(std::string_view name, const Node* node, const Node* argument) {
+    const std::string group = name == "sum"       ? "the sum of "
+                              : name == "product" ? "the product of "
+                              : name == "min"     ? "the least of "
+                              : name == "max"     ? "the greatest of "
+                                                  : "the number of ";
+    if (is_loop(argument)) return fact(Says::is, group + numbers(argument->parts[0], argument->parts[1]), node);
+    if (name != "len") return fact(Says::is, group + numbers(argument, argument), node);
+    const Value items = value_of(argument);
+    if (items.is == Value::Is::list && items.items.empty()) return Fact{Says::empty, called(argument), "empty"};
+    if (items.is == Value::Is::view && items.view.of != View::Of::count && items.view.count == 0)
+      return Fact{Says::empty, called(argument), "empty"};
+    const bool tensors = items.is == Value::Is::view && items.view.of == View::Of::tensor;
+    return fact(tensors ? Says::tensors : Says::count, called(argument), node);
+  }
+
+  // What several numbers are called.
+  std::string numbers(const Node* node, const Node* over) {
+    const Node* found = resolved(over);
+    if (found->kind == Kind::attribute && found->text == "sizes") return "the sizes of " + called(found->parts[0]);
+    if (found->kind == Kind::name) {
+      const bool sizes = node->kind == Kind::subscript && Spelling::of(node).find(".sizes") != std::string::npos;
+      return (sizes ? "these sizes of " : "") + called(over);
+    }
+    return Spelling::of(node);
+  }
+};

@@ -1,0 +1,163 @@
+// Findings in sentences: what must be, the values that are otherwise, and the levels that take the description.
+
+// Levels as ranges: "2.1", "3.0..6.4".
+inline std::string ranges_text(const std::vector<uint32_t>& levels) {
+  std::string made;
+  size_t from = 0;
+  const size_t every = sizeof every_level / sizeof *every_level;
+  for (size_t at = 0; at < every && from < levels.size(); ++at) {
+    if (every_level[at] != levels[from]) continue;
+    size_t to = from;
+    while (to + 1 < levels.size() && at + 1 < every && every_level[at + 1] == levels[to + 1]) ++to, ++at;
+    made += (made.empty() ? "" : ", ") + level_text(levels[from]) + (to == from ? "" : ".." + level_text(levels[to]));
+    from = to + 1;
+  }
+  return made;
+}
+
+// Words the findings on one description. taken: the levels that accept it.
+class Telling {
+ public:
+  Telling(uint32_t type, const void* description, uint32_t level, const std::vector<uint32_t>& taken, bool fixes)
+      : type_(type), description_(description), level_(level), taken_(taken), layout_(layout_of(type)), fixes_(fixes) {}
+
+  // alone: the other side of the tables takes what is refused.
+  std::string message(const Noted& one, Basis side, bool alone) {
+    std::string made = one.rule != nullptr ? rule(one) : one.part == Part::row_choice ? row_choice(one) : one.message;
+    if (!taken_.empty()) made += "; accepted by " + ranges_text(taken_);
+    else if (one.listed && nowhere(one, side)) made += "; no feature level takes it";
+    if (alone && side == Basis::documented) made += " (undocumented, but builds at this level accept it)";
+    if (alone && side == Basis::observed) made += " (documented, but builds refuse it" + asked() + ")";
+    return one.rule != nullptr || one.part == Part::row_choice ? made + "." : made;
+  }
+
+  // The first later level that takes the description.
+  std::string later() const {
+    for (const uint32_t level : taken_)
+      if (level > level_) return "use feature level " + level_text(level);
+    return "";
+  }
+  // before: what else the side refuses.
+  std::string fix(const Noted& one, Basis side, const std::vector<Noted>& before) {
+    std::string own = one.fix;
+    if (one.rule != nullptr && one.rule->fix != nullptr) own = one.rule->fix;
+    else if (one.rule != nullptr && !one.undefined && fixes_) own = remedy(one, side, before);
+    const std::string level = later();
+    return own.empty() ? level : level.empty() ? own : own + " or " + level;
+  }
+
+  std::string missing_operator() const {
+    return std::string(layout_->name) + " does not exist at feature level " + level_text(level_) + "; it exists from " +
+           level_text(layout_->since) + " on";
+  }
+  std::string device_fix(const Noted& one) const {
+    const size_t is = one.message.find(" is "), from = one.message.find("reports "),
+                 to = one.message.find("; this one");
+    return "use a device that " + one.message.substr(from, to - from) + ", or another type for " +
+           one.message.substr(0, is);
+  }
+  std::string lacked(const Noted& one) const {
+    return one.message + (taken_.empty() ? "" : "; no such need at " + ranges_text(taken_));
+  }
+
+ private:
+  uint32_t type_;
+  const void* description_;
+  uint32_t level_;
+  const std::vector<uint32_t>& taken_;
+  const Layout* layout_;
+  bool fixes_;
+  language::Tree tree_ = {};
+  language::Memory memory_ = {};
+  language::Context context_ = {};
+
+  const language::Context& context() {
+    if (context_.layout == nullptr) context_ = language::context_of(memory_, layout_, description_, level_);
+    return context_;
+  }
+
+  std::string asked() const {
+    const char* others = asked_instead(level_);
+    return others == nullptr ? "" : ": " + level_text(level_) + " has none to ask, those of " + others + " do";
+  }
+
+  // A rule of every tensor is judged on one of them.
+  language::Value tensor(const Noted& one) {
+    const language::Value& field = context().fields[size_t(one.field)];
+    return one.index < 0 ? field : field.item(one.index);
+  }
+
+  std::string remedy(const Noted& one, Basis side, const std::vector<Noted>& before) {
+    if (one.part != Part::tensor)
+      return Remedy(tree_, memory_, context(), one).fix(context(), type_, description_, side, before);
+    const language::Value value = tensor(one);
+    language::Context alone{layout_, level_};
+    alone.tensor = &value;
+    alone.judged = layout_->members + one.field;
+    return Remedy(tree_, memory_, alone, one).fix(context(), type_, description_, side, before);
+  }
+
+  std::string rule(const Noted& one) {
+    if (one.part != Part::tensor) return told(one, context());
+    const language::Value value = tensor(one);
+    language::Context alone{layout_, level_};
+    alone.tensor = &value;
+    return told(one, alone);
+  }
+  std::string told(const Noted& one, const language::Context& read) {
+    const language::Node* require = tree_.parse(one.rule->require);
+    if (one.undefined) {
+      language::Evaluator evaluator(tree_, memory_, read);
+      const bool fails = one.rule->when != nullptr && evaluator.value(tree_.parse(one.rule->when)).none();
+      if (!fails) evaluator.value(require);
+      return one.message + ", which cannot be decided here: " + evaluator.error;
+    }
+    language::Explainer explainer(tree_, memory_, read);
+    std::string facts = language::Words(tree_, memory_, read, one.where).of(explainer.decisive(require));
+    if (facts.empty())
+      for (const auto& value : explainer.values(require))
+        facts += (facts.empty() ? "" : " and ") + placed(value.first, one) + " is " + language::told(value.second);
+    return facts.empty() ? one.message : one.message + ": " + facts;
+  }
+  // Names the field that a tensor rule was judged on.
+  static std::string placed(std::string text, const Noted& one) {
+    if (one.part != Part::tensor) return text;
+    for (const char* name : {"(tensor)", "tensor."})
+      for (size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
+        const std::string with = name[0] == '(' ? "(" + one.where + ")" : one.where + ".";
+        text.replace(at, std::strlen(name), with);
+        at += with.size();
+      }
+    return text;
+  }
+
+  std::string row_choice(const Noted& one) {
+    std::vector<language::Leaf> leaves;
+    language::Explainer explainer(tree_, memory_, context());
+    for (const Row& row : one.rows)
+      if (row.here)
+        for (const language::Leaf& leaf : explainer.decisive(tree_.parse(row.when))) leaves.push_back(leaf);
+    const std::string facts = language::Words(tree_, memory_, context(), one.where).of(leaves);
+    const std::string said = "No row of the support table applies";
+    return facts.empty() ? said : said + ": " + facts;
+  }
+
+  // Whether no level's row takes the type, rank or value.
+  bool nowhere(const Noted& one, Basis side) const {
+    for (const uint32_t level : every_level) {
+      const Entry entry = entry_of(type_, level);
+      if (entry.judge == nullptr) continue;
+      Notes notes;
+      Check check = prepared(level, side, Options());
+      check.operator_name = entry.name;
+      check.layout = layout_;
+      check.notes = &notes;
+      check.only_rows = true;
+      entry.judge(check, description_);
+      bool refused = false;
+      for (const Noted& other : notes.found) refused = refused || (other.id == one.id && other.where == one.where);
+      if (!refused) return false;
+    }
+    return true;
+  }
+};

@@ -1,0 +1,124 @@
+"""Every expression of the tables is read by the header as Python reads it, and written as Python writes it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from specgate.descriptors.core import shown
+from specgate.dialects.directml.cpp.header import write_header
+from specgate.dialects.directml.cpp.levels import Levels
+from specgate.dialects.directml.cpp.lines import quoted
+from specgate.spec.tables import dialect
+from tests.export.cpp.native import compiler
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from specgate.rules.language import Rule
+
+PROGRAM = """
+#include "specgate_dml.h"
+int main() {{
+  namespace language = specgate::detail::language;
+  const char* const texts[] = {{{texts}}};
+  for (const char* text : texts) {{
+    language::Tree tree;
+    std::puts(language::Spelling::of(tree.parse(text)).c_str());
+  }}
+  for (const double number : {{{numbers}}}) std::puts(specgate::detail::real_text(number).c_str());
+  const language::Value nothing;
+  for (const char* text : {{{wholes}}}) {{
+    language::Tree tree;
+    language::Memory memory;
+    language::Context context;
+    context.tensor = &nothing;
+    std::puts(language::told(language::Evaluator(tree, memory, context).value(tree.parse(text))).c_str());
+  }}
+}}
+"""
+NUMBERS = (
+    0.0,
+    -0.0,
+    1.0,
+    0.1,
+    1e-05,
+    0.0001,
+    123456789012345.0,
+    1e15,
+    1e16,
+    1.5e300,
+    5e-324,
+    0.10000000149011612,
+    -2.5,
+    1e22,
+)
+#: Of lengths on both sides of 64 and 128 bits, with rests of every sign.
+WHOLES = (
+    "2 * 3 - 10", "9223372036854775807 + 1", "-9223372036854775807 - 2", "18446744073709551615 * 18446744073709551615",
+    "340282366920938463463374607431768211456 // 3", "340282366920938463463374607431768211456 % 1000000007",
+    "-7 // 2", "-7 % 2", "7 // -2", "7 % -2", "-340282366920938463463374607431768211457 // 4294967296",
+    "-340282366920938463463374607431768211457 % 4294967296", "4294967296 * 4294967296 * 4294967296 * 4294967296 * 4294967296",
+    "7.5 % 2", "-7.5 % 2", "7.5 % -2", "-7.5 // 2", "7.5 // 2", "7 // 2.5", "-4.0 % 2", "4.0 % -2", "2.5 * 2 - 1",
+    "18446744073709551616 - 18446744073709551615", "18446744073709551616 - 1",
+)  # fmt: skip
+
+
+def rules() -> Iterator[Rule]:
+    table = dialect("directml")
+    levels = Levels(table, table.levels)
+    for name in table.operators:
+        spec = table.operator(name)
+        yield from (*spec.scope.defines.values(), *spec.whens)
+        for resolved in levels.sides(spec).values():
+            for form in (*resolved.rules, *resolved.tensor_rules):
+                yield from (rule for rule in (form.require, form.when) if rule is not None)
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: expressions are not read")
+@pytest.mark.parametrize("flag", ["-DNDEBUG", "-DSPECGATE_NO_TO_CHARS"])
+def test_expressions_and_numbers_are_written_as_python_writes_them(tmp_path: Path, flag: str) -> None:
+    trees = {rule.text: rule.tree for rule in rules()}
+    assert len(trees) > 500
+    texts, numbers, wholes = map(quoted, trees), map(repr, NUMBERS), map(quoted, WHOLES)
+    program = PROGRAM.format(texts=",\n".join(texts), numbers=", ".join(numbers), wholes=",\n".join(wholes))
+    (tmp_path / "specgate_dml.h").write_text(write_header(["ONE_HOT"]), encoding="utf-8")
+    (tmp_path / "program.cpp").write_text(program, encoding="utf-8")
+    installed = compiler()
+    assert installed is not None
+    flags = ["-std=c++17", "-Wall", "-Werror", flag, f"-I{tmp_path}"]
+    installed.run([*flags, str(tmp_path / "program.cpp"), "-o", str(tmp_path / "program")])
+    printed = subprocess.run(
+        [str(tmp_path / "program")], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    expected = [ast.unparse(tree) for tree in trees.values()] + [repr(number) for number in NUMBERS]
+    assert printed[: len(expected)] == expected
+    assert printed[len(expected) :] == [shown(eval(text)) for text in WHOLES]  # noqa: S307  # texts of this file
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: the header is not compiled")
+def test_names_that_headers_of_windows_define_do_no_harm(tmp_path: Path) -> None:
+    header = write_header(["ONE_HOT", "GEMM"])
+    includes = "\n".join(line for line in header.splitlines() if line.startswith("#include"))
+    macros = (
+        "near",
+        "far",
+        "small char",
+        "hyper int64_t",
+        "interface struct",
+        "IN",
+        "OUT",
+        "min(a, b) 0",
+        "max(a, b) 0",
+    )
+    defined = "\n".join(f"#define {macro}" for macro in macros)
+    (tmp_path / "specgate_dml.h").write_text(header, encoding="utf-8")
+    program = f'{includes}\n{defined}\n#include "specgate_dml.h"\nint main() {{}}\n'
+    (tmp_path / "program.cpp").write_text(program, encoding="utf-8")
+    installed = compiler()
+    assert installed is not None
+    installed.run(["-std=c++17", "-Wall", "-Werror", "-fsyntax-only", str(tmp_path / "program.cpp")])
