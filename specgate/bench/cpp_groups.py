@@ -74,7 +74,11 @@ class _Runs:
     def remarks(self) -> list[tuple[str, str]]:
         """Return ratios to CreateOperator, by operators and of single descriptions."""
         said = []
-        for title, member in (("accepted", "checking"), ("refused, with text,", "telling")):
+        for title, member in (
+            ("accepted", "checking"),
+            ("refused, with text,", "telling"),
+            ("refused, with text and proposals,", "proposing"),
+        ):
             typical, single = [], []
             for name, times in self.last.items():
                 if _given(times, member):
@@ -119,6 +123,7 @@ def _checking(folder: Path) -> Group:
         "accepting": "specgate::accepts, accepted",
         "checking": "specgate::check, accepted",
         "telling": "specgate::check and its text, refused",
+        "proposing": "the same with changes that are searched for",
         "creating": f"CreateOperator of DirectML {LEVEL}, and Release",
     }
     title = "one description in C++, the median of all operators, -O2"

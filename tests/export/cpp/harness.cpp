@@ -14,6 +14,7 @@ specgate::Options options(int basis, int device_known, unsigned capabilities, un
   made.device.known = device_known != 0;
   made.device.capabilities = capabilities;
   made.implementation = implementation;
+  made.fixes = true;
   return made;
 }
 

@@ -44,12 +44,16 @@ class Created(NamedTuple):
 
 
 class Times(NamedTuple):
-    """Nanoseconds: of what both accept, accepts(), check() and CreateOperator; of a refusal, check() with its text."""
+    """Nanoseconds: of what both accept, accepts(), check() and CreateOperator; of a refusal, check() with its text.
+
+    proposing: the same with changes that are searched for.
+    """
 
     accepting: float
     checking: float
     creating: float
     telling: float
+    proposing: float
 
 
 class Beside:

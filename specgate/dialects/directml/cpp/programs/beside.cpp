@@ -6,8 +6,9 @@
 // each, the pointers' offsets, the bytes; a level of 0 is that of the device. For each there is a line with: whether the
 // header accepts it, how often create_operator asked the library, what it returned, the length of what it told.
 //
-// With ROUNDS, four numbers instead, each the processor's nanoseconds of the best of ROUNDS rounds: of what both accept,
-// accepts(), check(), and CreateOperator with Release; of what the header refuses, check() with its text. The others are 0.
+// With ROUNDS, five numbers instead, each the processor's nanoseconds of the best of ROUNDS rounds: of what both accept,
+// accepts(), check(), and CreateOperator with Release; of what the header refuses, check() with its text, without and with
+// proposals that are searched for. The others are 0.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -105,15 +106,18 @@ void time(Library* library, const Question& question, int rounds) {
     return size_t(made);
   };
   const auto& desc = *question.desc;
-  double accepting = 0, checking = 0, creating = 0, telling = 0;
+  double accepting = 0, checking = 0, creating = 0, telling = 0, proposing = 0;
   if (!specgate::accepts(desc, question.level)) {
+    specgate::Options proposed;
+    proposed.fixes = true;
     telling = fastest(rounds, [&] { return specgate::check(desc, question.level).text().size(); });
+    proposing = fastest(rounds, [&] { return specgate::check(desc, question.level, proposed).text().size(); });
   } else if (create() != 0) {
     accepting = fastest(rounds, [&] { return size_t(specgate::accepts(desc, question.level)); });
     checking = fastest(rounds, [&] { return size_t(specgate::check(desc, question.level).accepted); });
     creating = fastest(rounds, create);
   }
-  std::printf("%.1f\t%.1f\t%.1f\t%.1f\n", accepting, checking, creating, telling);
+  std::printf("%.1f\t%.1f\t%.1f\t%.1f\t%.1f\n", accepting, checking, creating, telling, proposing);
 }
 
 void ask(Library* library, const Question& question) {

@@ -10,12 +10,12 @@ struct Device {
 };
 
 // implementation: of the libraries that have rules of their own, a specgate::detail::implementation_ bit; 0 for what all
-// of them do. fixes: whether findings propose changes that take a search. It costs some ten microseconds.
+// of them do. fixes: whether findings also propose changes that take a search, which costs some ten microseconds each.
 struct Options {
   Basis basis = Basis::both;
   Device device;
   uint32_t implementation = 0;
-  bool fixes = true;
+  bool fixes = false;
 };
 
 // One rule that does not hold, or one thing that no row takes.
@@ -83,6 +83,8 @@ inline std::vector<Noted> told_of(const Notes& notes) {
   return told;
 }
 
+constexpr uint32_t count_of_levels = sizeof every_level / sizeof *every_level;
+
 // Telling stands here.
 
 inline bool accepted(uint32_t type, const void* description, uint32_t level, const Options& options) {
@@ -127,8 +129,6 @@ inline void explain(Telling& telling, const std::vector<Noted>& documented, cons
     }
   }
 }
-
-constexpr uint32_t count_of_levels = sizeof every_level / sizeof *every_level;
 
 // The place of a level in every_level, or the number of them for one that is not known.
 inline uint32_t place_of(uint32_t level) {
@@ -274,10 +274,12 @@ inline std::string to_json(const Description& description) {
   return json.text;
 }
 
-// What create_operator asks by where it is given nothing else: a library of this system, whatever the device.
+// What create_operator asks by where it is given nothing else: a library of this system, whatever the device; and what to
+// change, as nothing is in a hurry any more.
 inline Options of_this_system() {
   Options made;
   made.implementation = detail::this_system;
+  made.fixes = true;
   return made;
 }
 

@@ -67,6 +67,8 @@ class Telling {
   const std::vector<uint32_t>& taken_;
   const Layout* layout_;
   bool fixes_;
+  bool rows_asked_[2] = {false, false};
+  std::vector<Noted> rows_[2] = {};
   language::Tree tree_ = {};
   language::Memory memory_ = {};
   language::Context context_ = {};
@@ -143,21 +145,33 @@ class Telling {
   }
 
   // Whether no level's row takes the type, rank or value.
-  bool nowhere(const Noted& one, Basis side) const {
-    for (const uint32_t level : every_level) {
-      const Entry entry = entry_of(type_, level);
-      if (entry.judge == nullptr) continue;
+  bool nowhere(const Noted& one, Basis side) {
+    const auto at = size_t(side);
+    if (!rows_asked_[at]) rows_[at] = untaken(side), rows_asked_[at] = true;
+    return has(rows_[at], one);
+  }
+  // What the rows of no level take. Of levels at which the operator is the same, one is asked.
+  std::vector<Noted> untaken(Basis side) const {
+    std::vector<Noted> found;
+    bool first = true;
+    const uint32_t changes = entry_of(type_, 0).changes;
+    for (uint32_t place = 0; place < count_of_levels; ++place) {
+      const Entry entry = entry_of(type_, every_level[place]);
+      if (entry.judge == nullptr || (!first && (found.empty() || (changes >> place & 1) == 0))) continue;
       Notes notes;
-      Check check = prepared(level, side, Options());
+      Check check = prepared(every_level[place], side, Options());
       check.operator_name = entry.name;
       check.layout = layout_;
       check.notes = &notes;
       check.only_rows = true;
       entry.judge(check, description_);
-      bool refused = false;
-      for (const Noted& other : notes.found) refused = refused || (other.id == one.id && other.where == one.where);
-      if (!refused) return false;
+      if (first) found.swap(notes.found);
+      size_t kept = 0;
+      for (Noted& noted : found)
+        if (first || has(notes.found, noted)) std::swap(found[kept++], noted);
+      found.erase(found.begin() + long(kept), found.end());
+      first = false;
     }
-    return true;
+    return found;
   }
 };
