@@ -130,9 +130,9 @@ class _Names:
         """Check the nodes in order: what they read, their subgraphs, and what they define."""
         circular: frozenset[str] | None = None
         visible = ChainMap(scope.defined, *(beyond.defined for beyond in outer)) if outer else scope.defined
-        seen_there = visible.__contains__
+        seen_there, parents = visible.__contains__, scope.parents
         for index, node in enumerate(nodes):
-            inside = index in scope.parents
+            inside = index in parents
             if not inside and not node.duplicates and len(node.outputs) == 1 and all(map(seen_there, node.inputs)):
                 name = node.outputs[0]
                 if name and name not in visible:

@@ -59,12 +59,8 @@ class NodeUnits(Units):
 
     def kinds(self) -> list[tuple[Unit, int]]:
         counted = Counter(map(id, chain.from_iterable(row.kinds for row in self.rows)))
-        firsts: dict[int, Unit] = {}
-        for row in self.rows:
-            for kind in row.kinds:
-                if kind is not None and id(kind) not in firsts:
-                    firsts[id(kind)] = kind
-        return [(kind, counted[key]) for key, kind in firsts.items()]
+        firsts = {id(kind): kind for row in self.rows for kind in row.kinds}
+        return [(kind, counted[key]) for key, kind in firsts.items() if kind is not None]
 
     def made(self, kinds: Collection[int] | None = None) -> Iterator[Unit]:
         for row in self.rows:

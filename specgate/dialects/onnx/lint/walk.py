@@ -8,12 +8,12 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.file.schema import GRAPH_KINDS
-from specgate.dialects.onnx.file.structure import NO_ATTRIBUTES, OnnxGraph, OnnxNode, OnnxTensor
+from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxNode, OnnxTensor
 from specgate.dialects.onnx.reader import operator_name
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxModel
@@ -81,17 +81,11 @@ def _graph(graph: OnnxGraph, place: str, imports: Mapping[str, int], function: O
     yield from _inside(holders, place, imports, function)
 
 
-def holders_of(nodes: Iterable[OnnxNode]) -> list[tuple[int, OnnxNode]]:
+def holders_of(nodes: Sequence[OnnxNode]) -> list[tuple[int, OnnxNode]]:
     """Return the nodes that hold more than numbers and texts, with their numbers."""
-    plain = {id(NO_ATTRIBUTES): True}  # by attributes, which most nodes share
-    found = []
-    for index, node in enumerate(nodes):
-        key = id(node.attributes)
-        if key not in plain:
-            plain[key] = node.plain
-        if not plain[key]:
-            found.append((index, node))
-    return found
+    differing = {id(node.attributes): node for node in nodes}  # most nodes share theirs
+    holding = {key for key, node in differing.items() if not node.plain}
+    return [(index, node) for index, node in enumerate(nodes) if id(node.attributes) in holding] if holding else []
 
 
 def _inside(
