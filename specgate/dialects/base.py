@@ -89,6 +89,8 @@ class DialectPackage:
 
     #: The keys of a dict under which it has fields; it may have them itself as well.
     containers: ClassVar[tuple[str, ...]] = ()
+    #: The most that a size, or a field of the type ``uint``, may be.
+    largest_size: ClassVar[int] = 2**62
     #: The class of its vendor's library that `descriptor_of` takes, as messages name it.
     node_class: ClassVar[str] = ""
     #: Whether attributes of the type float are computed with as 32 bits, whatever number was given.

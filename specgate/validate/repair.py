@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
+from specgate.dialects import package
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.explain import decisive
 from specgate.rules.language import LAYOUT_FUNCTIONS
@@ -52,7 +53,7 @@ class Step(NamedTuple):
 
 #: What a size, a rank and so on is at least and at most, whatever a rule computes for it.
 _LEAST: Final = {"size": 1, "rank": 0, "length": 0, "elements": 1}
-_MOST: Final = {"size": 2**62, "rank": 64, "length": 1000, "elements": 2**62}
+_MOST: Final = {"rank": 64, "length": 1000, "elements": 2**62}
 
 #: More tensors than an array has, nearly always.
 _MANY: Final = 10_000
@@ -83,6 +84,7 @@ class _Search:
         self.context = context
         self.fields = fields
         self.dialect = dialect
+        self.largest = package(dialect.name).largest_size
         self.order = list(fields)
 
     def answer(self, context: Context) -> Any:
@@ -143,11 +145,13 @@ class _Search:
     def possible(self, place: Place, value: Any) -> bool:
         """Whether a part may have a value at all, whatever the rules say."""
         if place.kind in _LEAST:
-            return isinstance(value, int) and _LEAST[place.kind] <= value <= _MOST[place.kind]
+            most = self.largest if place.kind == "size" else _MOST[place.kind]
+            return isinstance(value, int) and _LEAST[place.kind] <= value <= most
         if place.kind in {"set", "element"}:
             info = self.fields.get(place.field)
             kind = (info.type if info is not None else "").removesuffix("[]")
-            return not (kind.startswith("uint") and isinstance(value, int) and value < 0)
+            if kind.startswith("uint") and isinstance(value, int):
+                return 0 <= value and (kind != "uint" or value <= self.largest)
         return True
 
     def options(self, leaves: Iterable[Leaf], context: Context) -> list[Repair]:

@@ -142,3 +142,15 @@ def test_a_range_leads_to_no_negative_number_where_none_fits(one_hot) -> None:
 def test_an_open_question_has_no_fix() -> None:
     verdict = specgate.check(node("Add", [("FLOAT", ["N"]), B], []), "onnx:18")
     assert [found.fix for found in verdict.undecided] == [None]
+
+
+def test_no_size_is_proposed_that_its_structure_cannot_hold() -> None:
+    def proposed(height: int) -> str | None:
+        sizes = {"InputTensor": [1, 4, height, 1], "OutputTensor": [1, 1, 4, 2]}
+        tensors = {name: {"DataType": "UINT8", "Sizes": held} for name, held in sizes.items()}
+        made = {"type": "DML_OPERATOR_DEPTH_TO_SPACE", "desc": {**tensors, "BlockSize": 2}}
+        found = specgate.check(made, "directml:5.0").findings
+        return next(one.fix for one in found if one.id.endswith("/output-height"))
+
+    assert proposed(100) == "give dimension 2 of OutputTensor the size 200"
+    assert proposed(2**31) is None  # twice that is no UINT

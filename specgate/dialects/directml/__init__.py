@@ -30,6 +30,7 @@ class DirectML(Shipped):
     name = "directml"
     shape = 'DirectML ("type", "desc")'
     containers = ("desc", "Desc")
+    largest_size = 2**32 - 1  # a UINT
     has_devices = True
     keys = (("dispatchables",), ("type", "desc"))
     marks = ("DML_OPERATOR_", '"dispatchables"')
