@@ -151,7 +151,7 @@ class _Search:
             info = self.fields.get(place.field)
             kind = (info.type if info is not None else "").removesuffix("[]")
             if kind.startswith("uint") and isinstance(value, int):
-                return 0 <= value and (kind != "uint" or value <= self.largest)
+                return value >= 0 and (kind != "uint" or value <= self.largest)
         return True
 
     def options(self, leaves: Iterable[Leaf], context: Context) -> list[Repair]:

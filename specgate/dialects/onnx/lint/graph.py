@@ -250,7 +250,7 @@ class _Walker:
             return
         # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
         reads, writes = body.types.get, self.stated(nodes, body).get
-        alike = alike_under(body.imports)
+        alike = alike_under(body.imports, self.functions)
         kinds = self.row(body, nodes, 0)
         numbers, numbered = body.numbers, dict[int, Unit]()
         for index, node in enumerate(nodes):

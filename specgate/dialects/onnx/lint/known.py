@@ -8,7 +8,7 @@ from specgate.dialects.onnx.lint.types import constant, held_constant, settled
 from specgate.spec.tables import on_change
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Collection, Hashable, Mapping
 
     from specgate.descriptors.core import TensorDesc
     from specgate.dialects.onnx.file.structure import OnnxNode, OnnxTensor, OnnxType
@@ -44,11 +44,14 @@ def _keep(known: dict[Key, Made], key: Key, made: Made) -> Made:
     return made
 
 
-def alike_under(imports: Mapping[str, int]) -> Alike:
-    """Return the first of nodes that are alike, under some imports, by operator and what they hold, read and write."""
+def alike_under(imports: Mapping[str, int], functions: Collection[Key]) -> Alike:
+    """Return the first of nodes that are alike by operator and what they hold, read and write.
+
+    They are so under some imports and beside the functions of a model, whose calls are none of them.
+    """
     if sum(map(len, _alike.values())) + len(_alike) >= _MOST_ALIKE:
         _alike.clear()
-    return _alike.setdefault(tuple(imports.items()), {})
+    return _alike.setdefault((tuple(imports.items()), frozenset(functions)), {})
 
 
 class Known:

@@ -64,3 +64,22 @@ def test_in_a_list_each_unit_is_its_own_kind() -> None:
     listed = [Unit(lambda: pytest.fail("no place is asked for"), "Relu") for _ in range(2)]
     assert [count for _, count in kinds_of(listed)] == [1, 1]
     assert list(units_of(listed, {id(listed[1])})) == [listed[1]]
+
+
+def test_a_call_of_a_function_is_no_unit_whatever_another_model_calls_so() -> None:
+    text = """
+    <ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+    main (float[2] x) => (float[2] y) { y = com.microsoft.Gelu(x) }
+    """
+    function = """
+    <opset_import: ["" : 17], domain: "com.microsoft">
+    Gelu (a) => (b) { b = Relu(a) }
+    """
+
+    def operators(of: str) -> list[str]:
+        made = onnx.parser.parse_model(of).SerializeToString()
+        return [unit.operator for unit in onnx_units(read_model_bytes(made)).units]
+
+    assert operators(text) == ["com.microsoft.Gelu"]
+    assert operators(text + function) == ["Relu"]
+    assert operators(text) == ["com.microsoft.Gelu"]
