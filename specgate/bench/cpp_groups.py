@@ -30,6 +30,9 @@ __all__ = ["cpp_groups"]
 LEVEL: Final = "6.2"
 CHANGES: Final = 4  # of each operator's examples, beside the examples and counterexamples themselves
 OPERATORS: Final[Sequence[str] | None] = None  # None: all that the level has
+#: How the program that is timed is compiled, and the file whose compiling is.
+ASKED: Final = "-O2"
+COMPILED: Final = "-O1"
 _ROUNDS: Final = 3
 _USING: Final = """#include "specgate_dml.h"
 int main(int count, char**) {
@@ -51,7 +54,7 @@ class _Runs:
     """Times of every operator's descriptions, all of one run, which is made anew when one is asked for again."""
 
     def __init__(self, folder: Path) -> None:
-        self.beside = Beside(folder, LEVEL, operators=OPERATORS)
+        self.beside = Beside(folder, LEVEL, operators=OPERATORS, flags=[ASKED])
         self.images: list[tuple[str, Image]] = list(_images())
         self.last: Mapping[str, list[Times]] = {}
         self.asked: set[str] = set()
@@ -126,7 +129,7 @@ def _checking(folder: Path) -> Group:
         "proposing": "the same with changes that are searched for",
         "creating": f"CreateOperator of DirectML {LEVEL}, and Release",
     }
-    title = "one description in C++, the median of all operators, -O2"
+    title = f"one description in C++, the median of all operators, {ASKED}"
     try:
         runs = _Runs(folder)
     except InputError as error:
@@ -151,11 +154,11 @@ def _compiling(folder: Path) -> Group:
         call: Any = None if compiler is None else partial(_compile, compiler, source)
         contenders.append(Contender(name, call, own=number == 0, missing="no C++ compiler is installed"))
     size = header.stat().st_size
-    title = f"compiling with {compiler.name if compiler else 'a C++ compiler'}, -O1"
+    title = f"compiling with {compiler.name if compiler else 'a C++ compiler'}, {COMPILED}"
     said = [("the header", f"{size / 1e6:.2f} MB")]
     return Group(title, contenders, 0.0, clock=ended_time, remarks=lambda: said)
 
 
 def _compile(compiler: Compiler, source: Path) -> None:
-    flags = ["-std=c++17", "-O1", f"-I{source.parent}"]
+    flags = ["-std=c++17", COMPILED, f"-I{source.parent}"]
     compiler.run([*flags, "-c", str(source), "-o", str(source.with_suffix(".o"))])

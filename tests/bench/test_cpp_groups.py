@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "OPERATORS", ("ONE_HOT",))
     monkeypatch.setattr(bench, "CHANGES", 1)
+    monkeypatch.setattr(bench, "ASKED", "-O0")
+    monkeypatch.setattr(bench, "COMPILED", "-O0")
 
 
 def measured(capsys: pytest.CaptureFixture[str]) -> list[dict]:

@@ -76,7 +76,9 @@ def images(operators: Sequence[str]) -> Iterator[bytes]:
             yield struct.pack("<I", len(writer.data)) + bytes(writer.data) + struct.pack(f"<{len(words)}I", *words)
 
 
-def fuzz(folder: Path, operators: Sequence[str], rounds: int, seed: int = 0) -> subprocess.CompletedProcess[str]:
+def fuzz(
+    folder: Path, operators: Sequence[str], rounds: int, seed: int = 0, flags: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
     """Build and run it; what it prints to the standard error is what sanitizers report."""
     (folder / "specgate_dml.h").write_text(write_header(operators), encoding="utf-8")
     (folder / "images").write_bytes(b"".join(images(operators)))
@@ -84,7 +86,7 @@ def fuzz(folder: Path, operators: Sequence[str], rounds: int, seed: int = 0) -> 
     chosen = compiler(sanitizing=True)
     if chosen is None:
         raise InputError("no C++ compiler with sanitizers is installed")
-    chosen.run([*FLAGS, f"-I{folder}", str(SOURCE), "-o", str(program)])
+    chosen.run([*FLAGS, *flags, f"-I{folder}", str(SOURCE), "-o", str(program)])
     asked = [str(program), str(folder / "images"), str(rounds), str(seed)]
     return subprocess.run(asked, capture_output=True, text=True, check=False)
 

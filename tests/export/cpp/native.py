@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 BASES: Final = ("documented", "observed", "both")
 HARNESS: Final = Path(__file__).with_name("harness.cpp")
 FLAGS: Final = ("-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
+QUICK: Final = ("-O0",)  # what compiles in a third of the time, for few questions
 
 
 def compiler(*, sanitizing: bool = False) -> Compiler | None:

@@ -82,10 +82,12 @@ def questions(spec: OperatorSpec, level: str, cases: int, seed: int = 0) -> Iter
 class Ring:
     """What was asked, what came of it, and where that is wrong."""
 
-    def __init__(self, folder: Path, level: str, operators: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, level: str, operators: Sequence[str] | None = None, flags: Sequence[str] = ("-O1",)
+    ) -> None:
         self.level = level
         self.oracle = DirectMLOracle(level)
-        self.beside = Beside(folder, level, operators=operators, build=self.oracle.build, flags=("-O1",))
+        self.beside = Beside(folder, level, operators=operators, build=self.oracle.build, flags=flags)
         self.tally: Counter[tuple[str, str]] = Counter()
         self.wrong: list[str] = []
 

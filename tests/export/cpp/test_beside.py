@@ -42,7 +42,7 @@ def level() -> str:
 
 
 def test_what_the_library_answers_and_nothing_that_crashes_it(level: str, tmp_path: Path) -> None:
-    ring = Ring(tmp_path, level, OPERATORS)
+    ring = Ring(tmp_path, level, OPERATORS, ["-O0"])
     for name in OPERATORS:
         ring.ask(list(questions(dialect("directml").operator(name), level, 12)))
     ring.close()
@@ -55,7 +55,7 @@ def test_what_the_library_answers_and_nothing_that_crashes_it(level: str, tmp_pa
 def test_times_are_of_one_process(level: str, tmp_path: Path) -> None:
     spec = dialect("directml").operator("ONE_HOT")
     (made, *_) = map(concrete, examples_at(spec, level))
-    beside = Beside(tmp_path, level, operators=["ONE_HOT"])
+    beside = Beside(tmp_path, level, operators=["ONE_HOT"], flags=["-O0"])
     (times,) = beside.times([image(made)], 1)
     assert min(times.accepting, times.checking, times.creating) > 0
     assert times.telling == 0

@@ -13,7 +13,7 @@ from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.native.unmarshal import described
 from specgate.dialects.directml.reader import read
-from tests.export.cpp.native import Native, built, compiler, placed
+from tests.export.cpp.native import QUICK, Native, built, compiler, placed
 
 if TYPE_CHECKING:
     from specgate.dialects.directml.native.marshal import Image
@@ -25,7 +25,7 @@ OPERATORS = ("ONE_HOT", "GEMM", "JOIN", "FILL_VALUE_CONSTANT", "ELEMENT_WISE_CLI
 def native(tmp_path_factory: pytest.TempPathFactory) -> Native:
     if compiler() is None:
         pytest.skip("no C++ compiler is installed: the header is not compiled")
-    return built(tmp_path_factory.mktemp("json"), OPERATORS)
+    return built(tmp_path_factory.mktemp("json"), OPERATORS, QUICK)
 
 
 def tensor(kind: str = "FLOAT32", sizes: tuple[int, ...] = (1, 1, 2, 3), **more: Any) -> dict[str, Any]:

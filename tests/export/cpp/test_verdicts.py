@@ -18,7 +18,7 @@ from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from tests.export.cpp.campaign import Campaign
 from tests.export.cpp.fuzzing import fuzz
-from tests.export.cpp.native import Native, built, compiler, placed
+from tests.export.cpp.native import QUICK, Native, built, compiler, placed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ OPERATORS = (
 def native(tmp_path_factory: pytest.TempPathFactory) -> Native:
     if compiler() is None:
         pytest.skip("no C++ compiler is installed: the header is not compiled")
-    return built(tmp_path_factory.mktemp("cpp"), OPERATORS)
+    return built(tmp_path_factory.mktemp("cpp"), OPERATORS, QUICK)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -53,7 +53,7 @@ def test_the_answers_are_those_of_check(native: Native, operator: str) -> None:
 def test_without_128_bits_of_the_compiler_they_are_the_same(tmp_path: Path) -> None:
     if compiler() is None:
         pytest.skip("no C++ compiler is installed: the header is not compiled")
-    campaign = Campaign(built(tmp_path, ["ONE_HOT"], ["-DSPECGATE_NO_INT128"]), seed=2)
+    campaign = Campaign(built(tmp_path, ["ONE_HOT"], [*QUICK, "-DSPECGATE_NO_INT128"]), seed=2)
     campaign.operator("ONE_HOT", cases=60)
     assert campaign.answers["accepted"]
     assert campaign.differences == []
@@ -172,13 +172,13 @@ def test_a_null_pointer_never_reaches_the_library(native: Native, member: str, c
 
 @pytest.mark.skipif(compiler(sanitizing=True) is None, reason="no C++ compiler with sanitizers is installed")
 def test_changed_structures_do_no_harm(tmp_path: Path) -> None:
-    done = fuzz(tmp_path, ["ONE_HOT", "JOIN"], 1500)
+    done = fuzz(tmp_path, ["ONE_HOT", "JOIN"], 1500, flags=QUICK)
     assert done.returncode == 0, done.stderr[:3000]
     assert done.stdout.startswith("1500 rounds")
 
 
 def test_two_headers_in_one_process_do_not_get_in_each_others_way(native: Native, tmp_path: Path) -> None:
-    other = built(tmp_path, ["GATHER"])
+    other = built(tmp_path, ["GATHER"], QUICK)
     for operator, asked in (("GATHER", other), ("ONE_HOT", native)):
         campaign = Campaign(asked, seed=3)
         campaign.operator(operator, cases=6, levels=1)
