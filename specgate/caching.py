@@ -1,4 +1,7 @@
-"""Values computed once, without a lock that one thread could hold while another one forks or waits for it."""
+"""Values computed once, without a lock that one thread could hold while another one forks or waits for it.
+
+What is kept from one question for the next has an end: `keep` and `shelf` begin anew where it is too much.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-__all__ = ["cached_property"]
+__all__ = ["cached_property", "keep", "shelf"]
 
 T = TypeVar("T")
+Key = TypeVar("Key")
+Made = TypeVar("Made")
+
+
+def keep(known: dict[Key, Made], key: Key, made: Made, most: int) -> Made:
+    """Keep a value by its key and return it; where there are `most` already, all of them go before."""
+    if len(known) >= most:
+        known.clear()
+    known[key] = made
+    return made
+
+
+def shelf(shelves: dict[T, dict[Key, Made]], name: T, most: int) -> dict[Key, Made]:
+    """Return the values under a name, to be filled; where all names together have `most`, all of them go before."""
+    if sum(map(len, shelves.values())) + len(shelves) >= most:
+        shelves.clear()
+    return shelves.setdefault(name, {})
 
 
 class cached_property(Generic[T]):  # noqa: N801  # it takes the place of functools'

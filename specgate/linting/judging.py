@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.caching import shelf
 from specgate.descriptors.core import Symbol
 from specgate.descriptors.text import plain_name
 from specgate.dialects import package
@@ -57,13 +58,6 @@ _MOST_SEEN: Final = 8192
 on_change(_SEEN.clear)
 
 
-def _seen(asked: tuple[Any, ...]) -> dict[int, tuple[Descriptor, _Known]]:
-    """Return what was seen of descriptors that were asked about so."""
-    if sum(map(len, _SEEN.values())) + len(_SEEN) >= _MOST_SEEN:
-        _SEEN.clear()
-    return _SEEN.setdefault(asked, {})
-
-
 class Judging:
     """Judges units of `graph` for `target`; a device as in `check_at`."""
 
@@ -77,7 +71,7 @@ class Judging:
         self.versions = Versions(target, basis, device)
         #: All that counts besides the descriptor.
         self._asked = self.word, target, basis, device, bool(graph.imports), graph.ir_version is None
-        self._known = _seen(self._asked)
+        self._known = shelf(_SEEN, self._asked, _MOST_SEEN)
 
     def units(self, units: Units | Sequence[Unit], report: Report) -> None:
         """Judge the units of the target's dialect into `report`, those of one kind at once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from specgate.caching import keep
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, FileList, Numbered, Symbol, TensorDesc
 from specgate.spec.tables import on_change
 
@@ -86,8 +87,5 @@ class Memo(Generic[Made]):
             return make()
         found = self._known.get(asked, _MISSING)
         if found is _MISSING:
-            found = make()
-            if len(self._known) >= _MOST:
-                self._known.clear()
-            self._known[asked] = found
+            found = keep(self._known, asked, make(), _MOST)
         return found  # type: ignore[return-value]  # it is no longer missing

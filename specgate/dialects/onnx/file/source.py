@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from specgate.caching import keep
 from specgate.dialects.onnx.file.wire import MAX_ODDITIES, Reader
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ MAX_SHARED_BYTES = 127
 MAX_END_BYTES = 512
 _MOST_READ = 1 << 10
 INFO_TYPE = 18  # the key of a type in a ValueInfoProto
-
-Kept = TypeVar("Kept")
 
 
 class End(NamedTuple):
@@ -73,7 +72,7 @@ class Source(Reader):
             before = self._said()
             found = read()
             if len(data) <= MAX_SHARED_BYTES and found.whole:
-                _keep(_attributes if self._silent(before) else self._attributes, data, found)
+                keep(_attributes if self._silent(before) else self._attributes, data, found, MAX_SHARED)
         return found
 
     def type(self, data: bytes, read: Callable[[], OnnxType]) -> OnnxType:
@@ -83,16 +82,16 @@ class Source(Reader):
             before = self._said()
             found = read()
             if not self._silent(before):
-                _keep(self._types, data, found)
+                keep(self._types, data, found, MAX_SHARED)
             elif len(data) <= MAX_SHARED_BYTES:
-                _keep(_types, data, found)
-                _keep(_kinds, bytes((INFO_TYPE, len(data))) + data, found)
+                keep(_types, data, found, MAX_SHARED)
+                keep(_kinds, bytes((INFO_TYPE, len(data))) + data, found, MAX_SHARED)
         return found
 
     def share_end(self, end: bytes, node: OnnxNode, attributes: Collection[bytes], *, bare: bool) -> None:
         """Keep what a node's bytes say from its operator on, if it holds nothing but attributes that are shared."""
         if len(end) <= MAX_END_BYTES and not node.duplicates and all(data in _attributes for data in attributes):
-            _keep(_ends, end, End(node.op_type, node.domain, node.attributes, bare))
+            keep(_ends, end, End(node.op_type, node.domain, node.attributes, bare), MAX_SHARED)
 
     def _said(self) -> tuple[int, int]:
         return len(self.oddities), len(self.pending)
@@ -100,9 +99,3 @@ class Source(Reader):
     def _silent(self, before: tuple[int, int]) -> bool:
         """Whether nothing odd was found since, nor what is still to be walked through, as far as that is counted."""
         return self._said() == before and len(self.oddities) < MAX_ODDITIES
-
-
-def _keep(known: dict[bytes, Kept], data: bytes, found: Kept) -> None:
-    if len(known) >= MAX_SHARED:
-        known.clear()
-    known[data] = found

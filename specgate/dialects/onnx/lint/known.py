@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
+from specgate.caching import keep, shelf
 from specgate.dialects.onnx.lint.types import constant, held_constant, settled
 from specgate.spec.tables import on_change
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import TensorDesc
     from specgate.dialects.onnx.file.structure import OnnxNode, OnnxTensor, OnnxType
+    from specgate.dialects.onnx.lint.walk import Key
     from specgate.linting.nodes import Unit
 
     Alike = dict[tuple[Any, ...], tuple[Unit, object]]
@@ -21,8 +23,6 @@ __all__ = ["Known", "alike_under"]
 #: How many of each are kept from one model for the next: more than the largest models have that differ.
 _MOST: Final = 4096
 _MOST_ALIKE: Final = 8192
-Key = TypeVar("Key")
-Made = TypeVar("Made")
 
 # Where keys are identities each entry holds what its key is the identity of, so that nothing else gets that.
 _types: Final[dict[tuple[int, int], tuple[TensorDesc | None, bool, object]]] = {}  # by what is stated and inferred
@@ -37,21 +37,12 @@ def _forget() -> None:
         known.clear()
 
 
-def _keep(known: dict[Key, Made], key: Key, made: Made) -> Made:
-    if len(known) >= _MOST:
-        known.clear()
-    known[key] = made
-    return made
-
-
 def alike_under(imports: Mapping[str, int], functions: Collection[Key]) -> Alike:
     """Return the first of nodes that are alike by operator and what they hold, read and write.
 
     They are so under some imports and beside the functions of a model, whose calls are none of them.
     """
-    if sum(map(len, _alike.values())) + len(_alike) >= _MOST_ALIKE:
-        _alike.clear()
-    return _alike.setdefault((tuple(imports.items()), frozenset(functions)), {})
+    return shelf(_alike, (tuple(imports.items()), frozenset(functions)), _MOST_ALIKE)
 
 
 class Known:
@@ -72,8 +63,8 @@ class Known:
         if found is None:
             known, contradictory = settled(declared, computed)
             if known is not None:
-                known = _tensors.get(known) or _keep(_tensors, known, known)
-            found = _keep(_types, key, (known, contradictory, (declared, computed)))
+                known = _tensors.get(known) or keep(_tensors, known, known, _MOST)
+            found = keep(_types, key, (known, contradictory, (declared, computed)), _MOST)
         return found
 
     def constant(self, tensor: OnnxTensor, *, valued: bool = True) -> TensorDesc:
@@ -92,7 +83,7 @@ class Known:
         known = _elements.get(key)
         if known is None:
             held = constant(tensor)
-            known = _keep(_elements, key, held if valued else held._replace(value=None))
+            known = keep(_elements, key, held if valued else held._replace(value=None), _MOST)
         return known
 
     def held(self, node: OnnxNode) -> TensorDesc | None:
