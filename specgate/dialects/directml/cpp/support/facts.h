@@ -85,14 +85,8 @@ class Words : Resolving {
   // Whether a part is computed of several others.
   bool composed(const Node* node) {
     node = resolved(node);
+    if (computes(node->kind)) return names(node);
     switch (node->kind) {
-      case Kind::sum:
-      case Kind::difference:
-      case Kind::product:
-      case Kind::quotient:
-      case Kind::modulo:
-      case Kind::minus:
-      case Kind::negation:
       case Kind::choice: return names(node);
       case Kind::list:
         for (const Node* part : node->parts)
@@ -126,17 +120,11 @@ class Words : Resolving {
         is_literal(node->parts[2]))
       node = node->parts[0];
     node = resolved(node);
+    if (computes(node->kind)) return of_parts(node->parts);
     switch (node->kind) {
       case Kind::constant:
       case Kind::real:
       case Kind::text: return {};
-      case Kind::sum:
-      case Kind::difference:
-      case Kind::product:
-      case Kind::quotient:
-      case Kind::modulo:
-      case Kind::minus:
-      case Kind::negation:
       case Kind::list: return of_parts(node->parts);
       case Kind::name: {
         int64_t number = 0;

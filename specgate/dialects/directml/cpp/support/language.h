@@ -42,6 +42,8 @@ struct Node {
 };
 
 inline bool is_call(const Node* node, std::string_view name) { return node->kind == Kind::call && node->text == name; }
+// Whether a part computes a value of those of its own parts.
+inline bool computes(Kind kind) { return kind >= Kind::negation && kind <= Kind::modulo; }
 inline bool is_loop(const Node* node) { return node->kind == Kind::loop; }
 inline bool is_literal(const Node* node) { return node->kind <= Kind::text; }
 
