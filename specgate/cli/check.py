@@ -144,7 +144,7 @@ def _print(
 ) -> None:
     chosen = arguments.format or "text"
     if chosen == "json":
-        emit(as_json(_json(report, answers, options(arguments))), arguments.output)
+        emit(as_json(_json(report, answers, options(arguments, queries=queries))), arguments.output)
         return
     from specgate.report import render
 
