@@ -25,6 +25,8 @@ def conform(arguments: argparse.Namespace) -> int:
     """Run a campaign and print its report; 1 where a disagreement is unexplained."""
     from specgate.placement.oracle.listed import is_runtime
 
+    if arguments.seconds is not None and not arguments.seconds > 0:  # nan neither
+        raise InputError(f"expected --seconds above 0, found {arguments.seconds}")
     if is_runtime(arguments.dialect):
         return conform_runtime(arguments, progress)
     given = next((f"--{name}" for name in FOR_RUNTIMES if getattr(arguments, name) is not None), None)

@@ -44,6 +44,8 @@ def lint(arguments: argparse.Namespace) -> int:
     config = load_config(Path(), Path(arguments.config) if arguments.config else None)
     reports = [_report(text) for text in arguments.report]
     selected = selection(arguments, config)
+    if arguments.max_per_rule < 0:
+        raise InputError(f"expected --max-per-rule 0 or more, found {arguments.max_per_rule}")
     refuse_shared(_outputs(arguments, config))
     expect_once(arguments.path)
     named = [path for path in arguments.path if path != "-"]
@@ -61,7 +63,7 @@ def lint(arguments: argparse.Namespace) -> int:
     _settle(report, config, arguments)
     failed = selected.apply(report)
     if changing is not None and arguments.diff:
-        failed = changing.show(arguments.output)
+        failed = changing.show(arguments.output, len(report.findings))
     else:
         _write(report, reports, config, arguments)
     _complain(report.unusable)

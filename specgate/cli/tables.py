@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from specgate.cli.common import as_json, emit, text_table, width
-from specgate.dialects import SHIPPED, dialect_names, is_dialect, model_package
-from specgate.errors import InputError
+from specgate.dialects import SHIPPED, dialect_names, is_dialect, model_owner
+from specgate.errors import InputError, NoTable
 from specgate.known_targets import known_targets
 from specgate.spec.tables import dialect
 from specgate.targets import expanded, parse_target
@@ -79,9 +79,23 @@ def _operators(text: str, wanted: str | None) -> list[tuple[str, str]]:
     found = [(spec.dialect.name, spec.name) for spec in find_operators(text, wanted)]
     if not found:
         name, slash, operator = text.partition("/")
-        # NoTable, with the nearest name.
-        operator_named(name.lower() if slash else wanted or SHIPPED[0], operator if slash else text)
+        if slash or wanted:
+            # NoTable, with the nearest name.
+            operator_named(name.lower() if slash else wanted or "", operator if slash else text)
+        raise NoTable(_no_operator(text))
     return found
+
+
+def _no_operator(text: str) -> str:
+    """Say that no dialect has an operator, and which are spelt almost so."""
+    from difflib import get_close_matches
+
+    near = []
+    for name in dialect_names():
+        known = {op.lower(): op for op in dialect(name).tables.operators}
+        near += [f"{name}/{known[match]}" for match in get_close_matches(text.lower(), known, 1, 0.8)]
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"no dialect has a table for {text!r:.80}{hint}"
 
 
 def _source(source: Mapping[str, Any]) -> str:
@@ -131,7 +145,7 @@ def minimum(arguments: argparse.Namespace) -> int:
 
     source = arguments.descriptor
     given = standard_input() if source == "-" else argument(source)
-    owner = model_package(source) if given is None else None
+    owner = model_owner(source) if given is None else None
     kind = given.kind if given is not None else owner.name if owner is not None else TEXT
     model = kind != TEXT
     if arguments.target or arguments.dialect not in {None, kind}:
