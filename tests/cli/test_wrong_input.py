@@ -107,3 +107,12 @@ def test_lines_of_json_say_it_in_the_answer(folder: Path, capsys) -> None:
     assert main(["check", "wide.json", "--format", "jsonl"]) == 2
     answer = json.loads(capsys.readouterr().out)
     assert answer["error"] == "expected UTF-8 text, found UTF-16"
+
+
+@pytest.mark.parametrize("words", [["rule"], ["diff"], ["spec", "check"], ["oracle", "record"], ["check"], ["bench"]])
+def test_help_says_what_a_command_does_in_a_sentence(capsys, words: list[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    about = capsys.readouterr().out.partition("\n\n")[2].partition("\n\n")[0]
+    assert about[0].isupper()
+    assert about.endswith(".")
