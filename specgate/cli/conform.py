@@ -11,7 +11,7 @@ from specgate.cli.common import emit
 from specgate.cli.conform_runtime import FOR_RUNTIMES, conform_runtime
 from specgate.cli.progress import progress
 from specgate.errors import InputError
-from specgate.files import refuse_shared
+from specgate.files import refuse_shared, refuse_unwritable
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +39,9 @@ def conform(arguments: argparse.Namespace) -> int:
         raise InputError(f"{error.name} cannot be imported: pip install 'specgate-ml[oracles]'") from None
     from specgate.conform.render import FORMATS
 
-    refuse_shared(path for path in (arguments.output, arguments.record) if path and path != "-")
+    outputs = [path for path in (arguments.output, arguments.record) if path and path != "-"]
+    refuse_shared(outputs)
+    refuse_unwritable(outputs)
     if arguments.cases < 1 or arguments.jobs < 0:
         raise InputError("expected --cases of at least 1 and --jobs of at least 0")
     dialect, alone = _whom(arguments.dialect)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from specgate.cli.common import emit, expect_once, expect_severity, options, selection, targets_of, width
 from specgate.errors import InputError
-from specgate.files import refuse_replaced, refuse_shared
+from specgate.files import refuse_replaced, refuse_shared, refuse_unwritable
 from specgate.linting.config import Config, load_config
 from specgate.linting.files import discover, looks_like_model, quoted, suffixes_of_models
 from specgate.linting.given import STDIN, standard_input
@@ -47,6 +47,7 @@ def lint(arguments: argparse.Namespace) -> int:
     if arguments.max_per_rule < 0:
         raise InputError(f"expected --max-per-rule 0 or more, found {arguments.max_per_rule}")
     refuse_shared(_outputs(arguments, config))
+    refuse_unwritable(_outputs(arguments, config))
     expect_once(arguments.path)
     named = [path for path in arguments.path if path != "-"]
     paths = [path for path in named if not arguments.only_models or _may_be_model(path, config)]

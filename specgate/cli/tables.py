@@ -156,6 +156,8 @@ def minimum(arguments: argparse.Namespace) -> int:
         return placed_minimum(source if given is None else given, arguments)
     if model:
         return _model_minimum(source if given is None else given, arguments)
+    if arguments.pin:
+        raise InputError("--pin is for models: a descriptor states its sizes")
     if given is None:
         import specgate
 

@@ -86,6 +86,12 @@ def test_a_model_on_standard_input_is_known_too(folder: Path, capsys, monkeypatc
         (["conform", "onnxruntime", "--seconds", "-1"], "expected --seconds above 0, found -1.0"),
         (["lint", "m.onnx", "-t", "onnx:17", "--max-per-rule", "-1"], "expected --max-per-rule 0 or more, found -1"),
         (["rule", "directml/ONE_HOT"], "expected a rule of ONE_HOT behind a slash, one of same-rank, values-rank,"),
+        (
+            ["oracle", "record", "directml", "--level", "6.4", "--operator", "ABS", "--cases", "0", "--to", "x"],
+            "at least 1",
+        ),
+        (["minimum", "wrong.json", "--pin", "a=1"], "--pin is for models: a descriptor states its sizes"),
+        (["spec", "import", "onnx", "--check", "--operator", "Relu"], "--check compares all tables; --operator is for"),
         (["support", "nothing like it"], "no dialect has a table for 'nothing like it'"),
         (["support", "ONE_HOTT"], "did you mean directml/ONE_HOT or onnx/OneHot or openvino/OneHot?"),
         (["support", "Convv"], "did you mean onnx/Conv?"),
@@ -116,3 +122,16 @@ def test_help_says_what_a_command_does_in_a_sentence(capsys, words: list[str]) -
     about = capsys.readouterr().out.partition("\n\n")[2].partition("\n\n")[0]
     assert about[0].isupper()
     assert about.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "command", [["lint", "m.onnx", "-t", "onnx:17"], ["conform", "onnx"], ["conform", "onnxruntime"]]
+)
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(
+    folder: Path, capsys, monkeypatch, command: list[str]
+) -> None:
+    for name in ("specgate.conform.campaign.run", "specgate.placement.conform.run.run", "specgate.cli.lint._gathered"):
+        monkeypatch.setattr(name, None)  # what begins the work
+    for output, said in (("empty", "expected a file, found a directory"), ("gone/x", "No such file or directory")):
+        assert main([*command, "-o", output]) == 2
+        assert capsys.readouterr().err == f"specgate: {output}: cannot be written: {said}\n"
