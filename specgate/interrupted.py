@@ -10,7 +10,7 @@ __all__ = ["end_command", "end_interrupted", "interrupts_end"]
 
 
 def interrupts_end() -> None:
-    """Let an interrupt end this process at once, without a word, where nobody else handles or ignores it."""
+    """Let an interrupt end this process at once, without a word, unless it is handled or ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -25,7 +25,7 @@ def end_interrupted() -> None:
 def end_command(error: BaseException) -> None:
     """End this process where it is the command specgate, and what was raised while it was imported is an interrupt.
 
-    A program that imports specgate is told of it as of any other error.
+    A program that imports specgate sees it as any other error.
     """
     # Python 3.11 raises a RuntimeError where a class was being made.
     if any(isinstance(each, KeyboardInterrupt) for each in (error, error.__cause__)) and _is_command():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.cli.common import as_json, emit, text_table, width
 from specgate.dialects import SHIPPED, dialect_names, is_dialect, model_owner
-from specgate.errors import InputError, NoTable
+from specgate.errors import InputError
 from specgate.known_targets import known_targets
 from specgate.spec.tables import dialect
 from specgate.targets import expanded, parse_target
@@ -74,7 +74,7 @@ def _listing(target: Target, arguments: argparse.Namespace) -> str:
 
 
 def _operators(text: str, wanted: str | None) -> list[tuple[str, str]]:
-    from specgate.spec.view import find_operators, operator_named
+    from specgate.spec.view import find_operators, no_operator, operator_named
 
     found = [(spec.dialect.name, spec.name) for spec in find_operators(text, wanted)]
     if not found:
@@ -82,20 +82,8 @@ def _operators(text: str, wanted: str | None) -> list[tuple[str, str]]:
         if slash or wanted:
             # NoTable, with the nearest name.
             operator_named(name.lower() if slash else wanted or "", operator if slash else text)
-        raise NoTable(_no_operator(text))
+        raise no_operator(text)
     return found
-
-
-def _no_operator(text: str) -> str:
-    """Say that no dialect has an operator, and which are spelt almost so."""
-    from difflib import get_close_matches
-
-    near = []
-    for name in dialect_names():
-        known = {op.lower(): op for op in dialect(name).tables.operators}
-        near += [f"{name}/{known[match]}" for match in get_close_matches(text.lower(), known, 1, 0.8)]
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"no dialect has a table for {text!r:.80}{hint}"
 
 
 def _source(source: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ MODEL = (DATA / "models/embedding_torch.onnx").read_bytes()
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name in ("a.onnx", "a.xml", "a.bin"):
+    for name in ("a.onnx", "a.bin"):
         (tmp_path / name).touch()
     (tmp_path / "model").write_bytes(MODEL)
     (tmp_path / "m.onnx").write_bytes(MODEL)
@@ -40,7 +40,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("missing.onnx", "missing.onnx: cannot be read: No such file or directory"),
         ("a.onnx", "a.onnx: expected a binary ONNX model, found nothing"),
-        ("a.xml", "a.xml: expected an OpenVINO IR, found nothing"),
         ("checkpoint.pt", "checkpoint.pt: byte 0: expected a binary ONNX model, found a ZIP archive: unpack it, or"),
         ("keys.json", 'or OpenVINO ("type", "data"); found no keys'),
         ("wide.json", "wide.json: expected UTF-8 text, found UTF-16"),

@@ -45,11 +45,8 @@ def read_ir(path: str | os.PathLike[str]) -> IrModel:
     """Read the structure of an IR file (.xml); raises InputError if it is no regular file or no usable IR."""
     file = os.fspath(path)
     try:
-        state = Path(file).stat()
-        if not stat.S_ISREG(state.st_mode):  # before opening: to open a pipe would wait
+        if not stat.S_ISREG(Path(file).stat().st_mode):  # before opening: to open a pipe would wait
             raise InputError("expected a regular file", file=file)
-        if not state.st_size:
-            raise InputError("expected an OpenVINO IR, found nothing", file=file)
         with Path(file).open("rb") as stream:
             model = _Reader(file).read(iter(lambda: stream.read(_BLOCK), b""))
     except (OSError, ValueError) as error:  # a ValueError is a path that the system cannot take

@@ -55,7 +55,7 @@ RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "edge-twice": ("error", "one edge alone fills an input of a node, or an output of the graph", {}),
     "edge-unused": (
         "note",
-        "every output of a node that is not optional is joined by an edge; builds take a node of which one is",
+        "every output of a node that is not optional is joined by an edge; builds want one for each node alone",
         _PAGE,
     ),
     "graph-cycle": ("error", "no node of a graph reads what is computed from itself", _PAGE),

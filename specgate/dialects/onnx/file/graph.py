@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 _NEARLY = MAX_NESTING - 10  # from this level on every message is counted; none but graphs and types go deeper than 10
-_SHALLOW = _NEARLY // 2  # below this level a value's type that stands in at most 127 bytes ends before it is near
+_SHALLOW = _NEARLY // 2  # below this level a type of at most 127 bytes ends before it is near
 
 
 def read_graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
