@@ -15,6 +15,7 @@ from specgate.files import refuse_shared, refuse_unwritable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from specgate.conform.result import Result
 
@@ -39,9 +40,7 @@ def conform(arguments: argparse.Namespace) -> int:
         raise InputError(f"{error.name} cannot be imported: pip install 'specgate-ml[oracles]'") from None
     from specgate.conform.render import FORMATS
 
-    outputs = [path for path in (arguments.output, arguments.record) if path and path != "-"]
-    refuse_shared(outputs)
-    refuse_unwritable(outputs)
+    _hold_outputs(path for path in (arguments.output, arguments.record) if path and path != "-")
     if arguments.cases < 1 or arguments.jobs < 0:
         raise InputError("expected --cases of at least 1 and --jobs of at least 0")
     dialect, alone = _whom(arguments.dialect)
@@ -63,6 +62,12 @@ def conform(arguments: argparse.Namespace) -> int:
     if arguments.record:
         _record(result, arguments.record)
     return 1 if result.unexplained else 0
+
+
+def _hold_outputs(paths: Iterable[str]) -> None:
+    outputs = list(paths)
+    refuse_shared(outputs)
+    refuse_unwritable(outputs)
 
 
 def _whom(name: str) -> tuple[str, str | None]:
