@@ -27,17 +27,20 @@ int main() {{
   namespace language = specgate::detail::language;
   const char* const texts[] = {{{texts}}};
   for (const char* text : texts) {{
-    language::Tree tree;
+    specgate::detail::Arena arena;
+    language::Tree tree(arena);
     std::puts(language::Spelling::of(tree.parse(text)).c_str());
   }}
   for (const double number : {{{numbers}}}) std::puts(specgate::detail::real_text(number).c_str());
   const language::Value nothing;
   for (const char* text : {{{wholes}}}) {{
-    language::Tree tree;
-    language::Memory memory;
+    specgate::detail::Arena arena;
+    language::Tree tree(arena);
+    language::Memory memory(arena);
     language::Context context;
     context.tensor = &nothing;
-    std::puts(language::told(language::Evaluator(tree, memory, context).value(tree.parse(text))).c_str());
+    const language::Value found = language::Evaluator(tree, memory, context).value(tree.parse(text));
+    std::puts(std::string(language::told(arena, found)).c_str());
   }}
 }}
 """

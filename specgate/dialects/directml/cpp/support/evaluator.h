@@ -7,7 +7,7 @@ class Evaluator {
 
   Value value(const Node* node, const Scope* scope = nullptr) {
     switch (node->kind) {
-      case Kind::constant: return Value::of(node->number);
+      case Kind::constant: return Value::of(whole_of(node));
       case Kind::real: return Value::of_real(node->real);
       case Kind::text: return Value::of_word(node->text);
       case Kind::name: return name(node, scope);
@@ -59,11 +59,11 @@ class Evaluator {
 
   // What stands behind a dot, nothing where it is left out.
   Value member(const Value& owner, std::string_view name) const {
-    if (owner.is == Value::Is::pair) return owner.items[name == "Width" || name == "Scale" ? 0 : 1];
+    if (owner.is == Value::Is::pair) return (*owner.parts)[name == "Width" || name == "Scale" ? 0 : 1];
     if (owner.is == Value::Is::held) {
       const Layout* layout = layout_of(owner.held.type);
       for (uint32_t i = 0; layout != nullptr && owner.held.desc != nullptr && i < layout->count; ++i)
-        if (name == layout->members[i].name) return member_value(memory_, owner.held.desc, layout->members[i]);
+        if (spells(layout->members[i].name, name)) return member_value(memory_, owner.held.desc, layout->members[i]);
       return Value();
     }
     const Tensor& tensor = *owner.tensor;
@@ -80,8 +80,7 @@ class Evaluator {
   std::string_view type_word(uint32_t type) const {
     const char* word = word_of(enum_TENSOR_DATA_TYPE, type);
     if (word != nullptr) return word;
-    memory_.words.push_front(std::to_string(type));
-    return memory_.words.front();
+    return memory_.arena.number(type);
   }
 
  private:
@@ -234,8 +233,8 @@ class Evaluator {
   Value list(const Node* node, const Scope* scope) {
     Value made = Value::kind(Value::Is::list);
     for (const Node* part : node->parts) {
-      made.items.push_back(value(part, scope));
-      if (made.items.back().none()) return Value();
+      (*made.parts).push_back(value(part, scope));
+      if ((*made.parts).back().none()) return Value();
     }
     return made;
   }
@@ -265,8 +264,8 @@ class Evaluator {
     bool open = false, broken = false;
     const bool whole = turns(loop, sequence, scope, [&](const Scope& inner, int64_t, const Value& keep) {
       if (keep.open()) return open = true, false;
-      made.items.push_back(value(loop->parts[0], &inner));
-      return !(broken = made.items.back().none());
+      (*made.parts).push_back(value(loop->parts[0], &inner));
+      return !(broken = (*made.parts).back().none());
     });
     return open ? Value::unknown() : broken || !whole ? Value() : made;
   }
