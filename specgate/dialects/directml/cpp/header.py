@@ -32,8 +32,8 @@ _INCLUDES: Final = (
 )  # fmt: skip
 #: What reads rules again for a sentence, in a namespace of its own.
 _LANGUAGE: Final = (
-    "whole", "language", "spelling", "evaluate", "evaluator", "explain", "words", "facts", "places", "proposals",
-    "repair", "advice",
+    "whole", "language", "spelling", "evaluate", "operations", "evaluator", "explain", "words", "facts", "places",
+    "proposals", "repair", "advice",
 )  # fmt: skip
 
 
@@ -113,7 +113,7 @@ class _Writer:
         yield from _fixed("arena", "rules", "layout")
         yield from ("", *enum_lines(laid, self.levels), *_fixed("numbers", "json", "fixes"))
         yield from ("", *described, "", *said, "", *self.functions.limit_lines(), "")
-        yield from _fixed("check")
+        yield from _fixed("notes", "check")
         if self.text:
             yield from ("namespace language {", *limit_names(self.functions.limits), *_fixed(*_LANGUAGE))
             yield "}  // namespace language"

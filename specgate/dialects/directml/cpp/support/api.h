@@ -10,7 +10,7 @@ struct Device {
 };
 
 // implementation: of the libraries that have rules of their own, a specgate::detail::implementation_ bit; 0 for what all
-// of them do. fixes: whether findings also propose changes that take a search, which costs some ten microseconds each.
+// of them do. fixes: whether findings also propose changes that take a search, which costs some microseconds more each.
 struct Options {
   Basis basis = Basis::both;
   Device device;

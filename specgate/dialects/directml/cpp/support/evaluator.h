@@ -184,29 +184,6 @@ class Evaluator {
     return Value::of_real(modulo ? rest : std::round((a - rest) / b));
   }
 
-  static Value linked(Link link, const Value& left, const Value& right) {
-    if (link == Link::among || link == Link::not_among) {
-      if (right.open()) return right;
-      bool open = false, found = false;
-      for (int64_t i = 0; i < right.length() && !found; ++i) {
-        const Value same = equal(left, right.item(i));
-        found = same.true_();
-        open = open || same.open();
-      }
-      return !found && open ? Value::unknown() : Value::truth(found == (link == Link::among));
-    }
-    if (link == Link::equal || link == Link::differs) {
-      const Value same = equal(left, right);
-      return same.open() ? same : Value::truth(same.flag == (link == Link::equal));
-    }
-    if (!left.number() || !right.number()) return Value::unknown();
-    const int order = ordered(left, right);
-    if (order == 2) return Value::truth(false);
-    return Value::truth(link == Link::less      ? order < 0
-                        : link == Link::at_most ? order <= 0
-                        : link == Link::more    ? order > 0
-                                                : order >= 0);
-  }
   Value compared(const Node* node, const Scope* scope) {
     Value left = value(node->parts[0], scope);
     if (left.none()) return left;
@@ -299,30 +276,14 @@ class Evaluator {
     if (name == "rank") return Value::of(Whole(tensor.sizes.count));
     if (name == "dims") return Value::of_view(View::Of::count, nullptr, tensor.sizes.count);
     if (name == "type") return tensor.type == no_type ? Value::unknown() : Value::of_word(type_word(tensor.type));
-    if (name == "elements") return Value::of(elements(tensor));
-    if (name == "extent") return Value::of(extent(tensor));
+    if (name == "elements") return Value::of(count_of(tensor));
+    if (name == "extent") return Value::of(reach_of(tensor));
     const int64_t bits = known_bits(tensor.type);
     if (bits == 0) return Value::unknown();
     if (name == "bits") return Value::of(Whole(bits));
     Whole rest;
-    return Value::of(divided(extent(tensor) * Whole(bits) + Whole(31), Whole(32), rest) * Whole(4));
+    return Value::of(divided(reach_of(tensor) * Whole(bits) + Whole(31), Whole(32), rest) * Whole(4));
   }
-  static Whole elements(const Tensor& tensor) {
-    Whole found(1);
-    for (int64_t d = 0; d < tensor.sizes.count; ++d) found = found * Whole(int64_t(load(tensor.sizes.data + d)));
-    return found;
-  }
-  static Whole extent(const Tensor& tensor) {
-    if (!tensor.strides.given) return elements(tensor);
-    Whole found(1);
-    for (int64_t d = 0; d < tensor.sizes.count; ++d) {
-      const int64_t size = load(tensor.sizes.data + d);
-      if (size == 0) return Whole(0);
-      found = found + Whole(size - 1) * Whole(int64_t(load(tensor.strides.data + d)));
-    }
-    return found;
-  }
-
   Value of_numbers(std::string_view name, const Node* node, const Value& found) {
     if (name == "len") return Value::of(Whole(found.length()));
     const int64_t count = found.sequence() ? found.length() : 1;
@@ -340,15 +301,6 @@ class Evaluator {
       return found.is == Value::Is::real ? Value::of(Whole(int64_t(found.real))) : Value::of(found.integer());
     if (name == "power_of_two") return Value::truth(power_of_two(found.integer()));
     return folded(name, node, found);
-  }
-  static bool power_of_two(Whole number) {
-    if (number.negative() || number.zero()) return false;
-    Whole rest;
-    while (compare(number, Whole(1)) > 0) {
-      number = divided(number, Whole(2), rest);
-      if (!rest.zero()) return false;
-    }
-    return true;
   }
   // The sum, product, least or greatest of several numbers.
   Value folded(std::string_view name, const Node* node, const Value& found) {
