@@ -18,26 +18,21 @@ from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from tests.export.cpp.campaign import Campaign
 from tests.export.cpp.fuzzing import fuzz
-from tests.export.cpp.native import QUICK, Native, built, compiler, placed
+from tests.export.cpp.native import OPERATORS, QUICK, Native, built, compiler, placed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from specgate.descriptors.core import Descriptor
 
-#: Of every kind: arrays of tensors, fused operators, cases, scalars, strides, optional tensors, crashing descriptors.
-OPERATORS = (
-    "ONE_HOT", "GATHER", "GEMM", "CONVOLUTION", "REDUCE", "JOIN", "SPLIT", "FILL_VALUE_CONSTANT", "LSTM", "GRU",
-    "MULTIHEAD_ATTENTION", "MEAN_VARIANCE_NORMALIZATION1", "SLICE1", "ROI_ALIGN", "ACTIVATION_RELU_GRAD", "SCATTER_ND", "ELEMENT_WISE_IDENTITY",
-    "MAX_POOLING_GRAD", "UPSAMPLE_2D", "VALUE_SCALE_2D", "QUANTIZED_LINEAR_CONVOLUTION", "ACTIVATION_SOFTMAX1",
-)  # fmt: skip
-
 
 @pytest.fixture(scope="module")
-def native(tmp_path_factory: pytest.TempPathFactory) -> Native:
+def other(tmp_path_factory: pytest.TempPathFactory) -> Native:
+    """Another header in the same process, compiled without what not every compiler has."""
     if compiler() is None:
         pytest.skip("no C++ compiler is installed: the header is not compiled")
-    return built(tmp_path_factory.mktemp("cpp"), OPERATORS, QUICK)
+    flags = [*QUICK, "-DSPECGATE_NO_INT128"]
+    return built(tmp_path_factory.mktemp("other"), ["ONE_HOT", "GATHER"], flags)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -50,10 +45,8 @@ def test_the_answers_are_those_of_check(native: Native, operator: str) -> None:
     assert campaign.explained
 
 
-def test_without_128_bits_of_the_compiler_they_are_the_same(tmp_path: Path) -> None:
-    if compiler() is None:
-        pytest.skip("no C++ compiler is installed: the header is not compiled")
-    campaign = Campaign(built(tmp_path, ["ONE_HOT"], [*QUICK, "-DSPECGATE_NO_INT128"]), seed=2)
+def test_without_128_bits_of_the_compiler_they_are_the_same(other: Native) -> None:
+    campaign = Campaign(other, seed=2)
     campaign.operator("ONE_HOT", cases=60)
     assert campaign.answers["accepted"]
     assert campaign.differences == []
@@ -177,8 +170,7 @@ def test_changed_structures_do_no_harm(tmp_path: Path) -> None:
     assert done.stdout.startswith("1500 rounds")
 
 
-def test_two_headers_in_one_process_do_not_get_in_each_others_way(native: Native, tmp_path: Path) -> None:
-    other = built(tmp_path, ["GATHER"], QUICK)
+def test_two_headers_in_one_process_do_not_get_in_each_others_way(native: Native, other: Native) -> None:
     for operator, asked in (("GATHER", other), ("ONE_HOT", native)):
         campaign = Campaign(asked, seed=3)
         campaign.operator(operator, cases=6, levels=1)
