@@ -172,7 +172,8 @@ def test_what_another_thread_takes_once_is_not_the_kernels(monkeypatch):
     """A steal of pytest-xdist came while a kernel was measured, and took more than its budget."""
     spec = dialect("onnx").operator("Abs")
     descriptor, arrays, level = next(attempts("onnx", "Abs"))
-    kernel, calls = kernels.find_kernel(recipe_of(spec)["kernel"]), []
+    kernel = kernels.find_kernel(recipe_of(spec)["kernel"])
+    calls: list[None] = []
 
     def disturbed(**arguments):
         calls.append(None)
