@@ -27,20 +27,34 @@ int main() {{
   namespace language = specgate::detail::language;
   const char* const texts[] = {{{texts}}};
   for (const char* text : texts) {{
-    language::Tree tree;
+    specgate::detail::Arena arena;
+    language::Tree tree(arena);
     std::puts(language::Spelling::of(tree.parse(text)).c_str());
   }}
   for (const double number : {{{numbers}}}) std::puts(specgate::detail::real_text(number).c_str());
   const language::Value nothing;
   for (const char* text : {{{wholes}}}) {{
-    language::Tree tree;
-    language::Memory memory;
+    specgate::detail::Arena arena;
+    language::Tree tree(arena);
+    language::Memory memory(arena);
     language::Context context;
     context.tensor = &nothing;
-    std::puts(language::told(language::Evaluator(tree, memory, context).value(tree.parse(text))).c_str());
+    const language::Value found = language::Evaluator(tree, memory, context).value(tree.parse(text));
+    std::puts(std::string(language::told(arena, found)).c_str());
   }}
+  specgate::detail::Arena arena;
+  specgate::detail::Several<std::string_view> pieces(arena);
+  for (int number = 0; number < {pieces}; ++number) {{
+    pieces.push_back(arena.number(number));
+    if (number % 1000 == 0) arena.text(std::string(100000, 'x'));
+    const double* aligned = arena.keep(0.5);
+    if (*aligned != 0.5 || reinterpret_cast<uintptr_t>(aligned) % alignof(double) != 0) return 1;
+  }}
+  std::puts(std::string(arena.text(pieces.begin(), pieces.size())).c_str());
 }}
 """
+#: More than one block of an arena holds.
+PIECES = 5000
 NUMBERS = (
     0.0,
     -0.0,
@@ -85,7 +99,9 @@ def test_expressions_and_numbers_are_written_as_python_writes_them(tmp_path: Pat
     trees = {rule.text: rule.tree for rule in rules()}
     assert len(trees) > 500
     texts, numbers, wholes = map(quoted, trees), map(repr, NUMBERS), map(quoted, WHOLES)
-    program = PROGRAM.format(texts=",\n".join(texts), numbers=", ".join(numbers), wholes=",\n".join(wholes))
+    program = PROGRAM.format(
+        texts=",\n".join(texts), numbers=", ".join(numbers), wholes=",\n".join(wholes), pieces=PIECES
+    )
     (tmp_path / "specgate_dml.h").write_text(write_header(["ONE_HOT"]), encoding="utf-8")
     (tmp_path / "program.cpp").write_text(program, encoding="utf-8")
     installed = compiler()
@@ -97,7 +113,8 @@ def test_expressions_and_numbers_are_written_as_python_writes_them(tmp_path: Pat
     ).stdout.splitlines()
     expected = [ast.unparse(tree) for tree in trees.values()] + [repr(number) for number in NUMBERS]
     assert printed[: len(expected)] == expected
-    assert printed[len(expected) :] == [shown(eval(text)) for text in WHOLES]  # noqa: S307  # texts of this file
+    assert printed[len(expected) : -1] == [shown(eval(text)) for text in WHOLES]  # noqa: S307  # texts of this file
+    assert printed[-1] == "".join(map(str, range(PIECES)))
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: the header is not compiled")

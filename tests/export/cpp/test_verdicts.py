@@ -110,6 +110,7 @@ def test_create_operator_asks_the_device_for_its_level(native: Native) -> None:
 CRASHING = {
     "MULTIHEAD_ATTENTION": "head-count",
     "SCATTER_ND": "tuple-size",
+    "DEQUANTIZE": "same-rank",  # the scale has more dimensions than the input, and as many as the output
 }
 
 
@@ -120,7 +121,7 @@ def test_what_libraries_crash_on_is_refused_without_asking_them(native: Native, 
     (crashing,) = [
         d
         for d in counterexamples_at(spec, level)
-        if [f.id for f in check_at(d, level).findings] == [f"directml/{operator}/{CRASHING[operator]}"]
+        if {f.id for f in check_at(d, level).findings} == {f"directml/{operator}/{CRASHING[operator]}"}
     ]
     result, asked, told = native.create(placed(image(concrete(crashing))), level, refusing=False)
     assert (result, asked) == (0x80070057, 0)

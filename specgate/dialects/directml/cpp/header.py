@@ -28,12 +28,12 @@ _SUPPORT: Final = Path(__file__).parent / "support"
 _SYSTEMS: Final = {"linux": "__linux__", "windows": "_WIN32"}
 _INCLUDES: Final = (
     "algorithm", "charconv", "cmath", "cstddef", "cstdint", "cstdio", "cstdlib", "cstring", "forward_list",
-    "initializer_list", "limits", "string", "string_view", "type_traits", "utility", "vector",
+    "initializer_list", "limits", "new", "string", "string_view", "type_traits", "utility", "vector",
 )  # fmt: skip
 #: What reads rules again for a sentence, in a namespace of its own.
 _LANGUAGE: Final = (
-    "whole", "language", "spelling", "evaluate", "evaluator", "explain", "words", "facts", "places", "proposals",
-    "repair", "advice",
+    "whole", "language", "spelling", "evaluate", "operations", "evaluator", "explain", "words", "facts", "places",
+    "proposals", "repair", "advice",
 )  # fmt: skip
 
 
@@ -110,10 +110,10 @@ class _Writer:
         )
         yield from self._implementations()
         yield f"constexpr bool has_text = {'true' if self.text else 'false'};"
-        yield from _fixed("rules", "layout")
+        yield from _fixed("arena", "rules", "layout")
         yield from ("", *enum_lines(laid, self.levels), *_fixed("numbers", "json", "fixes"))
         yield from ("", *described, "", *said, "", *self.functions.limit_lines(), "")
-        yield from _fixed("check")
+        yield from _fixed("notes", "check")
         if self.text:
             yield from ("namespace language {", *limit_names(self.functions.limits), *_fixed(*_LANGUAGE))
             yield "}  // namespace language"

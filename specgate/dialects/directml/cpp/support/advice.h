@@ -2,10 +2,11 @@
 class Advice {
  public:
   // place: how the tensor is called that a rule of every tensor was judged on.
-  Advice(const Context& context, const std::string& place) : context_(context), place_(place) {}
+  Advice(Arena& arena, const Context& context, std::string_view place)
+      : arena_(arena), context_(context), place_(place) {}
 
   // A repair in one phrase, nothing where a reader could make nothing of it.
-  std::string of(const Repair& repair) const {
+  std::string_view of(const Repair& repair) const {
     std::vector<std::vector<const Step*>> groups;
     for (const Step& step : repair) {
       std::vector<const Step*>* found = nullptr;
@@ -14,24 +15,17 @@ class Advice {
       if (found == nullptr) groups.emplace_back(), found = &groups.back();
       found->push_back(&step);
     }
-    std::vector<std::string> phrases;
+    if (groups.size() > 3) return "";
+    Texts phrases(arena_);
     for (const auto& group : groups) phrases.push_back(phrase(group));
-    std::string made;
-    for (const std::string& one : phrases) made += (made.empty() ? "" : " and ") + one;
-    return phrases.size() <= 3 ? made : "";
-  }
-
-  static std::string either(const std::vector<std::string>& parts, const char* last) {
-    std::vector<std::string> every;
-    for (const std::string& part : parts)
-      if (std::find(every.begin(), every.end(), part) == every.end()) every.push_back(part);
-    return listed(every, last);
+    return listed(arena_, phrases, " and ", " and ");
   }
 
  private:
   using Of = Spot::Kind;
+  Arena& arena_;
   const Context& context_;
-  const std::string& place_;
+  const std::string_view place_;
 
   static bool alike(const Step& one, const Step& other) {
     const Of kind = one.spot.kind;
@@ -45,51 +39,53 @@ class Advice {
     return true;
   }
 
-  std::string owner(const Spot& spot) const {
-    const std::string name = context_.tensor != nullptr ? place_ : std::string(spot.field);
-    return spot.item < 0 ? name : name + "[" + std::to_string(spot.item) + "]";
+  std::string_view owner(const Spot& spot) const {
+    const std::string_view name = context_.tensor != nullptr ? place_ : spot.field;
+    return spot.item < 0 ? name : arena_.text({name, "[", arena_.number(spot.item), "]"});
   }
 
-  std::string phrase(const std::vector<const Step*>& steps) const {
+  std::string_view phrase(const std::vector<const Step*>& steps) const {
     const Step& step = *steps[0];
     const Spot& spot = step.spot;
-    std::vector<std::string> owners;
-    for (const Step* one : steps) owners.push_back(owner(one->spot));
-    const std::string owner = either(owners, " and "), values = choices(step);
-    const std::string plural = values == "1" ? "" : "s", at = std::to_string(spot.at);
+    Texts owners(arena_);
+    for (const Step* one : steps) add(owners, owner(one->spot));
+    const std::string_view owner = listed(arena_, owners), values = choices(step);
+    const std::string_view plural = values == "1" ? "" : "s";
     const Member* member = context_.tensor != nullptr ? context_.judged : context_.member(spot.field);
     switch (spot.kind) {
-      case Of::set: return "set " + owner + " to " + values;
-      case Of::member: return "set " + owner + "." + part_of(spot) + " to " + values;
-      case Of::element: return "set " + owner + "[" + at + "] to " + values;
-      case Of::length: return "give " + owner + " " + values + " value" + plural;
-      case Of::absent: return "leave " + owner + " out";
-      case Of::given: return "give " + owner;
-      case Of::strides: return "leave the strides of " + owner + " out";
-      case Of::size: return "give dimension " + spot.told + " of " + owner + " the size " + values;
-      case Of::sizes: return "give " + owner + " the sizes " + values;
-      case Of::rank: return "give " + owner + " rank " + values;
-      case Of::elements: return "give " + owner + " " + values + " element" + plural;
+      case Of::set: return arena_.text({"set ", owner, " to ", values});
+      case Of::member: return arena_.text({"set ", owner, ".", part_of(spot), " to ", values});
+      case Of::element: return arena_.text({"set ", owner, "[", arena_.number(spot.at), "] to ", values});
+      case Of::length: return arena_.text({"give ", owner, " ", values, " value", plural});
+      case Of::absent: return arena_.text({"leave ", owner, " out"});
+      case Of::given: return arena_.text({"give ", owner});
+      case Of::strides: return arena_.text({"leave the strides of ", owner, " out"});
+      case Of::size: return arena_.text({"give dimension ", spot.told, " of ", owner, " the size ", values});
+      case Of::sizes: return arena_.text({"give ", owner, " the sizes ", values});
+      case Of::rank: return arena_.text({"give ", owner, " rank ", values});
+      case Of::elements: return arena_.text({"give ", owner, " ", values, " element", plural});
       case Of::type: break;
     }
     const bool output = member != nullptr && is_output(member->shape);
-    return output ? "give " + owner + " the type " + values : "cast " + owner + " to " + values;
+    return output ? arena_.text({"give ", owner, " the type ", values}) : arena_.text({"cast ", owner, " to ", values});
   }
   const char* part_of(const Spot& spot) const {
     const bool size = context_.field(spot.field)->flag;
     return spot.at == 0 ? (size ? "Width" : "Scale") : (size ? "Height" : "Bias");
   }
 
-  static std::string choices(const Step& step) {
+  std::string_view choices(const Step& step) const {
     constexpr size_t most = 6;
     if (step.span) {
       const Value &low = step.values[0], &high = step.values[1];
-      if (low.none()) return told(high) + " or less";
-      return high.none() ? told(low) + " or more" : "a value from " + told(low) + " to " + told(high);
+      if (low.none()) return arena_.text({told(arena_, high), " or less"});
+      if (high.none()) return arena_.text({told(arena_, low), " or more"});
+      return arena_.text({"a value from ", told(arena_, low), " to ", told(arena_, high)});
     }
-    std::vector<std::string> shown;
-    for (size_t i = 0; i < step.values.size() && i < most; ++i) shown.push_back(told(step.values[i]));
-    if (step.values.size() > most) shown.back() = "another of " + std::to_string(step.values.size());
-    return either(shown, " or ");
+    Texts shown(arena_);
+    const size_t count = step.values.size(), alone = count > most ? most - 1 : count;
+    for (size_t i = 0; i < alone; ++i) add(shown, told(arena_, step.values[i]));
+    if (count > most) shown.push_back(arena_.text({"another of ", arena_.number(int64_t(count))}));
+    return listed(arena_, shown, ", ", " or ");
   }
 };

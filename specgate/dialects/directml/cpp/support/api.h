@@ -10,7 +10,7 @@ struct Device {
 };
 
 // implementation: of the libraries that have rules of their own, a specgate::detail::implementation_ bit; 0 for what all
-// of them do. fixes: whether findings also propose changes that take a search, which costs some ten microseconds each.
+// of them do. fixes: whether findings also propose changes that take a search, which costs some microseconds more each.
 struct Options {
   Basis basis = Basis::both;
   Device device;
@@ -97,10 +97,10 @@ inline bool accepted(uint32_t type, const void* description, uint32_t level, con
 
 // What one side refuses, causes without their echoes. before: what the other side does. lacked: what the device lacks.
 // excluded: the levels that surely refuse it as well, as bits.
-inline std::vector<Noted> refusals(const Entry& entry, uint32_t type, const void* description, uint32_t level, Basis side,
+inline std::vector<Noted> refusals(Arena& arena, const Entry& entry, uint32_t type, const void* description, uint32_t level, Basis side,
                                    const Options& options, const std::vector<Noted>& before, std::vector<Noted>& lacked,
                                    uint32_t& excluded) {
-  Notes notes;
+  Notes notes(arena);
   notes.before = &before;
   notes.found.reserve(4);
   Check check = prepared(level, side, options);
@@ -114,18 +114,25 @@ inline std::vector<Noted> refusals(const Entry& entry, uint32_t type, const void
   return told.empty() ? notes.broken : told;
 }
 
+inline Finding finding(const Noted& one, std::string message, Basis side, std::string fix) {
+  std::string id = "directml/";
+  id += one.id;
+  return Finding{std::move(id), std::string(one.where), std::move(message), side, std::move(fix)};
+}
+
 // The findings of both sides that count: what both refuse is one.
 inline void explain(Telling& telling, const std::vector<Noted>& documented, const std::vector<Noted>& observed, bool both,
                     std::vector<Finding>& findings) {
   std::vector<Noted> seen;
+  findings.reserve(documented.size() + observed.size());
   for (const Basis side : {Basis::documented, Basis::observed}) {
     const bool first = side == Basis::documented;
     for (const Noted& one : first ? documented : observed) {
       if (has(seen, one)) continue;
       seen.push_back(one);
       const bool alone = both && !has(first ? observed : documented, one);
-      const std::string fix = telling.fix(one, side, first ? documented : observed);
-      findings.push_back(Finding{"directml/" + one.id, one.where, telling.message(one, side, alone), side, fix});
+      std::string fix = telling.fix(one, side, first ? documented : observed);
+      findings.push_back(finding(one, telling.message(one, side, alone), side, std::move(fix)));
     }
   }
 }
@@ -141,6 +148,7 @@ inline uint32_t place_of(uint32_t level) {
 // operator is the same, one is asked.
 inline std::vector<uint32_t> accepting(uint32_t type, const void* description, uint32_t excluded, const Options& options) {
   std::vector<uint32_t> found;
+  found.reserve(count_of_levels);
   const uint32_t changes = entry_of(type, 0).changes;
   const auto next = [&](uint32_t place) {
     do ++place;
@@ -171,13 +179,14 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
   const bool exists = known && entry_of(type, level).judge != nullptr;
   bool both = options.basis == Basis::both;
   uint32_t excluded = known ? uint32_t(1) << place_of(level) : 0;
+  Arena arena;
   std::vector<Noted> lacked, documented, observed;
   if (known && description != nullptr) {
     if (options.basis != Basis::observed)
-      documented = refusals(entry, type, description, level, Basis::documented, options, {}, lacked, excluded);
+      documented = refusals(arena, entry, type, description, level, Basis::documented, options, {}, lacked, excluded);
     both = both && (entry.alike >> place_of(level) & 1) == 0;  // else both sides say the same
     if (both || options.basis == Basis::observed)
-      observed = refusals(entry, type, description, level, Basis::observed, options, documented, lacked, excluded);
+      observed = refusals(arena, entry, type, description, level, Basis::observed, options, documented, lacked, excluded);
   }
   if (description != nullptr) verdict.levels = accepting(type, description, excluded, options);
   if (!known) {
@@ -185,7 +194,7 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
   } else if (description == nullptr) {
     say(name + "/unreadable", "the description points to nothing");
   } else {
-    Telling telling(type, description, level, verdict.levels, options.fixes);
+    Telling telling(arena, type, description, level, verdict.levels, options.fixes);
     // Of a level without the operator only what the device lacks is told.
     if (exists) {
       explain(telling, documented, observed, both, verdict.findings);
@@ -195,7 +204,7 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
     }
     const Basis last = options.basis == Basis::observed ? Basis::observed : Basis::documented;
     for (const Noted& one : lacked)
-      verdict.findings.push_back(Finding{"directml/" + one.id, one.where, telling.lacked(one), last, telling.device_fix(one)});
+      verdict.findings.push_back(finding(one, telling.lacked(one), last, telling.device_fix(one)));
     if (verdict.findings.empty()) say(name + "/undecided", "it could not be decided whether this is taken");
   }
   return verdict;
@@ -254,7 +263,8 @@ inline bool harmful(uint32_t type, const void* description, uint32_t level, cons
   Check check = prepared(level, Basis::both, options);
   entry.judge(check, description);
   if (check.harmful || !(check.refused || check.broken)) return check.harmful;
-  Notes notes;
+  Arena arena;
+  Notes notes(arena);
   check = prepared(level, Basis::both, options);
   check.operator_name = entry.name;
   check.layout = layout_of(type);

@@ -1,111 +1,3 @@
-// A rule of the tables: its id, its sentence, its bit among the rules of its function, the bits of those that it would
-// only repeat, the bits of the fields that it reads, and the levels that refuse what breaks it, by the page and by builds.
-// hides_rank: it says of a rank all that a row would. crashes: libraries do where it does not hold. require, when, fix:
-// what it asks, under which condition, and what to change, where the table says so.
-struct Rule {
-  const char* id;
-  const char* sentence;
-  uint64_t bit, after, reads;
-  uint32_t documented, observed;
-  bool hides_rank, crashes;
-  const char* require = nullptr;
-  const char* when = nullptr;
-  const char* fix = nullptr;
-};
-
-// A row of an operator that has several at a level: for which descriptions, and whether the level has it.
-struct Row {
-  const char* when;
-  bool here;
-};
-
-// A field, or an element of one that is an array, or a member of what a field holds.
-struct Place {
-  const char* field;
-  int number;
-  int64_t index = -1;
-  const char* member = nullptr;
-
-  Place element(int64_t at) const { return Place{field, number, at, nullptr}; }
-  Place with(const char* name) const { return Place{field, number, index, name}; }
-  std::string text() const {
-    std::string made = field;
-    if (index >= 0) made += "[" + std::to_string(index) + "]";
-    if (member != nullptr) made += std::string(".") + member;
-    return made;
-  }
-};
-
-// What one side of the tables refuses, in the order in which findings are told.
-enum class Part { structure, row, tensor, rule, row_choice };
-// index: which element of an array. listed: levels differ in what they take here. undefined: a rule without a value.
-struct Noted {
-  Part part;
-  std::string id, where, message;
-  int field = -1;
-  bool rank = false;
-  int64_t index = -1;
-  bool listed = false, undefined = false;
-  std::string fix = {};
-  const Rule* rule = nullptr;
-  std::vector<Row> rows = {};
-};
-// before: what the other side refuses, which is not said again.
-struct Notes {
-  std::vector<Noted> found, broken, lacked;
-  uint64_t hidden_ranks = 0;
-  const std::vector<Noted>* before = nullptr;
-};
-inline bool has(const std::vector<Noted>& several, const Noted& wanted) {
-  for (const Noted& one : several)
-    if (one.id == wanted.id && one.where == wanted.where) return true;
-  return false;
-}
-
-// The ranks that a row takes, as bits.
-constexpr uint64_t any_rank = ~uint64_t(0);
-inline constexpr Words any_word = {~uint32_t(0), 0, nullptr};
-constexpr uint64_t ranks(int low, int high) {
-  uint64_t found = 0;
-  for (int rank = low; rank <= high; ++rank) found |= uint64_t(1) << rank;
-  return found;
-}
-template <int... numbers>
-constexpr uint64_t ranks_of = ((uint64_t(1) << numbers) | ...);
-
-inline std::string id_of(List<const char*> parts) {
-  std::string made;
-  made.reserve(64);
-  for (const char* part : parts) made += part;
-  return made;
-}
-inline std::string level_text(uint32_t level) {
-  return std::to_string(level >> 12) + "." + std::to_string(level >> 8 & 15);
-}
-inline std::string type_text(uint32_t type) {
-  const bool known = type < sizeof names_of_types / sizeof *names_of_types && names_of_types[type] != nullptr;
-  return known ? names_of_types[type] : std::to_string(type);
-}
-// Ranks, which follow one another.
-inline std::string ranks_text(uint64_t bits) {
-  uint32_t low = 0, high = 63;
-  while (low < 63 && (bits >> low & 1) == 0) ++low;
-  while (high > low && (bits >> high & 1) == 0) --high;
-  return low == high ? std::to_string(low) : std::to_string(low) + " to " + std::to_string(high);
-}
-// What a row takes, by the names that `name` gives.
-template <class T, class F>
-inline std::vector<std::string> names(const T* numbers, size_t count, F name) {
-  std::vector<std::string> made;
-  for (size_t i = 0; i < count; ++i) made.push_back(name(numbers[i]));
-  return made;
-}
-
-inline std::string operator_text(uint32_t type) {
-  const Layout* layout = layout_of(type);
-  return layout == nullptr ? std::to_string(type) : layout->name;
-}
-
 inline bool judge_tensor(Check& check, const Tensor& tensor, const Place& place, bool output);
 inline bool judge_fused(Check& check, const Operator& fused, const Place& place);
 
@@ -154,9 +46,9 @@ struct Check {
   bool fails(const Rule& rule, const Place& place) {
     if (notes == nullptr) return refused = true;
     if (rule.hides_rank && !broken) notes->hidden_ranks |= uint64_t(1) << place.number;
-    return noted(Part::tensor, rule, place.text(), place.number, place.index);
+    return noted(Part::tensor, rule, text_of(notes->arena, place), place.number, place.index);
   }
-  bool noted(Part part, const Rule& rule, const std::string& where, int field, int64_t index = -1);
+  bool noted(Part part, const Rule& rule, std::string_view where, int field, int64_t index = -1);
   // Whether a condition has a value, and this one.
   template <class F>
   bool was(bool value, F f) {
@@ -174,28 +66,31 @@ struct Check {
     refused = true;
     if (notes == nullptr) return true;
     if (part == Part::structure) lost |= uint64_t(1) << place.number, excluded = ~uint32_t(0);
-    Noted made{part, id_of({operator_name, "/", place.field, ".", aspect}), place.text(), "", place.number};
+    Arena& arena = notes->arena;
+    const std::string_view id = arena.text({operator_name, "/", place.field, ".", aspect});
+    Noted made{part, id, text_of(arena, place), "", place.number};
     if (has_text && !only_rows && (notes->before == nullptr || !has(*notes->before, made))) message(made);
     made.rank = std::strcmp(aspect, "rank") == 0;
     made.listed = listed;
-    notes->found.push_back(std::move(made));
+    notes->found.push_back(made);
     return false;
   }
+  std::string_view text(List<std::string_view> parts) const { return notes->arena.text(parts); }
   bool missing(const Place& place) {
     return refuses(Part::structure, "required", place, [&](Noted& made) {
-      made.message = std::string(place.field) + " is required, but it is not given";
-      made.fix = std::string("give ") + place.field;
+      made.message = text({place.field, " is required, but it is not given"});
+      made.fix = text({"give ", place.field});
     });
   }
   bool unreadable(const char* what, const Place& place) {
     harmful = true;
-    return refuses(Part::structure, "unreadable", place, [&](Noted& made) { made.message = place.text() + " " + what; });
+    return refuses(Part::structure, "unreadable", place, [&](Noted& made) { made.message = text({made.where, " ", what}); });
   }
   bool readable(const Tensor& tensor, const Place& place) {
     if (!tensor.readable) return unreadable("is no buffer tensor of at most 64 dimensions", place);
     if (tensor.type < sizeof bits_of_types && (tensor.type == 0 || bits_of_types[tensor.type] != 0)) return false;
     return refuses(Part::structure, "unknown-word", place, [&](Noted& made) {
-      made.message = place.text() + ".DataType is " + std::to_string(tensor.type) + no_known_type;
+      made.message = text({made.where, ".DataType is ", notes->arena.number(tensor.type), no_known_type});
     });
   }
   bool optional(const Tensor& tensor, const Place& place) {
@@ -237,34 +132,36 @@ struct Check {
   }
   bool truth(int32_t value, const Place& place) {
     return value != 0 && value != 1 &&
-           refuses(Part::structure, "unreadable", place, [&](Noted& made) { made.message = place.text() + " is neither 0 nor 1"; });
+           refuses(Part::structure, "unreadable", place, [&](Noted& made) { made.message = text({made.where, " is neither 0 nor 1"}); });
   }
   bool is_lost(const Place& place) const { return (lost >> place.number & 1) != 0; }
 
   // Many of what a row takes are counted.
-  std::string not_taken(const std::string& found, std::vector<std::string> taken) const {
+  std::string_view not_taken(List<std::string_view> found, std::vector<std::string> taken) const {
     constexpr size_t most = 12;
     if (taken.size() > most) {
       const size_t more = taken.size() - most + 1;
       taken.resize(most - 1);
       taken.push_back(std::to_string(more) + " more");
     }
-    return found + ", which is not taken at feature level " + level_text(level) + " (" + listed(taken, ", ") + ")";
+    return text({text(found), ", which is not taken at feature level ", level_text(level), " (", listed(taken, ", "), ")"});
   }
   bool row(const Tensor& tensor, const Words& types, uint64_t ranks, const Place& place) {
     if (!tensor.given || !tensor.readable) return false;
     if (!among(tensor.type, types.bits) && (tensor.type == 0 || known_bits(tensor.type) != 0)) {
       const auto message = [&](Noted& made) {
         const std::vector<std::string> taken = names(types.order, types.count, type_text);
-        made.message = not_taken(place.text() + " is " + type_text(tensor.type), taken);
-        made.fix = type_fix(place.text(), type_text(tensor.type), taken, is_output(layout->members[place.number].shape));
+        const std::string found = type_text(tensor.type);
+        made.message = not_taken({made.where, " is ", found}, taken);
+        made.fix = text({type_fix(made.where, found, taken, is_output(layout->members[place.number].shape))});
       };
       if (refuses(Part::row, "type", place, message, true)) return true;
     }
     if ((ranks >> rank(tensor) & 1) != 0) return false;
     return refuses(Part::row, "rank", place, [&](Noted& made) {
-      made.message = not_taken(place.text() + " has rank " + std::to_string(rank(tensor)), {ranks_text(ranks)});
-      made.fix = "give " + place.text() + " rank " + ranks_text(ranks);
+      const std::string taken = ranks_text(ranks);
+      made.message = not_taken({made.where, " has rank ", notes->arena.number(rank(tensor))}, {taken});
+      made.fix = text({"give ", made.where, " rank ", taken});
     }, true);
   }
   bool row(const Tensors& tensors, const Words& types, uint64_t ranks, const Place& place) {
@@ -280,19 +177,20 @@ struct Check {
         const char* known = word_of(*layout->members[place.number].words, number);
         return known == nullptr ? std::to_string(number) : known;
       };
-      const std::string text = name(value);
-      const bool known = text != std::to_string(value);
+      const std::string found = name(value);
+      const char* const quote = found == std::to_string(value) ? "" : "'";
       const std::vector<std::string> taken = names(words.order, words.count, name);
-      made.message = not_taken(place.text() + " is " + (known ? "'" + text + "'" : text), taken);
-      made.fix = value_fix(place.text(), taken);
+      made.message = not_taken({made.where, " is ", quote, found, quote}, taken);
+      made.fix = text({value_fix(made.where, taken)});
     }, true);
   }
   bool no_case(const Place& place, List<Row> rows) {
     refused = true;
     if (notes == nullptr) return true;
-    Noted made{Part::row_choice, id_of({operator_name, "/support-case"}), place.text(), "", place.number};
-    made.rows = rows;
-    notes->found.push_back(std::move(made));
+    Noted made{Part::row_choice, text({operator_name, "/support-case"}), text_of(notes->arena, place), "", place.number};
+    made.rows = notes->arena.keep(rows.begin(), rows.size());
+    made.count_of_rows = rows.size();
+    notes->found.push_back(made);
     return false;
   }
   bool fuses(const Operator& fused, List<uint32_t> types, const Place& place) {
@@ -301,8 +199,8 @@ struct Check {
       if (type == fused.type) return judge_fused(*this, fused, place);
     const bool settled = refuses(Part::row, "operator", place, [&](Noted& made) {
       const std::vector<std::string> taken = names(types.begin(), types.size(), operator_text);
-      made.message = not_taken(place.text() + " is " + operator_text(fused.type), taken);
-      made.fix = value_fix(place.text(), taken);
+      made.message = not_taken({made.where, " is ", operator_text(fused.type)}, taken);
+      made.fix = text({value_fix(made.where, taken)});
     }, true);
     return settled || judge_fused(*this, fused, place);
   }
@@ -316,8 +214,8 @@ struct Check {
   bool flaw(const char* message, const char* change, const Place& place) {
     harmful = true;
     return refuses(Part::row, "operator", place, [&](Noted& made) {
-      made.message = Place{place.field, place.number, place.index}.text() + " " + message;
-      if (*change != 0) made.fix = std::string(change) + " " + place.text();
+      made.message = text({text_of(notes->arena, Place{place.field, place.number, place.index}), " ", message});
+      if (*change != 0) made.fix = text({change, " ", made.where});
     });
   }
 
@@ -327,10 +225,12 @@ struct Check {
     if (among(tensor.type, lacking)) {
       refused = true;
       if (notes == nullptr) return true;
-      std::string message;
-      if (has_text) message = place.text() + " is " + type_text(tensor.type) + ", which needs a device that reports ";
-      if (has_text) message += std::string(needs_of(tensor.type, level)) + "; this one does not";
-      notes->lacked.push_back(Noted{Part::tensor, id_of({"tensor/device-capability"}), place.text() + ".DataType", message});
+      const std::string_view where = text_of(notes->arena, place);
+      Noted made{Part::tensor, "tensor/device-capability", text({where, ".DataType"}), ""};
+      if (has_text)
+        made.message = text({where, " is ", type_text(tensor.type), ", which needs a device that reports ",
+                             needs_of(tensor.type, level), "; this one does not"});
+      notes->lacked.push_back(made);
     }
     const uint64_t outer = failed;
     auto* const rules = collected;
@@ -352,7 +252,7 @@ struct Check {
 inline void mark_broken(Check& check) { check.broken = true; }
 
 // A rule without a value is the cause only where nothing else is: it is set aside.
-inline bool Check::noted(Part part, const Rule& rule, const std::string& where, int field, int64_t index) {
+inline bool Check::noted(Part part, const Rule& rule, std::string_view where, int field, int64_t index) {
   refused = true;
   if (notes == nullptr) return true;
   harmful = harmful || rule.crashes;
@@ -361,11 +261,11 @@ inline bool Check::noted(Part part, const Rule& rule, const std::string& where, 
   excluded |= (documented ? rule.documented : 0) | (observed ? rule.observed : 0);
   const bool undefined = broken;
   broken = false;
-  Noted made{part, id_of({rule.id}), undefined && part == Part::rule ? "" : where, rule.sentence, field};
+  Noted made{part, rule.id, undefined && part == Part::rule ? "" : where, rule.sentence, field};
   made.index = index;
   made.undefined = undefined;
   made.rule = &rule;
-  (undefined ? notes->broken : notes->found).push_back(std::move(made));
+  (undefined ? notes->broken : notes->found).push_back(made);
   return false;
 }
 

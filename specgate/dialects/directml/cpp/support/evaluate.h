@@ -8,18 +8,42 @@ struct View {
   int64_t count = 0;
 };
 
+struct Value;
+
+// The parts of a list or pair; most values have none.
+class Items {
+ public:
+  Items() = default;
+  Items(const Items& other);
+  Items(Items&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+  Items& operator=(Items other) noexcept {
+    std::swap(held_, other.held_);
+    return *this;
+  }
+  ~Items();
+  std::vector<Value>& operator*();
+  const std::vector<Value>& operator*() const;
+  size_t size() const;
+
+ private:
+  std::vector<Value>* held_ = nullptr;
+};
+
 struct Value {
   enum class Is : uint8_t { nothing, unknown, truth, whole, real, word, tensor, view, list, held, pair };
   Is is = Is::nothing;
   bool flag = false;
-  double real = 0;
   Whole whole = {};
-  std::string_view word = {};
-  const Tensor* tensor = nullptr;
-  Operator held = {};
-  View view = {};
-  std::vector<Value> items = {};
+  union {
+    View view;
+    std::string_view word;
+    double real;
+    const Tensor* tensor;
+    Operator held;
+  };
+  Items parts = {};
 
+  Value() : view() {}
   static Value unknown() { return kind(Is::unknown); }
   static Value truth(bool value) {
     Value made = kind(Is::truth);
@@ -58,10 +82,10 @@ struct Value {
   bool sequence() const { return is == Is::view || is == Is::list; }
   Whole integer() const { return is == Is::truth ? Whole(flag ? 1 : 0) : whole; }
   double floating() const { return is == Is::real ? real : integer().approximate(); }
-  int64_t length() const { return is == Is::view ? view.count : int64_t(items.size()); }
+  int64_t length() const { return is == Is::view ? view.count : int64_t(parts.size()); }
 
   Value item(int64_t at) const {
-    if (is == Is::list) return items[size_t(at)];
+    if (is == Is::list) return (*parts)[size_t(at)];
     switch (view.of) {
       case View::Of::whole: return of(Whole(int64_t(load(static_cast<const uint32_t*>(view.data) + at))));
       case View::Of::integer: return of(Whole(int64_t(load(static_cast<const int32_t*>(view.data) + at))));
@@ -75,6 +99,17 @@ struct Value {
     return made;
   }
 };
+
+inline Items::Items(const Items& other) : held_(other.held_ == nullptr ? nullptr : new std::vector<Value>(*other)) {}
+inline Items::~Items() {
+  if (held_ != nullptr) delete held_;
+}
+inline std::vector<Value>& Items::operator*() {
+  if (held_ == nullptr) held_ = new std::vector<Value>();
+  return *held_;
+}
+inline const std::vector<Value>& Items::operator*() const { return *held_; }
+inline size_t Items::size() const { return held_ == nullptr ? 0 : held_->size(); }
 
 // Whether two values are the same: in order of size, 2 where they cannot be ordered.
 inline int ordered(const Value& a, const Value& b) {
@@ -105,11 +140,9 @@ constexpr uint32_t no_type = ~uint32_t(0);
 
 // What the values of a description lie in while it is explained.
 struct Memory {
-  std::forward_list<Tensor> tensors = {};
-  std::forward_list<std::vector<Tensor>> arrays = {};
-  std::forward_list<std::vector<Operator>> helds = {};
-  std::forward_list<std::string> words = {};
-  std::forward_list<std::vector<uint32_t>> numbers = {};
+  explicit Memory(Arena& arena) : arena(arena) {}
+
+  Arena& arena;
   std::forward_list<Value> values = {};
 };
 
@@ -126,23 +159,24 @@ struct Context {
   const Value* field(std::string_view name) const {
     if (tensor != nullptr) return name == "tensor" ? tensor : nullptr;
     for (uint32_t i = 0; i < layout->count; ++i)
-      if (name == layout->members[i].name) return &fields[i];
+      if (spells(layout->members[i].name, name)) return &fields[i];
     return nullptr;
   }
   const Member* member(std::string_view name) const {
     for (uint32_t i = 0; tensor == nullptr && i < layout->count; ++i)
-      if (name == layout->members[i].name) return layout->members + i;
+      if (spells(layout->members[i].name, name)) return layout->members + i;
     return nullptr;
   }
   const char* define(std::string_view name) const {
     for (uint32_t i = 0; tensor == nullptr && i < layout->define_count; ++i)
-      if (name == layout->defines[i].name) return layout->defines[i].text;
+      if (spells(layout->defines[i].name, name)) return layout->defines[i].text;
     return nullptr;
   }
 };
 
 inline Context context_of(Memory& memory, const Layout* layout, const void* description, uint32_t level) {
   Context made{layout, level};
+  made.fields.reserve(layout->count);
   for (uint32_t i = 0; i < layout->count; ++i)
     made.fields.push_back(member_value(memory, description, layout->members[i]));
   return made;
@@ -160,16 +194,17 @@ inline Value member_value(Memory& memory, const void* description, const Member&
   };
   switch (member.shape) {
     case Shape::input:
-    case Shape::output:
-      memory.tensors.push_front(tensor_of(description, member));
-      return memory.tensors.front().given ? Value::of_tensor(&memory.tensors.front()) : Value();
+    case Shape::output: {
+      const Tensor tensor = tensor_of(description, member);
+      return tensor.given ? Value::of_tensor(memory.arena.keep(tensor)) : Value();
+    }
     case Shape::inputs:
     case Shape::outputs: {
       const Tensors several = tensors_of(description, member);
       if (!several.given || several.count > int64_t(most_elements)) return Value();
-      memory.arrays.emplace_front();
-      for (int64_t i = 0; i < several.count; ++i) memory.arrays.front().push_back(detail::read(several.data + i, true));
-      return Value::of_view(View::Of::tensor, memory.arrays.front().data(), several.count);
+      Tensor* const made = memory.arena.array<Tensor>(size_t(several.count));
+      for (int64_t i = 0; i < several.count; ++i) new (made + i) Tensor(detail::read(several.data + i, true));
+      return Value::of_view(View::Of::tensor, made, several.count);
     }
     case Shape::held: {
       const Operator held = fused(member_at<const abi::OperatorDesc*>(description, member.offset));
@@ -180,9 +215,9 @@ inline Value member_value(Memory& memory, const void* description, const Member&
       const Operators several = operators(member_at<const abi::OperatorDesc*>(description, member.offset),
                                           member_at<uint32_t>(description, member.by));
       if (!several.given || several.count > int64_t(most_operators)) return Value();
-      memory.helds.emplace_front();
-      for (int64_t i = 0; i < several.count; ++i) memory.helds.front().push_back(operator_at(several.data + i));
-      return Value::of_view(View::Of::held, memory.helds.front().data(), several.count);
+      Operator* const made = memory.arena.array<Operator>(size_t(several.count));
+      for (int64_t i = 0; i < several.count; ++i) new (made + i) Operator(operator_at(several.data + i));
+      return Value::of_view(View::Of::held, made, several.count);
     }
     case Shape::numbers: return array(View::Of::whole, numbers_of<uint32_t>(description, member));
     case Shape::integers: return array(View::Of::integer, numbers_of<int32_t>(description, member));
@@ -200,13 +235,13 @@ inline Value member_value(Memory& memory, const void* description, const Member&
       const abi::Size2D size = load(member_at<abi::Size2D>(description, member.offset));
       Value made = Value::kind(Value::Is::pair);
       made.flag = true;
-      return made.items = {Value::of(Whole(int64_t(size.Width))), Value::of(Whole(int64_t(size.Height)))}, made;
+      return *made.parts = {Value::of(Whole(int64_t(size.Width))), Value::of(Whole(int64_t(size.Height)))}, made;
     }
     case Shape::scale_bias: break;
   }
   const ScaleAndBias pair = scale_bias(member_at<const abi::ScaleAndBias*>(description, member.offset));
   Value made = Value::kind(pair.given ? Value::Is::pair : Value::Is::nothing);
-  return made.items = {Value::of_real(pair.Scale), Value::of_real(pair.Bias)}, made;
+  return *made.parts = {Value::of_real(pair.Scale), Value::of_real(pair.Bias)}, made;
 }
 
 // The variables of the loops around a part.

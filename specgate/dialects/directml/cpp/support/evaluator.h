@@ -7,7 +7,7 @@ class Evaluator {
 
   Value value(const Node* node, const Scope* scope = nullptr) {
     switch (node->kind) {
-      case Kind::constant: return Value::of(node->number);
+      case Kind::constant: return Value::of(whole_of(node));
       case Kind::real: return Value::of_real(node->real);
       case Kind::text: return Value::of_word(node->text);
       case Kind::name: return name(node, scope);
@@ -59,11 +59,11 @@ class Evaluator {
 
   // What stands behind a dot, nothing where it is left out.
   Value member(const Value& owner, std::string_view name) const {
-    if (owner.is == Value::Is::pair) return owner.items[name == "Width" || name == "Scale" ? 0 : 1];
+    if (owner.is == Value::Is::pair) return (*owner.parts)[name == "Width" || name == "Scale" ? 0 : 1];
     if (owner.is == Value::Is::held) {
       const Layout* layout = layout_of(owner.held.type);
       for (uint32_t i = 0; layout != nullptr && owner.held.desc != nullptr && i < layout->count; ++i)
-        if (name == layout->members[i].name) return member_value(memory_, owner.held.desc, layout->members[i]);
+        if (spells(layout->members[i].name, name)) return member_value(memory_, owner.held.desc, layout->members[i]);
       return Value();
     }
     const Tensor& tensor = *owner.tensor;
@@ -80,8 +80,7 @@ class Evaluator {
   std::string_view type_word(uint32_t type) const {
     const char* word = word_of(enum_TENSOR_DATA_TYPE, type);
     if (word != nullptr) return word;
-    memory_.words.push_front(std::to_string(type));
-    return memory_.words.front();
+    return memory_.arena.number(type);
   }
 
  private:
@@ -185,29 +184,6 @@ class Evaluator {
     return Value::of_real(modulo ? rest : std::round((a - rest) / b));
   }
 
-  static Value linked(Link link, const Value& left, const Value& right) {
-    if (link == Link::among || link == Link::not_among) {
-      if (right.open()) return right;
-      bool open = false, found = false;
-      for (int64_t i = 0; i < right.length() && !found; ++i) {
-        const Value same = equal(left, right.item(i));
-        found = same.true_();
-        open = open || same.open();
-      }
-      return !found && open ? Value::unknown() : Value::truth(found == (link == Link::among));
-    }
-    if (link == Link::equal || link == Link::differs) {
-      const Value same = equal(left, right);
-      return same.open() ? same : Value::truth(same.flag == (link == Link::equal));
-    }
-    if (!left.number() || !right.number()) return Value::unknown();
-    const int order = ordered(left, right);
-    if (order == 2) return Value::truth(false);
-    return Value::truth(link == Link::less      ? order < 0
-                        : link == Link::at_most ? order <= 0
-                        : link == Link::more    ? order > 0
-                                                : order >= 0);
-  }
   Value compared(const Node* node, const Scope* scope) {
     Value left = value(node->parts[0], scope);
     if (left.none()) return left;
@@ -234,8 +210,8 @@ class Evaluator {
   Value list(const Node* node, const Scope* scope) {
     Value made = Value::kind(Value::Is::list);
     for (const Node* part : node->parts) {
-      made.items.push_back(value(part, scope));
-      if (made.items.back().none()) return Value();
+      (*made.parts).push_back(value(part, scope));
+      if ((*made.parts).back().none()) return Value();
     }
     return made;
   }
@@ -265,8 +241,8 @@ class Evaluator {
     bool open = false, broken = false;
     const bool whole = turns(loop, sequence, scope, [&](const Scope& inner, int64_t, const Value& keep) {
       if (keep.open()) return open = true, false;
-      made.items.push_back(value(loop->parts[0], &inner));
-      return !(broken = made.items.back().none());
+      (*made.parts).push_back(value(loop->parts[0], &inner));
+      return !(broken = (*made.parts).back().none());
     });
     return open ? Value::unknown() : broken || !whole ? Value() : made;
   }
@@ -300,30 +276,14 @@ class Evaluator {
     if (name == "rank") return Value::of(Whole(tensor.sizes.count));
     if (name == "dims") return Value::of_view(View::Of::count, nullptr, tensor.sizes.count);
     if (name == "type") return tensor.type == no_type ? Value::unknown() : Value::of_word(type_word(tensor.type));
-    if (name == "elements") return Value::of(elements(tensor));
-    if (name == "extent") return Value::of(extent(tensor));
+    if (name == "elements") return Value::of(count_of(tensor));
+    if (name == "extent") return Value::of(reach_of(tensor));
     const int64_t bits = known_bits(tensor.type);
     if (bits == 0) return Value::unknown();
     if (name == "bits") return Value::of(Whole(bits));
     Whole rest;
-    return Value::of(divided(extent(tensor) * Whole(bits) + Whole(31), Whole(32), rest) * Whole(4));
+    return Value::of(divided(reach_of(tensor) * Whole(bits) + Whole(31), Whole(32), rest) * Whole(4));
   }
-  static Whole elements(const Tensor& tensor) {
-    Whole found(1);
-    for (int64_t d = 0; d < tensor.sizes.count; ++d) found = found * Whole(int64_t(load(tensor.sizes.data + d)));
-    return found;
-  }
-  static Whole extent(const Tensor& tensor) {
-    if (!tensor.strides.given) return elements(tensor);
-    Whole found(1);
-    for (int64_t d = 0; d < tensor.sizes.count; ++d) {
-      const int64_t size = load(tensor.sizes.data + d);
-      if (size == 0) return Whole(0);
-      found = found + Whole(size - 1) * Whole(int64_t(load(tensor.strides.data + d)));
-    }
-    return found;
-  }
-
   Value of_numbers(std::string_view name, const Node* node, const Value& found) {
     if (name == "len") return Value::of(Whole(found.length()));
     const int64_t count = found.sequence() ? found.length() : 1;
@@ -341,15 +301,6 @@ class Evaluator {
       return found.is == Value::Is::real ? Value::of(Whole(int64_t(found.real))) : Value::of(found.integer());
     if (name == "power_of_two") return Value::truth(power_of_two(found.integer()));
     return folded(name, node, found);
-  }
-  static bool power_of_two(Whole number) {
-    if (number.negative() || number.zero()) return false;
-    Whole rest;
-    while (compare(number, Whole(1)) > 0) {
-      number = divided(number, Whole(2), rest);
-      if (!rest.zero()) return false;
-    }
-    return true;
   }
   // The sum, product, least or greatest of several numbers.
   Value folded(std::string_view name, const Node* node, const Value& found) {

@@ -7,12 +7,15 @@ struct Leaf {
   bool wanted;
 };
 
+using Leaves = Several<Leaf>;
+
 class Explainer {
  public:
-  Explainer(Tree& tree, Memory& memory, const Context& context) : tree_(tree), memory_(memory), context_(context) {}
+  Explainer(Tree& tree, Memory& memory, const Context& context)
+      : tree_(tree), memory_(memory), context_(context), leaves_(memory.arena) {}
 
   // The deciding parts; of a loop those of the first turn that decides it.
-  std::vector<Leaf> decisive(const Node* rule) {
+  Leaves decisive(const Node* rule) {
     leaves_.clear();
     blame(rule, rule, nullptr, true);
     return leaves_;
@@ -30,7 +33,7 @@ class Explainer {
   Memory& memory_;
   const Context& context_;
   bool closing_ = true;
-  std::vector<Leaf> leaves_ = {};
+  Leaves leaves_;
   std::vector<std::pair<std::string, Value>> values_ = {};
 
   Value value(const Node* node, const Scope* scope) { return Evaluator(tree_, memory_, context_).value(node, scope); }
@@ -62,8 +65,7 @@ class Explainer {
       leaves_.push_back(Leaf{closed, wanted});
       return;
     }
-    const Nodes alone{node};
-    for (const Node* part : node->kind == Kind::compare ? node->parts : alone) {
+    for (const Node* part : node->kind == Kind::compare ? node->parts : Nodes{&node, 1}) {
       if (!says_more(part, scope)) continue;
       const Value found = value(part, scope);
       if (found.none()) continue;
@@ -138,14 +140,13 @@ class Explainer {
   const Node* written(const Node* node, std::string_view name, const Node* stands) {
     if (node->kind == Kind::name) return node->text == name ? stands : node;
     const bool hides = is_loop(node) && node->text == name;
-    Node made = *node;
+    Several<const Node*> parts(tree_.arena);
     bool changed = false;
-    for (size_t i = 0; i < made.parts.size(); ++i) {
-      if (hides && i != 1) continue;
-      made.parts[i] = written(made.parts[i], name, stands);
-      changed = changed || made.parts[i] != node->parts[i];
+    for (size_t i = 0; i < node->parts.size(); ++i) {
+      parts.push_back(hides && i != 1 ? node->parts[i] : written(node->parts[i], name, stands));
+      changed = changed || parts[i] != node->parts[i];
     }
-    return changed ? tree_.make(std::move(made)) : node;
+    return changed ? tree_.with(*node, parts.begin(), parts.size()) : node;
   }
 };
 

@@ -2,44 +2,46 @@
 class Words : Resolving {
  public:
   // place: how the tensor is called that a rule of every tensor was judged on.
-  Words(Tree& tree, Memory& memory, const Context& context, const std::string& place)
-      : Resolving(tree, memory, context), place_(place) {}
+  Words(Tree& tree, Memory& memory, const Context& context, std::string_view place)
+      : Resolving(tree, memory, context), arena_(memory.arena), sentences_(memory.arena), place_(place) {}
 
-  std::string of(const std::vector<Leaf>& leaves) {
-    Facts facts;
-    std::vector<std::string> parts;
+  std::string_view of(const Leaves& leaves) {
+    Facts facts(arena_);
+    Texts parts(arena_);
     for (const Leaf& leaf : leaves) {
-      std::string said;
+      std::string_view said;
       if (expected(leaf, said)) parts.push_back(said);
       else add(facts, of_leaf(leaf.node));
     }
-    std::vector<std::string> every = Sentences::of(facts);
-    every.insert(every.end(), parts.begin(), parts.end());
-    return Sentences::joined(every);
+    Texts every = sentences_.of(facts);
+    for (const std::string_view part : parts) every.push_back(part);
+    return sentences_.joined(every);
   }
 
  private:
   using Says = Fact::Says;
-  const std::string& place_;
+  Arena& arena_;
+  const Sentences sentences_;
+  const std::string_view place_;
 
   // What a leaf compares, and then what that is held against.
   Facts of_leaf(const Node* node) {
-    Facts found;
+    Facts found(arena_);
     if (node->kind != Kind::compare) return add(found, facts(node)), found;
-    Nodes parts = node->parts;
     bool ordered = false;
     for (const Link link : node->links) ordered = ordered || (link >= Link::less && link <= Link::at_least);
     const auto plain = [&](const Node* part) {
       const Kind kind = resolved(part)->kind;
       return kind == Kind::name || kind == Kind::subscript;
     };
-    if (ordered) std::stable_partition(parts.begin(), parts.end(), plain);
-    for (const Node* part : parts) add(found, facts(part));
+    for (const bool first : {true, false})
+      for (const Node* part : node->parts)
+        if ((!ordered || plain(part)) == first) add(found, facts(part));
     return found;
   }
 
   // Of something that is compared with what is computed for it: what it is, and what was computed.
-  bool expected(const Leaf& leaf, std::string& said) {
+  bool expected(const Leaf& leaf, std::string_view& said) {
     const Node* node = leaf.node;
     if (node->kind != Kind::compare || !leaf.wanted || node->links.size() != 1 || node->links[0] != Link::equal)
       return false;
@@ -49,28 +51,29 @@ class Words : Resolving {
     const Value value = value_of(computed);
     const Facts found = facts(node->parts[one ? 1 : 0]);
     if (value.none() || value.open() || value.is == Value::Is::truth || found.size() != 1) return false;
-    said = Sentences::joined(Sentences::of(found)) + ", expected " + told(value);
-    std::string because = items(computed);
+    said = arena_.text({sentences_.joined(sentences_.of(found)), ", expected ", told(arena_, value)});
+    std::string_view because = items(computed);
     if (because.empty()) {
-      Facts of;
+      Facts of(arena_);
       add(of, facts(computed));
-      because = Sentences::joined(Sentences::of(of));
+      because = sentences_.joined(sentences_.of(of));
     }
     constexpr size_t longest_beside = 110;
-    if (!because.empty() && columns(because) <= longest_beside) said += " (" + because + ")";
+    if (!because.empty() && columns(because) <= longest_beside) said = arena_.text({said, " (", because, ")"});
     return true;
   }
 
   // The numbers that a sum or product is made of.
-  std::string items(const Node* node) {
+  std::string_view items(const Node* node) {
     node = resolved(node);
     if (node->kind != Kind::call || (node->text != "sum" && node->text != "product") || !is_loop(node->parts[0]))
       return "";
     const Value found = Evaluator(tree, memory, context).collected(node->parts[0], nullptr);
-    std::string made;
-    if (found.is != Value::Is::list || found.length() < 2 || found.length() > 16) return made;
-    for (const Value& one : found.items) made += (made.empty() ? "" : node->text == "sum" ? " + " : " * ") + told(one);
-    return made;
+    if (found.is != Value::Is::list || found.length() < 2 || found.length() > 16) return "";
+    Texts parts(arena_);
+    for (const Value& one : *found.parts) parts.push_back(told(arena_, one));
+    const char* const sign = node->text == "sum" ? " + " : " * ";
+    return listed(arena_, parts, sign, sign);
   }
 
   static bool grouping(std::string_view name) {
@@ -103,15 +106,20 @@ class Words : Resolving {
 
   // The values that a part is made of, but for those that it has not.
   Facts facts(const Node* node) {
-    Facts found;
-    for (Fact& one : every(node))
-      if (!one.value.empty()) found.push_back(std::move(one));
+    Facts found(arena_);
+    for (const Fact& one : every(node))
+      if (!one.value.empty()) found.push_back(one);
     return found;
   }
   Facts of_parts(const Nodes& parts) {
-    Facts found;
+    Facts found(arena_);
     for (const Node* part : parts)
-      for (Fact& one : facts(part)) found.push_back(std::move(one));
+      for (const Fact& one : facts(part)) found.push_back(one);
+    return found;
+  }
+  Facts only(const Fact& fact) {
+    Facts found(arena_);
+    found.push_back(fact);
     return found;
   }
 
@@ -124,57 +132,58 @@ class Words : Resolving {
     switch (node->kind) {
       case Kind::constant:
       case Kind::real:
-      case Kind::text: return {};
+      case Kind::text: return Facts(arena_);
       case Kind::list: return of_parts(node->parts);
       case Kind::name: {
         int64_t number = 0;
         const bool known = context.field(node->text) != nullptr || context.define(node->text) != nullptr ||
                            limit_named(node->text, context.level, number);
-        return known ? Facts{fact(Says::is, called(node), node)} : Facts{};
+        return known ? only(fact(Says::is, called(node), node)) : Facts(arena_);
       }
-      case Kind::attribute: return {of_attribute(node)};
+      case Kind::attribute: return only(of_attribute(node));
       case Kind::subscript:
         if (node->parts[0]->kind == Kind::list) return facts(node->parts[1]);
-        return {of_element(node)};
+        return only(of_element(node));
       case Kind::call: return of_call(node);
-      default: return {fact(Says::is, Spelling::of(node), node)};
+      default: return only(fact(Says::is, spelled(node), node));
     }
   }
 
-  Fact fact(Says says, std::string of, const Node* node, std::string at = "") {
+  Fact fact(Says says, std::string_view of, const Node* node, std::string_view at = "") {
     const Value value = value_of(node);
-    return Fact{says, std::move(of), value.none() ? "" : told(value), std::move(at)};
+    return Fact{says, of, value.none() ? "" : told(arena_, value), at};
   }
+  std::string_view spelled(const Node* node) { return arena_.text(Spelling::of(node)); }
 
   // The name of a field, of a part of one, or of what stands for one.
-  std::string called(const Node* node) {
+  std::string_view called(const Node* node) {
     node = resolved(node);
-    if (node->kind == Kind::name)
-      return context.tensor != nullptr && node->text == "tensor" ? place_ : std::string(node->text);
-    if (node->kind == Kind::subscript) return called(node->parts[0]) + "[" + told(value_of(node->parts[1])) + "]";
-    if (node->kind == Kind::attribute) return called(node->parts[0]) + "." + std::string(node->text);
-    return Spelling::of(node);
+    if (node->kind == Kind::name) return context.tensor != nullptr && node->text == "tensor" ? place_ : node->text;
+    if (node->kind == Kind::subscript)
+      return arena_.text({called(node->parts[0]), "[", told(arena_, value_of(node->parts[1])), "]"});
+    if (node->kind == Kind::attribute) return arena_.text({called(node->parts[0]), ".", node->text});
+    return spelled(node);
   }
 
   Fact of_attribute(const Node* node) {
-    const std::string owner = called(node->parts[0]);
+    const std::string_view owner = called(node->parts[0]);
     if (value_of(node->parts[0]).is != Value::Is::tensor)
-      return fact(Says::is, owner + "." + std::string(node->text), node);
+      return fact(Says::is, arena_.text({owner, ".", node->text}), node);
     if (node->text == "sizes") return fact(Says::sizes, owner, node);
-    return fact(Says::is, std::string(node->text) + " of " + owner, node);
+    return fact(Says::is, arena_.text({node->text, " of ", owner}), node);
   }
 
   Fact of_element(const Node* node) {
     const Node* sequence = resolved(node->parts[0]);
     if (sequence->kind == Kind::attribute && sequence->text == "sizes") {
-      Node written{Kind::subscript};
-      written.parts = {sequence, node->parts[1]};
       int64_t at = 0;
-      if (!dimension(&written, at)) return fact(Says::is, Spelling::of(node), node);
-      return fact(Says::size, called(sequence->parts[0]), node, std::to_string(at));
+      if (!dimension(tree.make(Kind::subscript, {}, {sequence, node->parts[1]}), at)) return fact(Says::is, spelled(node), node);
+      return fact(Says::size, called(sequence->parts[0]), node, arena_.number(at));
     }
-    if (sequence->kind == Kind::attribute && sequence->text == "strides")
-      return fact(Says::is, "stride " + told(value_of(node->parts[1])) + " of " + called(sequence->parts[0]), node);
+    if (sequence->kind == Kind::attribute && sequence->text == "strides") {
+      const std::string_view at = told(arena_, value_of(node->parts[1]));
+      return fact(Says::is, arena_.text({"stride ", at, " of ", called(sequence->parts[0])}), node);
+    }
     return fact(Says::is, called(node), node);
   }
 
@@ -182,34 +191,39 @@ class Words : Resolving {
     const std::string_view name = node->text;
     const Node* argument = node->parts[0];
     if (name == "abs" || name == "int" || name == "power_of_two") return facts(argument);
-    if (name == "operator") return {fact(Says::is, called(argument), node)};
-    if (name == "present") return {Fact{Says::given, called(argument), value_of(node).true_() ? "given" : "not given"}};
+    if (name == "operator") return only(fact(Says::is, called(argument), node));
+    if (name == "present")
+      return only(Fact{Says::given, called(argument), value_of(node).true_() ? "given" : "not given"});
     if (grouping(name) && argument->kind == Kind::list) return facts(argument);
-    return {grouping(name) ? of_group(name, node, argument) : of_tensor(name, node, argument)};
+    return only(grouping(name) ? of_group(name, node, argument) : of_tensor(name, node, argument));
   }
 
   Fact of_tensor(std::string_view name, const Node* node, const Node* argument) {
-    const std::string tensor = called(argument);
+    const std::string_view tensor = called(argument);
+    const auto computed = [&](std::string_view what) { return fact(Says::is, arena_.text({what, tensor}), node); };
     if (name == "rank" || name == "type" || name == "elements")
       return fact(name == "rank" ? Says::rank : name == "type" ? Says::type : Says::elements, tensor, node);
-    if (name == "bits") return fact(Says::is, "the number of bits of an element of " + tensor, node);
-    if (name == "extent") return fact(Says::is, "the reach in elements of " + tensor, node);
-    if (name == "minimum_size") return fact(Says::is, "the least size in bytes of " + tensor, node);
+    if (name == "bits") return computed("the number of bits of an element of ");
+    if (name == "extent") return computed("the reach in elements of ");
+    if (name == "minimum_size") return computed("the least size in bytes of ");
     if (name == "dims") return fact(Says::rank, tensor, tree.call("rank", argument));
-    return fact(Says::is, Spelling::of(node), node);
+    return fact(Says::is, spelled(node), node);
   }
 
   // What a function of several numbers comes to.
   Fact of_group(std::string_view name, const Node* node, const Node* argument) {
-    const std::string group = name == "sum"       ? "the sum of "
+    const char* const group = name == "sum"       ? "the sum of "
                               : name == "product" ? "the product of "
                               : name == "min"     ? "the least of "
                               : name == "max"     ? "the greatest of "
                                                   : "the number of ";
-    if (is_loop(argument)) return fact(Says::is, group + numbers(argument->parts[0], argument->parts[1]), node);
-    if (name != "len") return fact(Says::is, group + numbers(argument, argument), node);
+    const bool loop = is_loop(argument);
+    if (loop || name != "len") {
+      const Node *one = loop ? argument->parts[0] : argument, *over = loop ? argument->parts[1] : argument;
+      return fact(Says::is, arena_.text({group, numbers(one, over)}), node);
+    }
     const Value items = value_of(argument);
-    if (items.is == Value::Is::list && items.items.empty()) return Fact{Says::empty, called(argument), "empty"};
+    if (items.is == Value::Is::list && items.length() == 0) return Fact{Says::empty, called(argument), "empty"};
     if (items.is == Value::Is::view && items.view.of != View::Of::count && items.view.count == 0)
       return Fact{Says::empty, called(argument), "empty"};
     const bool tensors = items.is == Value::Is::view && items.view.of == View::Of::tensor;
@@ -217,13 +231,14 @@ class Words : Resolving {
   }
 
   // What several numbers are called.
-  std::string numbers(const Node* node, const Node* over) {
+  std::string_view numbers(const Node* node, const Node* over) {
     const Node* found = resolved(over);
-    if (found->kind == Kind::attribute && found->text == "sizes") return "the sizes of " + called(found->parts[0]);
+    if (found->kind == Kind::attribute && found->text == "sizes")
+      return arena_.text({"the sizes of ", called(found->parts[0])});
     if (found->kind == Kind::name) {
       const bool sizes = node->kind == Kind::subscript && Spelling::of(node).find(".sizes") != std::string::npos;
-      return (sizes ? "these sizes of " : "") + called(over);
+      return sizes ? arena_.text({"these sizes of ", called(over)}) : called(over);
     }
-    return Spelling::of(node);
+    return spelled(node);
   }
 };

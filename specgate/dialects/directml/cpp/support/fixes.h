@@ -51,14 +51,15 @@ inline std::string exact_up_to(const std::string& found, const std::string& type
 inline std::string one_of(const std::vector<std::string>& words) { return listed(words, " or "); }
 constexpr size_t most_choices = 6;
 
-inline std::string type_fix(const std::string& where, const std::string& found, const std::vector<std::string>& types,
+inline std::string type_fix(std::string_view place, const std::string& found, const std::vector<std::string>& types,
                             bool output) {
+  const std::string where(place);
   const std::string nearby = bits_of_word(found) == 0 ? "" : nearest_type(found, types);
   if (nearby.empty())
     return "give " + where + (types.size() > most_choices ? " one of those types" : " the type " + one_of(types));
   if (output) return "give " + where + " the type " + nearby;
   return "cast " + where + " to " + nearby + exact_up_to(found, nearby);
 }
-inline std::string value_fix(const std::string& where, const std::vector<std::string>& words) {
-  return "set " + where + " to " + (words.size() > most_choices ? "one of those values" : one_of(words));
+inline std::string value_fix(std::string_view place, const std::vector<std::string>& words) {
+  return "set " + std::string(place) + " to " + (words.size() > most_choices ? "one of those values" : one_of(words));
 }

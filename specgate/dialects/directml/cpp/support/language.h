@@ -25,8 +25,21 @@ enum class Kind : uint8_t {
 };
 enum class Link : uint8_t { equal, differs, less, at_most, more, at_least, among, not_among };
 
+// Several things one after another, which lie elsewhere.
+template <class T>
+struct Span {
+  const T* data = nullptr;
+  size_t count = 0;
+
+  size_t size() const { return count; }
+  const T& operator[](size_t at) const { return data[at]; }
+  const T* begin() const { return data; }
+  const T* end() const { return data + count; }
+};
+
 struct Node;
-using Nodes = std::vector<const Node*>;
+using Nodes = Span<const Node*>;
+using Links = Span<Link>;
 
 // text: a name, a word in quotes without them, or what stands behind a dot. parts: of an attribute its owner, of an
 // element the sequence and the index, of a loop what each turn gives, the sequence, and its conditions; of a choice the
@@ -35,8 +48,8 @@ struct Node {
   Kind kind = Kind::constant;
   std::string_view text = {};
   Nodes parts = {};
-  std::vector<Link> links = {};
-  Whole number = {};
+  Links links = {};
+  int64_t number = 0;
   double real = 0;
   bool bracketed = false;  // a list in square brackets
 };
@@ -46,41 +59,58 @@ inline bool is_call(const Node* node, std::string_view name) { return node->kind
 inline bool computes(Kind kind) { return kind >= Kind::negation && kind <= Kind::modulo; }
 inline bool is_loop(const Node* node) { return node->kind == Kind::loop; }
 inline bool is_literal(const Node* node) { return node->kind <= Kind::text; }
+// What a number is; long ones stand in their text alone.
+inline Whole whole_of(const Node* node) {
+  constexpr size_t most_digits = 18;  // of what surely fits 64 bits
+  if (node->text.size() <= most_digits) return Whole(node->number);
+  Whole made;
+  for (const char digit : node->text) made = made * Whole(10) + Whole(digit - '0');
+  return made;
+}
 
-// Owns the parts of rules; what it gives lives as long as it does.
+// Makes the parts of rules, which live as long as the arena does.
 class Tree {
  public:
-  const Node* make(Node node) {
-    nodes_.push_front(std::move(node));
-    return &nodes_.front();
+  explicit Tree(Arena& arena) : arena(arena), parsed_(arena) {}
+
+  Arena& arena;
+
+  const Node* make(Kind kind, std::string_view text = {}, List<const Node*> parts = {}) {
+    return with(Node{kind, text}, parts.begin(), parts.size());
+  }
+  // A part with others for its own.
+  const Node* with(Node node, const Node* const* parts, size_t count) {
+    node.parts = Nodes{arena.keep(parts, count), count};
+    return arena.keep(node);
   }
   const Node* number(int64_t value) {
     Node made;
     made.number = value;
-    return make(std::move(made));
+    return arena.keep(made);
   }
   const Node* element(const Node* sequence, int64_t index) {
-    Node made{Kind::subscript};
-    made.parts = {sequence, number(index)};
-    return make(std::move(made));
+    return make(Kind::subscript, {}, {sequence, number(index)});
   }
-  const Node* call(std::string_view name, const Node* argument) { return make(Node{Kind::call, name, {argument}}); }
+  const Node* call(std::string_view name, const Node* argument) { return make(Kind::call, name, {argument}); }
 
   // What a text means. Only texts of the tables are read, which are whole; each is read once.
   const Node* parse(const char* text) {
-    for (const auto& one : parsed_)
-      if (one.first == text) return one.second;
+    for (const Parsed& one : parsed_)
+      if (one.text == text) return one.made;
     const char* before = at_;
     at_ = text;
     const Node* made = choice();
     at_ = before;
-    parsed_.emplace_back(text, made);
+    parsed_.push_back(Parsed{text, made});
     return made;
   }
 
  private:
-  std::forward_list<Node> nodes_;
-  std::vector<std::pair<const char*, const Node*>> parsed_;
+  struct Parsed {
+    const char* text;
+    const Node* made;
+  };
+  Several<Parsed> parsed_;
   const char* at_ = "";
 
   static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -91,7 +121,7 @@ class Tree {
   }
   bool sign(std::string_view wanted) {
     blanks();
-    if (std::strncmp(at_, wanted.data(), wanted.size()) != 0) return false;
+    if (*at_ != wanted[0] || std::strncmp(at_, wanted.data(), wanted.size()) != 0) return false;
     at_ += wanted.size();
     return true;
   }
@@ -103,12 +133,16 @@ class Tree {
   }
   bool keyword(std::string_view wanted) {
     blanks();
+    if (*at_ != wanted[0]) return false;
     const char* before = at_;
-    if (letter(*at_) && word() == wanted) return true;
+    if (word() == wanted) return true;
     at_ = before;
     return false;
   }
-  const Node* joined(Kind kind, const Node* left, const Node* right) { return make(Node{kind, {}, {left, right}}); }
+  const Node* joined(Kind kind, const Node* left, const Node* right) { return make(kind, {}, {left, right}); }
+  const Node* all(const Node& node, const Several<const Node*>& parts) {
+    return with(node, parts.begin(), parts.size());
+  }
 
   const Node* choice() {
     const Node* body = any_of();
@@ -116,22 +150,30 @@ class Tree {
     const Node* test = any_of();
     keyword("else");
     const Node* otherwise = choice();
-    return make(Node{Kind::choice, {}, {test, body, otherwise}});
+    return make(Kind::choice, {}, {test, body, otherwise});
   }
   const Node* any_of() {
-    Node made{Kind::any_of, {}, {all_of()}};
-    while (keyword("or")) made.parts.push_back(all_of());
-    return made.parts.size() == 1 ? made.parts[0] : make(std::move(made));
+    const Node* first = all_of();
+    if (!keyword("or")) return first;
+    Several<const Node*> parts(arena);
+    parts.push_back(first);
+    do parts.push_back(all_of());
+    while (keyword("or"));
+    return all(Node{Kind::any_of}, parts);
   }
   const Node* all_of() {
-    Node made{Kind::all_of, {}, {negation()}};
-    while (keyword("and")) made.parts.push_back(negation());
-    return made.parts.size() == 1 ? made.parts[0] : make(std::move(made));
+    const Node* first = negation();
+    if (!keyword("and")) return first;
+    Several<const Node*> parts(arena);
+    parts.push_back(first);
+    do parts.push_back(negation());
+    while (keyword("and"));
+    return all(Node{Kind::all_of}, parts);
   }
   const Node* negation() {
     if (!keyword("not")) return compare();
     const Node* operand = negation();
-    return make(Node{Kind::negation, {}, {operand}});
+    return make(Kind::negation, {}, {operand});
   }
   bool link(Link& found) {
     const char* before = at_;
@@ -147,12 +189,19 @@ class Tree {
     return false;
   }
   const Node* compare() {
-    Node made{Kind::compare, {}, {sum()}};
-    for (Link found; link(found);) {
-      made.links.push_back(found);
-      made.parts.push_back(sum());
-    }
-    return made.links.empty() ? made.parts[0] : make(std::move(made));
+    const Node* first = sum();
+    Link found;
+    if (!link(found)) return first;
+    Several<const Node*> parts(arena);
+    Several<Link> links(arena);
+    parts.push_back(first);
+    do {
+      links.push_back(found);
+      parts.push_back(sum());
+    } while (link(found));
+    Node made{Kind::compare};
+    made.links = Links{links.begin(), links.size()};
+    return all(made, parts);
   }
   const Node* sum() {
     const Node* left = product();
@@ -183,59 +232,62 @@ class Tree {
   const Node* minus() {
     if (!sign("-")) return postfix();
     const Node* operand = minus();
-    return make(Node{Kind::minus, {}, {operand}});
+    return make(Kind::minus, {}, {operand});
   }
   const Node* postfix() {
     const Node* made = atom();
     for (;;) {
       if (sign(".")) {
-        made = make(Node{Kind::attribute, word(), {made}});
+        made = make(Kind::attribute, word(), {made});
       } else if (sign("[")) {
         const Node* index = choice();
         sign("]");
-        made = make(Node{Kind::subscript, {}, {made, index}});
+        made = make(Kind::subscript, {}, {made, index});
       } else if (made->kind == Kind::name && sign("(")) {
-        made = make(Node{Kind::call, made->text, arguments(")").parts});
+        made = all(Node{Kind::call, made->text}, arguments(")"));
       } else {
         return made;
       }
     }
   }
   // What stands between brackets, up to the closing one: one loop, or several parts.
-  Node arguments(std::string_view end) {
-    Node made{Kind::list};
+  Several<const Node*> arguments(std::string_view end) {
+    Several<const Node*> parts(arena);
     while (!sign(end)) {
       const Node* one = choice();
-      made.parts.push_back(keyword("for") ? loop(one) : one);
+      parts.push_back(keyword("for") ? loop(one) : one);
       sign(",");
     }
-    return made;
+    return parts;
   }
   const Node* loop(const Node* element) {
     const std::string_view variable = word();
     keyword("in");
-    Node made{Kind::loop, variable, {element, any_of()}};
-    while (keyword("if")) made.parts.push_back(any_of());
-    return make(std::move(made));
+    Several<const Node*> parts(arena);
+    parts.push_back(element);
+    do parts.push_back(any_of());
+    while (keyword("if"));
+    return all(Node{Kind::loop, variable}, parts);
   }
   const Node* atom() {
     blanks();
     if (digit(*at_)) return literal();
     if (*at_ == '\'') return quoted();
-    if (letter(*at_)) return make(Node{Kind::name, word()});
+    if (letter(*at_)) return make(Kind::name, word());
     const bool bracketed = *at_ == '[';
     ++at_;
     const char* inside = at_;
-    Node made = arguments(bracketed ? "]" : ")");
-    const bool several = made.parts.size() != 1 || bracketed || trailing_comma(inside);
-    if (!several) return made.parts[0];
+    const Several<const Node*> parts = arguments(bracketed ? "]" : ")");
+    const bool several = parts.size() != 1 || bracketed || trailing_comma(inside);
+    if (!several) return parts[0];
+    Node made{Kind::list};
     made.bracketed = bracketed;
-    return make(std::move(made));
+    return all(made, parts);
   }
   const Node* quoted() {
     const char* from = ++at_;
     while (*at_ != '\'') ++at_;
-    return make(Node{Kind::text, std::string_view(from, size_t(at_++ - from))});
+    return make(Kind::text, std::string_view(from, size_t(at_++ - from)));
   }
   // Whether the brackets that end here hold one part and a comma.
   bool trailing_comma(const char* inside) const {
@@ -246,14 +298,16 @@ class Tree {
   const Node* literal() {
     Node made;
     const char* from = at_;
-    while (digit(*at_)) made.number = made.number * Whole(10) + Whole(*at_++ - '0');
-    if (*at_ == '.' && digit(at_[1])) {
-      made.kind = Kind::real;
-      double place = 1;
-      for (++at_; digit(*at_); ++at_, place *= 10) made.number = made.number * Whole(10) + Whole(*at_ - '0');
-      made.real = made.number.approximate() / place;
-    }
+    while (digit(*at_)) ++at_;
     made.text = std::string_view(from, size_t(at_ - from));
-    return make(std::move(made));
+    std::from_chars(from, at_, made.number);
+    if (*at_ != '.' || !digit(at_[1])) return arena.keep(made);
+    Whole digits = whole_of(&made);
+    double place = 1;
+    made.kind = Kind::real;
+    for (++at_; digit(*at_); ++at_, place *= 10) digits = digits * Whole(10) + Whole(*at_ - '0');
+    made.real = digits.approximate() / place;
+    made.text = std::string_view(from, size_t(at_ - from));
+    return arena.keep(made);
   }
 };

@@ -26,6 +26,10 @@ struct Named {
   const char* word;
 };
 
+inline bool spells(const char* word, std::string_view name) {
+  return std::strncmp(word, name.data(), name.size()) == 0 && word[name.size()] == 0;
+}
+
 // The words of an enum.
 struct Enum {
   const Named* words;

@@ -6,7 +6,7 @@ struct Spot {
   Kind kind = Kind::set;
   std::string_view field = {};
   int64_t item = -1, at = 0;
-  std::string told = {};
+  std::string_view told = {};
 
   bool operator==(const Spot& other) const {
     return kind == other.kind && field == other.field && item == other.item && at == other.at && told == other.told;
@@ -56,12 +56,10 @@ class Places : public Resolving {
     const Node* sequence = resolved(node->parts[0]);
     if (sequence->kind == Kind::attribute && sequence->text == "sizes") {
       Spots found = of_tensor(Spot::Kind::size, sequence->parts[0]);
-      Node written{Kind::subscript};
-      written.parts = {sequence, node->parts[1]};
       int64_t told = 0;
-      if (found.empty() || !dimension(&written, told)) return {};
+      if (found.empty() || !dimension(tree.make(Kind::subscript, {}, {sequence, node->parts[1]}), told)) return {};
       found[0].at = index.whole.value();
-      found[0].told = std::to_string(told);
+      found[0].told = memory.arena.number(told);
       return found;
     }
     const Value* held = sequence->kind == Kind::name ? context.field(sequence->text) : nullptr;
@@ -122,33 +120,33 @@ class Changing {
       case Spot::Kind::set:
       case Spot::Kind::given: held = value; return true;
       case Spot::Kind::absent: held = Value(); return true;
-      case Spot::Kind::member: held.items[size_t(spot.at)] = value; return true;
+      case Spot::Kind::member: (*held.parts)[size_t(spot.at)] = value; return true;
       case Spot::Kind::element:
       case Spot::Kind::length: return array(held, spot, value);
       default: break;
     }
     if (spot.item < 0) {
-      memory_.tensors.push_front(*held.tensor);
-      held.tensor = &memory_.tensors.front();
-      return tensor(memory_.tensors.front(), spot, value);
+      Tensor* const changed = memory_.arena.keep(*held.tensor);
+      held.tensor = changed;
+      return tensor(*changed, spot, value);
     }
-    memory_.arrays.emplace_front();
-    std::vector<Tensor>& several = memory_.arrays.front();
-    for (int64_t i = 0; i < held.length(); ++i) several.push_back(*held.item(i).tensor);
-    held.view.data = several.data();
+    Tensor* const several = memory_.arena.array<Tensor>(size_t(held.length()));
+    for (int64_t i = 0; i < held.length(); ++i) new (several + i) Tensor(*held.item(i).tensor);
+    held.view.data = several;
     return tensor(several[size_t(spot.item)], spot, value);
   }
 
   static bool array(Value& held, const Spot& spot, const Value& value) {
     Value list = Value::kind(Value::Is::list);
-    for (int64_t i = 0; i < held.length(); ++i) list.items.push_back(held.item(i));
+    std::vector<Value>& items = *list.parts;
+    for (int64_t i = 0; i < held.length(); ++i) items.push_back(held.item(i));
     if (spot.kind == Spot::Kind::element) {
       if (spot.at >= held.length()) return false;
-      list.items[size_t(spot.at)] = value;
+      items[size_t(spot.at)] = value;
     } else {
-      if (value.is != Value::Is::whole || list.items.empty()) return false;
-      const Value last = list.items.back();
-      list.items.resize(size_t(value.whole.value()), last);
+      if (value.is != Value::Is::whole || items.empty()) return false;
+      const Value last = items.back();
+      items.resize(size_t(value.whole.value()), last);
     }
     held = list;
     return true;
@@ -157,7 +155,7 @@ class Changing {
   bool tensor(Tensor& tensor, const Spot& spot, const Value& value) {
     if (spot.kind == Spot::Kind::type) {
       for (uint32_t i = 0; i < enum_TENSOR_DATA_TYPE.count; ++i)
-        if (value.word == enum_TENSOR_DATA_TYPE.words[i].word)
+        if (value.is == Value::Is::word && spells(enum_TENSOR_DATA_TYPE.words[i].word, value.word))
           return tensor.type = enum_TENSOR_DATA_TYPE.words[i].number, true;
       return false;
     }
@@ -179,12 +177,13 @@ class Changing {
       sizes.assign(rank == 0 ? 0 : rank - 1, Whole(1));
       if (rank != 0 || compare(value.whole, Whole(1)) != 0) sizes.push_back(value.whole);
     }
-    memory_.numbers.emplace_front();
-    for (const Whole& size : sizes) {
+    uint32_t* const made = memory_.arena.array<uint32_t>(sizes.size());
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const Whole& size = sizes[i];
       if (!size.is_small() || size.negative() || size.value() > int64_t(UINT32_MAX)) return false;
-      memory_.numbers.front().push_back(uint32_t(size.value()));
+      made[i] = uint32_t(size.value());
     }
-    tensor.sizes.data = memory_.numbers.front().data();
+    tensor.sizes.data = made;
     tensor.sizes.count = int64_t(sizes.size());
     tensor.strides = Sizes();
     return true;

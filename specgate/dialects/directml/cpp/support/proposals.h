@@ -39,15 +39,16 @@ class Proposals : Places {
     const Node* node = leaf.node;
     if (node->kind == Kind::compare) {
       if (leaf.wanted) return of_compare(node->parts, node->links);
-      if (node->links.size() == 1) return of_compare(node->parts, {flipped(node->links[0])});
-      return {};
+      if (node->links.size() != 1) return {};
+      const Link other = flipped(node->links[0]);
+      return of_compare(node->parts, Links{&other, 1});
     }
     const Spots place = place_of(node);
     if (place.empty() || place[0].kind != Spot::Kind::set) return {};
     return {Repair{Step{place[0], {Value::truth(leaf.wanted)}}}};
   }
 
-  std::vector<Repair> of_compare(const Nodes& parts, const std::vector<Link>& links) {
+  std::vector<Repair> of_compare(const Nodes& parts, const Links& links) {
     std::vector<Spots> places;
     std::vector<Value> values;
     for (const Node* part : parts) {
@@ -116,7 +117,7 @@ class Proposals : Places {
     return found;
   }
   static std::vector<Repair> made_ordered(const std::vector<Spots>& places, const std::vector<Value>& values,
-                                          const std::vector<Link>& links) {
+                                          const Links& links) {
     std::vector<Repair> found;
     for (size_t i = 0; i < places.size(); ++i) {
       if (places[i].empty()) continue;
@@ -144,7 +145,7 @@ class Proposals : Places {
   // What could be set of the parts that a leaf computes with: presence, then numbers.
   std::vector<Repair> inside(const Leaf& leaf) {
     std::vector<Repair> found;
-    Nodes waiting{leaf.node};
+    std::vector<const Node*> waiting{leaf.node};
     for (size_t i = 0; i < waiting.size(); ++i) {
       const Node* node = waiting[i];
       if (is_call(node, "present") && node->parts[0]->kind == Kind::name) {
@@ -166,7 +167,7 @@ class Proposals : Places {
   std::vector<std::pair<Spot, Whole>> numbers(const Node* node) {
     using Of = Spot::Kind;
     std::vector<std::pair<Spot, Whole>> found;
-    Nodes waiting{node};
+    std::vector<const Node*> waiting{node};
     for (size_t i = 0; i < waiting.size(); ++i) {
       const Node* part = resolved(waiting[i]);
       if (const char* text = part->kind == Kind::name ? context.define(part->text) : nullptr) {

@@ -31,8 +31,8 @@ class Changed {
     if (a.is == Is::tensor) return a.tensor == b.tensor;
     if (a.is == Is::view) return a.view.data == b.view.data && a.view.count == b.view.count;
     if (a.is == Is::list || a.is == Is::pair)
-      return a.is == Is::pair && language::same_values(a.items[0], b.items[0]) &&
-             language::same_values(a.items[1], b.items[1]);
+      return a.is == Is::pair && language::same_values((*a.parts)[0], (*b.parts)[0]) &&
+             language::same_values((*a.parts)[1], (*b.parts)[1]);
     return a.is == Is::held || language::same_values(a, b);
   }
   template <class T>
@@ -66,7 +66,7 @@ class Changed {
     if (member.shape == Shape::inputs || member.shape == Shape::outputs) return tensors(member, value);
     if (member.shape == Shape::word && value.is == Is::word) {
       for (uint32_t i = 0; i < member.words->count; ++i)
-        if (value.word == member.words->words[i].word) put(member.offset, member.words->words[i].number);
+        if (spells(member.words->words[i].word, value.word)) put(member.offset, member.words->words[i].number);
     } else if (member.shape == Shape::truth && value.is == Is::truth) {
       put(member.offset, uint32_t(value.flag ? 1 : 0));
     } else if (member.shape == Shape::real && value.number()) {
@@ -91,7 +91,7 @@ class Remedy {
   // The change in words, nothing where none is known. before: what fails anyway.
   std::string fix(const language::Context& whole, uint32_t type, const void* description, Basis side,
                   const std::vector<Noted>& before) {
-    const language::Advice advice(context_, failed_.where);
+    const language::Advice advice(memory_.arena, context_, failed_.where);
     language::Search search(tree_, memory_, *failed_.rule, context_);
     language::Repair first, best;
     int tried = 0;
@@ -105,7 +105,7 @@ class Remedy {
       return best.empty() && ++tried < most_tried;
     });
     const language::Repair& found = best.empty() ? first : best;
-    return found.empty() ? "" : advice.of(found);
+    return found.empty() ? "" : std::string(advice.of(found));
   }
 
  private:
@@ -140,7 +140,7 @@ class Remedy {
               Basis side, const std::vector<Noted>& before) {
     const Changed changed(whole, then, description);
     const Entry entry = entry_of(type, whole.level);
-    Notes notes;
+    Notes notes(memory_.arena);
     std::vector<const Rule*> rules;
     Check check = prepared(whole.level, side, Options());
     check.operator_name = entry.name;
@@ -169,7 +169,8 @@ class Remedy {
       }
       alone = false;
       if ((rule->bit & hidden) != 0) continue;
-      if (!has(before, Noted{Part::rule, rule->id, place(*rule, then), ""})) return true;
+      const std::string where = place(*rule, then);
+      if (!has(before, Noted{Part::rule, rule->id, where, ""})) return true;
     }
     for (const Noted& one : broken)
       if (alone && !has(before, one)) return true;

@@ -151,7 +151,7 @@ class Search {
   }
 
   // What would make one of the deciding parts come out as it must, the preferred first.
-  std::vector<Repair> options(const std::vector<Leaf>& leaves, const Context& context) {
+  std::vector<Repair> options(const Leaves& leaves, const Context& context) {
     std::vector<Repair> merged;
     for (const Leaf& leaf : leaves) {
       Proposals proposals(tree_, memory_, context);
@@ -174,11 +174,11 @@ class Search {
   Value unstated(const Spot& spot) {
     const Member* held = info(spot);
     if (held == nullptr || !is_tensor(held->shape)) return Value::unknown();
-    memory_.tensors.emplace_front();
-    memory_.tensors.front().given = true;
-    memory_.tensors.front().type = no_type;
-    memory_.tensors.front().sizes.count = -1;
-    return Value::of_tensor(&memory_.tensors.front());
+    Tensor made;
+    made.given = true;
+    made.type = no_type;
+    made.sizes.count = -1;
+    return Value::of_tensor(memory_.arena.keep(made));
   }
   static void merge(std::vector<Repair>& merged, Repair repair) {
     for (Repair& known : merged) {
@@ -219,7 +219,9 @@ class Search {
       const Value* value = context.field(spot.field);
       const Tensor* tensor = spot.item < 0 ? value->tensor : value->item(spot.item).tensor;
       Evaluator evaluator(tree_, memory_, context);
-      lossy = lossless(evaluator.type_word(tensor->type), step.values[0].word) ? 0 : 0.5;
+      const Value& wanted = step.values[0];
+      const bool kept = wanted.is == Value::Is::word && lossless(evaluator.type_word(tensor->type), wanted.word);
+      lossy = kept ? 0 : 0.5;
     }
     return {(held->optional ? 2.0 : 3.0) + lossy, later};
   }

@@ -44,7 +44,7 @@ class Spelling {
     const Nodes& parts = node->parts;
     const std::string text(node->text);
     switch (node->kind) {
-      case Kind::constant: return node->number.text();
+      case Kind::constant: return whole_of(node).text();
       case Kind::real: return real_text(node->real);
       case Kind::text: return "'" + text + "'";
       case Kind::name: return text;

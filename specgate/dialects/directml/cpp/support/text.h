@@ -18,17 +18,22 @@ inline std::string ranges_text(const std::vector<uint32_t>& levels) {
 // Words the findings on one description. taken: the levels that accept it.
 class Telling {
  public:
-  Telling(uint32_t type, const void* description, uint32_t level, const std::vector<uint32_t>& taken, bool fixes)
-      : type_(type), description_(description), level_(level), taken_(taken), layout_(layout_of(type)), fixes_(fixes) {}
+  Telling(Arena& arena, uint32_t type, const void* description, uint32_t level, const std::vector<uint32_t>& taken,
+          bool fixes)
+      : arena_(arena), type_(type), description_(description), level_(level), taken_(taken), layout_(layout_of(type)),
+        fixes_(fixes) {}
 
   // alone: the other side of the tables takes what is refused.
   std::string message(const Noted& one, Basis side, bool alone) {
-    std::string made = one.rule != nullptr ? rule(one) : one.part == Part::row_choice ? row_choice(one) : one.message;
+    std::string made;
+    made.reserve(256);
+    made += one.rule != nullptr ? rule(one) : one.part == Part::row_choice ? row_choice(one) : one.message;
     if (!taken_.empty()) made += "; accepted by " + ranges_text(taken_);
     else if (one.listed && nowhere(one, side)) made += "; no feature level takes it";
     if (alone && side == Basis::documented) made += " (undocumented, but builds at this level accept it)";
     if (alone && side == Basis::observed) made += " (documented, but builds refuse it" + asked() + ")";
-    return one.rule != nullptr || one.part == Part::row_choice ? made + "." : made;
+    if (one.rule != nullptr || one.part == Part::row_choice) made += ".";
+    return made;
   }
 
   // The first later level that takes the description.
@@ -39,7 +44,7 @@ class Telling {
   }
   // before: what else the side refuses.
   std::string fix(const Noted& one, Basis side, const std::vector<Noted>& before) {
-    std::string own = one.fix;
+    std::string own(one.fix);
     if (one.rule != nullptr && one.rule->fix != nullptr) own = one.rule->fix;
     else if (one.rule != nullptr && !one.undefined && fixes_) own = remedy(one, side, before);
     const std::string level = later();
@@ -51,16 +56,16 @@ class Telling {
            level_text(layout_->since) + " on";
   }
   std::string device_fix(const Noted& one) const {
-    const size_t is = one.message.find(" is "), from = one.message.find("reports "),
-                 to = one.message.find("; this one");
-    return "use a device that " + one.message.substr(from, to - from) + ", or another type for " +
-           one.message.substr(0, is);
+    const std::string message(one.message);
+    const size_t is = message.find(" is "), from = message.find("reports "), to = message.find("; this one");
+    return "use a device that " + message.substr(from, to - from) + ", or another type for " + message.substr(0, is);
   }
   std::string lacked(const Noted& one) const {
-    return one.message + (taken_.empty() ? "" : "; no such need at " + ranges_text(taken_));
+    return std::string(one.message) + (taken_.empty() ? "" : "; no such need at " + ranges_text(taken_));
   }
 
  private:
+  Arena& arena_;
   uint32_t type_;
   const void* description_;
   uint32_t level_;
@@ -69,8 +74,8 @@ class Telling {
   bool fixes_;
   bool rows_asked_[2] = {false, false};
   std::vector<Noted> rows_[2] = {};
-  language::Tree tree_ = {};
-  language::Memory memory_ = {};
+  language::Tree tree_{arena_};
+  language::Memory memory_{arena_};
   language::Context context_ = {};
 
   const language::Context& context() {
@@ -99,49 +104,50 @@ class Telling {
     return Remedy(tree_, memory_, alone, one).fix(context(), type_, description_, side, before);
   }
 
-  std::string rule(const Noted& one) {
+  std::string_view rule(const Noted& one) {
     if (one.part != Part::tensor) return told(one, context());
     const language::Value value = tensor(one);
     language::Context alone{layout_, level_};
     alone.tensor = &value;
     return told(one, alone);
   }
-  std::string told(const Noted& one, const language::Context& read) {
+  std::string_view told(const Noted& one, const language::Context& read) {
     const language::Node* require = tree_.parse(one.rule->require);
     if (one.undefined) {
       language::Evaluator evaluator(tree_, memory_, read);
       const bool fails = one.rule->when != nullptr && evaluator.value(tree_.parse(one.rule->when)).none();
       if (!fails) evaluator.value(require);
-      return one.message + ", which cannot be decided here: " + evaluator.error;
+      return arena_.text({one.message, ", which cannot be decided here: ", evaluator.error});
     }
     language::Explainer explainer(tree_, memory_, read);
-    std::string facts = language::Words(tree_, memory_, read, one.where).of(explainer.decisive(require));
+    std::string_view facts = language::Words(tree_, memory_, read, one.where).of(explainer.decisive(require));
     if (facts.empty())
       for (const auto& value : explainer.values(require))
-        facts += (facts.empty() ? "" : " and ") + placed(value.first, one) + " is " + language::told(value.second);
-    return facts.empty() ? one.message : one.message + ": " + facts;
+        facts = arena_.text({facts, facts.empty() ? "" : " and ", placed(value.first, one), " is ",
+                             language::told(arena_, value.second)});
+    return facts.empty() ? one.message : arena_.text({one.message, ": ", facts});
   }
   // Names the field that a tensor rule was judged on.
   static std::string placed(std::string text, const Noted& one) {
     if (one.part != Part::tensor) return text;
     for (const char* name : {"(tensor)", "tensor."})
       for (size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
-        const std::string with = name[0] == '(' ? "(" + one.where + ")" : one.where + ".";
+        const std::string where(one.where), with = name[0] == '(' ? "(" + where + ")" : where + ".";
         text.replace(at, std::strlen(name), with);
         at += with.size();
       }
     return text;
   }
 
-  std::string row_choice(const Noted& one) {
-    std::vector<language::Leaf> leaves;
+  std::string_view row_choice(const Noted& one) {
+    language::Leaves leaves(arena_);
     language::Explainer explainer(tree_, memory_, context());
-    for (const Row& row : one.rows)
-      if (row.here)
-        for (const language::Leaf& leaf : explainer.decisive(tree_.parse(row.when))) leaves.push_back(leaf);
-    const std::string facts = language::Words(tree_, memory_, context(), one.where).of(leaves);
-    const std::string said = "No row of the support table applies";
-    return facts.empty() ? said : said + ": " + facts;
+    for (size_t i = 0; i < one.count_of_rows; ++i)
+      if (one.rows[i].here)
+        for (const language::Leaf& leaf : explainer.decisive(tree_.parse(one.rows[i].when))) leaves.push_back(leaf);
+    const std::string_view facts = language::Words(tree_, memory_, context(), one.where).of(leaves);
+    constexpr const char* said = "No row of the support table applies";
+    return facts.empty() ? said : arena_.text({said, ": ", facts});
   }
 
   // Whether no level's row takes the type, rank or value.
@@ -151,14 +157,14 @@ class Telling {
     return has(rows_[at], one);
   }
   // What the rows of no level take. Of levels at which the operator is the same, one is asked.
-  std::vector<Noted> untaken(Basis side) const {
+  std::vector<Noted> untaken(Basis side) {
     std::vector<Noted> found;
     bool first = true;
     const uint32_t changes = entry_of(type_, 0).changes;
     for (uint32_t place = 0; place < count_of_levels; ++place) {
       const Entry entry = entry_of(type_, every_level[place]);
       if (entry.judge == nullptr || (!first && (found.empty() || (changes >> place & 1) == 0))) continue;
-      Notes notes;
+      Notes notes(arena_);
       Check check = prepared(every_level[place], side, Options());
       check.operator_name = entry.name;
       check.layout = layout_;

@@ -3,12 +3,22 @@ class Whole {
  public:
   Whole() = default;
   Whole(int64_t value) : small_(value) {}
+  Whole(const Whole& other) : small_(other.small_), large_(other.large_ == nullptr ? nullptr : new Large(*other.large_)) {}
+  Whole(Whole&& other) noexcept : small_(other.small_), large_(std::exchange(other.large_, nullptr)) {}
+  Whole& operator=(Whole other) noexcept {
+    small_ = other.small_;
+    std::swap(large_, other.large_);
+    return *this;
+  }
+  ~Whole() {
+    if (large_ != nullptr) delete large_;
+  }
   static Whole of(uint64_t value) { return made(false, {uint32_t(value), uint32_t(value >> 32)}); }
   static Whole of(Wide value) { return value < Wide(int64_t(0)) ? Whole(int64_t(value)) : of(uint64_t(value)); }
 
-  bool is_small() const { return digits_.empty(); }
+  bool is_small() const { return large_ == nullptr; }
   int64_t value() const { return small_; }  // only where it is
-  bool negative() const { return is_small() ? small_ < 0 : negative_; }
+  bool negative() const { return is_small() ? small_ < 0 : large_->negative; }
   bool zero() const { return is_small() && small_ == 0; }
 
   friend Whole operator+(const Whole& a, const Whole& b) {
@@ -54,8 +64,9 @@ class Whole {
   double approximate() const {
     if (is_small()) return double(small_);
     double found = 0;
-    for (size_t i = digits_.size(); i-- > 0;) found = found * 4294967296.0 + digits_[i];
-    return negative_ ? -found : found;
+    const Digits& digits = large_->digits;
+    for (size_t i = digits.size(); i-- > 0;) found = found * 4294967296.0 + digits[i];
+    return large_->negative ? -found : found;
   }
   int64_t bits() const {
     const Digits digits = magnitude();
@@ -66,7 +77,7 @@ class Whole {
   std::string text() const {
     if (is_small()) return std::to_string(small_);
     std::string found;
-    for (Digits left = digits_; !left.empty();) {
+    for (Digits left = large_->digits; !left.empty();) {
       uint64_t rest = 0;
       for (size_t i = left.size(); i-- > 0;) {
         rest = rest << 32 | left[i];
@@ -76,18 +87,22 @@ class Whole {
       found.insert(found.begin(), char('0' + rest));
       trim(left);
     }
-    return negative_ ? "-" + found : found;
+    return large_->negative ? "-" + found : found;
   }
 
  private:
   using Digits = std::vector<uint32_t>;  // the lowest first, none behind the highest that is not 0
+  struct Large {
+    bool negative;
+    Digits digits;
+  };
 
   static bool small_product(int64_t value) { return value > -(int64_t(1) << 31) && value < (int64_t(1) << 31); }
   static void trim(Digits& digits) {
     while (!digits.empty() && digits.back() == 0) digits.pop_back();
   }
   Digits magnitude() const {
-    if (!is_small()) return digits_;
+    if (!is_small()) return large_->digits;
     const uint64_t value = small_ < 0 ? ~uint64_t(small_) + 1 : uint64_t(small_);
     Digits found{uint32_t(value), uint32_t(value >> 32)};
     trim(found);
@@ -95,14 +110,13 @@ class Whole {
   }
   static Whole made(bool negative, Digits digits) {
     trim(digits);
-    Whole found;
     if (digits.size() <= 2) {
       const uint64_t low = digits.empty() ? 0 : digits[0], high = digits.size() < 2 ? 0 : digits[1];
       const uint64_t value = high << 32 | low;
       if (value <= uint64_t(INT64_MAX)) return Whole(negative ? -int64_t(value) : int64_t(value));
     }
-    found.negative_ = negative;
-    found.digits_ = std::move(digits);
+    Whole found;
+    found.large_ = new Large{negative, std::move(digits)};
     return found;
   }
   static int compared(const Digits& a, const Digits& b) {
@@ -162,6 +176,5 @@ class Whole {
   }
 
   int64_t small_ = 0;
-  bool negative_ = false;
-  Digits digits_;
+  Large* large_ = nullptr;  // where 64 bits do not hold it
 };
