@@ -38,7 +38,7 @@ class Plan:
     """What to hold against what. cases: per operator and level. seconds: the most to spend; jobs: processes.
 
     alone: the only implementation to ask, one that targets can ask for. versions: each operator only at levels that
-    begin a row of its table.
+    begin a row of its table. shrink_known: whether examples of differences that are recorded become small, too.
     """
 
     dialect: str
@@ -51,6 +51,7 @@ class Plan:
     values: bool = False
     alone: str | None = None
     versions: bool = False
+    shrink_known: bool = True
 
     @property
     def command(self) -> str:
@@ -159,7 +160,7 @@ def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], each: Any, se
     wanted: dict[tuple[str, ClassKey], tuple[str, Example]] = {}
     for (operator, level), counts in merged.items():
         for key, example in counts.classes.items():
-            if key.kind != "not looked at":
+            if key.kind == "unexplained" or (plan.shrink_known and key.kind != "not looked at"):
                 wanted.setdefault((operator, key), (level, example))
     found = sorted(wanted.items(), key=lambda item: _KIND_ORDER.index(item[0][1].kind))
     items = [(plan.dialect, operator, level, key, example, until) for (operator, key), (level, example) in found]

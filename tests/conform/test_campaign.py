@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -58,6 +59,24 @@ def test_a_difference_is_one_class_with_its_smallest_descriptor(asked):
     assert [len(small.fields[n].sizes) for n in ("IndicesTensor", "ValuesTensor", "OutputTensor")] == [1, 1, 1]
     assert unexplained[0].count == result.unexplained == result.tallies[0].cases - result.tallies[0].observed
     assert "--target directml:3.0" in unexplained[0].command
+
+
+def test_of_differences_that_are_known_examples_may_stay_as_they_were_drawn(asked, monkeypatch):
+    asked(lambda name, level: Fake(name, level, refuses_type("ValuesTensor", "INT16")))
+    shrunk: list[str] = []
+
+    def noted(*item):
+        shrunk.append(item[3].kind)
+        return item[4]
+
+    monkeypatch.setattr(campaign, "shrink_example", noted)
+    plan = Plan("directml", operators=("ONE_HOT",), levels=("2.1",), cases=150)
+    kinds = [d.kind for d in run(plan).differences if d.kind != "not looked at"]
+    assert sorted(shrunk) == sorted(kinds)
+    assert {"recorded", "unexplained"} <= set(kinds)
+    shrunk.clear()
+    run(replace(plan, shrink_known=False))
+    assert set(shrunk) == {"unexplained"}
 
 
 def test_levels_that_share_a_class_are_told_together(asked):

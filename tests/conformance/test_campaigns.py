@@ -45,7 +45,7 @@ def test_onnx(level):
     missing = [name for name in ("onnx", "onnxruntime") if importlib.util.find_spec(name) is None]
     if missing:
         pytest.skip(f"{missing} not installed: pip install 'specgate-ml[oracles]'")
-    _campaign(Plan("onnx", operators=("OneHot",), levels=(level,), cases=120, seed=1), taken=0.3)
+    _campaign(Plan("onnx", operators=("OneHot",), levels=(level,), cases=120, seed=1, shrink_known=False), taken=0.3)
 
 
 @pytest.mark.skipif(not NIGHTLY, reason="all ONNX operators take half an hour: HYPOTHESIS_PROFILE=nightly")
@@ -58,7 +58,7 @@ def test_every_onnx_operator(operator):
     levels = tuple(level for level in ONNX_LEVELS if level in spec.levels)
     if not levels:
         pytest.skip(f"{operator} is at none of the opsets {', '.join(ONNX_LEVELS)}")
-    result = run(Plan("onnx", operators=(operator,), levels=levels, cases=60, seed=1))
+    result = run(Plan("onnx", operators=(operator,), levels=levels, cases=60, seed=1, shrink_known=False))
     assert result.unexplained == 0, FORMATS["text"](result)
 
 
@@ -68,7 +68,8 @@ def test_openvino(level):
     if importlib.util.find_spec("openvino") is None:
         pytest.skip("openvino not installed: pip install 'specgate-ml[oracles]'")
     there = list(dialect("openvino").operators)[:: 1 if NIGHTLY else 2]
-    result = run(Plan("openvino", operators=tuple(there), levels=(level,), cases=180 if NIGHTLY else 6, seed=1))
+    cases = 180 if NIGHTLY else 6
+    result = run(Plan("openvino", operators=tuple(there), levels=(level,), cases=cases, seed=1, shrink_known=False))
     assert result.unexplained == 0, FORMATS["text"](result)
     asked = sum(tally.cases for tally in result.tallies)
     assert asked > 100
@@ -90,7 +91,9 @@ def directml_levels():
 def test_directml(level, directml_levels):
     if level not in directml_levels:
         pytest.skip(f"DirectML {level} is not installed: specgate oracle install directml --levels all")
-    _campaign(Plan("directml", operators=("ONE_HOT",), levels=(level,), cases=150, seed=1), taken=0.2)
+    _campaign(
+        Plan("directml", operators=("ONE_HOT",), levels=(level,), cases=150, seed=1, shrink_known=False), taken=0.2
+    )
 
 
 @pytest.mark.parametrize("level", EVERY_OPERATOR_AT)

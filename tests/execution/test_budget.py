@@ -6,9 +6,12 @@ The examples of all tables are enlarged, executed and measured: no kernel is nam
 from __future__ import annotations
 
 import tracemalloc
+from contextlib import suppress
 from functools import partial
+from itertools import chain
 from math import prod
 from random import Random
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -92,26 +95,32 @@ def enlarged(descriptor):
         yield resized(descriptor, partial(by_size, size), partial(by_size, size))
 
 
-def attempts(name, operator):
-    """Yield enlarged examples of an operator with arrays, as far as they are valid."""
-    spec, random = dialect(name).operator(operator), Random(0)
+def attempts(name, operator, *, tame=True):
+    """Yield enlarged examples of an operator with arrays, each once, as far as they are valid."""
+    spec, known = dialect(name).operator(operator), set()
     for stated in spec.table.examples.values():
         levels = [level for level in levels_of_example(spec, stated) if spec.has_kernel(level)]
         if not levels:
             continue
         for made in enlarged(read_dict(stated["descriptor"], name)):
-            if max(map(prod, shapes_of(made))) > 4 * LARGE:
+            said = repr((made.fields, levels[-1]))
+            if max(map(prod, shapes_of(made))) > 4 * LARGE or said in known:
                 continue
+            known.add(said)
             try:
                 if accepts(made, levels[-1], "documented"):
-                    yield unclaimed(made), fill(made, levels[-1], random, tame=True), levels[-1]
+                    yield unclaimed(made), fill(made, levels[-1], Random(0), tame=tame), levels[-1]
             except Error:
                 continue
 
 
 def peak_and_claim(monkeypatch, descriptor, arrays, level):
-    """Return how many bytes a kernel takes at most, and how many of its budget it is held to have taken."""
-    claims, peaks = [0], [0]
+    """Return how many bytes a kernel takes at most, and how many of its budget it is held to have taken.
+
+    What other threads of the process take meanwhile is counted as well: that of pytest-xdist takes a megabyte when it
+    hands two thousand tests to another process. So what is too much is measured again: a kernel takes it each time.
+    """
+    claims, peaks, least = [0], [0], 2**63
     hold, find = memory.Budget.hold, kernels.find_kernel
 
     def noted(budget, needed, what):
@@ -135,8 +144,13 @@ def peak_and_claim(monkeypatch, descriptor, arrays, level):
         patch.setattr(memory.Budget, "hold", noted)
         execute_at(descriptor, arrays, level, max_bytes=2**33)  # once for what is imported on the way
         patch.setattr(engine, "find_kernel", measuring)
-        execute_at(descriptor, arrays, level, max_bytes=2**33)
-    return max(peaks), max(claims)
+        for _ in range(3):
+            peaks[:] = [0]
+            execute_at(descriptor, arrays, level, max_bytes=2**33)
+            least = min(least, max(peaks))
+            if least <= max(claims) + CONSTANT:
+                break
+    return least, max(claims)
 
 
 @pytest.mark.parametrize(("name", "operator"), OPERATORS)
@@ -152,6 +166,70 @@ def test_a_kernel_takes_no_more_than_it_is_held_to(monkeypatch, name, operator):
         assert peak <= claim + CONSTANT, (descriptor.fields, peak, claim)
         if count >= 2:
             break
+
+
+def test_what_another_thread_takes_once_is_not_the_kernels(monkeypatch):
+    """A steal of pytest-xdist came while a kernel was measured, and took more than its budget."""
+    spec = dialect("onnx").operator("Abs")
+    descriptor, arrays, level = next(attempts("onnx", "Abs"))
+    kernel = kernels.find_kernel(recipe_of(spec)["kernel"])
+    calls: list[None] = []
+
+    def disturbed(**arguments):
+        calls.append(None)
+        if len(calls) == 1:
+            thread = Thread(target=bytes, args=(2**24,))
+            thread.start()
+            thread.join()
+        return kernel(**arguments)
+
+    monkeypatch.setattr(kernels, "find_kernel", lambda name: disturbed)
+    peak, claim = peak_and_claim(monkeypatch, descriptor, arrays, level)
+    assert peak <= claim + CONSTANT
+    assert len(calls) == 2
+
+
+def test_a_kernel_that_takes_too_much_takes_it_each_time(monkeypatch):
+    descriptor, arrays, level = next(attempts("onnx", "Abs"))
+    kernel = kernels.find_kernel(recipe_of(dialect("onnx").operator("Abs"))["kernel"])
+
+    def greedy(**arguments):
+        taken = bytes(2**24)
+        return kernel(**arguments) if taken else None
+
+    monkeypatch.setattr(kernels, "find_kernel", lambda name: greedy)
+    peak, claim = peak_and_claim(monkeypatch, descriptor, arrays, level)
+    assert peak > claim + CONSTANT
+
+
+#: Operators, and sizes of tensors, that took more than their kernels were held to. The test above takes others.
+EXCEEDING = [
+    ("directml", "RESAMPLE", (4920, 3)),  # enlarged along one axis before it is reduced along another
+    ("directml", "RESAMPLE_GRAD", (4920, 3)),
+    ("directml", "RNN", (1, 1, 1640, 4)),
+    ("directml", "ROI_ALIGN", (2, 129, 8, 8)),
+    ("onnx", "Multinomial", (2, 8193)),
+    ("onnx", "SplitToSequence", (3278, 5)),  # many arrays, each of few elements
+    ("onnx", "com.microsoft.GridSample", (1, 1, 8193, 2)),
+    ("onnx", "com.microsoft.MurmurHash3", (16384,)),
+    ("openvino", "EmbeddingBagOffsets", (1230, 2, 4)),  # float16: room for more elements than there are
+    ("openvino", "GRUSequence", (2, 1710, 3)),
+    ("openvino", "LRN", (2, 3, 4, 685)),
+    ("openvino", "LSTMCell", (512, 3)),
+    ("openvino", "NMSRotated", (1, 3280, 5)),
+    ("openvino", "RNNCell", (2048, 3)),
+]
+
+
+@pytest.mark.parametrize(("name", "operator", "sizes"), EXCEEDING)
+def test_sizes_that_took_more_than_was_held(monkeypatch, name, operator, sizes):
+    found = chain(attempts(name, operator), attempts(name, operator, tame=False))
+    made = [attempt for attempt in found if sizes in shapes_of(attempt[0])]
+    assert len(made) > 1
+    for descriptor, arrays, level in made:
+        with suppress(NoKernel):  # of values for which it is not said what comes out
+            peak, claim = peak_and_claim(monkeypatch, descriptor, arrays, level)
+            assert peak <= claim + CONSTANT, (descriptor.fields, peak, claim)
 
 
 def test_every_kernel_is_measured():

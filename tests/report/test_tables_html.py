@@ -24,14 +24,14 @@ class Reader(HTMLParser):
         super().__init__()
         self.open: list[int] = []
         self.seen: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
+        self.texts: list[list[str]] = []  # pieces: the whole page's text, made longer piece by piece, takes seconds
         self.feed(page)
         self.close()
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.seen.append((tag, dict(attrs)))
-        self.texts.append("")
+        self.texts.append([])
         assert len(dict(attrs)) == len(attrs)
         if tag not in VOID:
             self.open.append(len(self.seen) - 1)
@@ -41,10 +41,12 @@ class Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         for at in self.open:
-            self.texts[at] += data
+            self.texts[at].append(data)
 
     def all(self, tag: str) -> list[tuple[dict[str, str | None], str]]:
-        return [(found, said) for (name, found), said in zip(self.seen, self.texts, strict=True) if name == tag]
+        return [
+            (found, "".join(said)) for (name, found), said in zip(self.seen, self.texts, strict=True) if name == tag
+        ]
 
 
 @pytest.fixture(scope="module")

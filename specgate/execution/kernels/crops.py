@@ -97,7 +97,7 @@ def crop_regions(
     result[...] = 0
     with memory.quiet():
         for index, batch, points in each_region(inputs.shape, regions, batches, cropping):
-            memory.hold((inputs.shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
+            memory.hold((2, inputs.shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
             planes = to_float64(inputs[batch])
             found = between(planes, points.y, points.x) if linear else nearest_elements(planes, points, upper=upper)
             found = np.where(points.outside, np.float64(np.float32(outside)), found)

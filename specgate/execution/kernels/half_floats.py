@@ -37,7 +37,8 @@ def to_half(array: NDArray[Any]) -> NDArray[Any]:
         result[...] = array
         return result
     flat, to = np.ascontiguousarray(array).reshape(-1), result.reshape(-1)
-    room = np.empty(_BLOCK, np.uint32), np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.uint16)
+    most = min(_BLOCK, flat.size)
+    room = np.empty(most, np.uint32), np.empty(most, np.float32), np.empty(most, np.uint16)
     for begin in memory.in_time(range(0, flat.size, _BLOCK)):
         some, made = flat[begin : begin + _BLOCK], to[begin : begin + _BLOCK]
         bits, size, signs = (each[: some.size] for each in room)

@@ -53,6 +53,7 @@ def resample(
     with memory.quiet():
         for axis, (size, *shift) in enumerate(zip(sizes, scales, before, behind, strict=True)):
             places = places_of(size, *shift)
+            memory.hold((*result.shape[:axis], size, *result.shape[axis + 1 :]), result.dtype)  # may exceed the output
             if linear and stretched and 0 < shift[0] < _HALF:
                 result = _weighed(result, axis, places, shift[0])
             elif linear:

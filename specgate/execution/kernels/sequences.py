@@ -111,6 +111,11 @@ def _same_but(shape: tuple[int, ...], other: tuple[int, ...], axis: int) -> bool
     )
 
 
+def _hold_parts(count: int) -> None:
+    """Raise InputError where so many arrays are more than the budget leaves, however few elements they have."""
+    memory.hold((count, 8), np.dtype(np.float64))
+
+
 def split_to_sequence(
     data: NDArray[Any], split: NDArray[Any] | None = None, *, axis: int = 0, keepdims: int = 1
 ) -> list[Any]:
@@ -124,8 +129,9 @@ def split_to_sequence(
     axis %= data.ndim
     length = data.shape[axis]
     if split is None:
-        parts = [np.take(data, place, axis=axis) for place in memory.in_time(range(length))]
-        return [np.expand_dims(part, axis) for part in parts] if keepdims else parts
+        _hold_parts(length)
+        places = ([place] if keepdims else place for place in memory.in_time(range(length)))
+        return [np.take(data, place, axis=axis) for place in places]
     if split.ndim == 0:
         size = int(split)
         if size < 1:
@@ -136,6 +142,7 @@ def split_to_sequence(
     if min(sizes, default=0) < 0 or sum(sizes) != length:
         raise InputError(f"the sizes of the parts are {sizes[:8]}, which is not {length} together")
     ends = np.cumsum(sizes)
+    _hold_parts(len(sizes))
     return [
         np.take(data, range(end - size, end), axis=axis)
         for size, end in memory.in_time(zip(sizes, map(int, ends), strict=True))

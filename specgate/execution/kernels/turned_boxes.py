@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from specgate.execution import memory
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -13,6 +15,9 @@ __all__ = ["corners_of_turned", "turned_overlaps"]
 
 #: Of the longest side: how far outside of an edge a corner still counts as on it.
 _NEAR: Final = 1e-9
+#: Boxes that are compared with one at a time, and the numbers that are worked with for each of them.
+_BLOCK: Final = 2**8
+_NUMBERS: Final = 120
 
 
 def corners_of_turned(boxes: NDArray[Any], *, clockwise: bool) -> NDArray[Any]:
@@ -34,6 +39,12 @@ def turned_overlaps(box: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
 
     Boxes without any area do not overlap.
     """
+    memory.hold((min(_BLOCK, len(others)), _NUMBERS), np.dtype(np.float64))
+    starts = range(0, max(1, len(others)), _BLOCK)
+    return np.concatenate([_overlaps(box, others[start : start + _BLOCK]) for start in starts])
+
+
+def _overlaps(box: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
     boxes = np.broadcast_to(box, others.shape)
     crossings, crossed = _crossings(boxes, others)
     points = np.concatenate([crossings, boxes, others], axis=1)

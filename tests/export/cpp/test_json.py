@@ -13,19 +13,11 @@ from specgate.dialects.directml.native.abi import abi
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.native.unmarshal import described
 from specgate.dialects.directml.reader import read
-from tests.export.cpp.native import QUICK, Native, built, compiler, placed
+from tests.export.cpp.native import placed
 
 if TYPE_CHECKING:
     from specgate.dialects.directml.native.marshal import Image
-
-OPERATORS = ("ONE_HOT", "GEMM", "JOIN", "FILL_VALUE_CONSTANT", "ELEMENT_WISE_CLIP", "UPSAMPLE_2D", "LSTM", "PADDING")
-
-
-@pytest.fixture(scope="module")
-def native(tmp_path_factory: pytest.TempPathFactory) -> Native:
-    if compiler() is None:
-        pytest.skip("no C++ compiler is installed: the header is not compiled")
-    return built(tmp_path_factory.mktemp("json"), OPERATORS, QUICK)
+    from tests.export.cpp.native import Native
 
 
 def tensor(kind: str = "FLOAT32", sizes: tuple[int, ...] = (1, 1, 2, 3), **more: Any) -> dict[str, Any]:

@@ -18,26 +18,12 @@ from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from tests.export.cpp.campaign import Campaign
 from tests.export.cpp.fuzzing import fuzz
-from tests.export.cpp.native import QUICK, Native, built, compiler, placed
+from tests.export.cpp.native import OPERATORS, QUICK, Native, built, compiler, placed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from specgate.descriptors.core import Descriptor
-
-#: Of every kind: arrays of tensors, fused operators, cases, scalars, strides, optional tensors, crashing descriptors.
-OPERATORS = (
-    "ONE_HOT", "GATHER", "GEMM", "CONVOLUTION", "REDUCE", "JOIN", "SPLIT", "FILL_VALUE_CONSTANT", "LSTM", "GRU",
-    "MULTIHEAD_ATTENTION", "MEAN_VARIANCE_NORMALIZATION1", "SLICE1", "ROI_ALIGN", "ACTIVATION_RELU_GRAD", "SCATTER_ND", "ELEMENT_WISE_IDENTITY",
-    "MAX_POOLING_GRAD", "DEQUANTIZE", "UPSAMPLE_2D", "VALUE_SCALE_2D", "QUANTIZED_LINEAR_CONVOLUTION", "ACTIVATION_SOFTMAX1",
-)  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def native(tmp_path_factory: pytest.TempPathFactory) -> Native:
-    if compiler() is None:
-        pytest.skip("no C++ compiler is installed: the header is not compiled")
-    return built(tmp_path_factory.mktemp("cpp"), OPERATORS, QUICK)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -179,7 +165,7 @@ def test_changed_structures_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_two_headers_in_one_process_do_not_get_in_each_others_way(native: Native, tmp_path: Path) -> None:
-    other = built(tmp_path, ["GATHER"], QUICK)
+    other = built(tmp_path, ["GATHER"], QUICK)  # of the same flags: with others no names meet
     for operator, asked in (("GATHER", other), ("ONE_HOT", native)):
         campaign = Campaign(asked, seed=3)
         campaign.operator(operator, cases=6, levels=1)
