@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+try:
+    from typing import TYPE_CHECKING
 
-from specgate.collecting import gc_paused
+    from specgate.collecting import gc_paused
 
-with gc_paused():  # what is imported stays
-    from specgate.api import (
-        accepts_many,
-        check,
-        descriptor,
-        diff,
-        execute,
-        explain,
-        lint,
-        minimum,
-        operators,
-        place,
-        rule,
-        support,
-        targets,
-    )
-    from specgate.descriptors.core import Descriptor as Descriptor
-    from specgate.descriptors.core import TensorDesc as TensorDesc
-    from specgate.errors import Error, InputError, NoKernel, NoTable
-    from specgate.verdict import Finding, Report, Verdict
+    with gc_paused():  # what is imported stays
+        from specgate.api import (
+            accepts_many,
+            check,
+            descriptor,
+            diff,
+            execute,
+            explain,
+            lint,
+            minimum,
+            operators,
+            place,
+            rule,
+            support,
+            targets,
+        )
+        from specgate.descriptors.core import Descriptor as Descriptor
+        from specgate.descriptors.core import TensorDesc as TensorDesc
+        from specgate.errors import Error, InputError, NoKernel, NoTable
+        from specgate.verdict import Finding, Report, Verdict
+except (KeyboardInterrupt, RuntimeError) as error:
+    from specgate.interrupted import end_command
+
+    end_command(error)
+    raise
 
 if TYPE_CHECKING:
     #: The version of the tables in use, ``2026.11+0f3a9c41d7e8``: equal for equal tables.

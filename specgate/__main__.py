@@ -1,7 +1,10 @@
 """The command line in a process of its own: the script ``specgate``, and ``python -m specgate``."""
 
 import gc
+import signal
 import sys
+
+from specgate.interrupted import end_interrupted, interrupts_end
 
 __all__ = ["run"]
 
@@ -12,13 +15,17 @@ _MANY = 100_000
 
 def run() -> int:
     """Run the command of the command line and return its exit code; the process must end then."""
+    interrupts_end()  # until the command takes them over, and when it is done
     gc.set_threshold(_MANY, 5, 5)
     from specgate.cli import main  # which makes many
 
     try:
-        return main()
+        code = main()
     finally:
         gc.freeze()  # or the interpreter looks for cycles in all that the process gives back anyway
+    if code == 128 + signal.SIGINT:
+        end_interrupted()
+    return code
 
 
 if __name__ == "__main__":

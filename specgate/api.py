@@ -233,10 +233,10 @@ def _model_owner(what: Any) -> DialectPackage | None:
     """Return the dialect of a whole model: a path or an object of a vendor's library; None for a descriptor."""
     if isinstance(what, (Descriptor, dict)):  # a union would be made anew each time
         return None
-    from specgate.dialects import model_package, packages
+    from specgate.dialects import model_owner, packages
 
     if isinstance(what, str | os.PathLike):
-        return model_package(os.fspath(what))
+        return model_owner(os.fspath(what))
     return next((one for one in packages() if one.is_model(what)), None)
 
 

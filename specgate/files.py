@@ -17,7 +17,7 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Plain", "refuse_replaced", "refuse_shared", "write_bytes", "write_text", "writing"]
+__all__ = ["Plain", "refuse_replaced", "refuse_shared", "refuse_unwritable", "write_bytes", "write_text", "writing"]
 
 _NEW: Final = (
     os.O_WRONLY
@@ -99,6 +99,17 @@ def refuse_replaced(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[
             raise InputError(
                 "expected a file to write, found one that is read: it would be replaced", file=written[key]
             )
+
+
+def refuse_unwritable(paths: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise InputError for an output that will not be written, before hours are spent on it: a folder, or in none."""
+    for each in paths:
+        name = os.fspath(each)
+        with suppress(OSError, ValueError):  # writing it says what is wrong
+            if os.path.isdir(name):  # noqa: PTH112
+                raise InputError("cannot be written: expected a file, found a directory", file=name)
+            if not os.path.exists(os.path.dirname(os.path.realpath(name))):  # noqa: PTH110, PTH120
+                raise InputError("cannot be written: No such file or directory", file=name)
 
 
 def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | str | None:

@@ -104,15 +104,10 @@ def _within(name: str, bounds: Sequence[tuple[str, str]]) -> list[_Named]:
     if len(set(leveled)) > 1:
         raise InputError(f"expected {family.level_word}s or releases of {name}, not both: {_shown(bounds)}")
     among = family.levels if leveled[0] else family.releases
-    order = {one.version: at for at, one in enumerate(among)} if leveled[0] else {}
-    found = []
-    for one in among:
-        held: list[tuple[Any, Any]] = [
-            (order[one.version], order[_level(name, version)]) if leveled[0] else _aligned(sign, one.version, version)
-            for sign, version in bounds
-        ]
-        if all(_SIGNS[sign](*pair) for (sign, _), pair in zip(bounds, held, strict=True)):
-            found.append(one)
+    known = [(sign, _level(name, version) if leveled[0] else version) for sign, version in bounds]
+    found = [
+        one for one in among if all(_SIGNS[sign](*_aligned(sign, one.version, version)) for sign, version in known)
+    ]
     return found if leveled[0] else _newest_patches(found)
 
 
@@ -121,8 +116,19 @@ def _shown(bounds: Sequence[tuple[str, str]]) -> str:
 
 
 def _is_level(name: str, family: _Family, version: str) -> bool:
-    """Whether a version is a level: as with names of targets, it wins over a release that is spelt so."""
-    return bool(family.levels) and any(one.version == _level(name, version) for one in family.levels)
+    """Whether a version is a level: as with names of targets, it wins over a release that is spelt so.
+
+    A number that is neither is a level where only levels come near it: of DirectML 3 or 7.0, whose releases are 1.x.
+    """
+    if not family.levels or any(one.version == _level(name, version) for one in family.levels):
+        return bool(family.levels)
+    if not version[0].isdigit():
+        return False
+    level, release, meant = (
+        max((_key(one)[0] for one in versions), default=0)
+        for versions in ([e.version for e in family.levels], [e.version for e in family.releases], [version])
+    )
+    return all(_key(one.version)[0] != meant for one in family.releases) and (meant <= level or release < level)
 
 
 def _level(name: str, version: str) -> str:

@@ -82,7 +82,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "nothing": (None, "expected a descriptor as a dict, Descriptor, path or onnx.NodeProto, found NoneType"),
     "a number": (3, "expected a descriptor as a dict, Descriptor, path or onnx.NodeProto, found int"),
     "a list": ([{}], "expected a descriptor as a dict, Descriptor, path or onnx.NodeProto, found list"),
-    "an empty dict": ({}, 'expected a descriptor of DirectML ("type", "desc"), ONNX ("op_type") or OpenVINO ("type", "data"); found the keys none'),
+    "an empty dict": ({}, 'expected a descriptor of DirectML ("type", "desc"), ONNX ("op_type") or OpenVINO ("type", "data"); found no keys'),
     "strange keys": ({"a": 1, 2: 3}, 'expected a descriptor of DirectML ("type", "desc"), ONNX ("op_type") or OpenVINO ("type", "data"); found the keys \'a\', 2'),
     "hostile keys": ({"\x1b[31m": 1, "x" * 9999: 3}, 'expected a descriptor of DirectML ("type", "desc"), ONNX'),
 }  # fmt: skip

@@ -12,6 +12,7 @@ from specgate.known_targets import known_targets
 from specgate.targets import expanded, is_query, parse_target, parse_targets
 from tests.linting import models
 from tests.paths import DATA
+from tests.report.test_report_schema import problems
 
 
 def names(query):
@@ -38,6 +39,12 @@ def test_releases_of_a_runtime_from_one_on():
         ("onnx>=13,<15", ["onnx:13", "onnx:14"]),
         ("onnx>1.14,<1.16", ["onnx:1.15"]),
         ("onnx:onnxruntime>=1.16,<1.18", ["onnx:onnxruntime-1.16", "onnx:onnxruntime-1.17"]),
+        ("directml<3", ["directml:1.0", "directml:2.0", "directml:2.1"]),  # no release has such a number
+        ("directml<=2", ["directml:1.0", "directml:2.0", "directml:2.1"]),
+        ("directml>=6.3,<7", ["directml:6.3", "directml:6.4"]),
+        ("directml 5 - 6.0", ["directml:5.0", "directml:5.1", "directml:5.2", "directml:6.0"]),
+        ("onnx>26,<100", ["onnx:27", "onnx:28"]),
+        ("openvino>2026.2,<2030", ["openvino:2026.3.1", "openvino:2026.4.1"]),
         ("directml<=2.1", ["directml:1.0", "directml:2.0", "directml:2.1"]),
         ("directml>1.9,<1.12", ["directml:1.10.1", "directml:1.11.0"]),
         ("windows<11", ["directml:windows-10-1903", "directml:windows-10-2004"]),
@@ -130,8 +137,10 @@ def said(capsys, *arguments):
 def test_what_is_the_same_for_a_query_is_shown_once(model, capsys):
     text = said(capsys, "-t", "onnx:onnxruntime>=1.6,<1.12")
     assert "targets: onnx:onnxruntime>=1.6,<1.12 (6)" in text
-    assert text.count("onnx/model/opset-import") == 4  # of six releases two times two have the same opset
-    assert "(at onnx:onnxruntime-1.6, onnx:onnxruntime-1.7)" in text
+    assert text.count("onnx/model/opset-import") == 1  # but for the opsets of the releases they are the same
+    flat = " ".join(text.split())
+    assert "opsets up to 13; 6 of 6 nodes are the same there (likewise up to onnx:onnxruntime-1.11)" in flat
+    assert "ONNX Runtime 1.6 reads those up to 7 (likewise up to onnx:onnxruntime-1.8)" in flat
     plain = said(capsys, *(part for target in expanded("onnx:onnxruntime>=1.6,<1.12") for part in ("-t", target)))
     assert plain.count("onnx/model/opset-import") == 6
     assert plain.splitlines()[-2] == text.splitlines()[-2]  # the counts
@@ -146,6 +155,53 @@ def test_what_all_targets_of_a_query_have_is_shown_once(model, capsys, chosen):
     found = json.loads(said(capsys, "-t", "onnx>=17", "--format", "json"))  # programs have each target
     assert found["targets"] == expanded("onnx>=17")
     assert {one["target"] for one in found["findings"] if one["id"] == "onnx/Relu/same-rank"} >= {"onnx:17", "onnx:28"}
+
+
+def test_what_differs_by_more_than_levels_stays_apart(model, capsys):
+    node = models.helper.make_node("Gelu", ["x"], ["y"])
+    made = models.model(models.graph([node, models.relu("y", "z")], ["x"], ["z"]), opsets=[("", 24)])
+    (model / "m.onnx").write_bytes(made.SerializeToString())
+    text = " ".join(said(capsys, "-t", "onnx>=18,<24").split())
+    assert "Gelu does not exist at opset 18; it exists from 20 on (likewise at onnx:19)" in text
+    assert "1 of 2 nodes is the same there (likewise at onnx:19)" in text
+    assert "2 of 2 nodes are the same there (likewise up to onnx:23)" in text
+
+
+def test_programs_are_told_which_findings_are_one(model, capsys):
+    found = json.loads(said(capsys, "-t", "onnx:onnxruntime>=1.6,<1.12", "-t", "onnx:5", "--format", "json"))
+    marks = {one["fingerprint"]: one for one in found["findings"]}
+    assert [(len(one["targets"]), one["id"]) for one in found["grouped"]] == [
+        (3, "onnx/model/ir-version"), (6, "onnx/model/opset-import"),
+    ]  # fmt: skip
+    for group in found["grouped"]:
+        assert [marks[mark]["target"] for mark in group["fingerprints"]] == group["targets"]
+        assert {marks[mark]["id"] for mark in group["fingerprints"]} == {group["id"]}
+    assert problems(json.dumps(found)) == []
+    assert "grouped" not in json.loads(said(capsys, "-t", "onnx:5", "--format", "json"))
+    main(
+        [
+            "check",
+            str(DATA / "dxdispatch/one_hot.json"),
+            "-t",
+            "directml<3",
+            "--basis",
+            "documented",
+            "--format",
+            "json",
+        ]
+    )
+    assert {len(group["targets"]) for group in json.loads(capsys.readouterr().out)["grouped"]} == {2}
+
+
+@pytest.mark.parametrize("chosen", ["text", "json", "sarif", "github", "junit"])
+def test_the_targets_of_a_query_are_idle_together(model, capsys, chosen):
+    text = said(capsys, "-t", "directml>=5.0", "-t", "onnx:17", "--format", chosen)
+    assert text.count("the file has no node of directml") == {"junit": 2}.get(chosen, 1)
+    if chosen == "json":
+        (found,) = json.loads(text)["findings"]
+        assert (found["id"], found["target"]) == ("specgate/target-idle", "directml>=5.0")
+        assert found["values"] == {"targets": expanded("directml>=5.0")}
+        assert problems(text) == []
 
 
 def test_queries_in_the_configuration(model, capsys):

@@ -53,6 +53,8 @@ def _run(argv: Sequence[str] | None) -> int:
         write_no_more()
         return UNUSABLE if error.pipe else _unusable(str(error))  # `specgate … | head` needs no message
     except Exception as error:
+        if isinstance(error.__cause__, Stopped):  # by Python 3.11, where a signal came while a class was made
+            raise error.__cause__ from None
         if os.environ.get("SPECGATE_DEBUG"):
             raise
         if isinstance(error, OSError) and error.filename is not None and error.strerror:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.bench.timing import measure
 from specgate.cli.common import as_json, text_table
+from specgate.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
@@ -24,12 +25,14 @@ def bench(arguments: argparse.Namespace) -> int:
     """Measure the groups that were asked for; ratios are the peer's time over ours, so above 1 we are faster."""
     for name in _THREADS:  # read once, when numpy is loaded
         os.environ.setdefault(name, "1")
+    if arguments.repeat < 1:
+        raise InputError(f"expected --repeat 1 or more, found {arguments.repeat}")
     from specgate.bench.groups import GROUPS
 
     results = []
     for name in arguments.what or list(GROUPS):
         for group in GROUPS[name]():
-            measure(group, max(1, arguments.repeat))
+            measure(group, arguments.repeat)
             remarks = group.remarks()
             results.append(_json(group, remarks))
             if arguments.format == "text":

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Graph, Unit
     from specgate.report.options import RenderOptions
     from specgate.targets import Target
-    from specgate.verdict import Basis, Verdict
+    from specgate.verdict import Basis, Finding, Verdict
 
 __all__ = ["Asked", "check"]
 
@@ -98,6 +98,10 @@ class Asked:
             self.passed.add(name)
         return own if unit.descriptor is not None else own[:1] or self.targets[:1]
 
+    def whole(self, graph: Graph) -> list[Finding]:
+        """What is wrong with what was read as a whole, such as the edges of its graph; of other models lint says it."""
+        return graph.findings if graph.dialect == DEFAULT else []
+
     def judge(self, unit: Unit, graph: Graph, target: Target, report: Report) -> Verdict | None:
         """Return the verdict, None without a table; its findings go to the report."""
         from specgate.linting.judging import Judging
@@ -120,8 +124,7 @@ def _answers(source: str, asked: Asked, report: Report) -> list[_Answer]:
     if file is None and all(unit.descriptor is None for unit in graph.units):
         raise InputError(next(iter(graph.units)).reason if graph.units else "expected a descriptor, found none")
     report.files.extend([] if file is None else [file])
-    if graph.dialect == DEFAULT:  # of models of others, lint says what is wrong with the whole
-        report.findings.extend(graph.findings)
+    report.findings.extend(asked.whole(graph))
     answers = [
         _Answer(unit, target, asked.judge(unit, graph, target, report))
         for unit in graph.units
@@ -141,7 +144,7 @@ def _print(
 ) -> None:
     chosen = arguments.format or "text"
     if chosen == "json":
-        emit(as_json(_json(report, answers, options(arguments))), arguments.output)
+        emit(as_json(_json(report, answers, options(arguments, queries=queries))), arguments.output)
         return
     from specgate.report import render
 

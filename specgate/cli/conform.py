@@ -11,10 +11,11 @@ from specgate.cli.common import emit
 from specgate.cli.conform_runtime import FOR_RUNTIMES, conform_runtime
 from specgate.cli.progress import progress
 from specgate.errors import InputError
-from specgate.files import refuse_shared
+from specgate.files import refuse_shared, refuse_unwritable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from specgate.conform.result import Result
 
@@ -25,6 +26,8 @@ def conform(arguments: argparse.Namespace) -> int:
     """Run a campaign and print its report; 1 where a disagreement is unexplained."""
     from specgate.placement.oracle.listed import is_runtime
 
+    if arguments.seconds is not None and not arguments.seconds > 0:  # nan neither
+        raise InputError(f"expected --seconds above 0, found {arguments.seconds}")
     if is_runtime(arguments.dialect):
         return conform_runtime(arguments, progress)
     given = next((f"--{name}" for name in FOR_RUNTIMES if getattr(arguments, name) is not None), None)
@@ -37,7 +40,7 @@ def conform(arguments: argparse.Namespace) -> int:
         raise InputError(f"{error.name} cannot be imported: pip install 'specgate-ml[oracles]'") from None
     from specgate.conform.render import FORMATS
 
-    refuse_shared(path for path in (arguments.output, arguments.record) if path and path != "-")
+    _hold_outputs(path for path in (arguments.output, arguments.record) if path and path != "-")
     if arguments.cases < 1 or arguments.jobs < 0:
         raise InputError("expected --cases of at least 1 and --jobs of at least 0")
     dialect, alone = _whom(arguments.dialect)
@@ -59,6 +62,12 @@ def conform(arguments: argparse.Namespace) -> int:
     if arguments.record:
         _record(result, arguments.record)
     return 1 if result.unexplained else 0
+
+
+def _hold_outputs(paths: Iterable[str]) -> None:
+    outputs = list(paths)
+    refuse_shared(outputs)
+    refuse_unwritable(outputs)
 
 
 def _whom(name: str) -> tuple[str, str | None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.cli.common import emit
 from specgate.errors import InputError
-from specgate.files import refuse_shared
+from specgate.files import refuse_unwritable
 
 if TYPE_CHECKING:
     import argparse
@@ -58,7 +58,7 @@ def conform_runtime(
 
 
 def _check(arguments: argparse.Namespace, formats: tuple[str, ...]) -> None:
-    refuse_shared(path for path in (arguments.output,) if path and path != "-")
+    refuse_unwritable(path for path in (arguments.output,) if path and path != "-")
     for name in _NOT_FOR_RUNTIMES:
         if getattr(arguments, name):
             raise InputError(f"--{name} is not for a runtime such as {arguments.dialect}")

@@ -6,6 +6,7 @@ import runpy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specgate.dialects import is_dialect
 from specgate.errors import InputError
 from specgate.spec.tables import use_specs
 
@@ -19,13 +20,23 @@ def extend(specs: Sequence[str] | None, kernels: Sequence[str] | None) -> None:
     """Load further spec folders, and run the files that register kernels; raise InputError for what is missing."""
     for folder in specs or ():
         if not Path(folder).is_dir():
-            raise InputError("expected a folder laid out as specs/", file=folder)
+            raise InputError(f"expected a folder laid out as specs/, found {_found(folder)}", file=folder)
+        if not any(_of_dialect(part) for part in Path(folder).iterdir()):
+            raise InputError("expected a folder laid out as specs/: DIALECT/operators/NAME.yaml", file=folder)
     if specs:
         use_specs(*(Path(folder) for folder in specs))
     for file in kernels or ():
         if not Path(file).is_file():
-            raise InputError("expected a Python file that calls register_kernel", file=file)
+            raise InputError(f"expected a Python file that calls register_kernel, found {_found(file)}", file=file)
         try:
             runpy.run_path(file, run_name="specgate_kernels")
         except Exception as error:  # the user's own code may fail in any way
             raise InputError(f"failed: {error!r:.200}", file=file) from error
+
+
+def _of_dialect(folder: Path) -> bool:
+    return folder.is_dir() and (is_dialect(folder.name) or (folder / "levels.yaml").is_file())
+
+
+def _found(path: str) -> str:
+    return "nothing there" if not Path(path).exists() else "a folder" if Path(path).is_dir() else "something else"

@@ -64,9 +64,11 @@ class Changing:
         made.report.fixed = made.gone
         return made.report
 
-    def show(self, output: str | None) -> bool:
-        """Print what would change; return whether something would."""
+    def show(self, output: str | None, left: int) -> bool:
+        """Print what would change; return whether something would. left: how many findings stay where nothing does."""
         emit("".join(f"{clean(line, None)}\n" for line in self.diffs), output)
         if self.files:
             sys.stderr.write(f"specgate: would fix {plural(self.gone, 'finding')} in {plural(self.files, 'file')}\n")
+        elif left:
+            sys.stderr.write(f"specgate: would fix none of {plural(left, 'finding')}\n")
         return bool(self.files)

@@ -29,6 +29,8 @@ def import_tables(arguments: argparse.Namespace) -> int:
     if not owner.has_importer:
         raise InputError(f"{owner.name} has no importer; these have one: {', '.join([*importers(), RUNTIME])}")
     if arguments.check:
+        if arguments.operator:
+            raise InputError("--check compares all tables; --operator is for what is written")
         return 1 if owner.compare_tables(arguments.to, _say) else 0
     owner.import_tables(arguments.to, _say, arguments.operator)
     return 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from specgate.cli.common import emit, expect_once, expect_severity, options, selection, targets_of, width
 from specgate.errors import InputError
-from specgate.files import refuse_replaced, refuse_shared
+from specgate.files import refuse_replaced, refuse_shared, refuse_unwritable
 from specgate.linting.config import Config, load_config
 from specgate.linting.files import discover, looks_like_model, quoted, suffixes_of_models
 from specgate.linting.given import STDIN, standard_input
@@ -44,7 +44,10 @@ def lint(arguments: argparse.Namespace) -> int:
     config = load_config(Path(), Path(arguments.config) if arguments.config else None)
     reports = [_report(text) for text in arguments.report]
     selected = selection(arguments, config)
+    if arguments.max_per_rule < 0:
+        raise InputError(f"expected --max-per-rule 0 or more, found {arguments.max_per_rule}")
     refuse_shared(_outputs(arguments, config))
+    refuse_unwritable(_outputs(arguments, config))
     expect_once(arguments.path)
     named = [path for path in arguments.path if path != "-"]
     paths = [path for path in named if not arguments.only_models or _may_be_model(path, config)]
@@ -57,11 +60,11 @@ def lint(arguments: argparse.Namespace) -> int:
     changing = _changing(arguments, selected, config, given=named != arguments.path)
     if named != arguments.path:
         jobs.append(replace(_job(STDIN, arguments, config), path=None, given=standard_input()))
-    report = _gathered(jobs, arguments, changing)
+    report = _gathered(jobs, arguments, config, changing)
     _settle(report, config, arguments)
     failed = selected.apply(report)
     if changing is not None and arguments.diff:
-        failed = changing.show(arguments.output)
+        failed = changing.show(arguments.output, len(report.findings))
     else:
         _write(report, reports, config, arguments)
     _complain(report.unusable)
@@ -123,12 +126,7 @@ def _report(text: str) -> tuple[str, str]:
 def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, arguments: argparse.Namespace) -> None:
     from specgate.report import render
 
-    asked = [
-        *(arguments.target or ()),
-        *config.targets,
-        *(text for rule in config.paths for text in rule.targets or ()),
-    ]
-    shown = options(arguments, root=str(config.root), queries=queries_of(asked))
+    shown = options(arguments, root=str(config.root), queries=_queries(arguments, config))
     chosen = arguments.format or config.format or "text"
     text = render(report, chosen, options=shown)
     for other, file in reports:
@@ -136,7 +134,13 @@ def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, a
     emit(text, arguments.output)
 
 
-def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace, changing: Changing | None) -> Report:
+def _queries(arguments: argparse.Namespace, config: Config) -> dict[str, list[str]]:
+    """Return the targets of each query that may have been asked for."""
+    of_paths = (text for rule in config.paths for text in rule.targets or ())
+    return queries_of([*(arguments.target or ()), *config.targets, *of_paths])
+
+
+def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace, config: Config, changing: Changing | None) -> Report:
     """One report of all files, of those that are changed as they are then; those that are unusable are named in it."""
     report, answered = Report(fixed=None if changing is None else []), 0
     named: dict[str, None] = {}  # not in the report while it grows: it would look through all of them each time
@@ -154,7 +158,7 @@ def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace, changing: Chan
     except PoolClosed as error:
         report.unusable.append(f"{error}: {len(jobs) - answered} of {len(jobs)} files were not judged")
     report.files = list(named)
-    keep_idle(report, named=bool(arguments.target) and not arguments.only_models)
+    keep_idle(report, _queries(arguments, config), named=bool(arguments.target) and not arguments.only_models)
     return report
 
 

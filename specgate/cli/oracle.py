@@ -42,6 +42,8 @@ def listed(_arguments: argparse.Namespace) -> int:
 
 def record(arguments: argparse.Namespace) -> int:
     """Write what a build computes for drawn cases to a file."""
+    if arguments.cases < 1:
+        raise InputError(f"expected --cases of at least 1, found {arguments.cases}")
     package(arguments.dialect).record(
         arguments.level,
         arguments.operator,

@@ -76,8 +76,9 @@ class _Completion(argparse.Action):
 
 
 def _command(commands: Any, name: str, module: str, help_text: str, **more: Any) -> argparse.ArgumentParser:
+    about = more.pop("about", f"{help_text[:1].upper()}{help_text[1:]}.")
     parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=help_text, description=more.pop("about", help_text), formatter_class=Help, **more
+        name, help=help_text, description=about, formatter_class=Help, **more
     )
     parser.set_defaults(module=module, function=name.replace("-", "_").replace(" ", "_"))
     return parser

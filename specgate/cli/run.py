@@ -13,7 +13,7 @@ import numpy as np
 from specgate.cli.progress import progress
 from specgate.descriptors.files import loaded, one_of, placed
 from specgate.descriptors.read import read_text_file
-from specgate.dialects import document_package, model_package, package
+from specgate.dialects import document_package, model_owner, package
 from specgate.errors import Error, InputError
 from specgate.files import Plain, refuse_replaced, refuse_shared, writing
 from specgate.linting.given import TEXT, argument, standard_input
@@ -41,9 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_replaced(wanted.values(), [arguments.file])
     target = parse_target(arguments.target) if arguments.target else None
     given = standard_input() if arguments.file == "-" else argument(arguments.file)
-    owner = model_package(arguments.file) if given is None else package(given.kind) if given.kind != TEXT else None
+    owner = model_owner(arguments.file) if given is None else package(given.kind) if given.kind != TEXT else None
     if owner is not None:
-        with _as_file(arguments.file, given, owner.suffixes[0]) as file:
+        with _as_file(arguments.file, given, (*owner.suffixes, "")[0]) as file:
             if arguments.compare:
                 return _compared(owner, file, inputs, target, arguments, wanted)
             _deliver(_executed(file, inputs, target, arguments), wanted, shown=True)
@@ -175,7 +175,9 @@ def _load(path: str) -> NDArray[Any]:
     try:
         array: NDArray[Any] = np.load(path, allow_pickle=False)
     except (ValueError, OSError, EOFError, MemoryError, SyntaxError) as error:
-        raise InputError(f"cannot be read as .npy: {str(error)[:200]}", file=path) from None
+        # Of a file that is none numpy says that it may be a pickle, and how to load that.
+        reason = "it is no such file" if "pickle" in str(error) else str(error)[:200]
+        raise InputError(f"cannot be read as .npy: {reason}", file=path) from None
     if not isinstance(array, np.ndarray):
         raise InputError("expected one array (.npy), found an archive", file=path)
     return array

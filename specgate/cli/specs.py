@@ -95,6 +95,8 @@ def _with_own(name: str, root: Path) -> tuple[Dialect, list[str]]:
 
 def schema(arguments: argparse.Namespace) -> int:
     """Print the JSON Schema of one kind of spec file, of configuration, reports, baselines, exports or descriptors."""
+    if arguments.dialect is not None and arguments.kind != "descriptor":
+        raise InputError(f"--dialect is for descriptor: the schema of {arguments.kind} is the same for all dialects")
     if arguments.kind in _SHIPPED:
         package, name = _SHIPPED[arguments.kind]
         sys.stdout.write(files(package).joinpath(name).read_text(encoding="utf-8"))

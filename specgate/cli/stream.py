@@ -18,11 +18,11 @@ from specgate.verdict import Report
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from specgate.cli.check import Asked
     from specgate.report.selection import Selection
-    from specgate.verdict import Verdict
+    from specgate.verdict import Finding, Verdict
 
 __all__ = ["stream"]
 
@@ -133,7 +133,7 @@ def _lines(lines: Iterable[bytes], name: str, first: int) -> Iterator[tuple[Give
 def _judged(
     given: Given | str, line: int | None, asked: Asked, selected: Selection
 ) -> Iterator[tuple[dict[str, Any], int]]:
-    from specgate.linting.model import add_lines, graph_of
+    from specgate.linting.model import graph_of
 
     graph = graph_of(given)
     for unit in graph.units:
@@ -145,19 +145,49 @@ def _judged(
         for target in goals:
             report = Report()
             verdict = asked.judge(unit, graph, target, report)
-            if report.findings and line is None:
-                add_lines(report, given if isinstance(given, Given) else None)
+            if line is None:
+                _add_lines(given, report)
             failed = selected.apply(report)
             yield start | _answer(str(target), verdict, report, line), int(failed)
+    yield from _whole(given, line, asked.whole(graph), selected)
+
+
+def _whole(
+    given: Given | str, line: int | None, findings: Sequence[Finding], selected: Selection
+) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield an answer for each graph in what was read that has findings of its own, whatever the target."""
+    for place in dict.fromkeys(found.location for found in findings):
+        report = Report(findings=[found for found in findings if found.location == place])
+        if line is None:
+            _add_lines(given, report)
+        failed = selected.apply(report)
+        if place is not None and report.findings:
+            at = report.findings[0].location or place
+            accepted = not any(found.severity == "error" for found in report.findings)
+            start = _place(at.file, line or at.line, at.node) | {"operator": at.operator, "target": None}
+            verdict = {"verdict": "accepted" if accepted else "rejected", "accepted": accepted}
+            said = {"notes": [], "findings": _findings(report, line), "undecided": []}
+            yield start | verdict | said, int(failed)
+
+
+def _add_lines(given: Given | str, report: Report) -> None:
+    from specgate.linting.model import add_lines
+
+    if report.findings:
+        add_lines(report, given if isinstance(given, Given) else None)
 
 
 def _answer(target: str, verdict: Verdict | None, report: Report, line: int | None) -> dict[str, Any]:
     if verdict is None:
         return {"target": target, "verdict": "no table", "accepted": None}
+    return verdict_json(verdict) | {"findings": _findings(report, line)}
+
+
+def _findings(report: Report, line: int | None) -> list[dict[str, Any]]:
     findings = []
     for found in report.findings:
         entry = finding_json(found)
         if line is not None and entry["location"] is not None:
             entry["location"]["line"] = line
         findings.append(entry)
-    return verdict_json(verdict) | {"findings": findings}
+    return findings

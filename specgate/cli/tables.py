@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from specgate.cli.common import as_json, emit, text_table, width
-from specgate.dialects import SHIPPED, dialect_names, is_dialect, model_package
+from specgate.dialects import SHIPPED, dialect_names, is_dialect, model_owner
 from specgate.errors import InputError
 from specgate.known_targets import known_targets
 from specgate.spec.tables import dialect
@@ -74,13 +74,15 @@ def _listing(target: Target, arguments: argparse.Namespace) -> str:
 
 
 def _operators(text: str, wanted: str | None) -> list[tuple[str, str]]:
-    from specgate.spec.view import find_operators, operator_named
+    from specgate.spec.view import find_operators, no_operator, operator_named
 
     found = [(spec.dialect.name, spec.name) for spec in find_operators(text, wanted)]
     if not found:
         name, slash, operator = text.partition("/")
-        # NoTable, with the nearest name.
-        operator_named(name.lower() if slash else wanted or SHIPPED[0], operator if slash else text)
+        if slash or wanted:
+            # NoTable, with the nearest name.
+            operator_named(name.lower() if slash else wanted or "", operator if slash else text)
+        raise no_operator(text)
     return found
 
 
@@ -131,7 +133,7 @@ def minimum(arguments: argparse.Namespace) -> int:
 
     source = arguments.descriptor
     given = standard_input() if source == "-" else argument(source)
-    owner = model_package(source) if given is None else None
+    owner = model_owner(source) if given is None else None
     kind = given.kind if given is not None else owner.name if owner is not None else TEXT
     model = kind != TEXT
     if arguments.target or arguments.dialect not in {None, kind}:
@@ -142,6 +144,8 @@ def minimum(arguments: argparse.Namespace) -> int:
         return placed_minimum(source if given is None else given, arguments)
     if model:
         return _model_minimum(source if given is None else given, arguments)
+    if arguments.pin:
+        raise InputError("--pin is for models: a descriptor states its sizes")
     if given is None:
         import specgate
 

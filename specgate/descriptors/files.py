@@ -61,7 +61,8 @@ def one_of(entries: Iterable[Placed], name: str) -> Descriptor:
     if len(found) != 1:
         names = ", ".join(place or "(one)" for place, _, _ in found[:MAX_SHOWN])
         more = f" and {len(found) - MAX_SHOWN} more" if len(found) > MAX_SHOWN else ""
-        raise InputError(f"expected one descriptor, found {len(found)}: {names or 'none'}{more}", file=name)
+        counted = f"{len(found)}: {names}{more}" if found else "none"
+        raise InputError(f"expected one descriptor, found {counted}", file=name)
     entry = found[0][2]
     if isinstance(entry, NoTableEntry):
         raise NoTable(f"{name}: {entry.message}")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["load_document", "read_dict", "read_text_file", "write_dict"]
 
 MAX_FILE: Final = 64 * 2**20
+#: How text in UTF-16 begins, as PowerShell 5 writes what it redirects.
+UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 MAX_DEPTH: Final = 200
 _MAX_PLACED: Final = 2**20  # characters of a text that is parsed as YAML for a line
 
@@ -31,8 +33,8 @@ def read_dict(data: Mapping[str, Any], dialect: str | None = None, place: str = 
     if name is None:
         *others, last = (one.shape for one in packages())
         raise InputError(
-            f"expected a descriptor of {', '.join(others)} or {last}; found the keys "
-            f"{', '.join(shown(key, 40) for key in list(data)[:8]) or 'none'}",
+            f"expected a descriptor of {', '.join(others)} or {last}; found "
+            f"{'the keys ' if data else 'no keys'}{', '.join(shown(key, 40) for key in list(data)[:8])}",
             place=place or None,
         )
     return package(name).read(data, place)
@@ -41,6 +43,13 @@ def read_dict(data: Mapping[str, Any], dialect: str | None = None, place: str = 
 def write_dict(descriptor: Descriptor) -> dict[str, Any]:
     """Return a descriptor as a dict in its dialect's own words."""
     return package(descriptor.dialect).write(descriptor)
+
+
+def not_utf8(error: UnicodeDecodeError, file: str) -> InputError:
+    """Return what is wrong with bytes that are no UTF-8. file: what they are called."""
+    if not error.start and error.object.startswith(UTF16):
+        return InputError("expected UTF-8 text, found UTF-16", file=file)
+    return InputError("expected UTF-8 text", file=file, place=f"byte {error.start}")
 
 
 def read_text_file(path: str) -> str:
@@ -54,7 +63,7 @@ def read_text_file(path: str) -> str:
         with open(path, encoding="utf-8-sig") as file:  # noqa: PTH123  # no pathlib on the cold path
             return file.read(MAX_FILE + 1)
     except UnicodeDecodeError as error:
-        raise InputError("expected UTF-8 text", file=path, place=f"byte {error.start}") from None
+        raise not_utf8(error, path) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot be read: {reason}", file=path) from None

@@ -25,6 +25,7 @@ __all__ = [
     "holds_text",
     "importers",
     "is_dialect",
+    "model_owner",
     "model_package",
     "model_suffixes",
     "package",
@@ -109,6 +110,16 @@ def model_package(path: str) -> DialectPackage | None:
     if lowered.endswith(TEXT_SUFFIXES):
         return None
     return next((one for one in packages() if lowered.endswith(one.suffixes)), None)
+
+
+def model_owner(path: str) -> DialectPackage | None:
+    """Return the dialect of a model file, by its suffix or by how it begins; None for descriptors as text.
+
+    What is no text is taken for ONNX, whose reader says what it may be.
+    """
+    if path.lower().endswith(TEXT_SUFFIXES) or holds_text(path):
+        return None
+    return model_package(path) or _by_content(path) or (package("onnx") if b"\0" in _start(path) else None)
 
 
 def package_of(path: str) -> DialectPackage:

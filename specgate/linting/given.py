@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from specgate.descriptors.read import MAX_FILE
+from specgate.descriptors.read import MAX_FILE, UTF16, not_utf8
 from specgate.dialects import package, packages
 from specgate.errors import InputError
 from specgate.slotted import replace, slotted
@@ -46,7 +46,7 @@ class Given:
         try:
             return self.data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise InputError("expected UTF-8 text", file=self.name, place=f"byte {error.start}") from None
+            raise not_utf8(error, self.name) from None
 
 
 def argument(text: str) -> Given | None:
@@ -91,7 +91,7 @@ def source_bytes() -> BinaryIO:
 def kind_of(start: bytes | bytearray) -> str:
     """Return the dialect whose models begin like `start`, `TEXT` for a descriptor file (JSON, YAML)."""
     plain = bytes(start).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if plain.startswith(b"{"):  # so that other packages are not looked up for each descriptor
+    if plain.startswith((b"{", *UTF16)):  # so that other packages are not looked up for each descriptor
         return TEXT
     return next((one.name for one in packages() if one.begins_model(plain[:_SNIFFED])), TEXT)
 

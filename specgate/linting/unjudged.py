@@ -8,7 +8,7 @@ from specgate.slotted import replace
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from specgate.linting.nodes import Graph
     from specgate.targets import Target
@@ -51,25 +51,30 @@ def _nothing(graph: Graph) -> str:
     return f"nothing was judged: {'; '.join(reasons[:2]) if len(reasons) < 3 else reasons[0]}{more}"
 
 
-def keep_idle(report: Report, *, named: bool) -> None:
+def keep_idle(report: Report, queries: Mapping[str, Sequence[str]], *, named: bool) -> None:
     """Keep, of the idle targets of each file, those that judged nothing in any file of the run, each once.
 
+    The targets of a query are idle together, and one finding says so, with the query as its target.
     named: whether they were named for this run. Those of a configuration may be meant for files that this run was not
     given, as pre-commit gives only changed ones: they are notes.
     """
     busy = {target for targets in report.judged.values() for target in targets}
+    of = {target: query for query, targets in queries.items() for target in targets}
     kept: dict[str | None, None] = {}
     findings = []
     for found in report.findings:
         if found.id == _IDLE:
-            if found.target in busy or found.target in kept:
+            query = of.get(found.target or "")
+            if found.target in busy or (query or found.target) in kept:
                 continue
-            kept[found.target] = None
+            kept[query or found.target] = None
             if not named:
                 found = replace(found, severity="note")  # noqa: PLW2901
             if len(report.judged) > 1:
                 dialect = str(found.target).partition(":")[0]
                 message = f"judged nothing: none of the files has a node of {dialect}"
                 found = replace(found, message=message, fix="leave it out", location=None)  # noqa: PLW2901
+            if query is not None:
+                found = replace(found, target=query, values={"targets": list(queries[query])})  # noqa: PLW2901
         findings.append(found)
     report.findings = findings

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from specgate.collecting import gc_paused
+from specgate.dialects import holds_text
 from specgate.errors import InputError
-from specgate.linting.given import Given
+from specgate.linting.given import TEXT, Given
 from specgate.linting.model import graph_of
 from specgate.placement.place import place_graph
 
@@ -37,7 +38,15 @@ def place_model(model: Any, target: Target, device: frozenset[str] | None, setti
 def _placed(
     model: Any, target: Target, device: frozenset[str] | None, settings: LintSettings, file: str | None
 ) -> Placement:
+    if _is_text(model, file):  # whatever else may be wrong with it
+        raise InputError("only an ONNX model is placed", file=file)
     graph = graph_of(model, replace(settings, placing=True))
     if graph.dialect != target.dialect or graph.source is None:
         raise InputError("only an ONNX model is placed", file=file)
     return place_graph(graph, target, device, file)
+
+
+def _is_text(model: Any, file: str | None) -> bool:
+    if isinstance(model, Given):
+        return model.kind == TEXT
+    return file is not None and os.path.isfile(file) and holds_text(file)  # noqa: PTH113

@@ -13,7 +13,7 @@ from specgate.report import counts, nodes_in_order
 from specgate.report.clean import clean, well_formed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from specgate.report.options import RenderOptions
     from specgate.verdict import Finding, Location, NodeContext, NodeRef, Port, Report, Verdict
@@ -46,6 +46,7 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
     found, ignored = identified(report, options)
     counted = {"statistics": _statistics(report)} if options.statistics else {}
     fixed = {} if report.fixed is None else {"fixed": [finding_json(finding) for finding in report.fixed]}
+    alike = {"grouped": _grouped(found, options.queries)} if options.queries else {}
     return {
         "schema": SCHEMA,
         "tables": versions_of_targets(report.targets),
@@ -56,6 +57,7 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
         "counts": counts(report),
         **counted,
         "findings": [finding_json(finding, fingerprint) for finding, fingerprint in found],
+        **alike,
         "undecided": [node_json(node) for node in nodes_in_order(report.undecided)],
         "no_table": [node_json(node) for node in nodes_in_order(report.no_table)],
         **fixed,
@@ -72,6 +74,23 @@ def _statistics(report: Report) -> list[dict[str, Any]]:
     return [
         {"id": well_formed(rule), "severity": severity, "findings": number, "files": files}
         for rule, severity, number, files in statistics(report.findings)
+    ]
+
+
+def _grouped(found: Sequence[tuple[Finding, str]], queries: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+    """Return which findings say the same for several targets of a query, by their fingerprints."""
+    from specgate.report.merging import grouped
+
+    marks = {id(finding): mark for finding, mark in found}
+    return [
+        {
+            "query": well_formed(query),
+            "id": well_formed(alike[0].id),
+            "targets": [well_formed(finding.target or "") for finding in alike],
+            "fingerprints": [marks[id(finding)] for finding in alike],
+        }
+        for query, alike in grouped([finding for finding, _ in found], queries)
+        if query is not None
     ]
 
 

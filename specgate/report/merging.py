@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from specgate.targets import parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from specgate.verdict import Finding
 
-__all__ = ["asked_targets", "merged", "named_targets"]
+__all__ = ["asked_targets", "grouped", "merged", "named_targets"]
 
 _LISTED = 3
 
@@ -19,29 +22,60 @@ def merged(findings: Iterable[Finding], queries: Mapping[str, Sequence[str]]) ->
     """Return findings in which the targets of a query, by its text, are one: all of them, or so many of them."""
     if not queries:
         return list(findings)
+    return [_one(held, query, queries[query]) if query else held[0] for query, held in grouped(findings, queries)]
+
+
+def grouped(
+    findings: Iterable[Finding], queries: Mapping[str, Sequence[str]]
+) -> list[tuple[str | None, list[Finding]]]:
+    """Return findings that say the same for several targets of a query together, in the order of the first of each.
+
+    With the query, None where there is one finding. What they say is the same if it is but for the names of levels.
+    """
     of = {target: query for query, targets in queries.items() for target in targets}
     alike: dict[object, list[Finding]] = {}
     for found in findings:
         query = of.get(found.target or "")
-        key = _key(found, query) if query is not None else id(found)
-        alike.setdefault(key, []).append(found)
-    return [_one(held, of, queries) for held in alike.values()]
+        alike.setdefault(id(found) if query is None else _key(found, query, found.message, found.fix), []).append(found)
+    by_level: dict[object, list[Finding]] = {}
+    for held in alike.values():
+        query = of.get(held[0].target or "")
+        said = {(_spread(f.message, f), _spread(f.fix or "", f)) for f in held if query is not None}
+        key = _key(held[0], query, *said.pop()) if len(said) == 1 else id(held[0])
+        by_level.setdefault(key, []).extend(held)
+    return [(of[held[0].target or ""] if len(held) > 1 else None, held) for held in by_level.values()]
 
 
-def _key(found: Finding, query: str | None) -> object:
-    return (query, found.id, found.severity, found.where, found.message, found.fix, found.levels, found.location)
+def _key(found: Finding, query: str | None, message: str, fix: str | None) -> object:
+    return (query, found.id, found.severity, found.where, message, fix, found.fixable, found.levels, found.location)
 
 
-def _one(alike: list[Finding], of: Mapping[str, str], queries: Mapping[str, Sequence[str]]) -> Finding:
-    first = alike[0]
-    if len(alike) == 1:
-        return first
-    query = of[first.target or ""]
-    names = sorted((found.target or "" for found in alike), key=list(queries[query]).index)
-    if len(names) == len(queries[query]):
-        return replace(first, target=query)
-    said = ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
-    return replace(first, target=query, message=f"{first.message} (at {said})")
+def _spread(text: str, found: Finding) -> str:
+    """Return a text without the names of the finding's target, which are others for each target."""
+    release = (found.target or "").partition(":")[2]
+    names = {release, release.rpartition("-")[2], parse_target(found.target or "").level}
+    for name in names - {""}:
+        text = re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", "{}", text)
+    return text
+
+
+def _one(alike: list[Finding], query: str, targets: Sequence[str]) -> Finding:
+    places = {target: at for at, target in enumerate(targets)}
+    ordered = sorted(alike, key=lambda found: places[found.target or ""])
+    names = [found.target or "" for found in ordered]
+    gap = places[names[-1]] - places[names[0]] >= len(names)
+    first = ordered[0]
+    said = ""
+    if any(found.message != first.message for found in ordered):
+        said = f" (likewise {_listed(names[1:]) if gap or len(names) < 3 else f'up to {names[-1]}'})"
+    elif len(names) < len(targets):
+        said = f" ({_listed(names) if gap or len(names) < 3 else f'{names[0]} to {names[-1]}'})"
+    return replace(first, target=query, message=first.message + said)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"at {', '.join(names[:_LISTED])}{more}"
 
 
 def named_targets(targets: Iterable[str], queries: Mapping[str, Sequence[str]]) -> list[str]:

@@ -150,7 +150,8 @@ class _Writer:
     def summary(self, report: Report) -> None:
         n = counts(report)
         if report.targets:
-            each = " (a node counts once for each)" if len(report.targets) > 1 else ""
+            counted = "nodes and findings count" if self.queries else "a node counts"
+            each = f" ({counted} once for each)" if len(report.targets) > 1 else ""
             named = named_targets(report.targets, self.queries)
             self.put(f"targets: {', '.join(named)}{each}", hang="  ")
         kinds = [plural(n["errors"], "error"), plural(n["warnings"], "warning")]

@@ -27,6 +27,10 @@ __all__ = ["rule_names", "rule_reference"]
 def rule_reference(rule_id: str) -> dict[str, Any]:
     """Return all that is known of a rule by its id (``directml/ONE_HOT/axis-range``); InputError for no such id."""
     parts = rule_id.split("/")
+    if len(parts) == 2 and is_dialect(parts[0]) and parts[1] in dialect(parts[0]).tables.operators:
+        forms = dialect(parts[0]).operator(parts[1]).rule_forms
+        known = ", ".join(dict.fromkeys(form.name for form in forms)) or "level"
+        raise InputError(f"expected a rule of {parts[1]} behind a slash, one of {known}")
     if len(parts) != 3 or not is_dialect(parts[0]):
         raise InputError(f"expected a rule id such as directml/ONE_HOT/axis-range, found {rule_id!r:.100}")
     table = dialect(parts[0])

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from specgate.dialects import dialect_names, is_dialect
+from specgate.errors import NoTable
 from specgate.levels import LevelSet
 from specgate.spec.history import distinct, more_from, steps
 from specgate.spec.tables import dialect
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
-    "OperatorSupport", "field_facts", "find_operators", "observed", "operator_named", "operator_support",
+    "OperatorSupport", "field_facts", "find_operators", "no_operator", "observed", "operator_named", "operator_support",
     "operators_at", "resolved_table", "rules_of", "shown_cell",
 ]  # fmt: skip
 
@@ -51,6 +52,18 @@ def operator_named(dialect_name: str, name: str) -> OperatorSpec:
         return table.operator(name)
     found = find_operators(name, dialect_name)
     return found[0] if found else table.operator(name.removeprefix(_PREFIX))
+
+
+def no_operator(name: str) -> NoTable:
+    """Return the error that no dialect has an operator, with those whose names are almost so."""
+    from difflib import get_close_matches  # few names are wrong
+
+    near = []
+    for each in dialect_names():
+        known = {operator.lower(): operator for operator in dialect(each).tables.operators}
+        near += [f"{each}/{known[match]}" for match in get_close_matches(name.lower(), known, 1, 0.8)]
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return NoTable(f"no dialect has a table for {name!r:.80}{hint}")
 
 
 def _folded(text: str) -> str:

@@ -85,7 +85,7 @@ def test_what_has_no_table_is_named(save):
 def test_read_one_wants_exactly_one(save):
     with pytest.raises(InputError, match=r"file\.json: expected one descriptor, found 2: \[0\], \[1\]$"):
         read_one(save([ONE, NODE]))
-    with pytest.raises(InputError, match="found 0: none"):
+    with pytest.raises(InputError, match="expected one descriptor, found none"):
         read_one(save([]))
     with pytest.raises(InputError, match=r"found 20: .*\[7\] and 12 more"):
         read_one(save([ONE] * 20))

@@ -79,6 +79,36 @@ def test_checks_of_the_kernel_of_the_cpu_are_not_those_of_directml():
     assert not any(node.refused for node in specgate.place(made, "onnxruntime-directml:1.24.4"))
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, "created"),
+        ({"num_heads": 0}, "fails"),
+        ({"x": [4, 4]}, "fails"),
+        ({"x": [1, 1, 2, 4]}, "fails"),
+        ({"b": [1, 12]}, "fails"),
+        ({"b": [11]}, "created"),
+        ({"p": [1, 2, 6, 2]}, "created"),
+        ({"p": [1, 2, 6, 2], "outputs": ("y", "present")}, "fails"),
+        ({"p": [2, 1, 2, 6, 2], "outputs": ("y", "present")}, "created"),
+    ],
+)
+@pytest.mark.parametrize("release", [OLD, NEW])
+def test_what_is_asked_of_attention_with_packed_weights(given, expected, release):
+    given = {"x": [1, 2, 4], "b": [12], "p": [2, 1, 2, 6, 2], "num_heads": 2, "outputs": ("y",), **given}
+    x, b, p = (given.pop(name) for name in "xbp")
+    inputs = [info("x", x), info("w", [4, 12]), info("b", b), None, info("p", p)]
+    assert session(one("Attention", inputs, **given), release) == expected
+    if given["num_heads"]:
+        inputs[2] = None  # without a bias nothing is asked
+        assert session(one("Attention", inputs, **given), release) == "created"
+        for sizes, alike in (([4, 4], "fails"), ([4, 4, 4], expected)):
+            inputs[2] = info("b", b)
+            assert session(one("Attention", inputs, qkv_hidden_sizes=sizes, **given), release) == alike
+    inputs = [info("x", x, UINT8), info("w", [4, 12], UINT8), info("b", b), info("s", []), info("t", [])]
+    assert session(one("QAttention", [*inputs, None, None, None, info("p", p)], **given), release) == expected
+
+
 def test_checks_that_the_tables_do_not_have():
     scales = [info("a", [2], UINT8), info("as", []), info("az", [], UINT8), info("b", [2], UINT8), info("bs", [])]
     rest = [info("bz", [], UINT8), info("cs", []), info("cz", [], UINT8)]

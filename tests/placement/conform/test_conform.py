@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,6 +21,7 @@ from specgate.placement.conform.render import FORMATS
 from specgate.placement.oracle.answer import Answer, Created, Placed
 from specgate.placement.registrations import runtime_tables
 from specgate.targets import parse_target
+from tests.paths import ROOT
 
 onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
 TARGET = "onnxruntime-directml:1.24.4"
@@ -266,3 +268,13 @@ def test_a_wrong_placement_is_a_difference_of_its_own(monkeypatch):
     found = running.run(plan, opened=lambda _: Oracle())
     assert {each.aspect for each in found.differences} == {"answer"}
     assert "ValueError" in found.differences[0].ours
+
+
+@pytest.mark.parametrize("name", ["onnxruntime.md", "onnxruntime-directml.md"])
+def test_kept_reports_have_the_names_of_today(name):
+    text = (ROOT / "tests/conformance/reports" / name).read_text(encoding="utf-8")
+    assert "nothing unexplained" in text
+    said = {entry["name"]: entry["says"] for entry in runtime_tables()["observed"]}
+    found = re.findall(r"^- `([\w-]+)`: (.*)$", text, re.MULTILINE)
+    assert len(found) > 10
+    assert [each for each in found if said.get(each[0]) != each[1]] == []

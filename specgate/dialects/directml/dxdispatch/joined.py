@@ -1,12 +1,14 @@
-"""What IDMLDevice1::CompileGraph asks of the edges of a graph, as findings on a model file.
+"""What IDMLDevice1::CompileGraph asks of the edges of a graph, as findings on the file that holds it.
 
 The page of DML_GRAPH_DESC lets an edge join tensors of other types, sizes and numbers of dimensions, if both have
 the same bytes. The build of feature level 6.2 was asked about every rule here: it answers E_INVALIDARG where one is
-broken, and passes to what needs a real device where only types, sizes and numbers of dimensions differ.
+broken, and passes to what needs a real device where only types, sizes and numbers of dimensions differ. Of outputs the
+page wants an edge for each that is not optional, the build for one of each node.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor
+    from specgate.verdict import Severity
 
-__all__ = ["RULES", "edge_findings"]
+__all__ = ["RULES", "Edge", "GraphNode", "broken_edges", "edge_findings"]
 
 _PAGE: Final = {
     "page": "ns-directml-dml_graph_desc",
@@ -39,13 +42,22 @@ RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
         "tensors that an edge joins, or one input of the graph fills, have one TotalTensorSizeInBytes",
         _PAGE,
     ),
-    "edge-missing": ("error", "every tensor of a node that is not optional is joined by an edge", _PAGE),
+    "edge-missing": (
+        "error",
+        "every input of a node that is given, or not optional, is joined by an edge, and at least one of its outputs",
+        _PAGE,
+    ),
     "edge-owned": (
         "error",
         "an input that DirectML owns is filled by an input of the graph, which fills no other that it does not own",
         _PAGE,
     ),
     "edge-twice": ("error", "one edge alone fills an input of a node, or an output of the graph", {}),
+    "edge-unused": (
+        "note",
+        "every output of a node that is not optional is joined by an edge; builds want one for each node alone",
+        _PAGE,
+    ),
     "graph-cycle": ("error", "no node of a graph reads what is computed from itself", _PAGE),
 }
 
@@ -72,6 +84,26 @@ class _Slot(NamedTuple):
         return self.tensor is not None and bool((self.tensor.flags or 0) & 1)
 
 
+class Edge(NamedTuple):
+    """One edge. where: it stands. source, goal: the node and which of its outputs or inputs, None for the graph itself.
+
+    end: which input or output of the graph it is, where it is one.
+    """
+
+    where: str
+    source: tuple[int, int] | None
+    goal: tuple[int, int] | None
+    end: int = 0
+
+
+class GraphNode(NamedTuple):
+    """One node. name: it is called in messages. descriptor: None where it is a constant, or was not seen."""
+
+    where: str
+    name: str
+    descriptor: Descriptor | None
+
+
 def edge_findings(document: Mapping[str, Any], file: str) -> Iterator[Finding]:
     """Yield what the graphs of a loaded model file break; raise InputError for what cannot be read."""
     raw = document.get("dispatchables", {})
@@ -83,21 +115,53 @@ def edge_findings(document: Mapping[str, Any], file: str) -> Iterator[Finding]:
             desc = one.raw.get("desc") or one.raw.get("Desc") or {}
             made = {key: other.descriptor for key, other in model.dispatchables.items()}
             at = Location(file, None, place_of("dispatchables", name), GRAPH)
-            for rule, where, message in _Graph(desc, made).broken():
-                yield Finding(f"{NAME}/model/{rule}", "error", message, where, location=at)
+            yield from broken_edges(list(_nodes(desc, made)), list(_edges(desc)), at)
+
+
+def _nodes(desc: Mapping[str, Any], made: Mapping[str, Descriptor | None]) -> Iterator[GraphNode]:
+    for index, node in enumerate(desc.get("Nodes", [])):
+        name = node.get("Operator")
+        descriptor = made.get(name) if isinstance(name, str) else None
+        yield GraphNode(f"Nodes[{index}]", str(name or f"node {index}"), descriptor)
+
+
+def _edges(desc: Mapping[str, Any]) -> Iterator[Edge]:
+    for index, edge in enumerate(desc.get("InputEdges", [])):
+        yield Edge(f"InputEdges[{index}]", None, _goal(edge), edge["GraphInputIndex"])
+    for index, edge in enumerate(desc.get("IntermediateEdges", [])):
+        yield Edge(f"IntermediateEdges[{index}]", _source(edge), _goal(edge))
+    for index, edge in enumerate(desc.get("OutputEdges", [])):
+        yield Edge(f"OutputEdges[{index}]", _source(edge), None, edge["GraphOutputIndex"])
+
+
+def _source(edge: Mapping[str, Any]) -> tuple[int, int]:
+    return edge["FromNodeIndex"], edge["FromNodeOutputIndex"]
+
+
+def _goal(edge: Mapping[str, Any]) -> tuple[int, int]:
+    return edge["ToNodeIndex"], edge["ToNodeInputIndex"]
+
+
+def broken_edges(nodes: Sequence[GraphNode], edges: Sequence[Edge], at: Location) -> Iterator[Finding]:
+    """Yield what the edges of a graph break. at: where the graph is."""
+    for rule, where, message in _Graph(nodes, edges).broken():
+        yield Finding(f"{NAME}/model/{rule}", _severity(rule), message, where, location=at)
+
+
+def _severity(rule: str) -> Severity:
+    return "note" if RULES[rule][0] == "note" else "error"
 
 
 class _Graph:
     """The nodes' tensors and the edges of one graph."""
 
-    def __init__(self, desc: Mapping[str, Any], made: Mapping[str, Descriptor | None]) -> None:
-        self.names = [str(node.get("Operator") or f"node {i}") for i, node in enumerate(desc.get("Nodes", []))]
-        found = [made.get(str(node.get("Operator"))) for node in desc.get("Nodes", [])]
-        self.inputs = [_slots(one, "input") for one in found]
-        self.outputs = [_slots(one, "output") for one in found]
-        self.given, self.taken, self.between = (
-            desc.get(f"{kind}Edges", []) for kind in ("Input", "Output", "Intermediate")
-        )
+    def __init__(self, nodes: Sequence[GraphNode], edges: Sequence[Edge]) -> None:
+        self.nodes = nodes
+        self.inputs = [_slots(node.descriptor, "input") for node in nodes]
+        self.outputs = [_slots(node.descriptor, "output") for node in nodes]
+        self.given = [edge for edge in edges if edge.source is None]
+        self.taken = [edge for edge in edges if edge.goal is None]
+        self.between = [edge for edge in edges if edge.source is not None and edge.goal is not None]
 
     def broken(self) -> Iterator[tuple[str, str, str]]:
         """Yield each rule that is broken, where, and what is wrong."""
@@ -107,62 +171,79 @@ class _Graph:
         if self._has_cycle():
             yield "graph-cycle", "IntermediateEdges", "the edges between nodes lead back to where they began"
 
-    def _slot(self, edge: Mapping[str, Any], kind: str) -> tuple[str, _Slot] | None:
+    def _slot(self, end: tuple[int, int] | None, slots: Sequence[Sequence[_Slot] | None]) -> tuple[str, _Slot] | None:
         """Return the tensor at one end of an edge with what it is called; None where it was not seen."""
-        end, slots = ("To", self.inputs) if kind == "Input" else ("From", self.outputs)
-        node, place = edge[f"{end}NodeIndex"], edge[f"{end}Node{kind}Index"]
-        known = slots[node]
-        if known is None or place >= len(known):
+        known = None if end is None else slots[end[0]]
+        if end is None or known is None or end[1] >= len(known):
             return None
-        return f"{known[place].name} of {self.names[node]}", known[place]
+        return f"{known[end[1]].name} of {self.nodes[end[0]].name}", known[end[1]]
 
     def _edges(self) -> Iterator[tuple[str, str, str]]:
-        for index, edge in enumerate(self.between):
-            where = f"IntermediateEdges[{index}]"
-            source, goal = self._slot(edge, "Output"), self._slot(edge, "Input")
+        for edge in self.between:
+            source, goal = self._slot(edge.source, self.outputs), self._slot(edge.goal, self.inputs)
             if goal is not None and goal[1].owned:
                 yield (
                     "edge-owned",
-                    where,
+                    edge.where,
                     f"{goal[0]} is OWNED_BY_DML, so an input of the graph must fill it, not a node",
                 )
             if source is not None and goal is not None:
-                yield from _other_bytes(where, source, goal)
+                yield from _other_bytes(edge.where, source, goal)
 
     def _inputs_of_the_graph(self) -> Iterator[tuple[str, str, str]]:
         first: dict[int, tuple[str, _Slot]] = {}
-        for index, edge in enumerate(self.given):
-            goal = self._slot(edge, "Input")
+        for edge in self.given:
+            goal = self._slot(edge.goal, self.inputs)
             if goal is None:
                 continue
-            before = first.setdefault(edge["GraphInputIndex"], goal)
-            where = f"InputEdges[{index}]"
-            yield from _other_bytes(where, before, goal)
+            before = first.setdefault(edge.end, goal)
+            yield from _other_bytes(edge.where, before, goal)
             if before[1].owned != goal[1].owned:
                 owned, other = (before[0], goal[0]) if before[1].owned else (goal[0], before[0])
-                yield "edge-owned", where, f"one input of the graph fills {owned}, which is OWNED_BY_DML, and {other}"
+                said = f"one input of the graph fills {owned}, which is OWNED_BY_DML, and {other}"
+                yield "edge-owned", edge.where, said
 
     def _counts(self) -> Iterator[tuple[str, str, str]]:
         """Yield tensors that no edge joins, and what two edges fill."""
-        read = [(edge["ToNodeIndex"], edge["ToNodeInputIndex"]) for edge in (*self.given, *self.between)]
-        written = {(edge["FromNodeIndex"], edge["FromNodeOutputIndex"]) for edge in (*self.taken, *self.between)}
-        for slots, joined in ((self.inputs, set(read)), (self.outputs, written)):
-            for node, known in enumerate(slots):
-                for place, slot in enumerate(known or ()):
-                    if not slot.optional and (node, place) not in joined:
-                        yield "edge-missing", f"Nodes[{node}]", f"no edge joins {slot.name} of {self.names[node]}"
-        for node, place in sorted({one for one in read if read.count(one) > 1}):
-            yield "edge-twice", f"Nodes[{node}]", f"several edges fill input {place} of {self.names[node]}"
-        ends = [edge["GraphOutputIndex"] for edge in self.taken]
-        for end in sorted({one for one in ends if ends.count(one) > 1}):
+        read = Counter(edge.goal for edge in (*self.given, *self.between) if edge.goal is not None)
+        written = {edge.source for edge in (*self.taken, *self.between)}
+        for index, known in enumerate(self.inputs):
+            for place, slot in enumerate(known or ()):
+                if (slot.tensor is not None or not slot.optional) and (index, place) not in read:
+                    yield self._of_node("edge-missing", index, f"no edge joins {slot.name}")
+        for index, known in enumerate(self.outputs):
+            left = [slot for place, slot in enumerate(known or ()) if (index, place) not in written]
+            if left and len(left) == len(known or ()):
+                names = " or ".join(slot.name for slot in left)
+                yield self._of_node("edge-missing", index, f"no edge joins {names}")
+            else:
+                for slot in left:
+                    if not slot.optional:
+                        yield self._of_node("edge-unused", index, f"no edge joins {slot.name}")
+        for (index, place), count in sorted(read.items()):
+            if count > 1:
+                yield self._of_node("edge-twice", index, f"several edges fill input {place}")
+        ends = Counter(edge.end for edge in self.taken)
+        for end in sorted(one for one, count in ends.items() if count > 1):
             yield "edge-twice", "OutputEdges", f"several edges fill output {end} of the graph"
 
+    def _of_node(self, rule: str, index: int, said: str) -> tuple[str, str, str]:
+        return rule, self.nodes[index].where, f"{said} of {self.nodes[index].name}"
+
     def _has_cycle(self) -> bool:
-        waiting = {node: {e["FromNodeIndex"] for e in self.between if e["ToNodeIndex"] == node} for node in
-                   range(len(self.names))}  # fmt: skip
-        while ready := {node for node, sources in waiting.items() if not sources}:
-            waiting = {node: sources - ready for node, sources in waiting.items() if node not in ready}
-        return bool(waiting)
+        """Whether nodes are left when, again and again, one is taken away that reads of none."""
+        steps = [(edge.source[0], edge.goal[0]) for edge in self.between if edge.source and edge.goal]
+        readers: dict[int, list[int]] = {}
+        for source, goal in steps:
+            readers.setdefault(source, []).append(goal)
+        waits = Counter(goal for _, goal in steps)
+        ready = [node for node in range(len(self.nodes)) if not waits[node]]
+        for node in ready:  # which grows
+            for reader in readers.get(node, ()):
+                waits[reader] -= 1
+                if not waits[reader]:
+                    ready.append(reader)
+        return len(ready) < len(self.nodes)
 
 
 def _other_bytes(where: str, one: tuple[str, _Slot], other: tuple[str, _Slot]) -> Iterator[tuple[str, str, str]]:

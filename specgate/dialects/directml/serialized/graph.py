@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.native.abi import Member
     from specgate.dialects.directml.serialized.flatbuffer import Table
 
-__all__ = ["Node", "begins_graph", "read_graph"]
+__all__ = ["Node", "begins_graph", "read_ends", "read_graph"]
 
 _OPERATOR, _CONSTANT = 1, 2
 _BY_NAME: Final = 1
@@ -91,6 +91,15 @@ def read_graph(content: bytes, file: str) -> list[Node]:
         where = ".".join(part for part in (place, error.place) if part)
         raise InputError(error.message, file=file, place=where or None) from None
     return nodes
+
+
+def read_ends(content: bytes, file: str) -> tuple[list[str], list[str]]:
+    """Return the names of the inputs and of the outputs of a serialised graph; raise InputError."""
+    try:
+        graph = root_of(content)
+        return graph.texts(1), graph.texts(2)
+    except InputError as error:
+        raise InputError(error.message, file=file) from None
 
 
 def _owned(tables: Sequence[Table]) -> frozenset[str]:

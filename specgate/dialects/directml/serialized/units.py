@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specgate.dialects.directml import reader
-from specgate.dialects.directml.serialized.graph import read_graph
+from specgate.dialects.directml.dxdispatch.graph import GRAPH
+from specgate.dialects.directml.dxdispatch.joined import Edge, GraphNode, broken_edges
+from specgate.dialects.directml.serialized.graph import read_ends, read_graph
 from specgate.dialects.directml.tensor import NAME
 from specgate.errors import InputError, NoTable
 from specgate.linting.files import read_whole
@@ -14,6 +16,8 @@ from specgate.linting.nodes import Graph, Unit
 from specgate.verdict import Location
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from specgate.dialects.directml.serialized.graph import Node
 
 __all__ = ["MAX_BYTES", "graph_of_data", "graph_of_file"]
@@ -29,13 +33,45 @@ def graph_of_file(path: str) -> Graph:
 
 def graph_of_data(content: bytes, file: str) -> Graph:
     """Return the nodes of a serialised graph that was read already. file: what it is called in messages."""
-    units = []
-    for index, node in enumerate(read_graph(content, file)):
-        if node.fields is not None:
-            units.append(_unit(node, f"nodes[{index}]{f' {node.name!r:.80}' if node.name else ''}", file))
+    nodes = read_graph(content, file)
+    places = [f"nodes[{index}]{f' {node.name!r:.80}' if node.name else ''}" for index, node in enumerate(nodes)]
+    units = {at: _unit(node, places[at], file) for at, node in enumerate(nodes) if node.fields is not None}
     if not units:
         raise InputError("expected at least one operator, found constants alone", file=file)
-    return Graph(NAME, units)
+    made = [
+        GraphNode(place, node.name or f"node {at}", units[at].descriptor if at in units else None)
+        for at, (node, place) in enumerate(zip(nodes, places, strict=True))
+    ]
+    edges = list(_edges(nodes, places, *read_ends(content, file)))
+    return Graph(
+        NAME, [*units.values()], findings=list(broken_edges(made, edges, Location(file, None, "graph", GRAPH)))
+    )
+
+
+def _edges(
+    nodes: Sequence[Node], places: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]
+) -> Iterator[Edge]:
+    """Yield the edges that names stand for, as a runtime makes them: a name that nothing before writes stands for none.
+
+    Constants count as inputs of the graph, which the runtime makes of those that are kept elsewhere.
+    """
+    ends: dict[str, int] = {}  # by name: which input of the graph, or of its constants
+    for name in (*inputs, *(name for node in nodes if node.fields is None for name in node.writes)):
+        if name:
+            ends.setdefault(name, len(ends))
+    last = {name: at for at, name in enumerate(outputs)}
+    written: dict[str, tuple[int, int]] = {}
+    for index, node in enumerate(nodes):
+        for place, name in enumerate(node.reads):
+            if name in ends:
+                yield Edge(places[index], None, (index, place), ends[name])
+            elif name in written:
+                yield Edge(places[index], written[name], (index, place))
+        for place, name in enumerate(node.writes):
+            if name and node.fields is not None:
+                written[name] = (index, place)
+                if name in last:
+                    yield Edge(places[index], (index, place), None, last[name])
 
 
 def _unit(node: Node, place: str, file: str) -> Unit:

@@ -49,15 +49,16 @@ __all__ = [
 ]
 
 _NEARLY = MAX_NESTING - 10  # from this level on every message is counted; none but graphs and types go deeper than 10
+_SHALLOW = _NEARLY // 2  # below this level a type of at most 127 bytes ends before it is near
 
 
 def read_graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
     _enter(reader, spans, "GraphProto", depth)
     graph = OnnxGraph()
     runs = Runs()
-    shallow = depth < _NEARLY // 2  # at 127 bytes a type that is shared goes no deeper than that
-    quick = _graph_fields(reader, spans, graph, runs) if shallow else reader.fields(spans, PROTO["GraphProto"])
-    for name, value, end in quick:
+    quick = depth < _SHALLOW
+    fields = _graph_fields(reader, spans, graph, runs) if quick else reader.fields(spans, PROTO["GraphProto"])
+    for name, value, end in fields:
         if name == "node":
             node, bare = read_node(reader, value, end, depth)
             if bare:
@@ -238,8 +239,7 @@ def read_value_info(reader: Source, begin: int, end: int, depth: int) -> OnnxVal
     if plain is not None:
         named, data, at = plain
         read = partial(_type, reader, [(at, at + len(data))], depth + 2)
-        # At 127 bytes it goes no deeper than that.
-        return OnnxValueInfo(named, reader.type(data, read) if depth < _NEARLY // 2 else read())
+        return OnnxValueInfo(named, reader.type(data, read) if depth < _SHALLOW else read())
     info = OnnxValueInfo()
     types: list[Span] = []
     for name, value, stop in reader.fields([(begin, end)], PROTO["ValueInfoProto"]):

@@ -57,13 +57,15 @@ def opened(name: str) -> Iterator[tuple[BinaryIO, int]]:
                 raise InputError("expected a regular file", file=name)
             yield file, status.st_size
     except OSError as error:
-        raise InputError(f"the file cannot be read: {error.strerror or error}", file=name) from None
+        raise InputError(f"cannot be read: {error.strerror or error}", file=name) from None
     except ValueError as error:  # os.stat's, of a path that cannot be one
         raise InputError(f"the path cannot be used: {error}", file=repr(name)) from None
 
 
 def read_open(file: BinaryIO, size: int, name: str) -> OnnxModel:
     """Read a model's structure from an open file, which is called `name`."""
+    if not size:
+        raise InputError("expected a binary ONNX model, found nothing", file=name)
     model = _read(file, size, name)
     model.file = name
     return model

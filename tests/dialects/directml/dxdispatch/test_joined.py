@@ -117,6 +117,69 @@ def test_optional_tensors_need_no_edge_and_those_of_an_array_are_counted_one_by_
     assert told(tmp_path, document) == []
 
 
+HALF = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 1], "TotalTensorSizeInBytes": 8}
+VALUES = {"InputTensor": SAME, "OutputValueTensor": HALF, "OutputIndexTensor": {**HALF, "DataType": "UINT32"}}
+TOP = {"type": "TOP_K", "desc": {**VALUES, "Axis": 3, "K": 1}}
+
+
+def test_one_output_of_several_is_enough_for_the_build_and_not_for_the_page(tmp_path: Path) -> None:
+    document = graph({})
+    document["dispatchables"]["b"] = TOP
+    assert told(tmp_path, document) == [("edge-unused", "Nodes[1]")]
+    assert main(["check", str(tmp_path / "graph.json"), "-t", "directml:6.4"]) == 0  # a note
+    edges = document["dispatchables"]["graph"]["desc"]
+    edges["OutputEdges"] = [OUTPUT, {**OUTPUT, "FromNodeOutputIndex": 1, "GraphOutputIndex": 1}]
+    assert told(tmp_path, document) == []
+    edges["OutputEdges"] = []
+    assert told(tmp_path, document) == [("edge-missing", "Nodes[1]")]
+
+
+def test_an_optional_input_that_is_given_needs_an_edge(tmp_path: Path) -> None:
+    document = graph({})
+    product: dict[str, Any] = {f"{name}Tensor": SAME for name in ("A", "B", "C", "Output")}
+    product |= {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 1.0}
+    document["dispatchables"]["b"] = {"type": "GEMM", "desc": product}
+    edges = document["dispatchables"]["graph"]["desc"]
+    edges["IntermediateEdges"] = [{**BETWEEN, "ToNodeInputIndex": place} for place in range(2)]
+    assert told(tmp_path, document) == [("edge-missing", "Nodes[1]")]
+    edges["IntermediateEdges"].append({**BETWEEN, "ToNodeInputIndex": 2})
+    assert told(tmp_path, document) == []
+
+
+def test_an_operator_is_never_taken_for_a_constant(tmp_path: Path) -> None:
+    document = graph({})
+    document["dispatchables"]["None"] = TOP
+    document["dispatchables"]["graph"]["desc"]["Nodes"].append({"type": "CONSTANT"})
+    assert told(tmp_path, document) == []
+
+
+def test_a_long_chain_is_no_cycle(tmp_path: Path) -> None:
+    count = 3000
+    nodes = [{"type": "OPERATOR", "Operator": "a"}] * count
+    steps = [{**BETWEEN, "FromNodeIndex": at, "ToNodeIndex": at + 1} for at in range(count - 1)]
+    end = [{**OUTPUT, "FromNodeIndex": count - 1}]
+    assert told(tmp_path, graph({}, Nodes=nodes, IntermediateEdges=steps, OutputEdges=end)) == []
+    steps[0] = {**BETWEEN, "FromNodeIndex": count - 1, "ToNodeIndex": 1}
+    found = told(tmp_path, graph({}, Nodes=nodes, IntermediateEdges=steps, OutputEdges=end))
+    assert ("graph-cycle", "IntermediateEdges") in found
+
+
+def test_lines_of_json_have_one_for_the_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "graph.json"
+    for document, code in ((graph({}), 0), (graph({"TotalTensorSizeInBytes": 32}), 1)):
+        path.write_text(json.dumps(document, indent=1))
+        assert main(["check", str(path), "-t", "directml:6.4", "-t", "directml:5.0", "--format", "jsonl"]) == code
+        *answers, last = map(json.loads, capsys.readouterr().out.splitlines())
+        assert [one["verdict"] for one in answers][:3] == ["accepted"] * 3
+        assert len(answers) == 4 - (code == 0)
+    assert (last["node"], last["operator"], last["target"]) == ("dispatchables/graph", "DML_GRAPH_DESC", None)
+    assert (last["verdict"], last["accepted"]) == ("rejected", False)
+    assert [found["id"] for found in last["findings"]] == ["directml/model/edge-bytes"]
+    assert last["line"] == last["findings"][0]["location"]["line"]
+    assert main(["check", str(path), "--format", "jsonl", "--ignore", "directml/model"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
 def test_check_says_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "graph.json"
     path.write_text(json.dumps(graph({"TotalTensorSizeInBytes": 32}), indent=1))

@@ -107,6 +107,38 @@ def test_an_output_that_nothing_reads_has_no_name():
     assert node.fields == ABS
 
 
+WIDE = {**TENSOR, "Sizes": [1, 1, 2, 4], "TotalTensorSizeInBytes": 32}
+WIDER = {"type": "DML_OPERATOR_ELEMENT_WISE_ABS", "desc": {"InputTensor": WIDE, "OutputTensor": WIDE}}
+FIRST = Operator(ABS, ["x"], ["m"], "first")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        ([FIRST, Operator(ABS, ["m"], ["y"], "second")], []),
+        ([Constant("x", None), FIRST, Operator(ABS, ["m"], ["y"], "second")], []),
+        ([Constant("c", bytes(16)), Operator(ABS, ["c"], ["m"], "first"), Operator(ABS, ["m"], ["y"])], []),
+        ([FIRST, Operator(WIDER, ["m"], ["y"], "second")], [("edge-bytes", "nodes[1] 'second'")]),
+        ([FIRST, Operator(WIDER, ["x"], ["y"], "second")],
+         [("edge-bytes", "nodes[1] 'second'"), ("edge-missing", "nodes[0] 'first'")]),
+        ([Operator(ABS, ["z"], ["y"], "lost")], [("edge-missing", "nodes[0] 'lost'")]),
+        ([Operator(ABS, ["m"], ["y"], "second"), FIRST],  # it is read from the first to the last
+         [("edge-missing", "nodes[0] 'second'"), ("edge-missing", "nodes[1] 'first'")]),
+        ([Operator(ABS, ["x"], [""], "lost")], [("edge-missing", "nodes[0] 'lost'")]),
+        ([FIRST, Operator(ABS, ["m"], ["y"], "second"), Operator(ABS, ["m"], ["y"], "third")],
+         [("edge-twice", "OutputEdges")]),
+    ],
+)  # fmt: skip
+def test_edges_are_held_against_each_other(tmp_path, capsys, nodes, expected):
+    path = tmp_path / "g.bin"
+    path.write_bytes(graph(*nodes, inputs=["x"], outputs=["y"]))
+    found = specgate.lint(path, ["directml:6.4"]).findings
+    assert [(one.id.removeprefix("directml/model/"), one.where) for one in found] == expected
+    for more in ([], ["--format", "jsonl"]):
+        assert main(["check", str(path), "-t", "directml:6.4", *more]) == bool(expected)
+        assert capsys.readouterr().out.count("directml/model/edge-") == len(expected)
+
+
 def test_an_operator_that_is_not_known_has_no_table(tmp_path, capsys):
     unknown = Operator({**ABS, "type": "DML_OPERATOR_ELEMENT_WISE_ABS"}, ["x"], ["y"], "new")
     data = graph(unknown).replace(b"DML_OPERATOR_ELEMENT_WISE_ABS", b"DML_OPERATOR_ELEMENT_WISE_XYZ")

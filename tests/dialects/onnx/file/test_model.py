@@ -1172,7 +1172,7 @@ def test_what_is_no_file_is_refused_without_waiting(tmp_path: Path) -> None:
         tmp_path / "empty" / "below": "cannot be read: Not a directory",
         tmp_path / "loop": "cannot be read: ",
         tmp_path / ("x" * 5000): "cannot be read: File name too long",
-        tmp_path / "empty": "found no graph",
+        tmp_path / "empty": "expected a binary ONNX model, found nothing",
         "nul\0": "path cannot be used",
         "": "expected a regular file",
     }
