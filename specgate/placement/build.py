@@ -91,6 +91,13 @@ class _Build:
             {"attributes": True, "inlined": True, **entry, **self._span(_RELEASES, self.releases[1], place, entry)}
             for place, entry in _numbered("duplicating", self.releases[0].get("duplicating", ()))
         ]
+        made["lacks"] = {
+            name: {
+                version: self._span(_RELEASES, self.releases[1], ("lacks", name), {"releases": releases})
+                for version, releases in versions.items()
+            }
+            for name, versions in self.releases[0].get("lacks", {}).items()
+        }
         owners = {info["folder"]: name for name, info in self.providers.items()}
         files = {path.relative_to(self.folder).as_posix(): path for path in dialect_files(self.folder)}
         order = sorted(files, key=lambda name: (not name.startswith(f"{_SCHEMAS}/"), name))

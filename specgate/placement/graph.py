@@ -221,7 +221,7 @@ class _Reader:
         """Return what nodes share that are alike, of the first of them."""
         inputs, outputs = ends
         imported = self.imports.get(proto.domain)
-        opset = opset_meant(proto.domain, proto.op_type, imported)
+        opset = opset_meant(proto.domain, proto.op_type, imported, self.release)
         if opset != imported and descriptor is not None:
             descriptor = replace(descriptor, version=str(opset))
         schema = schema_of(proto.domain, proto.op_type, opset, self.release)

@@ -99,7 +99,9 @@ class ReleasesFile(_File):
     packages: dict[str, Package]
     folding: Folding | None = None
     duplicating: list[Duplicating] = []
-    lacks: dict[Word, list[int]] = Field(default={}, description="versions of operators that no release here has")
+    lacks: dict[Word, dict[str, str]] = Field(
+        default={}, description="versions of operators, each with the releases that do not have it"
+    )
     fusing: dict[Word, str] = Field(default={}, description="per provider the setting that keeps it from fusing nodes")
     releases: dict[Minor, Release]
 

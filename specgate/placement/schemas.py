@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.onnx.reader import operator_name
 from specgate.errors import NoTable
-from specgate.placement.registrations import runtime_tables
+from specgate.placement.registrations import release_position, runtime_tables
 from specgate.placement.scopes import is_type, type_word
 from specgate.spec.fields import FieldInfo
 from specgate.spec.tables import dialect, on_change
@@ -130,17 +130,20 @@ def schema_of(domain: str, op_type: str, opset: int | None, release: str = "") -
     )
 
 
-def opset_meant(domain: str, op_type: str, opset: int | None) -> int | None:
-    """Return the opset by which the runtime reads an operator, an older one where the tables are ahead of it.
+def opset_meant(domain: str, op_type: str, opset: int | None, release: str) -> int | None:
+    """Return the opset by which a release reads an operator, an older one where the tables are ahead of it.
 
     ONNX now and then puts a new version of an operator into an opset that runtimes already have.
     """
     name = operator_name(op_type, domain)
-    late = runtime_tables().get("lacks", {}).get(name)
+    late = runtime_tables()["lacks"].get(name)
     if not late or opset is None:
         return opset
     schema = schema_of(domain, op_type, opset)
-    return schema.since - 1 if schema is not None and schema.since in late else opset
+    without = None if schema is None else late.get(str(schema.since))
+    if schema is None or without is None:
+        return opset
+    return schema.since - 1 if without["first"] <= release_position(release) <= without["last"] else opset
 
 
 def _param(info: FieldInfo, cell: Mapping[str, Any]) -> Param:

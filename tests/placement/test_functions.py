@@ -178,3 +178,16 @@ def test_what_the_file_states_of_a_call_counts_behind_its_nodes():
     body.value_info.append(info("g", [1, 4, 2, 2]))
     found = specgate.place(model(body, opsets=[("", 21)], ir=10), old)
     assert (found.nodes[-1].node, found.nodes[-1].creation) == ("graph/Relu->y", "created")
+
+
+def test_a_call_in_a_body_whose_inputs_state_no_types():
+    """Inference knows them from the node that holds the body, as the runtime does."""
+    made = onnx.parser.parse_model("""
+        <ir_version: 8, opset_import: ["" : 17]> g (float[3] s, float[5,3] x) => (float[3] f, y) {
+            f, y = Scan <num_scan_inputs = 1, body = b (held, row) => (now, out) {
+                now = Add(held, row)
+                out = CastLike(now, row)
+            }> (s, x)
+        }""")
+    found = specgate.place(made, CPU)
+    assert [(node.operator, node.provider) for node in found] == [("Scan", "CPU"), ("Add", "CPU"), ("Cast", "CPU")]

@@ -169,6 +169,9 @@ def test_a_version_that_came_into_an_opset_late_is_not_known_to_releases() -> No
     for release, kernel in (("onnxruntime-directml:1.24.4", "CPU"), ("onnxruntime:1.31.1", "CPU")):
         (found,) = specgate.place(one("Attention", *tensors, opset=25, output=info("y", [1, 2, 4, 8])), release)
         assert (found.provider, found.version) == (kernel, 24)
+    assert "Attention" not in [
+        node.operator for node in specgate.place(one("Attention", *tensors, opset=25), "onnxruntime:1.32.0")
+    ]  # which has no kernel of 25, and makes it of other nodes
 
 
 def test_checks_that_the_tables_of_the_models_do_not_have() -> None:

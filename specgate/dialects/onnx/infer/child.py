@@ -36,7 +36,7 @@ MADE_UP = [
 # https://protobuf.dev/programming-guides/encoding/, and the keys of the fields of onnx.proto that are read.
 LEN, FIXED = 2, {1: 8, 5: 4}
 GRAPH = 7 << 3 | LEN  # of a ModelProto
-NODE, OUTPUT, VALUE_INFO = 1 << 3 | LEN, 12 << 3 | LEN, 13 << 3 | LEN  # of a GraphProto
+NODE, INPUT, OUTPUT, VALUE_INFO = (number << 3 | LEN for number in (1, 11, 12, 13))  # of a GraphProto
 ATTRIBUTE = 5 << 3 | LEN  # of a NodeProto
 GRAPHS = frozenset({6 << 3 | LEN, 11 << 3 | LEN})  # of an AttributeProto
 NAME, TYPE = 1 << 3 | LEN, 2 << 3 | LEN  # of a ValueInfoProto
@@ -125,8 +125,13 @@ def message(key: int, content: bytes) -> bytes:
     return written(key) + written(len(content)) + content
 
 
-def types_of(data: bytes, at: int, stop: int, found: list[dict[str, bytes]], *, nested: bool) -> None:
-    """Add the serialized types of the values of a graph by name, and behind it those of the graphs inside of it."""
+def types_of(
+    data: bytes, at: int, stop: int, found: list[dict[str, bytes]], *, nested: bool, body: bool = False
+) -> None:
+    """Add the serialized types of the values of a graph by name, and behind it those of the graphs inside of it.
+
+    body: whether it is one of those, whose inputs may have got types from the node that holds it.
+    """
     types: dict[str, bytes] = {}
     outputs: dict[str, bytes] = {}
     found.append(types)
@@ -136,8 +141,8 @@ def types_of(data: bytes, at: int, stop: int, found: list[dict[str, bytes]], *, 
                 if part == ATTRIBUTE:
                     for held, _, begin, last in fields(data, first, past):
                         if held in GRAPHS:
-                            types_of(data, begin, last, found, nested=True)
-        elif key in {OUTPUT, VALUE_INFO}:
+                            types_of(data, begin, last, found, nested=True, body=True)
+        elif key in {OUTPUT, VALUE_INFO} or (body and key == INPUT):
             name, kind = value_info(data, inner, end)
             if kind is not None:
                 (outputs if key == OUTPUT else types)[name] = kind
