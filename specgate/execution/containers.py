@@ -13,6 +13,7 @@ import numpy as np
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution.types import as_array, numpy_type
+from specgate.spec.type_names import parse_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,11 +52,10 @@ class ArrayMap(NamedTuple):
 
 def map_types(dialect: Dialect, word: str | None) -> tuple[str, str] | None:
     """Return the element types of a map's keys and values, spelt ``map(int64, float)``; None of no map."""
-    if word is None or word in dialect.types or not word.startswith("map(") or not dialect.knows_type(word):
+    tree = None if word is None or word in dialect.types else parse_type(word)
+    if tree is None or tree.word != "map" or len(tree.parts) != 2:
         return None
-    spelt = {str(info.get("tensor")): name for name, info in dialect.types.items()}
-    parts = word.removeprefix("map(").removesuffix(")").split(", ", 1)
-    key, value = (spelt.get(part) or spelt.get(f"tensor({part})") for part in parts)
+    key, value = (dialect.type_elements.get(part.element) for part in tree.parts)
     return (key, value) if key and value else None
 
 
@@ -134,10 +134,10 @@ def contained(value: Any, word: str, dialect: Dialect, place: str) -> Any:
 
     Arrays in it must have their type already; a bare value is an optional that holds it.
     """
-    kind, _, inner = word.partition("(")
-    inner = inner[:-1]
-    if kind == "tensor" or word in dialect.types:
+    tree = parse_type(word)
+    if tree is None or tree.element or len(tree.parts) != dialect.tables.containers.get(tree.word):
         return _tensor(value, word, dialect, place)
+    kind, inner = tree.word, str(tree.parts[-1])
     if kind == "optional":
         held = value.value if isinstance(value, Held) else value
         return Held(None if held is None else contained(held, inner, dialect, place))
@@ -160,16 +160,16 @@ def made_of(word: str, dialect: Dialect, array: Callable[[str], NDArray[Any]], c
 
     A map has keys from 0 on, or texts of these numbers.
     """
-    kind, _, inner = word.partition("(")
-    inner = inner[:-1]
+    tree = parse_type(word)
+    kind, parts = ("", ()) if tree is None else (tree.word, tree.parts)
     if kind == "seq":
-        return [made_of(inner, dialect, array, count) for _ in range(count)]
+        return [made_of(str(parts[0]), dialect, array, count) for _ in range(count)]
     if kind == "optional":
-        return Held(made_of(inner, dialect, array, count) if count else None)
+        return Held(made_of(str(parts[0]), dialect, array, count) if count else None)
     if kind == "map":
-        key, value = inner.split(", ", 1)
-        keys = [str(number) if key == "string" else number for number in range(count)]
-        values = made_of(value, dialect, array, count).reshape(-1)
+        key, value = parts
+        keys = [str(number) if key.word == "string" else number for number in range(count)]
+        values = made_of(str(value), dialect, array, count).reshape(-1)
         return {
             name: values[at % values.size].item() if values.dtype != object else values[at % values.size]
             for at, name in enumerate(keys)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.file.structure import (
@@ -27,7 +27,8 @@ from specgate.placement.asking import BUILT, NONE, ask
 from specgate.placement.own_functions import own_function
 from specgate.placement.registrations import function_bodies
 from specgate.placement.schemas import schema_of
-from specgate.placement.scopes import type_word
+from specgate.spec.tables import dialect
+from specgate.spec.type_names import parse_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.file.structure import OnnxNode
     from specgate.dialects.onnx.lint.walk import Key
     from specgate.placement.graph import Node
+    from specgate.spec.type_names import TypeName
 
 __all__ = ["Functions"]
 
@@ -183,8 +185,9 @@ def _infos(names: list[str], tensors: tuple[TensorDesc | None, ...]) -> list[Onn
 
 
 def _type(tensor: TensorDesc) -> OnnxType | None:
-    if tensor.type is None or "(" in tensor.type:
-        return _container(tensor.type or "")
+    tree = None if tensor.type is None else parse_type(tensor.type)
+    if tree is None or tree.parts:
+        return None if tree is None else _container(tree)
     return OnnxType("tensor", tensor.type, _numbers(tensor))
 
 
@@ -194,11 +197,20 @@ def _numbers(tensor: TensorDesc) -> tuple[int | None, ...] | None:
     return None if sizes is None else tuple(size if isinstance(size, int) else None for size in sizes)
 
 
-def _container(spelt: str) -> OnnxType | None:
-    """Return the type that schemas spell so: of a sequence, an optional or a tensor; None for any other."""
-    for kind, begin in (("sequence", "seq("), ("optional", "optional(")):
-        if spelt.startswith(begin):
-            inner = _container(spelt[len(begin) : -1])
-            return None if inner is None else OnnxType(kind, inner=inner)
-    word = type_word(spelt)
-    return OnnxType("tensor", word) if word != spelt else None
+#: The words of schemas for types made of others, and those of TypeProto.
+_CONTAINERS: Final = {"seq": "sequence", "optional": "optional", "map": "map"}
+
+
+def _container(tree: TypeName) -> OnnxType | None:
+    """Return the type that schemas spell so, None where it has no name in a file."""
+    elements = dialect("onnx").type_elements
+    if tree.element:
+        word = elements.get(tree.element)
+        return None if word is None else OnnxType("tensor", word)
+    if tree.word == "sparse_tensor":
+        word = elements.get(tree.parts[0].word)
+        return None if word is None else OnnxType("sparse_tensor", word)
+    *keys, inner = map(_container, tree.parts)
+    if tree.word not in _CONTAINERS or inner is None or None in keys:
+        return None
+    return OnnxType(_CONTAINERS[tree.word], keys[0].elem_type if keys and keys[0] is not None else None, inner=inner)

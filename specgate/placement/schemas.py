@@ -87,8 +87,7 @@ def word(kind: str | None) -> str:
         return kind
     found = _SPELT.get(kind)
     if found is None:
-        key, comma, held = kind.removeprefix("map(").removesuffix(")").partition(", ")
-        found = _SPELT[kind] = f"map({key},{type_word(f'tensor({held})')})" if comma else type_word(kind)
+        found = _SPELT[kind] = type_word(kind)
     return found
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import NoTable
 from specgate.rules.language import GRAPH, NUMBER, NUMBERS, TENSOR, TENSORS, WORD, WORDS, Scope
 from specgate.spec.tables import dialect
+from specgate.spec.type_names import TypeName, parse_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["MAIN_DOMAIN", "MODELS", "constraints", "is_type", "operator_scope", "type_word"]
+__all__ = ["MAIN_DOMAIN", "MODELS", "constraints", "is_type", "operator_scope", "schema_type", "type_word"]
 
 #: The dialect of the models that the runtime reads.
 MODELS: Final = "onnx"
@@ -25,33 +25,62 @@ _KINDS: Final = {
     "int": NUMBER, "float": NUMBER, "string": WORD, "int[]": NUMBERS, "float[]": NUMBERS, "string[]": WORDS,
     "graph": GRAPH, "tensor-proto": TENSOR,
 }  # fmt: skip
-_AROUND: Final = re.compile(r"(?:seq|optional)\((.+)\)")
-_MAP: Final = re.compile(r"map\(([a-z0-9]+),(.+)\)")
-_SPARSE: Final = re.compile(r"sparse_(tensor\([a-z0-9]+\))")
-_TENSOR: Final = re.compile(r"(?<!sparse_)tensor\([a-z0-9]+\)")
+#: A tensor in one of the forms that are no sequences or maps; its element type stays as schemas spell it.
+_SPARSE: Final = "sparse_tensor"
+_MAP: Final = "map"
 
 
 def type_word(spelt: str) -> str:
     """Return a type as registrations name it: ``FLOAT`` for ``tensor(float)``, ``seq(FLOAT)`` for a list of such.
 
-    Keys of maps and sparse tensors stay as schemas spell them: ``map(int64,FLOAT)``, ``sparse_tensor(float)``.
+    Keys of maps and sparse tensors stay as schemas spell them: ``map(int64,FLOAT)``, ``sparse_tensor(float)``. What is
+    no type's name stays as it is.
     """
-    words = {str(info.get("tensor")): name for name, info in dialect(MODELS).types.items()}
-    return _TENSOR.sub(lambda found: words.get(found[0], found[0]), spelt)
+    tree = parse_type(spelt)
+    return spelt if tree is None else _type_word(tree)
+
+
+def _type_word(tree: TypeName) -> str:
+    element = tree.element
+    if element:
+        return dialect(MODELS).type_elements.get(element, element)
+    if tree.word == _SPARSE:
+        return str(tree)
+    if tree.word == _MAP:
+        key, *values = tree.parts
+        return f"{_MAP}({','.join([str(key), *map(_type_word, values)])})"
+    return f"{tree.word}({', '.join(map(_type_word, tree.parts))})"
+
+
+def schema_type(word: str) -> str | None:
+    """Return a registration's type as schemas spell it, None of no type: the inverse of `type_word`."""
+    tree = parse_type(word)
+    return None if tree is None else _schema_type(tree)
+
+
+def _schema_type(tree: TypeName) -> str | None:
+    table = dialect(MODELS)
+    if not tree.parts:
+        return str(table.types[tree.word]["tensor"]) if tree.word in table.types else None
+    if tree.word == _SPARSE:
+        return str(tree) if len(tree.parts) == 1 and tree.parts[0].word in table.type_elements else None
+    count = table.tables.containers.get(tree.word)
+    if len(tree.parts) != count:
+        return None
+    *keys, inner = tree.parts
+    spelt = _schema_type(inner)
+    if spelt is None or any(key.parts or key.word not in table.type_elements for key in keys):
+        return None
+    if tree.word == _MAP:  # whose values go by their element type alone
+        bare = parse_type(spelt)
+        spelt = spelt if bare is None else bare.element or spelt
+    return f"{tree.word}({', '.join([*map(str, keys), spelt])})"
 
 
 def is_type(word: str) -> bool:
-    """Return whether there is a type of this name."""
-    types = dialect(MODELS).types
-    if word in types:
-        return True
-    if found := _AROUND.fullmatch(word):
-        return is_type(found[1])
-    spelt = {info.get("tensor") for info in types.values()}
-    if found := _MAP.fullmatch(word):
-        return f"tensor({found[1]})" in spelt and is_type(found[2])
-    found = _SPARSE.fullmatch(word)
-    return found is not None and found[1] in spelt
+    """Return whether registrations have a type of this name."""
+    spelt = schema_type(word)
+    return spelt is not None and type_word(spelt) == word
 
 
 def operator_scope(domain: str, operator: str, version: int, schemas: Mapping[str, Any]) -> Scope | None:

@@ -16,6 +16,7 @@ from specgate.levels import LevelSet
 from specgate.rules.language import PLAIN, TENSOR, Scope, Vocabulary
 from specgate.spec.forms import Overlay, RuleForm, SingleBasis, make_forms, rule_forms
 from specgate.spec.operator_spec import OperatorSpec
+from specgate.spec.type_names import parse_type
 from specgate.spec.written import DialectTables
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from specgate.rules.obeying import TensorRules
     from specgate.spec.fields import FieldInfo
     from specgate.spec.table_types import EnvironmentEntry, ImplementationEntry, TypeEntry
+    from specgate.spec.type_names import TypeName
 
 __all__ = ["Dialect"]
 
@@ -183,18 +185,25 @@ class Dialect:
         version: str | None = self.tables.levels[level].get("domains", {}).get(domain)
         return version
 
-    def knows_type(self, name: str, depth: int = 4) -> bool:
+    def knows_type(self, name: str) -> bool:
         """Return whether `name` is an element type, or one made of them: ``seq(tensor(float))``."""
-        if name in self.types or not depth:
-            return name in self.types
-        word, _, inner = name.partition("(")
-        count = self.tables.containers.get(word)
-        if count is None or not inner.endswith(")"):
-            return False
-        spelt = {str(info.get("tensor")) for info in self.types.values()}
-        spelt |= {text.removeprefix("tensor(").removesuffix(")") for text in spelt}
-        parts = inner[:-1].split(", ", count - 1)
-        return len(parts) == count and all(part in spelt or self.knows_type(part, depth - 1) for part in parts)
+        if name in self.types:
+            return True
+        tree = parse_type(name) if "(" in name else None
+        return tree is not None and str(tree) == name and self._knows_parts(tree)
+
+    def _knows_parts(self, tree: TypeName) -> bool:
+        """Return whether a type is made of others as the dialect has it, whatever they are made of."""
+        count = self.tables.containers.get(tree.word)
+        return len(tree.parts) == count and all(
+            part.element in self.type_elements or self._knows_parts(part) for part in tree.parts
+        )
+
+    @cached_property
+    def type_elements(self) -> Mapping[str, str]:
+        """The element types by the words that names of types have for them: FLOAT by ``float``."""
+        named = ((name, parse_type(str(info.get("tensor", name)))) for name, info in self.types.items())
+        return {tree.element: name for name, tree in named if tree is not None}
 
     def neighbours(self, level: str) -> tuple[str, ...]:
         """Return the levels whose implementations represent `level`: itself, or where it has none those next to it."""

@@ -1,0 +1,57 @@
+"""Names of types as trees: ``seq(map(int64, tensor(float)))`` is a seq of a map of int64 and a tensor of float."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+__all__ = ["TypeName", "parse_type"]
+
+#: No type of a model is nested deeper; a name from a file may be.
+_MOST_NESTED = 32
+
+
+class TypeName(NamedTuple):
+    """The name of a type: a word, with the types in parentheses after it."""
+
+    word: str
+    parts: tuple[TypeName, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.word}({', '.join(map(str, self.parts))})" if self.parts else self.word
+
+    @property
+    def element(self) -> str:
+        """The element type: ``float`` of ``tensor(float)`` and of ``float``; "" of a type made of others."""
+        if self.word == "tensor" and len(self.parts) == 1 and not self.parts[0].parts:
+            return self.parts[0].word
+        return "" if self.parts else self.word
+
+
+@lru_cache(maxsize=4096)
+def parse_type(text: str) -> TypeName | None:
+    """Return the tree of a type's name, None where `text` is no such name."""
+    found, end = _parsed(text, 0, _MOST_NESTED)
+    return found if end == len(text) else None
+
+
+def _parsed(text: str, start: int, depth: int) -> tuple[TypeName | None, int]:
+    """Return the type that begins at `start`, and where it ends."""
+    end = start
+    while end < len(text) and text[end] not in "(), ":
+        end += 1
+    if end == start or not depth:
+        return None, -1
+    word = text[start:end]
+    if end == len(text) or text[end] != "(":
+        return TypeName(word), end
+    parts: list[TypeName] = []
+    while text[end] != ")":
+        begin = end + 1
+        if parts and text.startswith(" ", begin):
+            begin += 1
+        part, end = _parsed(text, begin, depth - 1)
+        if part is None or end >= len(text) or text[end] not in ",)":
+            return None, -1
+        parts.append(part)
+    return TypeName(word, tuple(parts)), end + 1
