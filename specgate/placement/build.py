@@ -146,7 +146,10 @@ class _Build:
         if content:
             self._tell(_LOADING, lines, loading_problems(content))
             models = {
-                rule: {"read": entry.get("read", False), **self._span(_LOADING, lines, ("models", rule), entry)}
+                rule: {
+                    **{key: entry.get(key) for key in ("read", "constants", "uncalled")},
+                    **self._span(_LOADING, lines, ("models", rule), entry),
+                }
                 for rule, entry in content.get("models", {}).items()
             }
             operators = {name: self._loaded(name, lines, entry) for name, entry in content["operators"].items()}

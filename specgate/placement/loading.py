@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from specgate.placement.lowering.schema import Schema
     from specgate.rules.language import Rule
 
-__all__ = ["Loading", "loading_of", "refusing_rules", "unloadable"]
+__all__ = ["FileRule", "Loading", "loading_of", "refusing_rules", "unloadable"]
 
 
 class Ruled(NamedTuple):
@@ -102,15 +102,28 @@ def _is_of(entry: Mapping[str, Any], at: int) -> bool:
     return bool(entry["first"] <= at <= entry["last"])
 
 
-@cache
-def refusing_rules(release: str) -> Mapping[str, str]:
-    """Return the rules on a whole file with which a release creates no session, by the ids of their findings.
+class FileRule(NamedTuple):
+    """A rule on a whole file that keeps a release from loading it.
 
-    "read": it does so where something reads the constant that a finding is about, "" whatever reads it.
+    read: only where something reads the constant that a finding is about. constants: where Constant nodes may break the
+    rule ("graph": the main graph; "body": bodies too; "": nowhere). uncalled: it counts in functions that nothing calls.
     """
+
+    read: bool
+    constants: str
+    uncalled: bool
+
+
+@cache
+def refusing_rules(release: str) -> Mapping[str, FileRule]:
+    """Return the rules on a whole file without which a release loads no model, by the ids of their findings."""
     at = release_position(release)
-    held = ((name, rule) for name, rule in runtime_tables()["loading"]["models"].items() if _is_of(rule, at))
-    return {f"onnx/model/{name}": "read" if rule["read"] else "" for name, rule in held}
+    rules = runtime_tables()["loading"]["models"]
+    return {
+        f"onnx/model/{name}": FileRule(bool(rule["read"]), rule["constants"] or "", bool(rule["uncalled"]))
+        for name, rule in rules.items()
+        if _is_of(rule, at)
+    }
 
 
 def unloadable(release: str) -> frozenset[str]:

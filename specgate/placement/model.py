@@ -277,6 +277,11 @@ class LoadingModel(_File):
 
     releases: ReleaseRange | None = Field(default=None, description="the releases, where it is not all")
     read: bool = Field(default=False, description="only where something reads the constant that it is about")
+    constants: Literal["graph", "body"] | None = Field(
+        default=None,
+        description="where Constant nodes may break it, as they become initializers: in the main graph, or in bodies too",
+    )
+    uncalled: bool = Field(default=False, description="also in functions that nothing calls")
 
 
 class LoadingType(_File):

@@ -9,7 +9,7 @@ from specgate.placement.folding import Fusing, folding
 from specgate.placement.partition import copies, partitions
 from specgate.placement.placed import Partition, PlacedNode, Placement
 from specgate.placement.remarks import remark
-from specgate.placement.validity import refusal, refused_models
+from specgate.placement.validity import refusal, refused_models, refusing_findings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from specgate.placement.registrations import Registration
     from specgate.placement.runtime import Runtime
     from specgate.targets import Target
+    from specgate.verdict import Finding
 
 __all__ = ["place_graph"]
 
@@ -33,14 +34,17 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     runtime = target.runtime
     assert runtime is not None  # asked by all who call  # noqa: S101
     from specgate.placement.creating import Creator
+    from specgate.placement.filling import with_imports
     from specgate.placement.fixes import fixes
     from specgate.placement.functions import Functions
 
+    graph = with_imports(graph, runtime)
     assigner = Assigner(runtime, device)
     functions = Functions(graph.source.model, runtime.opsets, runtime.release)
     whole = assigned(graph.source, assigner, functions, graph.findings)
     placement = Placement(str(target), runtime.providers, file, device)
-    placement.refusals.extend(_refusals(graph, runtime, whole.main))
+    placement.file_findings = refusing_findings(graph, whole.main, runtime.release)
+    placement.refusals.extend(_refusals(graph, runtime, placement.file_findings, whole.main))
     placement.refusals.extend(_unloadable(graph, runtime.release))
     stated = {str(at.node): found for found in graph.findings if found.id == _STATED and (at := found.location)}
     creator = Creator(runtime, device, stated)
@@ -112,7 +116,7 @@ def _divide(placement: Placement, found: Sequence[Assigned], made: Mapping[Node,
         placement.copies.extend(copies(body, first, mine))
 
 
-def _refusals(graph: Graph, runtime: Runtime, main: Body) -> list[str]:
+def _refusals(graph: Graph, runtime: Runtime, refusing: Sequence[Finding], main: Body) -> list[str]:
     """Why the release refuses the file whatever its nodes run on: its versions, and what is wrong with the graph."""
     found = []
     for domain, version in graph.imports.items():
@@ -122,7 +126,7 @@ def _refusals(graph: Graph, runtime: Runtime, main: Body) -> list[str]:
             found.append(f"the model imports version {version} of {name}; the release loads those up to {newest}")
     if graph.ir_version is not None and runtime.ir_version is not None and graph.ir_version > runtime.ir_version:
         found.append(f"the model has IR version {graph.ir_version}; the release reads those up to {runtime.ir_version}")
-    found += refused_models(graph, main, runtime.release)
+    found += refused_models(graph, refusing, main)
     return found
 
 

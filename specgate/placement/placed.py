@@ -130,7 +130,7 @@ class Placement:
 
     target: as it was given; providers: in the order in which they are asked. device: what it reports, None where it is
     not known and counts as reporting everything. session: whether it is created; refusals: why the runtime refuses the
-    model whatever its nodes. fixes: what would move nodes to the first provider. notes: what the answer rests on.
+    model whatever its nodes; file_findings: those on the file itself because of which it does. fixes: what would move nodes to the first provider. notes: what the answer rests on.
     All holds without optimisations, which is also the only way in which a runtime keeps the nodes of the file.
     """
 
@@ -142,6 +142,7 @@ class Placement:
     partitions: list[Partition] = field(default_factory=list)
     copies: list[Copy] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
+    file_findings: Sequence[Finding] = ()
     fixes: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     optimisations: str = "off"

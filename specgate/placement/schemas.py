@@ -117,6 +117,9 @@ def schema_of(domain: str, op_type: str, opset: int | None, release: str = "") -
         return None
     level = str(opset)
     row = spec.row_at(level) if level in spec.dialect.position else None
+    if row is None and level in spec.dialect.position:  # of a withdrawn version the runtime still has the function
+        held = spec.row_held(level)
+        row = held if held in spec.table.deprecated else None
     if row is None:  # the runtime has some of ONNX's operators at opsets before ONNX does
         return _own(domain, op_type, opset, release) if release else None
     cells = spec.table.only_rows[row]

@@ -5,25 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
-from specgate.dialects.onnx.lint.walk import label
+from specgate.dialects.onnx.lint.walk import function_key, function_place, label, subgraphs
 from specgate.placement.foreign import own_refusal
 from specgate.placement.loading import loading_of, refusing_rules
-from specgate.placement.own_schemas import own_schema
+from specgate.placement.schemas import schema_of
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
 from specgate.validate.looking import UNSURE, looked_at, named_rules, of_outputs
 from specgate.validate.witness import refusing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from specgate.descriptors.core import Descriptor
-    from specgate.dialects.onnx.file.structure import OnnxGraph
+    from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel
     from specgate.linting.nodes import Graph
     from specgate.placement.graph import Body
+    from specgate.placement.loading import FileRule
     from specgate.verdict import Finding
 
-__all__ = ["refusal", "refused_models"]
+__all__ = ["refusal", "refused_models", "refusing_findings"]
 
 #: What loads a model: the onnx package's checks, which the runtime has in it.
 _LOADING: Final = ("checker", "inference")
@@ -31,24 +32,56 @@ _LOADING: Final = ("checker", "inference")
 _MAKING: Final = "onnxruntime"
 
 
-def refused_models(graph: Graph, main: Body, release: str) -> Iterator[str]:
-    """Yield why a release loads no such model, once for each rule.
+def refusing_findings(graph: Graph, main: Body, release: str) -> list[Finding]:
+    """Return the findings on the file itself with which a release loads no such model.
 
-    main: its main graph as it is placed. The bodies of functions are not looked at: nothing may call them.
+    main: its main graph as it is placed.
     """
-    by_rule: dict[str, list[Finding]] = {}
     rules = refusing_rules(release) if graph.findings else {}
-    for found in graph.findings:
-        rule = rules.get(found.id)
-        if rule is None or (rule == "read" and _unread(found, graph.source.model.graph, main)):
-            continue
-        of_function = found.id.startswith("onnx/model/function-")
-        if of_function or not _place(found).startswith("function "):
-            by_rule.setdefault(found.id, []).append(found)
+    return [
+        found
+        for found in graph.findings
+        if found.id in rules and _counts(found, rules[found.id], graph.source.model, main)
+    ]
+
+
+def _counts(found: Finding, rule: FileRule, model: OnnxModel, main: Body) -> bool:
+    """Whether a finding on a file keeps a release from loading it."""
+    place = _place(found)
+    if rule.constants and found.values.get("constants") in ("graph", rule.constants):
+        return False
+    if rule.read and _unread(found, model.graph, main):
+        return False
+    of_function = found.id.startswith("onnx/model/function-")
+    return of_function or rule.uncalled or not place.startswith("function ") or _called(model, place)
+
+
+def _called(model: OnnxModel, place: str) -> bool:
+    """Whether a place is in a function that the main graph calls, directly or through others."""
+    functions = {function_key(function): function for function in model.functions}
+    waiting, seen = [model.graph.nodes], set()
+    while waiting:
+        for node in waiting.pop():
+            key = function_key(node)
+            if key in functions and key not in seen:
+                seen.add(key)
+                own = function_place(functions[key])
+                if place == own or place.startswith(f"{own}/"):
+                    return True
+                waiting.append(functions[key].nodes)
+            waiting += [inner.nodes for _, inner in subgraphs(node)]
+    return False
+
+
+def refused_models(graph: Graph, found: Sequence[Finding], main: Body) -> Iterator[str]:
+    """Yield why a release loads no such model, once for each rule. found: its `refusing_findings`."""
+    by_rule: dict[str, list[Finding]] = {}
+    for each in found:
+        by_rule.setdefault(each.id, []).append(each)
     for first, *others in by_rule.values():
         more = f" (and {len(others)} more)" if others else ""
         yield f"{_place(first)}: {first.message}{more}"
-    yield from _refused_graph(graph.source.model.graph, main)
+    yield from _refused_graph(graph.source.model, main)
 
 
 def _unread(found: Finding, graph: OnnxGraph, main: Body) -> bool:
@@ -62,8 +95,11 @@ def _unread(found: Finding, graph: OnnxGraph, main: Body) -> bool:
     return bool(names) and not any(name in main.outputs or main.readers.get(str(name)) for name in names)
 
 
-def _refused_graph(graph: OnnxGraph, main: Body) -> Iterator[str]:
-    """Yield what the runtime asks of a graph and the dialect's checks do not."""
+def _refused_graph(model: OnnxModel, main: Body) -> Iterator[str]:
+    """Yield what the runtime asks of a model and the dialect's checks do not."""
+    graph = model.graph
+    if not model.stated_imports and model.opset_imports:
+        yield "model: it imports no opset, which its IR version allows and the runtime does not"
     if not main.nodes and not main.outputs:
         yield "graph: it has no node and no output"
     for info in graph.inputs:
@@ -75,12 +111,12 @@ def _place(found: Finding) -> str:
     return (found.location.node if found.location is not None else None) or "graph"
 
 
-def _before_the_dialect(descriptor: Descriptor, release: str) -> bool:
-    """Whether the runtime has a schema of its own for an operator at a version where the dialect has none yet."""
+def _only_in_the_runtime(descriptor: Descriptor, release: str) -> bool:
+    """Whether the runtime has an operator at a version where the dialect has none, or has withdrawn it."""
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     domain, _, name = descriptor.operator.rpartition(".")
     version = descriptor.version or ""
-    return spec.row_at(version) is None and own_schema(domain, name, int(version), release) is not None
+    return spec.row_at(version) is None and schema_of(domain, name, int(version), release) is not None
 
 
 def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Finding | None:
@@ -97,7 +133,7 @@ def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Fin
         return own
     if descriptor.operator.rpartition(".")[0] in dialect(descriptor.dialect).foreign:
         return own_refusal(descriptor, known, release, on_cpu=on_cpu)
-    if _before_the_dialect(descriptor, release):
+    if _only_in_the_runtime(descriptor, release):
         return None
     asked = (*_LOADING, _MAKING) if on_cpu else _LOADING
     for implementation in refusing(descriptor, descriptor.version, "observed", asked):

@@ -55,8 +55,17 @@ class _Scope:
         return frozenset(at for at, node in holders_of(self.nodes) if any(True for _ in subgraphs(node)))
 
     @cached_property
+    def computed(self) -> frozenset[str]:
+        """The values that nodes other than Constant give."""
+        return frozenset(name for node in self.nodes if not _is_constant(node) for name in node.outputs)
+
+    @cached_property
     def ever(self) -> frozenset[str]:
         return frozenset(name for node in self.nodes for name in node.outputs)
+
+
+def _is_constant(node: OnnxNode) -> bool:
+    return node.op_type == "Constant" and not node.domain
 
 
 class _Names:
@@ -117,7 +126,10 @@ class _Names:
             what = {"node": "computes", "input": "has the input", "initializer": "has the initializer"}[kind]
             other = {"node": "a node computes it before", "input": "an input has the name"}
             why = other.get(scope.defined[name], "an initializer has the name")
-            yield finding("name-duplicate", "error", f"{what} {shown(name)}, but {why}", at, values={"name": name})
+            values: dict[str, object] = {"name": name}
+            if kind == "node" and name not in scope.computed:
+                values["constants"] = "body" if outer or at[1].startswith("function ") else "graph"
+            yield finding("name-duplicate", "error", f"{what} {shown(name)}, but {why}", at, values=values)
         elif any(name in beyond.defined for beyond in outer):
             # onnx.checker and ONNX Runtime refuse this of a node's output alone.
             message = f"the {'output of a node' if kind == 'node' else kind} {shown(name)} hides the value of that name"
@@ -195,9 +207,15 @@ class _Names:
         counted = Counter(named) if len(set(named)) < len(named) else {}
         for name, count in counted.items():
             if count > 1:
-                message = f"{count} nodes have the name {shown(name)}; ONNX Runtime refuses such a model"
+                constants = sum(node.name == name and _is_constant(node) for node in nodes)
+                message = f"{count} nodes have the name {shown(name)}"
                 at = (self.file, f"{place}/{name}", None)
-                yield finding("node-name-duplicate", "warning", message, at, values={"name": name, "count": count})
+                values: dict[str, object] = {"name": name, "count": count}
+                if count - constants < 2:
+                    values["constants"] = "graph" if place == "graph" else "body"
+                else:
+                    message += "; ONNX Runtime refuses such a model"
+                yield finding("node-name-duplicate", "warning", message, at, values=values)
 
     def reads(self, node: OnnxNode) -> Iterable[str]:
         """What a node reads, and what its subgraphs read, which may be their own."""
