@@ -105,7 +105,7 @@ def main() -> int:
 
 def _oracle(options: argparse.Namespace) -> PlacementOracle | CpuPlacementOracle:
     if options.package == CPU_PACKAGE:
-        return CpuPlacementOracle(options.release, optimisation=options.optimisation)
+        return CpuPlacementOracle(options.release, optimisation=options.optimisation, run=options.run)
     return PlacementOracle(
         options.release,
         level=options.level,

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import importlib.metadata
 import sys
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from specgate.dialects.directml.oracle import cache
 from specgate.dialects.directml.oracle.steps import appearing, run_program
 from specgate.errors import InputError
 from specgate.placement.oracle.answer import Answer, Placed, error_text
+from specgate.placement.oracle.cpu_child import CpuQuestion
 from specgate.workers.child import Child
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Feed = Mapping[str, NDArray[Any]]
 
 __all__ = ["CPU_PACKAGE", "CpuPlacementOracle", "cpu_command", "cpu_releases", "install_cpu"]
 
@@ -32,11 +37,15 @@ class CpuPlacementOracle:
     """One release of the package onnxruntime, in a process of its own that is started afresh after a crash.
 
     release: the one of this environment if None, else one that `install_cpu` fetched. optimisation: one of
-    `oracle.OPTIMISATIONS`. timeout: seconds for each model. versions: of what is asked, by its name.
+    `oracle.OPTIMISATIONS`. run: also run each session that is created, with inputs of the declared types: the answer
+    is ``ran`` if one of several sets of inputs can be computed. timeout: seconds for each model. versions: of what is
+    asked, by its name.
     Raises InputError where the release is not there, with the command that installs it.
     """
 
-    def __init__(self, release: str | None = None, *, optimisation: str = "off", timeout: float = 60.0) -> None:
+    def __init__(
+        self, release: str | None = None, *, optimisation: str = "off", run: bool = False, timeout: float = 60.0
+    ) -> None:
         from specgate.placement.oracle.oracle import optimisation_number
 
         own = _own_release()
@@ -48,23 +57,32 @@ class CpuPlacementOracle:
             raise InputError(f"{CPU_PACKAGE} {wanted} is not installed; try {cpu_command(wanted)}")
         argument = (None if folder is None else str(folder), optimisation_number(optimisation))
         self._child = Child("specgate.placement.oracle.cpu_child", "answerer", argument, timeout=timeout)
+        self.run = run
         self.versions: Mapping[str, str] = {CPU_PACKAGE: wanted}
 
-    def ask(self, models: Sequence[bytes]) -> list[Answer]:
-        """Return what becomes of each serialised model; a crash or a late answer counts if it comes about twice."""
-        return [self._one(model) for model in models]
+    def ask(self, models: Sequence[bytes], feeds: Sequence[Sequence[Feed]] | None = None) -> list[Answer]:
+        """Return what becomes of each serialised model; a crash or a late answer counts if it comes about twice.
 
-    def _one(self, model: bytes) -> Answer:
-        found = self._child.ask(model)
+        feeds: for each model the arrays that a run tries first, by input name.
+        """
+        return [self._one(model, feeds[at] if feeds else ()) for at, model in enumerate(models)]
+
+    def _one(self, model: bytes, feeds: Sequence[Feed]) -> Answer:
+        question = CpuQuestion(model, self.run, tuple(feeds))
+        found = self._child.ask(question)
         if isinstance(found, str):  # the next process is asked nothing else before
-            found = self._child.ask(model)
+            found = self._child.ask(question)
+        run = ""
+        if isinstance(found, str) and self.run:
+            run, found = found, self._child.ask(question._replace(run=False))
         if found == "crashed":
             return Answer("crashed")
         if found == "timeout":
             return Answer("timeout")
-        code, text, nodes, seconds = found
+        code, text, nodes, seconds, ended = found
         placed = tuple(Placed(name, kind, "CPU") for name, kind in nodes)
-        return Answer("fails" if code else "created", error_text(text), code, placed, seconds=seconds)
+        word: Literal["fails", "created"] = "fails" if code else "created"
+        return Answer(word, error_text(text), code, placed, run=run or error_text(ended), seconds=seconds)
 
     def close(self) -> None:
         """End the process; asking again starts another."""

@@ -11,6 +11,7 @@ from specgate.placement.oracle import cpu
 from specgate.placement.oracle.answer import Placed
 from specgate.placement.oracle.cpu import CpuPlacementOracle, cpu_releases, install_cpu
 
+numpy = pytest.importorskip("numpy", reason="NO MODEL IS RUN: numpy is not installed")
 onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
 INSTALLED = importlib.util.find_spec("onnxruntime") is not None
 needs_runtime = pytest.mark.skipif(not INSTALLED, reason="NO SESSION IS CREATED: onnxruntime is not installed")
@@ -61,6 +62,42 @@ def test_what_is_no_model_and_what_is_unknown(oracle):
     assert oracle.ask([model("Relu", "FLOAT")])[0].session == "created"
 
 
+@pytest.fixture(scope="module")
+def running():
+    with CpuPlacementOracle(run=True, timeout=20) as made:
+        yield made
+
+
+@needs_runtime
+@pytest.mark.oracle
+@pytest.mark.parametrize("kind", ["FLOAT", "BFLOAT16", "STRING", "FLOAT8E5M2", "BOOL"])
+def test_a_session_runs_with_inputs_of_its_types(running, kind):
+    answer = running.ask([model("Identity", kind, 19)])[0]
+    assert (answer.session, answer.run) == ("created", "ran")
+
+
+@needs_runtime
+@pytest.mark.oracle
+def test_a_run_that_fails_says_why(running):
+    helper, proto = onnx.helper, onnx.TensorProto
+    x, s, y = (
+        helper.make_tensor_value_info(*each)
+        for each in [("x", proto.FLOAT, [2, 3]), ("s", proto.INT64, [1]), ("y", proto.FLOAT, None)]
+    )
+    graph = helper.make_graph([helper.make_node("Reshape", ["x", "s"], ["y"])], "g", [x, s], [y])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8).SerializeToString()
+    failed = running.ask([made])[0]
+    assert failed.session == "created"
+    assert "cannot be reshaped" in failed.run
+    assert running.ask([made], [[{"s": numpy.array([5])}, {"s": numpy.array([6])}]])[0].run == "ran"
+
+
+@needs_runtime
+@pytest.mark.oracle
+def test_a_session_is_not_run_unless_that_is_asked(oracle):
+    assert oracle.ask([model("Relu", "FLOAT")])[0].run == ""
+
+
 class Dying:
     """A process that answers with what ended it, and after so many times with a session."""
 
@@ -68,7 +105,7 @@ class Dying:
         self.words = list(words)
 
     def ask(self, _):
-        return self.words.pop(0) if self.words else (0, "", [("n", "Relu")], 0.0)
+        return self.words.pop(0) if self.words else (0, "", [("n", "Relu")], 0.0, "")
 
     def close(self):
         pass
