@@ -12,6 +12,7 @@ from specgate.placement.checks import (
     loading_problems,
     operator_problems,
     releases_problems,
+    runs_problems,
     type_problems,
 )
 from specgate.placement.function_model import FunctionsFile, function_problems, node_parts
@@ -22,6 +23,7 @@ from specgate.placement.model import (
     ObservedFile,
     ProviderFile,
     ReleasesFile,
+    RunsFile,
     SchemasFile,
     TypeSetsFile,
 )
@@ -50,6 +52,7 @@ _SCHEMAS: Final = "schemas"
 _OBSERVED: Final = "observed.yaml"
 _GRAPHS: Final = "graphs.yaml"
 _LOADING: Final = "loading.yaml"
+_RUNS: Final = "runs.yaml"
 _INFERENCE: Final = "inference.yaml"
 _FUNCTIONS: Final = "functions.yaml"
 #: Folders that other parts of the placement read.
@@ -86,6 +89,7 @@ class _Build:
             raise SpecErrors(self.problems)
         made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}, "observed": []}
         made["loading"] = {"types": {}, "models": {}, "operators": {}}
+        made["runs"] = {"outputs": None, "operators": {}}
         made["inference"] = {"values": [], "unsized": []}
         made["duplicating"] = [
             {"attributes": True, "inlined": True, **entry, **self._span(_RELEASES, self.releases[1], place, entry)}
@@ -113,6 +117,8 @@ class _Build:
                 made["graphs"] = self._load(name, GraphsFile)[0]
             elif name == _LOADING:
                 self._loading(made)
+            elif name == _RUNS:
+                self._runs(made)
             elif name == _INFERENCE:
                 self._inference(made["inference"])
             elif name == _FUNCTIONS:
@@ -159,13 +165,27 @@ class _Build:
             }
             made["loading"] = {"types": types, "models": models, "operators": operators}
 
+    def _runs(self, made: dict[str, Any]) -> None:
+        content, lines = self._load(_RUNS, RunsFile)
+        if content:
+            self._tell(_RUNS, lines, runs_problems(content))
+            operators = {
+                name: {key: self._rules(_RUNS, lines, name, entry, key) for key in ("runs", "fails")}
+                for name, entry in content["operators"].items()
+            }
+            made["runs"] = {"outputs": content.get("outputs"), "operators": operators}
+
+    def _rules(
+        self, file: str, lines: Lines, operator: str, entry: Mapping[str, Any], key: str
+    ) -> list[dict[str, Any]]:
+        """Return the rules of a list, each with the releases that it is of."""
+        rules = [{"rule": one} if isinstance(one, str) else one for one in entry.get(key, ())]
+        return [one | self._span(file, lines, ("operators", operator, key), one) for one in rules]
+
     def _loaded(self, operator: str, lines: Lines, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Return what is said of one operator, each rule and check with the releases that it is of."""
         place: Keys = ("operators", operator)
-        made: dict[str, Any] = {}
-        for key in ("takes", "asks"):
-            rules = [{"rule": one} if isinstance(one, str) else one for one in entry.get(key, ())]
-            made[key] = [one | self._span(_LOADING, lines, (*place, key), one) for one in rules]
+        made: dict[str, Any] = {key: self._rules(_LOADING, lines, operator, entry, key) for key in ("takes", "asks")}
         made["refuses"] = {
             name: check | self._span(_LOADING, lines, (*place, "refuses", name), check)
             for name, check in entry.get("refuses", {}).items()

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     Problem = tuple[Keys, str]
 
-__all__ = ["inference_problems", "loading_problems", "operator_problems", "releases_problems", "type_problems"]
+__all__ = [
+    "inference_problems", "loading_problems", "operator_problems", "releases_problems", "runs_problems",
+    "type_problems",
+]  # fmt: skip
 
 
 def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
@@ -66,7 +69,6 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
     from specgate.placement.lowering.checks import check_of
     from specgate.placement.lowering.expressions import FormError
     from specgate.placement.lowering.schema import schema_from
-    from specgate.spec.tables import dialect
 
     found = type_problems({"types": list(content.get("types", {}))})
     names = [name for name in content.get("models", {}) if name not in RULES]
@@ -77,18 +79,50 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
         if schema is None:
             found.append((place, f"unknown operator {name!r:.60}"))
             continue
-        spec = dialect("onnx").operator(name)
-        overlays = (form for overlay in spec.overlays for form in overlay.rules)
-        rules = {form.name for form in (*spec.rule_forms, *overlays)} | {f"{field}.value" for field in spec.fields}
-        for key in ("takes", "asks"):
-            named = [one if isinstance(one, str) else one["rule"] for one in entry.get(key, ())]
-            wrong = [rule for rule in named if rule not in rules]
-            found += [((*place, key), f"{name} has no rule {rule!r:.60}") for rule in wrong]
+        found += _unknown_rules(name, place, entry, ("takes", "asks"))
         try:
             for check, what in entry.get("refuses", {}).items():
                 check_of(check, what, schema.scope)
         except FormError as error:
             found.append(((*place, "refuses"), str(error)))
+    return found
+
+
+def _unknown_rules(operator: str, place: Keys, entry: Mapping[str, Any], keys: Sequence[str]) -> Iterator[Problem]:
+    """Yield the rules in lists that an operator does not have."""
+    from specgate.spec.tables import dialect
+
+    spec = dialect("onnx").operator(operator)
+    overlays = (form for overlay in spec.overlays for form in overlay.rules)
+    rules = {form.name for form in (*spec.rule_forms, *overlays)}
+    rules |= {f"{field}.{part}" for field in spec.fields for part in ("value", "rank")}
+    for key in keys:
+        named = [one if isinstance(one, str) else one["rule"] for one in entry.get(key, ())]
+        yield from (((*place, key), f"{operator} has no rule {rule!r:.60}") for rule in named if rule not in rules)
+
+
+def runs_problems(content: Mapping[str, Any]) -> list[Problem]:
+    """Return which rules and fields in ``runs.yaml`` the dialect of the models does not have."""
+    from specgate.placement.lowering.checks import scope_of
+    from specgate.placement.lowering.expressions import FormError, rule_of
+    from specgate.placement.lowering.schema import schema_from
+
+    found: list[Problem] = []
+    for name, entry in content["operators"].items():
+        place = ("operators", name)
+        schema = schema_from(name, None)
+        if schema is None:
+            found.append((place, f"unknown operator {name!r:.60}"))
+            continue
+        found += _unknown_rules(name, place, entry, ("runs", "fails"))
+        for key in ("runs", "fails"):
+            for rule in entry.get(key, ()):
+                if isinstance(rule, str) or "when" not in rule:
+                    continue
+                try:
+                    rule_of(rule["when"], scope_of(rule, schema.scope), "truth")
+                except FormError as error:
+                    found.append(((*place, key), str(error)))
     return found
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.onnx.lint.types import attribute_of
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS
+from specgate.placement.outcomes import run_failure
 from specgate.placement.own_sizes import inferred_here
 from specgate.placement.validity import refusal
 from specgate.placement.words import listed
@@ -35,6 +36,7 @@ _MADE: Final[Memo[Made]] = Memo()
 #: Of a constant: what a node becomes takes longer to find than the key of so many.
 _MOST_ELEMENTS: Final = 4096
 _REFUSALS: Final[Memo[Finding | None]] = Memo()
+_FAILURES: Final[Memo[tuple[Finding, bool] | None]] = Memo()
 
 
 class Creator:
@@ -50,6 +52,7 @@ class Creator:
         self._last = runtime.providers[-1]
         self._blind: set[tuple[int, str]] = set()
         self._refusals: dict[tuple[Alike, bool], Finding | None] = {}
+        self._failures: dict[Alike, tuple[Finding, bool] | None] = {}
 
     def create(self, one: Assigned, node: PlacedNode) -> None:
         """Fill in what is known of the creation of a node; nodes come in the order of the model."""
@@ -61,6 +64,11 @@ class Creator:
         if refused is not None:
             node.refused, node.findings = True, (refused,)
             node.creation, node.created_by = "fails", f"the runtime refuses the node: {refused.message}"
+            return
+        late = self._late_failure(one)
+        if late is not None:
+            node.refused, node.at_run, node.findings = late[1], True, (late[0],)
+            node.creation, node.created_by = "fails", f"fails at the first run: {late[0].message}"
             return
         if one.provider is None or one.row is None or one.provider != self._first:
             return
@@ -79,6 +87,18 @@ class Creator:
                 lambda: (release, on_cpu, key_of(descriptor)), lambda: refusal(descriptor, release, on_cpu=on_cpu)
             )
         return self._refusals[key]
+
+    def _late_failure(self, one: Assigned) -> tuple[Finding, bool] | None:
+        """Return why every run of a node fails on the CPU, and whether a rule of ONNX says so."""
+        if one.provider != self._last or not one.has_kernel:
+            return None
+        alike = one.node.alike
+        if alike not in self._failures:
+            release, descriptor = self.runtime.release, alike.descriptor
+            self._failures[alike] = _FAILURES.of(
+                lambda: (release, key_of(descriptor)), lambda: run_failure(descriptor, release)
+            )
+        return self._failures[alike]
 
     def _look(self, one: Assigned) -> None:
         """Note values whose sizes the runtime may know and nothing here: behind operators of its own domains."""

@@ -17,18 +17,20 @@ from specgate.validate.looking import aspect
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from specgate.descriptors.core import Descriptor
     from specgate.placement.loading import Loading
     from specgate.placement.own_schemas import OwnSchema
 
-__all__ = ["own_refusal"]
+__all__ = ["own_refusals"]
 
 #: What a schema says.
 _SCHEMA: Final = ("structure", "type")
 
 
-def own_refusal(descriptor: Descriptor, known: Loading, release: str, *, on_cpu: bool) -> Finding | None:
-    """Return why a release refuses a node of one of its own operators, None where it takes it, or nothing is known.
+def own_refusals(descriptor: Descriptor, known: Loading, release: str, *, on_cpu: bool) -> Iterator[Finding]:
+    """Yield why a release refuses a node of one of its own operators.
 
     known: what loading.yaml says of the operator in the release. on_cpu: whether the CPU's kernel has a say.
     """
@@ -36,20 +38,20 @@ def own_refusal(descriptor: Descriptor, known: Loading, release: str, *, on_cpu:
     version = int(descriptor.version or 0)
     own, newest = (own_schema(domain, operator, version, each) for each in (release, None))
     if own is None or newest is None:
-        return None
+        return
     newer = _newer(descriptor, own, newest)
     if newer:
-        return Finding(f"onnxruntime/{descriptor.operator}/newer", "error", f"{minor_release(release)} has no {newer}")
+        yield Finding(f"onnxruntime/{descriptor.operator}/newer", "error", f"{minor_release(release)} has no {newer}")
+        return
     if _form(own) != _form(newest):
-        return None  # the table is of another one
+        return  # the table is of another one
     verdict = check_at(descriptor, str(version), "documented")
     if verdict.accepted is not False:
-        return None
+        return
     asked = known.asked(version, on_cpu=on_cpu)
     for found in verdict.findings:
         if aspect(found.id) in _SCHEMA or found.id.rpartition("/")[2] in asked:
-            return found
-    return None
+            yield found
 
 
 def _form(schema: OwnSchema) -> list[tuple[tuple[str, bool, bool], ...]]:

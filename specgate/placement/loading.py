@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from specgate.placement.lowering.schema import Schema
     from specgate.rules.language import Rule
 
-__all__ = ["FileRule", "Loading", "loading_of", "refusing_rules", "unloadable"]
+__all__ = ["FileRule", "Loading", "is_of", "loading_of", "refusing_rules", "rule_holds", "unloadable"]
 
 
 class Ruled(NamedTuple):
@@ -60,21 +60,25 @@ class Loading(NamedTuple):
         )
         return (unsure - asks) | takes
 
-    def refused(self, descriptor: Descriptor, *, on_cpu: bool) -> Finding | None:
-        """Return what a check says of a node, None where none refuses it for sure."""
+    def refused(self, descriptor: Descriptor, *, on_cpu: bool, at_run: bool = False) -> Finding | None:
+        """Return what a check says of a node, None where none refuses it for sure.
+
+        at_run: of the checks that every run makes, instead of those that are made before a session is created.
+        """
         if not self.checks or self.schema is None or descriptor.version is None:
             return None
         version = int(descriptor.version)
         values = self.schema.values(descriptor, version)
         state = State(values, {}, {}, lowering_tables()["general"], descriptor.operator)
         for check in self.checks:
-            held = holds_at(check.since, check.until, version)
-            if held and (on_cpu or not check.cpu) and _holds(state, check.when):
+            held = holds_at(check.since, check.until, version) and check.at_run == at_run
+            if held and (on_cpu or not check.cpu) and rule_holds(state, check.when):
                 return Finding(f"onnxruntime/{descriptor.operator}/{check.name}", "error", check.because)
         return None
 
 
-def _holds(state: State, rule: Rule) -> bool:
+def rule_holds(state: State, rule: Rule) -> bool:
+    """Return whether a condition on a node holds for sure."""
     try:
         return state.holds(rule)
     except (Open, Refused):  # it is not known, or has no value
@@ -88,17 +92,18 @@ def loading_of(operator: str, release: str) -> Loading:
     at = release_position(release)
     takes, asks = (
         tuple(
-            Ruled(one["rule"], *versions_of(one), one.get("cpu", False)) for one in raw.get(key, ()) if _is_of(one, at)
+            Ruled(one["rule"], *versions_of(one), one.get("cpu", False)) for one in raw.get(key, ()) if is_of(one, at)
         )
         for key in ("takes", "asks")
     )
-    refuses = {name: one for name, one in raw.get("refuses", {}).items() if _is_of(one, at)}
+    refuses = {name: one for name, one in raw.get("refuses", {}).items() if is_of(one, at)}
     schema = schema_from(operator, None) if refuses else None
     checks = () if schema is None else tuple(check_of(name, one, schema.scope) for name, one in refuses.items())
     return Loading(takes, asks, schema, checks)
 
 
-def _is_of(entry: Mapping[str, Any], at: int) -> bool:
+def is_of(entry: Mapping[str, Any], at: int) -> bool:
+    """Return whether an entry of the compiled tables applies to the release at a position."""
     return bool(entry["first"] <= at <= entry["last"])
 
 
@@ -122,11 +127,11 @@ def refusing_rules(release: str) -> Mapping[str, FileRule]:
     return {
         f"onnx/model/{name}": FileRule(bool(rule["read"]), rule["constants"] or "", bool(rule["uncalled"]))
         for name, rule in rules.items()
-        if _is_of(rule, at)
+        if is_of(rule, at)
     }
 
 
 def unloadable(release: str) -> frozenset[str]:
     """Return the element types that keep a release from loading a model where a value in the file has one."""
     at = release_position(release)
-    return frozenset(name for name, one in runtime_tables()["loading"]["types"].items() if _is_of(one, at))
+    return frozenset(name for name, one in runtime_tables()["loading"]["types"].items() if is_of(one, at))

@@ -13,8 +13,8 @@ from specgate.spec.model import Source  # noqa: TC001 (pydantic reads it)
 from specgate.spec.model_rows import Expression, SetName  # noqa: TC001 (the same)
 
 __all__ = [
-    "GraphsFile", "InferenceFile", "LoadingFile", "ObservedFile", "ProviderFile", "ReleasesFile", "SchemasFile",
-    "TypeSetsFile",
+    "GraphsFile", "InferenceFile", "LoadingFile", "ObservedFile", "ProviderFile", "ReleasesFile", "RunsFile",
+    "SchemasFile", "TypeSetsFile",
 ]  # fmt: skip
 
 Minor = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+$", max_length=20)]
@@ -248,6 +248,9 @@ class LoadingCheck(_File):
     since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
     until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
     cpu: bool = Field(default=False, description="only the kernel of the CPU refuses it")
+    at: Literal["run"] | None = Field(
+        default=None, description="the session is created, and every run of the CPU's kernel fails"
+    )
     releases: ReleaseRange | None = Field(default=None, description="that refuse it; none: all")
 
 
@@ -270,6 +273,34 @@ class LoadingOperator(_File):
         description="rules that it always asks where the tables are not sure, or of its own operators at all",
     )
     refuses: dict[str, LoadingCheck] = Field(default={}, description="checks that the dialect's tables do not have")
+
+
+class RunRule(_File):
+    """A rule of the dialect, with the nodes that break it of which the same is known."""
+
+    rule: str
+    since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    when: Expression | None = Field(default=None, description="over the operator's fields: only such nodes")
+    releases: ReleaseRange | None = Field(default=None, description="none: all")
+
+
+class RunsOperator(_File):
+    """What becomes of nodes of one operator that break a rule and are loaded all the same."""
+
+    runs: list[str | RunRule] = Field(default=[], description="rules that nothing enforces: such nodes compute")
+    fails: list[str | RunRule] = Field(default=[], description="rules without which no run succeeds")
+
+
+class RunsFile(_File):
+    """What the provider does with nodes that break a rule of the dialect and that the runtime loads."""
+
+    sources: list[Source] = Field(min_length=1)
+    unknowns: list[str] = []
+    outputs: Literal["run"] | None = Field(
+        default=None, description="what becomes of nodes that break a rule on what is stated of an output"
+    )
+    operators: dict[OperatorName, RunsOperator]
 
 
 class LoadingModel(_File):

@@ -31,6 +31,7 @@ class PlacedNode:
     session.
     lowered: the descriptors that it becomes, None where that is not known. function: the path of the call that it is a
     part of. partition: the number of its partition, from 1 on. open: what was taken for granted, "" for nothing.
+    at_run: the session is created, and every run of this node fails: its `creation` is "fails".
     refused: the runtime refuses it wherever it might run, as it is not what ONNX takes. folds: with default
     optimisations it may not be there when nodes are placed, as its outputs follow from constants and known sizes.
     fuses: unless a session forbids it, its provider may make one kernel of it and its neighbours; it stays there.
@@ -53,6 +54,7 @@ class PlacedNode:
     partition: int | None = None
     open: str = ""
     refused: bool = False
+    at_run: bool = False
     folds: bool = False
     fuses: bool = False
     findings: tuple[Finding, ...] = ()

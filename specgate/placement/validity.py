@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
 from specgate.dialects.onnx.lint.walk import function_key, function_place, label, subgraphs
-from specgate.placement.foreign import own_refusal
+from specgate.placement.foreign import own_refusals
 from specgate.placement.loading import loading_of, refusing_rules
 from specgate.placement.schemas import schema_of
 from specgate.spec.tables import dialect
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from specgate.placement.loading import FileRule
     from specgate.verdict import Finding
 
-__all__ = ["refusal", "refused_models", "refusing_findings"]
+__all__ = ["refusal", "refusals", "refused_models", "refusing_findings"]
 
 #: What loads a model: the onnx package's checks, which the runtime has in it.
 _LOADING: Final = ("checker", "inference")
@@ -125,16 +125,24 @@ def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Fin
     release: of the runtime. on_cpu: whether the CPU's kernel has a say. What an implementation does not look at, or
     looks at by chance, is no reason.
     """
-    if descriptor is None or descriptor.version is None:
+    if descriptor is None:
         return None
+    return next(refusals(descriptor, release, on_cpu=on_cpu), None)
+
+
+def refusals(descriptor: Descriptor, release: str, *, on_cpu: bool) -> Iterator[Finding]:
+    """Yield every reason why a release refuses a node of a model, as `refusal` returns the first one."""
+    if descriptor.version is None:
+        return
     known = loading_of(descriptor.operator, release)
     own = known.refused(descriptor, on_cpu=on_cpu)
     if own is not None:
-        return own
+        yield own
     if descriptor.operator.rpartition(".")[0] in dialect(descriptor.dialect).foreign:
-        return own_refusal(descriptor, known, release, on_cpu=on_cpu)
+        yield from own_refusals(descriptor, known, release, on_cpu=on_cpu)
+        return
     if _only_in_the_runtime(descriptor, release):
-        return None
+        return
     asked = (*_LOADING, _MAKING) if on_cpu else _LOADING
     for implementation in refusing(descriptor, descriptor.version, "observed", asked):
         verdict = check_at(descriptor, descriptor.version, "observed", implementation)
@@ -149,5 +157,4 @@ def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Fin
             if sure and not of_outputs(
                 spec, found.id, observed=True
             ):  # a shape that the file states gives way to what is inferred
-                return found
-    return None
+                yield found

@@ -18,7 +18,8 @@ __all__ = ["Check", "check_of", "holds_at", "scope_of", "versions_of"]
 class Check(NamedTuple):
     """Where `when` holds a node is refused.
 
-    cpu: only the kernel of the CPU makes it. releases: those that make it, None for all.
+    cpu: only the kernel of the CPU makes it. releases: those that make it, None for all. at_run: it is made by every
+    run, not before.
     """
 
     name: str
@@ -28,12 +29,14 @@ class Check(NamedTuple):
     because: str
     cpu: bool = False
     releases: str | None = None
+    at_run: bool = False
 
 
 def check_of(name: str, entry: Mapping[str, Any], scope: Scope) -> Check:
     """Return one check of a table; raise FormError for an expression that cannot be used."""
     when = rule_of(entry["when"], scope_of(entry, scope), "truth")
-    return Check(name, *versions_of(entry), when, entry["because"], entry.get("cpu", False), entry.get("releases"))
+    cpu, at_run = entry.get("cpu", False), entry.get("at") == "run"
+    return Check(name, *versions_of(entry), when, entry["because"], cpu, entry.get("releases"), at_run)
 
 
 def versions_of(entry: Mapping[str, Any]) -> tuple[int, int | None]:

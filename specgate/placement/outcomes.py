@@ -1,0 +1,116 @@
+"""Whether the CPU provider refuses, fails to run, or computes a node that breaks a rule of the models' dialect.
+
+The data is runs.yaml in the folder of the runtime, for rules that keep no session from being created, and loading.yaml.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from specgate.placement.loading import is_of, loading_of, rule_holds
+from specgate.placement.lowering.checks import holds_at, scope_of, versions_of
+from specgate.placement.lowering.expressions import rule_of
+from specgate.placement.lowering.schema import schema_from
+from specgate.placement.lowering.state import State
+from specgate.placement.lowering.store import lowering_tables
+from specgate.placement.registrations import release_position, runtime_tables
+from specgate.placement.validity import refusals
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts, check_at
+from specgate.validate.looking import of_outputs
+
+if TYPE_CHECKING:
+    from specgate.descriptors.core import Descriptor
+    from specgate.placement.lowering.schema import Schema
+    from specgate.rules.language import Rule
+    from specgate.verdict import Finding
+
+__all__ = ["Outcome", "outcome", "run_failure"]
+
+#: The session is not created; it is, and every run fails; it is, and the node computes an output; not measured.
+Outcome = Literal["refused", "fails", "runs", "unknown"]
+
+
+class _Entry(NamedTuple):
+    rule: str
+    since: int
+    until: int | None
+    when: Rule | None
+
+
+class _Runs(NamedTuple):
+    """The entries of one operator in one release. schema: None where no entry has a condition."""
+
+    runs: tuple[_Entry, ...]
+    fails: tuple[_Entry, ...]
+    schema: Schema | None
+
+    def named(self, entries: tuple[_Entry, ...], descriptor: Descriptor, version: int) -> set[str]:
+        """Return the rules of the entries that apply to a descriptor."""
+        return {
+            entry.rule
+            for entry in entries
+            if holds_at(entry.since, entry.until, version)
+            and (entry.when is None or self._holds(entry.when, descriptor, version))
+        }
+
+    def _holds(self, rule: Rule, descriptor: Descriptor, version: int) -> bool:
+        if self.schema is None:
+            return False
+        values = self.schema.values(descriptor, version)
+        return rule_holds(State(values, {}, {}, lowering_tables()["general"], descriptor.operator), rule)
+
+
+def outcome(descriptor: Descriptor, rule: str, release: str) -> Outcome:
+    """Return what a release's CPU provider does with a node that breaks a rule.
+
+    descriptor: of the dialect of the models, with its version. rule: the name of a rule or cell that it breaks, which
+    is the last part of a finding's id: ``axis-range``, ``mode.value``, ``X.rank``.
+    """
+    if descriptor.version is None:
+        return "unknown"
+    if any(finding.id.rpartition("/")[2] == rule for finding in refusals(descriptor, release, on_cpu=True)):
+        return "refused"
+    known, version = _runs_of(descriptor.operator, release), int(descriptor.version)
+    if rule in known.named(known.runs, descriptor, version):
+        return "runs"
+    if rule in known.named(known.fails, descriptor, version):
+        return "fails"
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+    if runtime_tables()["runs"]["outputs"] and of_outputs(spec, rule, observed=True):
+        return "runs"
+    return "unknown"
+
+
+def run_failure(descriptor: Descriptor | None, release: str) -> tuple[Finding, bool] | None:
+    """Return why every run of a node on the CPU fails, and whether a rule of the dialect says so; None if unknown.
+
+    The session is created all the same: what keeps it from that is `validity.refusal`.
+    """
+    if descriptor is None or descriptor.version is None:
+        return None
+    own = loading_of(descriptor.operator, release).refused(descriptor, on_cpu=True, at_run=True)
+    if own is not None:
+        return own, False
+    known, version = _runs_of(descriptor.operator, release), int(descriptor.version)
+    if not known.fails or accepts(descriptor, descriptor.version, "documented") is not False:
+        return None
+    named = known.named(known.fails, descriptor, version) - known.named(known.runs, descriptor, version)
+    findings = check_at(descriptor, descriptor.version, "documented").findings if named else ()
+    return next(((found, True) for found in findings if found.id.rpartition("/")[2] in named), None)
+
+
+@cache
+def _runs_of(operator: str, release: str) -> _Runs:
+    raw = runtime_tables()["runs"]["operators"].get(operator, {})
+    at = release_position(release)
+    listed = {key: [one for one in raw.get(key, ()) if is_of(one, at)] for key in ("runs", "fails")}
+    conditional = any("when" in one for entries in listed.values() for one in entries)
+    schema = schema_from(operator, None) if conditional else None
+
+    def entry(one: dict[str, str]) -> _Entry:
+        when = rule_of(one["when"], scope_of(one, schema.scope), "truth") if schema and "when" in one else None
+        return _Entry(one["rule"], *versions_of(one), when)
+
+    return _Runs(tuple(map(entry, listed["runs"])), tuple(map(entry, listed["fails"])), schema)

@@ -1,0 +1,225 @@
+"""What ONNX Runtime's CPU provider does where a rule of ONNX's tables is broken: ``python -m tests.placement.outcomes``.
+
+Draws for each operator, version and finding a few descriptors that have this finding alone, and valid ones; asks
+releases for a session and its first run; and writes one JSON line a model to DIR. ``--summarize`` prints by operator
+and finding what became of them, which is what ``specs/onnxruntime/runs.yaml`` records.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import re
+import sys
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.conform.fill import fill
+from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.read import write_dict
+from specgate.errors import Error
+from specgate.generate.near import broken_descriptors
+from specgate.placement.conform.cases import levels, one_node
+from specgate.placement.oracle.cpu import CpuPlacementOracle
+from specgate.placement.registrations import minor_release, runtime_tables
+from specgate.slotted import replace
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts, check_at
+from specgate.validate.looking import aspect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.placement.oracle.answer import Answer
+
+_TIMEOUT: Final = 3.0
+_VALID: Final = "valid"
+#: Findings on what every implementation checks against the schema of an operator.
+_OF_SCHEMAS: Final = ("structure", "type")
+_ATTEMPTS: Final = 3
+#: The opset of ai.onnx next to an operator of another domain.
+_BESIDE: Final = 21
+#: What the runtime says where it has no kernel for the types of a node, or none of a version.
+_NO_KERNEL: Final = re.compile(
+    r"Could not find an implementation|Failed to find kernel|MLDataType for|InsertedPrecisionFreeCast|InsertedCast"
+    r"|Invalid tensor data type|invalid tensor type|is under development|is not currently registered"
+)
+
+
+class Drawn(NamedTuple):
+    """A model of one node. breaks: the finding that it has, "valid" for none; constant: inputs keep their values."""
+
+    operator: str
+    version: str
+    breaks: str
+    constant: bool
+    descriptor: Descriptor
+    model: bytes
+
+
+def draw(operator: str, count: int, valid: int, newest: int, useful: Callable[[Drawn], bool]) -> Iterator[Drawn]:
+    """Yield descriptors of each version of an operator: some for each finding that they may have alone, some valid.
+
+    count: of each finding; of what schemas say one is enough. useful: whether a model says anything, because its
+    types have a kernel; what is not is drawn again a few times.
+    """
+    spec = dialect("onnx").operator(operator)
+    for level in (one for one in levels(operator, None) if int(one) <= newest):
+        source = broken_descriptors(spec, level)
+        pick = Random(f"{operator}/{level}").randint  # repeatable on purpose
+        seen: set[bytes] = set()
+        if not source.valid.found:
+            continue
+        for breaks in [*source.ids, *[_VALID] * bool(valid)]:
+            wanted = valid if breaks == _VALID else 1 if aspect(breaks) in _OF_SCHEMAS else count
+            got = 0
+            for _ in range(wanted * _ATTEMPTS):
+                if got >= wanted:
+                    break
+                descriptor = (
+                    source.valid.draw(pick)
+                    if breaks == _VALID
+                    else getattr(source.draw(breaks, pick), "descriptor", None)
+                )
+                if descriptor is None:
+                    break
+                for constant in (True, False):
+                    one = descriptor if constant else _without_values(descriptor)
+                    if one is None or (not constant and not _still(one, level, breaks)):
+                        continue
+                    made = one_node(one, level, _BESIDE)
+                    if made is not None and made[1] not in seen:
+                        seen.add(made[1])
+                        drawn = Drawn(operator, level, breaks, constant, descriptor, made[1])
+                        if useful(drawn):
+                            got += constant
+                            yield drawn
+
+
+def _without_values(descriptor: Descriptor) -> Descriptor | None:
+    """Return a descriptor whose inputs are not constants, None where none is."""
+    inputs = {info.name for info in dialect("onnx").operator(descriptor.operator).inputs}
+    fields = {
+        name: value._replace(value=None) if name in inputs and isinstance(value, TensorDesc) else value
+        for name, value in descriptor.fields.items()
+    }
+    return replace(descriptor, fields=fields, plain=False) if fields != dict(descriptor.fields) else None
+
+
+def _still(descriptor: Descriptor, level: str, breaks: str) -> bool:
+    verdict = check_at(descriptor, level, "documented")
+    if breaks == _VALID:
+        return verdict.accepted is not False
+    return verdict.accepted is False and any(found.id == breaks for found in verdict.findings)
+
+
+def ask(oracle: CpuPlacementOracle, drawn: Drawn) -> Answer:
+    """Return what becomes of a model; if no run succeeds, inputs that fit the descriptor are tried."""
+    answer = oracle.ask([drawn.model])[0]
+    if answer.word == "created" and answer.run not in {"ran", "crashed", "timeout"}:
+        feeds = []
+        for at in range(3):
+            random = Random(at)  # repeatable on purpose
+            try:
+                made = fill(drawn.descriptor, drawn.version, random, tame=at != 1)
+            except (Error, ValueError, TypeError, KeyError, ArithmeticError):  # it is broken, after all
+                break
+            feeds.append(_fed(drawn, made))
+        if feeds:
+            answer = oracle.ask([drawn.model], [feeds])[0]
+    return answer
+
+
+def _fed(drawn: Drawn, arrays: dict[str, Any]) -> dict[str, Any]:
+    import numpy as np
+
+    feed: dict[str, Any] = {}
+    for name, value in drawn.descriptor.fields.items():  # constants that the model has as inputs
+        if not drawn.constant and isinstance(value, TensorDesc) and value.value is not None and value.concrete:
+            from specgate.execution.types import numpy_type
+
+            dtype = numpy_type(dialect("onnx"), str(value.type))
+            feed[name] = np.array(list(value.value)).astype(dtype).reshape(value.sizes)
+    for name, array in arrays.items():
+        if isinstance(array, list):
+            feed |= {f"{name}_{at}": one for at, one in enumerate(array) if isinstance(one, np.ndarray)}
+        elif isinstance(array, np.ndarray):
+            feed[name] = array
+    return feed
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="python -m tests.placement.outcomes")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("operators", nargs="*", help="default: all of the ONNX tables")
+    parser.add_argument("--releases", default="1.32.0,1.31.1,1.24.4,1.20.1")
+    parser.add_argument("--cases", type=int, default=3, help="for each finding of each version of an operator")
+    parser.add_argument("--valid", type=int, default=20, help="valid ones of each version of an operator")
+    parser.add_argument("--newest", type=int, default=28, metavar="OPSET")
+    parser.add_argument("--part", default="0/1", help="I/N: only every Nth operator, from the Ith on")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    part, parts = map(int, options.part.split("/"))
+    names = (options.operators or list(dialect("onnx").operators))[part::parts]
+    oracles = {
+        release: CpuPlacementOracle(release, run=True, timeout=_TIMEOUT) for release in options.releases.split(",")
+    }
+    for name in names:
+        path = options.folder / f"{name}.jsonl"
+        if path.exists():
+            continue
+        records = list(measure(name, options, oracles))
+        path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+        sys.stdout.write(f"{name}: {len(records)} models\n")
+        sys.stdout.flush()
+    for oracle in oracles.values():
+        oracle.close()
+    return 0
+
+
+def measure(operator: str, options: argparse.Namespace, oracles: dict[str, CpuPlacementOracle]) -> Iterator[Any]:
+    """Yield a record for each model of an operator that says anything."""
+    records: list[dict[str, Any]] = []
+
+    def useful(drawn: Drawn) -> bool:
+        made = _record(drawn, oracles)
+        if made is not None:
+            records.append(made)
+        return made is not None
+
+    for _ in draw(operator, options.cases, options.valid, options.newest, useful):
+        yield records.pop()
+
+
+def _opset(release: str) -> int:
+    return int(runtime_tables()["releases"][minor_release(release)]["opsets"]["ai.onnx"])
+
+
+def _record(drawn: Drawn, oracles: dict[str, CpuPlacementOracle]) -> dict[str, Any] | None:
+    """Return what releases did, None where none has a kernel for the node."""
+    answers = {}
+    for release, oracle in oracles.items():
+        if "." not in drawn.operator and int(drawn.version) > _opset(release):
+            continue
+        answer = ask(oracle, drawn)
+        answers[release] = [answer.session, answer.code, answer.run]
+        if _NO_KERNEL.search(answer.error) and len(answers) == 1:
+            return None
+    return {
+        "operator": drawn.operator,
+        "version": drawn.version,
+        "breaks": drawn.breaks,
+        "constant": drawn.constant,
+        "observed": accepts(drawn.descriptor, drawn.version, "observed"),
+        "answers": answers,
+        "descriptor": write_dict(drawn.descriptor),
+        "model": base64.b64encode(drawn.model).decode(),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
