@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
     from specgate.oracles.protocol import Oracle, ValuesBackend
+    from specgate.placement.findings import RuntimeFindings
     from specgate.rules.language import Vocabulary
     from specgate.spec.fields import FieldInfo
     from specgate.targets import Target
@@ -233,6 +234,12 @@ class DialectPackage:
     def target_findings(self, graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterable[Finding]:
         """Return what a file asks of one target. versions: what was seen of the nodes, which are judged already."""
         return ()
+
+    def runtime_findings(
+        self, graph: Graph, target: Target, device: frozenset[str] | None, file: str | None
+    ) -> RuntimeFindings | None:
+        """Return what decides which findings are errors for a release of a runtime, None for another target."""
+        return None
 
     def pinnable(self, size: Symbol) -> bool:
         """Return whether `--pin` can give a size to a dimension of this name."""

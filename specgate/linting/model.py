@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from specgate.descriptors.files import Placed
+    from specgate.placement.findings import RuntimeFindings
     from specgate.targets import Target
     from specgate.verdict import Basis, Edit
 
@@ -54,14 +55,18 @@ def _report(
 ) -> Report:
     graph = graph_of(model, settings)
     report = Report(files=_files(model))
-    report.findings.extend(graph.findings)
     file = report.files[0] if report.files else None
     own = [target for target in targets if target.dialect == graph.dialect]
-    report.findings.extend(package(graph.dialect).file_findings(graph, own, file))
+    runtimes: list[RuntimeFindings] = []
     for name in graph.dialects():
         for target in (target for target in targets if target.dialect == name):
             report.targets.append(str(target))
-            _judge(graph, target, Judging(graph, target, basis, device), report)
+            runtime = package(graph.dialect).runtime_findings(graph, target, device, file)
+            read = graph if runtime is None else runtime.graph
+            _judge(read, target, Judging(read, target, basis, device), report, runtime)
+            runtimes += [] if runtime is None else [runtime]
+    whole = _of_file(graph.findings, runtimes if len(runtimes) == len(report.targets) else [])
+    report.findings[:0] = [*whole, *package(graph.dialect).file_findings(graph, own, file)]
     report.findings.extend(unjudged(graph, targets, report))
     report.findings = list(_without_echoes(report.findings, package(graph.dialect).echoes))
     if graph.not_inferred and report.undecided:
@@ -78,14 +83,38 @@ def _files(model: Any) -> list[str]:
     return [os.fspath(model)] if isinstance(model, str | os.PathLike) else []
 
 
-def _judge(graph: Graph, target: Target, judging: Judging, report: Report) -> None:
+def _of_file(findings: Sequence[Finding], runtimes: Sequence[RuntimeFindings]) -> Iterator[Finding]:
+    """Yield the findings on the file itself: where all targets are runtimes, what one refuses is an error, and else none.
+
+    runtimes: those that all nodes are judged for, none if some target is no runtime.
+    """
+    for found in findings:
+        refusing = [runtime for runtime in runtimes if runtime.refuses(found)]
+        if refusing:
+            error = replace(found, severity="error")
+            alike = len(refusing) == len(runtimes)
+            yield from [error] if alike else (replace(error, target=str(each.target)) for each in refusing)
+        elif runtimes and found.severity == "error":
+            yield runtimes[0].as_warning(found)
+        else:
+            yield found
+
+
+def _judge(
+    graph: Graph, target: Target, judging: Judging, report: Report, runtime: RuntimeFindings | None = None
+) -> None:
     """Judge the nodes of the target's dialect; what the whole file asks of the target comes before them."""
-    start, opened = len(report.findings), len(report.undecided)
+    start, opened, without_table = len(report.findings), len(report.undecided), len(report.no_table)
     judging.units(graph.units, report)
     asked = list(package(graph.dialect).target_findings(graph, target, report.files, judging.versions))
     unclear = judging.refused or len(report.undecided) > opened or any(f.severity == "error" for f in graph.findings)
     report.findings[start:start] = _with_true_levels(asked, unclear=unclear)
     report.findings.extend(judging.versions.changes(report.files[0] if report.files else None))
+    if runtime is not None:
+        report.findings[start:] = runtime.settle(report.findings[start:])
+        known = runtime.known(report.no_table[without_table:])
+        report.no_table[without_table:] = [node for node in report.no_table[without_table:] if node not in known]
+        report.nodes += len(known)
 
 
 def _with_true_levels(findings: list[Finding], *, unclear: bool) -> Iterator[Finding]:
@@ -108,7 +137,12 @@ def _without_echoes(findings: list[Finding], echoes: Sequence[str]) -> Iterator[
 
     What would do away with the statement does away with what breaks because of it.
     """
-    wrong = {found.location.node for found in findings if found.severity == "error" and found.location is not None}
+    wrong = {
+        found.location.node
+        for found in findings
+        if found.location is not None
+        and (found.severity == "error" or (found.severity == "warning" and found.target and found.id not in echoes))
+    }
     dropped: dict[str | None, tuple[Edit, ...]] = {}
     kept: list[Finding] = []
     for found in findings:

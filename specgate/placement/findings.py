@@ -1,34 +1,106 @@
-"""What lint says of a placement: nodes that are not where the target was chosen for, and sessions that fail."""
+"""What lint says for a release of a runtime: a finding is an error only where this release does not do it.
+
+One placement answers for both commands. What ONNX's page forbids and the release loads and creates is a warning; what
+the release refuses is an error, also where ONNX's tables have no rule for it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
+from specgate.placement.filling import with_imports
+from specgate.placement.outcomes import outcome
 from specgate.placement.place import place_graph
+from specgate.placement.registrations import runtime_tables
 from specgate.placement.rules import GROUP, RULES
+from specgate.slotted import replace
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from specgate.linting.nodes import Graph
     from specgate.placement.placed import PlacedNode, Placement
     from specgate.targets import Target
+    from specgate.verdict import NodeRef
 
-__all__ = ["findings_of", "placement_findings"]
+__all__ = ["RuntimeFindings", "findings_of"]
 
-
-def placement_findings(
-    graph: Graph, target: Target, device: frozenset[str] | None, file: str | None
-) -> Iterator[Finding]:
-    """Yield the findings on where the nodes of a model run."""
-    yield from findings_of(place_graph(graph, target, device, file))
+#: Findings of lint that say of a file what `Placement.refusals` says, too.
+_OF_FILES: Final = ("onnx/model/opset-import", "onnx/model/ir-version")
 
 
-def findings_of(placement: Placement) -> Iterator[Finding]:
-    """Yield the findings of a placement that was made."""
+class RuntimeFindings:
+    """The findings on one model for one release of a runtime.
+
+    graph: the model as the release reads it, whose nodes are to be judged.
+    """
+
+    def __init__(self, graph: Graph, target: Target, device: frozenset[str] | None, file: str | None) -> None:
+        assert target.runtime is not None  # asked by all who call  # noqa: S101
+        self.target = target
+        self.release = target.runtime.release
+        self.graph = with_imports(graph, target.runtime)
+        self.placement = place_graph(self.graph, target, device, file)
+        self._title = f"{runtime_tables()['title']} {self.release}"
+
+    def settle(self, findings: Sequence[Finding]) -> list[Finding]:
+        """Return the findings on nodes with the severities of the release, and what else it refuses."""
+        kept = [found if self._of_release(found) else self._as_warning(found) for found in findings]
+        kept = [replace(found, target=str(self.target)) for found in kept]
+        errors = {(_node(found), found.id) for found in kept if found.severity == "error"}
+        return [*kept, *findings_of(self.placement, errors)]
+
+    def refuses(self, found: Finding) -> bool:
+        """Whether the release loads no model with a finding on the file itself."""
+        ids = {(_node(each), each.id) for each in self.placement.file_findings}
+        placed = self._placed.get(_node(found))
+        without_kernel = found.severity == "error" and placed is not None and not placed.has_kernel
+        return without_kernel or (_node(found), found.id) in ids or self._fails_by(found)
+
+    def known(self, nodes: Sequence[NodeRef]) -> list[NodeRef]:
+        """Return those of the nodes without a table whose operator the release has."""
+        return [node for node in nodes if (placed := self._placed.get(node.location.node or "")) and placed.version]
+
+    def as_warning(self, found: Finding) -> Finding:
+        """Return a finding on the file itself as one that the release passes over."""
+        return replace(found, severity="warning", message=f"{found.message}; {self._title} does not refuse it")
+
+    @cached_property
+    def _placed(self) -> Mapping[str, PlacedNode]:
+        return {node.node: node for node in self.placement.nodes if node.function is None}
+
+    @cached_property
+    def _failures(self) -> set[tuple[str, str]]:
+        """Of nodes that fail the paths, "" in functions, each with the ids of the findings that say why."""
+        failing = (node for node in self.placement.nodes if node.creation == "fails")
+        return {("" if node.function else node.node, found.id) for node in failing for found in node.findings}
+
+    def _fails_by(self, found: Finding) -> bool:
+        node = _node(found)
+        return ("" if node.startswith("function ") else node, found.id) in self._failures
+
+    def _of_release(self, found: Finding) -> bool:
+        """Whether a finding is no error, or one because of which the release fails."""
+        return found.severity != "error" or found.id in _OF_FILES or self._fails_by(found)
+
+    def _as_warning(self, found: Finding) -> Finding:
+        return replace(found, severity="warning", message=f"{found.message.removesuffix('.')}; {self._said(found)}")
+
+    def _said(self, found: Finding) -> str:
+        """Return what the release does with a node that ONNX's page forbids."""
+        placed = self._placed.get(_node(found))
+        descriptor = None if placed is None else placed.descriptor
+        runs = descriptor is not None and outcome(descriptor, found.id.rpartition("/")[2], self.release) == "runs"
+        return f"outside the ONNX specification, but {self._title} {'runs it' if runs else 'does not refuse it'}"
+
+
+def findings_of(placement: Placement, errors: set[tuple[str, str]] | None = None) -> Iterator[Finding]:
+    """Yield the findings of a placement, but for nodes that have an error. errors: by node and rule."""
+    nodes = {node for node, _ in errors or ()}
     model = Location(placement.file, None, "model")
-    for refusal in placement.refusals:
+    for refusal in placement.own_refusals:
         yield _finding(placement, "session-fails", refusal, model)
     for node in placement.unlike:
         at = Location(placement.file, None, node.node, node.operator)
@@ -37,10 +109,14 @@ def findings_of(placement: Placement) -> Iterator[Finding]:
         rule = _rule(node)
         if rule is not None:
             yield _finding(placement, rule, node.why or "no provider has a kernel for it", at, values, fix)
-        if node.has_kernel and node.creation == "fails" and not node.refused:  # lint has said that
+        if node.has_kernel and node.creation == "fails" and node.node not in nodes:
             yield _finding(placement, "session-fails", node.created_by, at, values)
         if node.open:
             yield _finding(placement, "undecided", node.open, at, values)
+
+
+def _node(found: Finding) -> str:
+    return (found.location.node if found.location is not None else None) or ""
 
 
 def _rule(node: PlacedNode) -> str | None:

@@ -9,7 +9,7 @@ from specgate.placement.folding import Fusing, folding
 from specgate.placement.partition import copies, partitions
 from specgate.placement.placed import Partition, PlacedNode, Placement
 from specgate.placement.remarks import remark
-from specgate.placement.validity import refusal, refused_models, refusing_findings
+from specgate.placement.validity import refusal, refused_graph, refused_models, refusing_findings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,15 +44,17 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     whole = assigned(graph.source, assigner, functions, graph.findings)
     placement = Placement(str(target), runtime.providers, file, device)
     placement.file_findings = refusing_findings(graph, whole.main, runtime.release)
-    placement.refusals.extend(_refusals(graph, runtime, placement.file_findings, whole.main))
-    placement.refusals.extend(_unloadable(graph, runtime.release))
+    placement.refusals.extend(_refusals(graph, runtime, placement.file_findings))
+    placement.own_refusals.extend(refused_graph(graph.source.model, whole.main))
+    placement.own_refusals.extend(_unloadable(graph, runtime.release))
     stated = {str(at.node): found for found in graph.findings if found.id == _STATED and (at := found.location)}
     creator = Creator(runtime, device, stated)
     made = _nodes(placement, whole, creator)
     for _, node in whole.called:
         refused = refusal(node.descriptor, runtime.release, on_cpu=False) or stated.get(node.path)
         if refused is not None:
-            placement.refusals.append(f"{node.path} ({node.operator}): {refused.message}")
+            placement.own_refusals.append(f"{node.path} ({node.operator}): {refused.message}")
+    placement.refusals.extend(placement.own_refusals)
     for node in folding(whole.main, assigner.lookups[CPU]):
         if node in made:
             made[node].folds = True
@@ -83,6 +85,7 @@ def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, P
             has_kernel=one.has_kernel,
             function=None if call is None else call[0],
             open=one.found.open,
+            descriptor=alike.descriptor,
         )
         creator.create(one, placed)
         placed.fuses = fusing.of(one, placed.creation)
@@ -116,7 +119,7 @@ def _divide(placement: Placement, found: Sequence[Assigned], made: Mapping[Node,
         placement.copies.extend(copies(body, first, mine))
 
 
-def _refusals(graph: Graph, runtime: Runtime, refusing: Sequence[Finding], main: Body) -> list[str]:
+def _refusals(graph: Graph, runtime: Runtime, refusing: Sequence[Finding]) -> list[str]:
     """Why the release refuses the file whatever its nodes run on: its versions, and what is wrong with the graph."""
     found = []
     for domain, version in graph.imports.items():
@@ -126,7 +129,7 @@ def _refusals(graph: Graph, runtime: Runtime, refusing: Sequence[Finding], main:
             found.append(f"the model imports version {version} of {name}; the release loads those up to {newest}")
     if graph.ir_version is not None and runtime.ir_version is not None and graph.ir_version > runtime.ir_version:
         found.append(f"the model has IR version {graph.ir_version}; the release reads those up to {runtime.ir_version}")
-    found += refused_models(graph, refusing, main)
+    found += refused_models(refusing)
     return found
 
 

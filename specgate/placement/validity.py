@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
+from specgate.dialects.onnx.lint.references import RULES
 from specgate.dialects.onnx.lint.walk import function_key, function_place, label, subgraphs
 from specgate.placement.foreign import own_refusals
 from specgate.placement.loading import loading_of, refusing_rules
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from specgate.placement.loading import FileRule
     from specgate.verdict import Finding
 
-__all__ = ["refusal", "refusals", "refused_models", "refusing_findings"]
+__all__ = ["refusal", "refusals", "refused_graph", "refused_models", "refusing_findings"]
 
 #: What loads a model: the onnx package's checks, which the runtime has in it.
 _LOADING: Final = ("checker", "inference")
@@ -41,7 +42,9 @@ def refusing_findings(graph: Graph, main: Body, release: str) -> list[Finding]:
     return [
         found
         for found in graph.findings
-        if found.id in rules and _counts(found, rules[found.id], graph.source.model, main)
+        if found.id in rules
+        and found.severity == RULES[found.id.rpartition("/")[2]][0]  # else it is a milder form of the rule
+        and _counts(found, rules[found.id], graph.source.model, main)
     ]
 
 
@@ -73,15 +76,14 @@ def _called(model: OnnxModel, place: str) -> bool:
     return False
 
 
-def refused_models(graph: Graph, found: Sequence[Finding], main: Body) -> Iterator[str]:
-    """Yield why a release loads no such model, once for each rule. found: its `refusing_findings`."""
+def refused_models(found: Sequence[Finding]) -> Iterator[str]:
+    """Yield why a release loads no model with these findings on the file, once for each rule."""
     by_rule: dict[str, list[Finding]] = {}
     for each in found:
         by_rule.setdefault(each.id, []).append(each)
     for first, *others in by_rule.values():
         more = f" (and {len(others)} more)" if others else ""
         yield f"{_place(first)}: {first.message}{more}"
-    yield from _refused_graph(graph.source.model, main)
 
 
 def _unread(found: Finding, graph: OnnxGraph, main: Body) -> bool:
@@ -95,7 +97,7 @@ def _unread(found: Finding, graph: OnnxGraph, main: Body) -> bool:
     return bool(names) and not any(name in main.outputs or main.readers.get(str(name)) for name in names)
 
 
-def _refused_graph(model: OnnxModel, main: Body) -> Iterator[str]:
+def refused_graph(model: OnnxModel, main: Body) -> Iterator[str]:
     """Yield what the runtime asks of a model and the dialect's checks do not."""
     graph = model.graph
     if not model.stated_imports and model.opset_imports:

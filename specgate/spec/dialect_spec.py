@@ -326,7 +326,7 @@ class Dialect:
             if name not in self.tables.operators:
                 from difflib import get_close_matches  # few names are wrong
 
-                near = get_close_matches(name, self.tables.operators, 1)
+                near = get_close_matches(name, [one for one in self.tables.operators if one not in self.stands_for], 1)
                 raise NoTable(
                     f"{self.name} has no table for {name!r:.80}" + (f"; did you mean {near[0]}?" if near else "")
                 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
     from specgate.oracles.protocol import Oracle
+    from specgate.placement.findings import RuntimeFindings
     from specgate.targets import Target
     from specgate.verdict import Basis, Edit, Finding
 
@@ -112,12 +113,16 @@ class ONNX(Packaged):
     def target_findings(self, graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterable[Finding]:
         from specgate.dialects.onnx.lint.versions import target_findings
 
-        found = target_findings(graph, target, files, versions)
-        if target.runtime is None:
-            return found
-        from specgate.placement.findings import placement_findings
+        return target_findings(graph, target, files, versions)
 
-        return (*found, *placement_findings(graph, target, versions.device, files[0] if files else None))
+    def runtime_findings(
+        self, graph: Graph, target: Target, device: frozenset[str] | None, file: str | None
+    ) -> RuntimeFindings | None:
+        if target.runtime is None:
+            return None
+        from specgate.placement.findings import RuntimeFindings
+
+        return RuntimeFindings(graph, target, device, file)
 
     def pinnable(self, size: Symbol) -> bool:
         from specgate.dialects.onnx.lint.types import pinless

@@ -1,0 +1,188 @@
+"""place says that the session fails where lint, for the same target, has an error; and the node is the same."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
+
+import specgate
+from specgate.cli import main
+from specgate.errors import InputError
+from specgate.generate.cases import cases_of
+from specgate.placement.conform.cases import levels, one_node
+from specgate.placement.conform.graphs import graph_cases
+from specgate.spec.tables import dialect
+from specgate.testing import descriptors, finding_ids, near_valid
+from tests.linting.models import BOOL, call, function, graph, helper, info, model, onnx, relu, weights
+from tests.placement.agreement import contradiction
+
+CPU, DML = "onnxruntime:1.24.4", "onnxruntime-directml:1.24.4"
+NEWEST = 25
+OPERATORS = sorted(dialect("onnx").tables.operators)
+
+
+@given(operator=st.sampled_from(OPERATORS), target=st.sampled_from([CPU, DML]), data=st.data())
+def test_models_of_one_node(operator: str, target: str, data: st.DataObject) -> None:
+    known = [
+        level for level in levels(operator, NEWEST) if level in {case.level for case in cases_of("onnx", operator)}
+    ]
+    if not known:
+        reject()
+    level = data.draw(st.sampled_from(known))
+    try:
+        if data.draw(st.booleans()):
+            made = data.draw(descriptors("onnx", operator, level))
+        else:
+            breaks = data.draw(st.sampled_from(finding_ids("onnx", operator, level)))
+            made = data.draw(near_valid("onnx", operator, level, breaks=breaks)).descriptor
+    except InputError:
+        reject()
+    asked = one_node(made, level, NEWEST)
+    if asked is None:
+        reject()
+    assert contradiction(asked[1], target) is None
+
+
+@given(seed=st.integers(0, 10**6), target=st.sampled_from([CPU, DML]))
+def test_random_graphs(seed: int, target: str) -> None:
+    for case in graph_cases(1, str(seed), NEWEST):
+        assert contradiction(case.model, target) is None
+
+
+def constant(output, name, value=1.0):
+    return helper.make_node("Constant", [], [output], name=name, value_float=value)
+
+
+def of_domain(domain, operator="Relu", **more):
+    return helper.make_node(operator, ["x"], ["y"], domain=domain, **more)
+
+
+def branches(then, otherwise):
+    return helper.make_node("If", ["c"], ["y"], name="if", then_branch=then, else_branch=otherwise)
+
+
+def body(nodes, output="o"):
+    return helper.make_graph(nodes, "body", [], [helper.make_empty_tensor_value_info(output)])
+
+
+# What sessions of onnxruntime 1.20.1, 1.24.4, 1.31.1 and 1.32.0 do with each: created (and run), or not loaded.
+FILES = {
+    "a domain without an import": ("created", lambda: model(graph([of_domain("com.microsoft", "Gelu")]))),
+    "ai.onnx without an import": ("created", lambda: model(graph([relu("x", "y")]), opsets=[("com.microsoft", 1)])),
+    "ai.onnx.ml without an import": (
+        "created", lambda: model(graph([of_domain("ai.onnx.ml", "Normalizer")], [info("x", [2, 2])])),
+    ),
+    "an unknown domain without an import": ("fails", lambda: model(graph([of_domain("acme", "Gelu")]))),
+    "no import": ("fails", lambda: model(graph([relu("x", "y")]), opsets=[])),
+    "no import, in an old file": ("fails", lambda: model(graph([relu("x", "y")]), opsets=[], ir=2)),
+    "a function without an import": (
+        "fails", lambda: model(graph([call()]), opsets=[("", 17), ("d", 1)], functions=[function([relu("a", "b")], opsets=[])]),
+    ),
+    "an import twice": ("created", lambda: model(graph([relu("x", "y")]), opsets=[("", 17), ("", 13)])),
+    "the last import counts": (
+        "fails", lambda: model(graph([helper.make_node("Clip", ["x", "w"], ["y"])], initializers=[helper.make_tensor("w", 1, [], [0.0])]), opsets=[("", 13), ("", 6)]),
+    ),
+    "Constants of one name": (
+        "created", lambda: model(graph([constant("a", "k"), constant("b", "k", 2.0), helper.make_node("Add", ["a", "b"], ["t"]), helper.make_node("Add", ["x", "t"], ["y"])])),
+    ),
+    "a Constant and another node of one name": (
+        "created", lambda: model(graph([constant("a", "k"), helper.make_node("Add", ["x", "a"], ["y"], name="k")])),
+    ),
+    "other nodes of one name": ("fails", lambda: model(graph([relu("x", "t", name="k"), relu("t", "y", name="k")]))),
+    "other nodes of one name in a body": (
+        "fails", lambda: model(graph([branches(body([relu("x", "t", name="k"), relu("t", "o", name="k")]), body([constant("o", "z")]))], ["x", info("c", [], BOOL)])),
+    ),
+    "Constants of one name in a body": (
+        "created", lambda: model(graph([branches(body([constant("a", "k"), constant("b", "k"), helper.make_node("Add", ["a", "b"], ["o"])]), body([constant("o", "z")]))], [info("c", [], BOOL)], [info("y", [])])),
+    ),
+    "a value of two Constants": (
+        "created", lambda: model(graph([constant("a", "k"), constant("a", "m"), helper.make_node("Add", ["x", "a"], ["y"])])),
+    ),
+    "a value of two Constants in a body": (
+        "fails", lambda: model(graph([branches(body([constant("o", "k"), constant("o", "m")]), body([constant("o", "z")]))], [info("c", [], BOOL)], [info("y", [])])),
+    ),
+    "a value of a Constant and an initializer": (
+        "created", lambda: model(graph([constant("a", "k"), helper.make_node("Add", ["x", "a"], ["y"])], initializers=[helper.make_tensor("a", 1, [], [3.0])])),
+    ),
+    "a value of a Constant and another node": (
+        "fails", lambda: model(graph([constant("a", "k"), relu("x", "a"), helper.make_node("Add", ["x", "a"], ["y"])])),
+    ),
+    "the input of a body hides a value": (
+        "created", lambda: model(graph([helper.make_node("Loop", ["n", "", "x"], ["y"], name="loop", body=helper.make_graph([relu("x", "z"), helper.make_node("Identity", ["t"], ["go"])], "body", [info("i", [], 7), info("t", [], BOOL), info("x")], [info("go", [], BOOL), info("z")]))], ["x", info("n", [], 7)])),
+    ),
+    "the operators of early releases": (
+        "created", lambda: model(graph([helper.make_node("Crop", ["x"], ["y"], border=[1, 1, 1, 1])], [info("x", [1, 3, 4, 4])], [info("y", None)]), opsets=[("", 7)]),
+    ),
+    "an operator before ONNX has it": (
+        "created", lambda: model(graph([helper.make_node("LayerNormalization", ["x", "w"], ["y"])], initializers=[weights("w")]), opsets=[("", 12)]),
+    ),
+    "an operator that ONNX lacks": (
+        "created", lambda: model(graph([helper.make_node("SimplifiedLayerNormalization", ["x", "w"], ["y"])], initializers=[weights("w")])),
+    ),
+    "a withdrawn version": (
+        "created", lambda: model(graph([helper.make_node("GroupNormalization", ["x", "w", "w"], ["y"], num_groups=2)], [info("x", [1, 4, 3])], [info("y", None)], [weights("w")]), opsets=[("", 18)]),
+    ),
+    "an operator that is gone": (
+        "fails", lambda: model(graph([helper.make_node("Upsample", ["x", "w"], ["y"])], [info("x", [1, 1])], [info("y", None)], [weights("w")]), opsets=[("", 10)]),
+    ),
+    "an attribute twice": ("fails", lambda: twice(model(graph([helper.make_node("LeakyRelu", ["x"], ["y"], alpha=0.5)])))),
+}  # fmt: skip
+
+
+def twice(made):
+    made.graph.node[0].attribute.append(made.graph.node[0].attribute[0])
+    return made
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("target", [CPU, "onnxruntime:1.32.0", "onnxruntime-directml:1.20.1"])
+def test_files_that_the_runtime_completes_or_refuses(name, target):
+    session, make = FILES[name]
+    made = make()
+    assert specgate.place(made, target).session == session
+    assert contradiction(made.SerializeToString(), target) is None
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", FILES)
+def test_the_installed_release_does_so(name):
+    runtime = pytest.importorskip("onnxruntime", reason="ONNX RUNTIME IS NOT ASKED: pip install onnxruntime")
+    session, make = FILES[name]
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        runtime.InferenceSession(make().SerializeToString(), options, providers=["CPUExecutionProvider"])
+    except Exception:
+        assert session == "fails"
+    else:
+        assert session == "created"
+
+
+def test_functions_of_one_name_are_refused_from_1_31_on():
+    twin = model(graph([call()]), opsets=[("", 17), ("d", 1)], functions=[function([relu("a", "b")])] * 2)
+    assert specgate.place(twin, CPU).session == "created"
+    assert specgate.place(twin, "onnxruntime:1.31.1").session == "fails"
+    assert contradiction(twin.SerializeToString(), CPU) is contradiction(twin.SerializeToString(), "onnxruntime:1.31.1")
+
+
+def test_what_the_release_adds_is_judged(tmp_path, capsys):
+    path = tmp_path / "m.onnx"
+    onnx.save(FILES["a domain without an import"][1](), path)
+    assert main(["lint", str(path), "-t", CPU, "--format", "json", "--fail-on", "error"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["nodes"] == 1
+    assert [(f["id"], f["severity"]) for f in report["findings"] if f["severity"] != "note"] == [
+        ("onnx/model/opset-missing", "warning")
+    ]
+    assert main(["lint", str(path), "-t", "onnx:17"]) == 1, "ONNX's page asks for the import"
+
+
+def test_the_advice_names_no_operator_that_does_not_exist_there():
+    made = FILES["an operator that ONNX lacks"][1]()
+    report = specgate.lint(made, [CPU])
+    assert {found.id: found.severity for found in report.findings}["onnx/model/operator-unknown"] == "warning"
+    said = " ".join(f"{found.message} {found.fix}" for found in specgate.lint(made, ["onnx:17"]).findings)
+    assert "com.microsoft.SimplifiedLayerNormalization" not in said
