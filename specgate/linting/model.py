@@ -84,7 +84,7 @@ def _files(model: Any) -> list[str]:
 
 
 def _of_file(findings: Sequence[Finding], runtimes: Sequence[RuntimeFindings]) -> Iterator[Finding]:
-    """Yield the findings on the file itself: where all targets are runtimes, what one refuses is an error, and else none.
+    """Yield the findings on the file itself; of runtimes alone, errors are what one of them refuses.
 
     runtimes: those that all nodes are judged for, none if some target is no runtime.
     """

@@ -1,7 +1,7 @@
-"""A model as a release reads it: domains that it uses and does not import are those of the release's newest version.
+"""A model as a release reads it: a domain that it uses and does not import counts at the release's newest version.
 
-Source: onnxruntime core/graph/model.cc (Model::Model, which adds each known domain that is not imported). A model without
-any import is not loaded. Of a domain that is imported twice the last import counts.
+Source: onnxruntime core/graph/model.cc (Model::Model, which adds each known domain that is not imported). A model
+without any import is not loaded. Of a domain that is imported twice the last import counts.
 """
 
 from __future__ import annotations

@@ -110,8 +110,8 @@ def is_of(entry: Mapping[str, Any], at: int) -> bool:
 class FileRule(NamedTuple):
     """A rule on a whole file that keeps a release from loading it.
 
-    read: only where something reads the constant that a finding is about. constants: where Constant nodes may break the
-    rule ("graph": the main graph; "body": bodies too; "": nowhere). uncalled: it counts in functions that nothing calls.
+    read: only where something reads the constant that a finding is about. constants: where Constant nodes may break
+    the rule ("graph": the main graph; "body": bodies too; "": nowhere). uncalled: also in functions that nothing calls.
     """
 
     read: bool

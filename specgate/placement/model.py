@@ -310,7 +310,7 @@ class LoadingModel(_File):
     read: bool = Field(default=False, description="only where something reads the constant that it is about")
     constants: Literal["graph", "body"] | None = Field(
         default=None,
-        description="where Constant nodes may break it, as they become initializers: in the main graph, or in bodies too",
+        description="where Constant nodes, which become initializers, may break it: the main graph, or bodies too",
     )
     uncalled: bool = Field(default=False, description="also in functions that nothing calls")
 

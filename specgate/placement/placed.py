@@ -36,8 +36,8 @@ class PlacedNode:
     optimisations it may not be there when nodes are placed, as its outputs follow from constants and known sizes.
     fuses: unless a session forbids it, its provider may make one kernel of it and its neighbours; it stays there.
     duplicates: nodes like it that the runtime adds, one for each further node that reads it, with names of their own;
-    reader: the path of the node that one of these is for, "" for a node of the file. descriptor: the node as the dialect
-    of the models has it, None without a table.
+    reader: the path of the node that one of these is for, "" for a node of the file. descriptor: the node by the tables
+    of the models' dialect, None without one.
     """
 
     node: str
@@ -134,8 +134,9 @@ class Placement:
 
     target: as it was given; providers: in the order in which they are asked. device: what it reports, None where it is
     not known and counts as reporting everything. session: whether it is created; refusals: why the runtime refuses the
-    model whatever its nodes; file_findings: the findings on the file itself because of which it does; own_refusals: what no
-    finding says. fixes: what would move nodes to the first provider. notes: what the answer rests on.
+    model whatever its nodes; file_findings: the findings on the file itself because of which it does; own_refusals:
+    refusals that no finding states. fixes: what would move nodes to the first provider. notes: what the answer rests
+    on.
     All holds without optimisations, which is also the only way in which a runtime keeps the nodes of the file.
     """
 
