@@ -154,9 +154,10 @@ def refusals(descriptor: Descriptor, release: str, *, on_cpu: bool) -> Iterator[
             unsure |= {form.name for overlay in spec.overlays if overlay.by == implementation for form in overlay.rules}
         unsure = known.sure(unsure, int(descriptor.version))
         seen = looked_at(spec, implementation, {found.id for found in verdict.findings})
+        always = known.asked(int(descriptor.version), on_cpu=on_cpu)
         for found in verdict.findings:
-            sure = found.id in seen and found.id.rpartition("/")[2] not in unsure
-            if sure and not of_outputs(
-                spec, found.id, observed=True
-            ):  # a shape that the file states gives way to what is inferred
+            name = found.id.rpartition("/")[2]
+            # A shape that the file states gives way to what is inferred.
+            stated = name not in always and of_outputs(spec, found.id, observed=True)
+            if found.id in seen and name not in unsure and not stated:
                 yield found
