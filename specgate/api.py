@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from specgate.descriptors.core import Descriptor
 from specgate.descriptors.read import read_dict
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from specgate.codes import Explanation
     from specgate.dialects.base import DialectPackage
     from specgate.execution.memory import Budget
+    from specgate.execution.observed import Outputs
     from specgate.linting.minimum import ModelMinimum
     from specgate.lowest import Minimum
     from specgate.placement.minimum import LevelMinimum
@@ -128,9 +129,9 @@ def execute(
     max_seconds: float | None = None,
     on_note: Callable[[str], object] | None = None,
     on_node: Callable[[int, int], object] | None = None,
-    basis: Literal["documented", "observed"] = "documented",
-) -> dict[str, NDArray[Any]]:
-    """Return the outputs by name, computed with numpy.
+    basis: Basis = "both",
+) -> Outputs:
+    """Return the outputs by name, computed with numpy; `notes` say where builds differ.
 
     descriptor: as for `check`; or the path of an ``.onnx`` model, whose inputs and outputs go by their names in it.
     arrays: logical arrays of the declared type and sizes, by the operator's input names. Types that numpy lacks (bf16,
@@ -139,21 +140,24 @@ def execute(
     model is executed at its own imports; the target must have them. What the page leaves undefined is masked.
 
     max_bytes: what may be held at a time, a model's values and a kernel's estimated working memory (2 GiB if None).
-    max_seconds: how long it may take (300 if None). on_note is called with each line that qualifies the outputs of a
-    model, on_node with how many of how many of its nodes are done. basis: a descriptor's values as the page has them,
-    or as builds do where the table has it. Raises InputError, also beyond a limit; NoTable, NoKernel.
+    max_seconds: how long it may take (300 if None). on_note is called with each line that qualifies the outputs,
+    on_node with how many of how many nodes of a model are done. basis: whose values: the page's (documented); those of
+    real builds, as far as recorded differences can be computed (observed); or the page's, except where all builds
+    differ from it (both). `notes` of the result say which recorded differences apply and are not computed. Raises
+    InputError, also beyond a limit; NoTable, NoKernel.
     """
     execute_at, budget_of = _executing()
     budget = budget_of(max_bytes, max_seconds)
-    if basis not in {"documented", "observed"}:
-        raise InputError(f"expected the basis documented or observed, found {basis!r:.40}")
+    if basis not in ("both", "documented", "observed"):
+        raise InputError(f"expected the basis both, documented or observed, found {basis!r:.40}")
     owner = _model_owner(descriptor)
     if owner is not None and isinstance(descriptor, str | os.PathLike):
-        if basis == "observed":
-            raise InputError("the basis of values applies to one descriptor, not to a model")
         goal = parse_target(target, owner.name) if isinstance(target, str) else target
         told, done = on_note or (lambda _: None), on_node or (lambda _done, _all: None)
-        return owner.run_model(os.fspath(descriptor), arrays, goal, budget=budget, on_note=told, on_node=done)
+        path = os.fspath(descriptor)
+        return _noted(
+            owner.run_model(path, arrays, goal, budget=budget, on_note=told, on_node=done, basis=basis), on_note
+        )
     made = _descriptor(descriptor, None if target is None else _dialect(target))
     goal = None if target is None else target if isinstance(target, Target) else parse_target(target, made.dialect)
     if goal is not None and made.dialect != goal.dialect:
@@ -162,11 +166,18 @@ def execute(
     level = spec.level_for(goal.level) if goal else spec.dialect.levels[-1]
     if level is None:
         raise InputError(f"{spec.name} does not exist at {goal}")
-    return execute_at(made, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None)
+    return _noted(execute_at(made, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None), on_note)
+
+
+def _noted(outputs: Outputs, on_note: Callable[[str], object] | None) -> Outputs:
+    if on_note is not None:
+        for note in outputs.notes:
+            on_note(note)
+    return outputs
 
 
 @cache
-def _executing() -> tuple[Callable[..., dict[str, Any]], Callable[..., Budget]]:
+def _executing() -> tuple[Callable[..., Outputs], Callable[..., Budget]]:
     """Return what `execute` calls: looking for modules takes longer than the rest of what it does."""
     from specgate.execution.engine import execute_at
     from specgate.execution.memory import budget_of

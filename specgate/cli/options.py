@@ -160,9 +160,9 @@ def executed(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--basis",
-        choices=("documented", "observed"),
-        default="documented",
-        help="whose values of a descriptor: the page's (default), or those of builds where the table has them as "
-        "arguments of a kernel",
+        choices=("both", "documented", "observed"),
+        default="both",
+        help="whose values: the page's except where all builds differ from it (both, the default), only the page's "
+        "(documented), or those of builds as far as recorded differences can be computed (observed)",
     )
     parser.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")

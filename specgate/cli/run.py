@@ -79,10 +79,14 @@ def _executed(
             target,
             max_bytes=arguments.max_bytes,
             max_seconds=arguments.max_seconds,
-            on_note=lambda line: sys.stderr.write(f"specgate: note: {line}\n"),
+            on_note=_write_note,
             on_node=lambda done, total: told(done, total, "executing"),
             basis=arguments.basis,
         )
+
+
+def _write_note(line: str) -> None:
+    sys.stderr.write(f"specgate: note: {line}\n")
 
 
 def _compared(
@@ -133,8 +137,6 @@ def _document(
 ) -> int:
     from specgate.execution.memory import budget_of
 
-    if arguments.basis != "documented":
-        raise InputError("--basis applies to one descriptor, not to a model", file=name)
     if arguments.input:
         raise InputError(f"{owner.document_name} brings its own resources; --input does not apply", file=name)
     if target is not None and target.dialect != owner.name:
@@ -146,7 +148,10 @@ def _document(
         out=print,
         write_files=arguments.write_files,
         budget=budget_of(arguments.max_bytes, arguments.max_seconds),
+        basis=arguments.basis,
     )
+    for note in outputs.notes:
+        _write_note(note)
     _deliver(outputs, wanted, shown=False)
     return 0
 

@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from specgate.descriptors.core import Descriptor, Symbol
     from specgate.descriptors.files import NoTableEntry
     from specgate.execution.compared import Compared
     from specgate.execution.memory import Budget
+    from specgate.execution.observed import Outputs
     from specgate.linting.edited import Edited
     from specgate.linting.minimum import ModelMinimum
     from specgate.linting.nodes import Graph
@@ -160,8 +159,12 @@ class DialectPackage:
         out: Callable[[str], None],
         write_files: bool,
         budget: Budget,
-    ) -> dict[str, NDArray[Any]]:
-        """Execute such a document at a level, the newest if None, and return its outputs; raise InputError."""
+        basis: Basis,
+    ) -> Outputs:
+        """Execute such a document at a level, the newest if None, and return its outputs; raise InputError.
+
+        basis: whose values.
+        """
         raise InputError(f"a model of {self.name} is judged, not executed", file=file)
 
     def document_of(self, descriptors: Sequence[Descriptor]) -> dict[str, Any]:
@@ -258,9 +261,11 @@ class DialectPackage:
         budget: Budget,
         on_note: Callable[[str], object],
         on_node: Callable[[int, int], object],
-    ) -> dict[str, NDArray[Any]]:
+        basis: Basis,
+    ) -> Outputs:
         """Execute a model file and return its outputs by name; raise InputError, NoTable, NoKernel.
 
+        basis: whose values.
         on_note: is called with each line that qualifies the outputs; on_node: with how many of how many nodes are done.
         """
         raise InputError(f"a model of {self.name} is linted, not executed", file=path)

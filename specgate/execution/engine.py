@@ -20,7 +20,7 @@ from specgate.execution.containers import ArrayMap, Held, arrays_in, contained, 
 from specgate.execution.counts import hold_counts
 from specgate.execution.guard import hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel
-from specgate.execution.observed import observed_arguments
+from specgate.execution.observed import Outputs, all_notes, recorded_values
 from specgate.execution.recipe import recipe_of
 from specgate.execution.settled import keep, needed, settled, shape_of
 from specgate.execution.types import as_array, numpy_type
@@ -28,7 +28,6 @@ from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Literal
 
     from numpy.typing import NDArray
 
@@ -36,8 +35,7 @@ if TYPE_CHECKING:
     from specgate.execution.settled import Settled
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
-
-    ExecutedBasis = Literal["documented", "observed"]
+    from specgate.verdict import Basis
 
 __all__ = ["execute_at", "hold_executable"]
 
@@ -49,17 +47,17 @@ def execute_at(
     *,
     max_bytes: int | None = None,
     budget: memory.Budget | None = None,
-    basis: ExecutedBasis = "documented",
+    basis: Basis = "documented",
     by: str | None = None,
-) -> dict[str, Any]:
+) -> Outputs:
     """Return the outputs of `descriptor` at `level`, by the operator's output names; those it leaves out are not there.
 
     arrays: logical arrays by the operator's input names, in any memory order, of the declared type and sizes; Python
     numbers and nested lists are converted when they fit. An array of tensors is a list, as an input and as an output.
     Inputs that the descriptor holds as constants may be left out. max_bytes: what the kernel may work with, outputs
-    included; budget: that and the time, where more than this execution shares them. basis: whose values: what the page
-    says, or where an `observed` entry puts it as arguments of the kernel, what builds of `level` do (observed); by: the
-    implementation whose own entries count then, too.
+    included; budget: that and the time, where more than this execution shares them. basis: the page's values
+    (documented), those of builds of `level` as far as recorded differences can be computed (observed), or the page's
+    except where all builds differ from it (both). by: the implementation whose own entries apply, too.
     Raises InputError for what cannot be computed or exceeds the budget, NoKernel where the table names no kernel.
     Elements that the page leaves undefined are masked (`numpy.ma`).
     """
@@ -76,13 +74,16 @@ def execute_at(
         results = memory.within(left, find_kernel(known.kernel), arguments)
     except MemoryError as error:
         raise InputError(f"needs more memory than there is: {error}") from None
-    return _outputs(known, results if results.__class__ is tuple else (results,), descriptor)
+    outputs = _outputs(known, results if results.__class__ is tuple else (results,), descriptor)
+    if known.recorded.notes or known.recorded.by_elements:
+        outputs.notes = all_notes(known, descriptor, arguments, outputs)
+    return outputs
 
 
 def _prepared(
     descriptor: Descriptor,
     arrays: Mapping[str, Any],
-    asked: tuple[str, ExecutedBasis, str | None],
+    asked: tuple[str, Basis, str | None],
     known: Settled | None,
 ) -> tuple[Settled, Descriptor, dict[str, Any]]:
     """Return what is settled of a descriptor, the descriptor as it is read, and its inputs by their names.
@@ -95,11 +96,13 @@ def _prepared(
     else:
         spec, level, descriptor = hold_executable(descriptor, level)
     inputs = _inputs(descriptor, arrays, spec, known.expected if known else {})
+    if known is None:
+        descriptor, recorded = recorded_values(descriptor, inputs, spec, level, basis, by)
     if known is None or known.guards:
         hold_guards(descriptor, inputs, spec, level)
     if known is None:
-        others = observed_arguments(descriptor, spec, level, by) if basis == "observed" else None
-        known = keep(given, asked, (spec, level, descriptor), kernel_arguments(descriptor, spec, level, others))
+        arguments = kernel_arguments(descriptor, spec, level, recorded.arguments)
+        known = keep(given, asked, (spec, level, descriptor), arguments, recorded)
     return known, descriptor, inputs
 
 
@@ -122,7 +125,7 @@ def _needs(known: Settled, arrays: Mapping[str, Any]) -> tuple[int, float, int]:
     """Return what `Settled.needs` is for these arrays of the kernel."""
     item_size = max(map(memory.item_size, arrays.values()), default=0)
     count = known.elements + sum(map(memory.elements, arrays.values()))
-    return needed(known.spec, max(item_size, known.item_size), count, known.declared)
+    return needed(known.kernel, max(item_size, known.item_size), count, known.declared)
 
 
 def _left(known: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> memory.Budget:
@@ -133,9 +136,9 @@ def _left(known: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> me
     return whole.less(taken, for_output)
 
 
-def _outputs(known: Settled, results: tuple[Any, ...], descriptor: Descriptor) -> dict[str, Any]:
+def _outputs(known: Settled, results: tuple[Any, ...], descriptor: Descriptor) -> Outputs:
     """Return a kernel's results by the names of the outputs that the descriptor has, as these are declared."""
-    outputs: dict[str, Any] = {}
+    outputs = Outputs()
     for name, result in zip(known.outputs, results, strict=True):
         if name is None:
             continue

@@ -1,32 +1,147 @@
-"""What builds compute otherwise than the page says, where an `observed` entry puts it as arguments of the kernel."""
+"""Values that builds compute instead of the page's: the `values` of `observed` entries, applied to one execution."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.rules.evaluate import Context, Undefined, evaluate
+import numpy as np
+
+from specgate.descriptors.core import TensorDesc, is_record
+from specgate.execution.recipe import recipe_of
+from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from specgate.descriptors.core import Descriptor
+    from specgate.execution.settled import Settled
     from specgate.rules.language import Rule
+    from specgate.spec.forms import OtherValues
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["observed_arguments"]
+__all__ = ["Outputs", "Recorded", "all_notes", "counted_notes", "recorded_values"]
+
+#: A condition on elements is evaluated for so many of an output; of larger outputs the rest may meet it.
+_MOST_ELEMENTS: Final = 4096
 
 
-def observed_arguments(descriptor: Descriptor, spec: OperatorSpec, level: str, by: str | None) -> dict[str, Any]:
-    """Return the kernel's arguments that builds of `level` stand for, by name; of several entries, the last one's.
+class Outputs(dict[str, Any]):
+    """Arrays by name, as a dict. notes: lines on recorded differences between builds and these values."""
 
-    Only entries whose condition holds for the descriptor count. by: the implementation whose own entries count too.
+    __slots__ = ("notes",)
+
+    def __init__(self, values: Mapping[str, Any] | None = None, notes: tuple[str, ...] = ()) -> None:
+        super().__init__(values or {})
+        self.notes = notes
+
+
+def counted_notes(notes: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the notes of a model's nodes, each once, with how many nodes have it."""
+    return tuple(f"{note} ({count} nodes)" if count > 1 else note for note, count in notes.items())
+
+
+class Recorded(NamedTuple):
+    """The recorded differences that apply to a descriptor.
+
+    kernel: its name. arguments: of the kernel, in the place of the table's. notes: on differences that are not
+    computed, and on values that follow all builds by default. by_elements: those not computed that depend on elements.
+    lasting: whether all this holds for every execution of the descriptor.
     """
+
+    kernel: str
+    arguments: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    by_elements: tuple[OtherValues, ...] = ()
+    lasting: bool = True
+
+
+def recorded_values(
+    descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str, basis: str, by: str | None
+) -> tuple[Descriptor, Recorded]:
+    """Return the descriptor that builds compute, and the recorded differences that apply; the last entries count.
+
+    arrays: the inputs, for conditions that read elements. by: the implementation whose own entries apply too. basis:
+    observed for all entries, both for those that all builds share, documented for none.
+    """
+    found = Recorded(recipe_of(spec)["kernel"], {})
+    entries = list(_entries(spec, level, basis, by))
+    if not entries:
+        return descriptor, found
+    reads = {path for said in entries if said.when is not None for path in said.when.needs}
+    elements = [name for name in arrays if f"{name}.value" in reads]
+    context = _context(descriptor, {name: arrays[name] for name in elements}, spec, level)
+    fields, arguments = dict(descriptor.fields), dict[str, Any]()
+    kernel, notes, by_elements = found.kernel, [], []
+    for said in entries:
+        if said.when is not None and not _holds(said.when, context):
+            continue
+        if not said.computed:
+            by_elements += [said] if said.elements is not None else []
+            notes += [] if said.elements is not None else [_note(spec, said)]
+            continue
+        arguments.update(said.arguments)
+        kernel = said.kernel or kernel
+        fields.update(_rewritten(said, context))
+        if basis == "both":
+            notes.append(f"{spec.name}: follows all builds instead of the page: {said.what}")
+    if fields != descriptor.fields:
+        descriptor = replace(descriptor, fields=fields)
+    return descriptor, Recorded(kernel, arguments, tuple(notes), tuple(by_elements), not elements)
+
+
+def all_notes(
+    known: Settled, descriptor: Descriptor, arguments: Mapping[str, Any], outputs: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Return the notes of an execution, those on elements where the recorded condition holds, or may hold in builds.
+
+    arguments: those of the kernel, with the arrays.
+    """
+    spec, recorded, numbers = known.spec, known.recorded, known.spec.dialect.limits(known.level)
+    arrays = {field: arguments[name] for name, field in known.places.items() if name in arguments}
+    fields = _context(descriptor, {}, spec, known.level).fields.items()
+    plain = {
+        name: value for name, value in fields if is_record(value) or not isinstance(value, TensorDesc | list | tuple)
+    }
+    return recorded.notes + tuple(
+        _note(spec, said)
+        for said in recorded.by_elements
+        if any(_may_hold(said, plain, arrays, output, numbers) for output in outputs.items())
+    )
+
+
+def _entries(spec: OperatorSpec, level: str, basis: str, by: str | None) -> Iterator[OtherValues]:
+    if basis == "documented":
+        return
+    for overlay in spec.overlays:
+        if overlay.values and overlay.holds(level, by):
+            yield from (said for said in overlay.values if basis == "observed" or said.all_builds)
+
+
+def _note(spec: OperatorSpec, said: OtherValues) -> str:
+    some = "in some elements " if said.elements is not None else ""
+    return f"{spec.name}: builds compute {some}something else, which is not computed here: {said.what}"
+
+
+def _context(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str) -> Context:
     infos = {name: spec.field_at(name, level) or info for name, info in spec.fields.items()}
     fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
-    context = Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
+    for name, array in arrays.items():
+        if isinstance(fields[name], TensorDesc) and isinstance(array, np.ndarray):
+            fields[name] = fields[name]._replace(value=tuple(array.ravel().tolist()))
+    return Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
+
+
+def _rewritten(said: OtherValues, context: Context) -> dict[str, Any]:
+    """Return the attributes that builds compute with another value of; one without a value stays as it is."""
     found: dict[str, Any] = {}
-    for overlay in spec.overlays:
-        for said in overlay.values if overlay.holds(level, by) else ():
-            if said.arguments and (said.when is None or _holds(said.when, context)):
-                found.update(said.arguments)
+    for name, rule in said.fields.items():
+        try:
+            value = None if rule is None else evaluate(rule, context)
+        except Undefined:
+            continue
+        if value is not UNKNOWN:
+            found[name] = list(value) if isinstance(value, tuple) and type(value) is tuple else value
     return found
 
 
@@ -35,3 +150,39 @@ def _holds(rule: Rule, context: Context) -> bool:
         return not any(map(context.absent, rule.needs)) and evaluate(rule, context) is True
     except Undefined:
         return False
+
+
+def _may_hold(
+    said: OtherValues,
+    plain: Mapping[str, Any],
+    arrays: Mapping[str, Any],
+    output: tuple[str, Any],
+    numbers: Mapping[str, Any],
+) -> bool:
+    """Return whether the condition on elements holds for one of an output, whatever builds compute there.
+
+    Tensors count as in `conform`: those whose sizes are the output's or 1.
+    """
+    rule, (name, ours) = said.elements, output
+    if rule is None or not isinstance(ours, np.ndarray):
+        return False
+    if ours.size > _MOST_ELEMENTS:
+        return True
+    values = {**arrays, name: ours, "ours": ours}
+    same = {n: a for n, a in values.items() if n in rule.fields and _fits(a, ours.shape)}
+    read = {n: np.broadcast_to(np.ma.getdata(a), ours.shape) for n, a in same.items()}
+    for place in np.ndindex(ours.shape):
+        fields = {**plain, **{n: a[place].item() for n, a in read.items()}, "theirs": UNKNOWN}
+        context = Context(fields, numbers)
+        try:
+            if not any(map(context.absent, rule.needs)) and evaluate(rule, context) is not False:
+                return True
+        except Undefined:
+            continue
+    return False
+
+
+def _fits(array: Any, shape: tuple[int, ...]) -> bool:
+    if not isinstance(array, np.ndarray) or array.ndim != len(shape):
+        return False
+    return all(size in {1, other} for size, other in zip(array.shape, shape, strict=True))

@@ -12,13 +12,14 @@ from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.execution import memory
 from specgate.execution.guard import asks_arrays
 from specgate.execution.kernels import needs_of
-from specgate.execution.recipe import array_fields, output_fields, recipe_of
+from specgate.execution.recipe import array_fields, output_fields
 from specgate.execution.types import numpy_type
 from specgate.spec.tables import on_change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from specgate.execution.observed import Recorded
     from specgate.spec.operator_spec import OperatorSpec
 
     _Kind = tuple[np.dtype[Any], tuple[int, ...]]
@@ -36,9 +37,9 @@ class Settled(NamedTuple):
     type and shape of each input where the descriptor says them. guards: whether guards have to be asked for other
     arrays. needs: bytes that the kernel works with for its inputs, bytes for each element of an output, and all bytes
     with the declared outputs; None where the descriptor does not say the type and shape of all arrays. kernel: its
-    name. taken: argument, field and `expected` of each input; None where an input is not exactly one argument, and
-    where guards or `needs` have to be asked for other arrays. stated: what an output that needs no other look is: of
-    a type and shape, or any array (None).
+    name. recorded: the differences of builds that apply. taken: argument, field and `expected` of each input; None
+    where an input is not exactly one argument, and where guards or `needs` have to be asked for other arrays. stated:
+    what an output that needs no other look is: of a type and shape, or any array (None).
     """
 
     spec: OperatorSpec
@@ -56,6 +57,7 @@ class Settled(NamedTuple):
     guards: bool
     needs: tuple[int, float, int] | None
     kernel: str
+    recorded: Recorded
     taken: tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None
     stated: Mapping[str, _Kind | None]
 
@@ -102,11 +104,13 @@ def keep(
     asked: tuple[str, str, str | None],
     read: tuple[OperatorSpec, str, Descriptor],
     arguments: Mapping[str, Any],
+    recorded: Recorded,
 ) -> Settled:
     """Return what an execution found out, and keep it as long as `descriptor` lives.
 
     read: the operator, the level that applies and the descriptor there. Nothing is kept of fused operators, whose
-    kernels may be registered anew, and where the kernel gets an array beside its inputs, since an output may be that.
+    kernels may be registered anew, and where the kernel gets an array beside its inputs, since an output may be that;
+    nor where `recorded` depends on the arrays.
     """
     spec, level, there = read
     fields = descriptor.fields
@@ -120,7 +124,7 @@ def keep(
         known = [each for given in held for each in (given if isinstance(given, list) else [given]) if each is not None]
         widest = max((dtype.itemsize for dtype, _ in known), default=0)
         count = elements + sum(prod(shape) for _, shape in known)
-        needs = needed(spec, max(widest, item_size), count, declared)
+        needs = needed(recorded.kernel, max(widest, item_size), count, declared)
     found = Settled(
         spec,
         level,
@@ -136,13 +140,14 @@ def keep(
         expected,
         asks_arrays(there, spec, level),
         needs,
-        recipe_of(spec)["kernel"],
+        recorded.kernel,
+        recorded,
         None,
         _stated(there, spec, outputs),
     )
     if needs is not None and not found.guards:
         found = found._replace(taken=_taken(there, found))
-    if not found.elements and not any(map(_fused, fields.values())):
+    if recorded.lasting and not found.elements and not any(map(_fused, fields.values())):
         key, all_of_them = id(descriptor), _settled  # which is gone before the last descriptors at the end
         _settled[key] = (ref(descriptor, lambda _: all_of_them.pop(key, None)), found)
     return found
@@ -179,9 +184,9 @@ def _kind_of(array: Any) -> _Kind | None:
     return (array.dtype, array.shape) if array.__class__ is np.ndarray else None
 
 
-def needed(spec: OperatorSpec, item_size: int, elements: int, declared: int) -> tuple[int, float, int]:
+def needed(kernel: str, item_size: int, elements: int, declared: int) -> tuple[int, float, int]:
     """Return the `needs` of inputs with so many elements, the widest of item_size bytes, and declared outputs."""
-    for_input, for_output = needs_of(recipe_of(spec)["kernel"], item_size)
+    for_input, for_output = needs_of(kernel, item_size)
     taken = int(for_input * elements)
     return taken, for_output, taken + int(for_output * declared)
 

@@ -139,6 +139,10 @@ class _Writer:
                 entries = new.get(part, {})
                 if entries:
                     new[part] = {name: self.entry((*path, part, name), entry) for name, entry in entries.items()}
+            for name, entry in new.get("values", {}).items():
+                for key, texts in ((key, entry[key]) for key in ("arguments", "fields") if key in entry):
+                    at = (*path, "values", name, key)
+                    entry[key] = {each: self._value((*at, each), value, key) for each, value in texts.items()}
             made.append(new)
         return made
 
@@ -151,6 +155,9 @@ class _Writer:
             if isinstance(row, dict) and any(isinstance(value, dict) for value in row.values()):
                 new[level] = {name: self._constant(("execute", level, name), value) for name, value in row.items()}
         return new
+
+    def _value(self, path: Keys, value: Any, key: str) -> Any:
+        return self._constant(path, value) if key == "arguments" or value is None else self.text(path, value)
 
     def _constant(self, path: Keys, value: Any) -> Any:
         expression = isinstance(value, dict) and isinstance(value.get("expression"), str)

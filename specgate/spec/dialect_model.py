@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from specgate.spec.model import Counterexample, OtherValues, RuleEntry, Source  # noqa: TC001 (pydantic reads them)
+from specgate.spec.model import Counterexample, RuleEntry, Source  # noqa: TC001 (pydantic reads them)
 from specgate.spec.model_rows import Implementation, Level, Name, RuleName, SetName  # noqa: TC001 (the same)
+from specgate.spec.model_values import OtherValues  # noqa: TC001 (the same)
 
 __all__ = ["CodesFile", "DialectFile", "EnvironmentsFile", "LevelsFile", "SetsFile", "TensorFile", "TypesFile"]
 

@@ -78,13 +78,23 @@ class RuleForm:
 class OtherValues:
     """What is computed instead of what the page says; when: for which descriptors, elements: at which (None: any).
 
-    arguments: of the kernel, by name, with which it computes this; none where no kernel does.
+    arguments: of the kernel, by name, with which it computes this. kernel: another one that computes it. fields:
+    attributes with the values that builds compute with, None for one that is left out. Without all three no kernel
+    computes this. all_builds: values follow this entry by default.
     """
 
     what: str
     when: Rule | None = None
     elements: Rule | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    kernel: str | None = None
+    fields: Mapping[str, Rule | None] = field(default_factory=dict)
+    all_builds: bool = False
+
+    @property
+    def computed(self) -> bool:
+        """Whether the executor can compute this."""
+        return bool(self.arguments or self.kernel or self.fields)
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], scope: Scope) -> OtherValues:
@@ -95,6 +105,9 @@ class OtherValues:
             parse(when, scope) if when else None,
             parse(elements, scope.of_elements()) if elements else None,
             raw.get("arguments", {}),
+            raw.get("kernel"),
+            {name: text and parse(text, scope, expect=None) for name, text in raw.get("fields", {}).items()},
+            bool(raw.get("all_builds")),
         )
 
 

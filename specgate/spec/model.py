@@ -18,6 +18,7 @@ from specgate.spec.model_rows import (
     Support,
     VariableRule,
 )
+from specgate.spec.model_values import OtherValues, is_constant
 
 __all__ = [
     "Counterexample", "FamilyFile", "OperatorFile", "OtherValues", "RuleEntry", "Source",
@@ -144,29 +145,6 @@ class Counterexample(_File):
     set: dict[str, Any] = Field(description="dotted path into the descriptor -> new value")
 
 
-class OtherValues(_File):
-    """A difference in what is computed, not in what is accepted."""
-
-    what: str = Field(description="what is computed instead of what the page says, in our words")
-    when: Expression | None = Field(default=None, description="only descriptors for which this holds may differ")
-    elements: Expression | None = Field(
-        default=None,
-        description="only elements for which this holds may differ: a tensor's name is the element of it at the same "
-        "place, and `ours` and `theirs` are the results there",
-    )
-    arguments: dict[Name, Any] = Field(
-        default={},
-        description="kernel argument -> constant, or expression: …, with which the kernel computes this where the "
-        "values of builds are asked for",
-    )
-
-    @model_validator(mode="after")
-    def _constants(self) -> OtherValues:
-        if not all(map(_constant, self.arguments.values())):
-            raise ValueError("expected arguments to be constants, or expression: …")
-        return self
-
-
 class ObservedCell(Cell):
     """The parts of a cell in which builds differ, in all of the operator's cases or in one."""
 
@@ -198,10 +176,6 @@ class Observed(_File):
     )
     evidence: str
     bug: bool = Field(default=False, description="the build contradicts its own page")
-
-
-def _constant(value: Any) -> bool:
-    return isinstance(value, str | int | bool | float) or (isinstance(value, dict) and list(value) == ["expression"])
 
 
 class Execute(BaseModel):
@@ -245,7 +219,7 @@ class Execute(BaseModel):
     @model_validator(mode="after")
     def _behaviour(self) -> Execute:
         for level, row in (self.model_extra or {}).items():
-            if not isinstance(row, dict) or not all(_constant(v) for v in row.values()):
+            if not isinstance(row, dict) or not all(is_constant(v) for v in row.values()):
                 raise ValueError(f"expected level {level!r:.40} to hold constants, or expression: …, by argument name")
         return self
 

@@ -214,13 +214,29 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
         yield from _rule_problems((*path, "rules"), own, scope, known, dialect)
         for name, entry in overlay.get("values", {}).items():
             yield from _expression_problems((*path, "values", name, "when"), entry.get("when"), scope, TRUTH)
-            if entry.get("arguments") and not raw.get("execute"):
-                yield (*path, "values", name, "arguments"), "expected an operator that a kernel computes"
+            for key in ("arguments", "kernel", "fields"):
+                if entry.get(key) and not raw.get("execute"):
+                    yield (*path, "values", name, key), "expected an operator that a kernel computes"
+            yield from _rewritten_problems((*path, "values", name), entry, raw, scope)
+            if entry.get("all_builds") and overlay.get("by"):
+                yield (*path, "values", name, "all_builds"), "expected an entry of every implementation, without by"
             for argument, value in entry.get("arguments", {}).items():
                 text = value["expression"] if isinstance(value, dict) else None
                 yield from _expression_problems((*path, "values", name, "arguments", argument), text, scope, None)
             at = (*path, "values", name, "elements")
             yield from _expression_problems(at, entry.get("elements"), scope.of_elements(), TRUTH)
+
+
+def _rewritten_problems(path: Keys, entry: Mapping[str, Any], raw: dict[str, Any], scope: Scope) -> Iterator[Problem]:
+    """Check the attributes that an entry rewrites, and the name of its kernel."""
+    for field, text in entry.get("fields", {}).items():
+        at, info = (*path, "fields", field), raw.get("fields", {}).get(field)
+        forms = info if isinstance(info, list) else [info or {}]
+        if all(form.get("kind") != "attribute" for form in forms):
+            yield at, f"{field!r:.80} is not an attribute"
+        elif text is None and not any(form.get("optional") or form.get("default") is not None for form in forms):
+            yield at, f"{field} cannot be left out"
+        yield from _expression_problems(at, text, scope, None)
 
 
 def _execute_problems(raw: dict[str, Any], scope: Scope, dialect: Dialect) -> Iterator[Problem]:

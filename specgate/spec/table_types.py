@@ -55,6 +55,9 @@ class ValuesEntry(TypedDict):
     when: NotRequired[str]
     elements: NotRequired[str]
     arguments: NotRequired[dict[str, Any]]
+    kernel: NotRequired[str]
+    fields: NotRequired[dict[str, str | None]]
+    all_builds: NotRequired[bool]
 
 
 class ObservedEntry(TypedDict):

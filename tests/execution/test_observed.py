@@ -1,15 +1,18 @@
-"""Values of builds where they differ from the page: `observed` entries that are arguments of a kernel."""
+"""Values of builds where they differ from the page: `observed` entries."""
 
 from __future__ import annotations
 
 import inspect
+import json
 from typing import Any
 
 import numpy as np
 import pytest
 
 import specgate
+from specgate.cli import main
 from specgate.errors import InputError
+from specgate.execution import kernels
 from specgate.execution.kernels import find_kernel
 from specgate.spec.tables import dialect
 
@@ -25,19 +28,19 @@ HALVES = {"InputTensor": np.array([0.49999997, -0.49999997, 8388609, 2.5], np.fl
 
 
 def entries():
-    tables = dialect("directml")
     return [
-        pytest.param(spec, said, id=f"{spec.name}-{name}")
+        pytest.param(spec, said, id=f"{spec.name}-{said.what[:40]}")
+        for tables in map(dialect, ("directml", "onnx", "openvino"))
         for spec in map(tables.operator, tables.tables.operators)
         for overlay in spec.overlays
         for said in overlay.values
-        for name in said.arguments
+        if said.computed
     ]
 
 
 @pytest.mark.parametrize(("spec", "said"), entries())
 def test_the_kernel_has_the_arguments(spec, said):
-    known = inspect.signature(find_kernel(spec.table.recipe["kernel"])).parameters
+    known = inspect.signature(find_kernel(said.kernel or spec.table.recipe["kernel"])).parameters
     assert said.arguments.keys() <= known.keys()
 
 
@@ -74,7 +77,153 @@ def test_the_higher_of_two_equally_near_elements():
 
 
 def test_what_is_no_basis_is_refused(tmp_path):
-    with pytest.raises(InputError, match="documented or observed"):
-        specgate.execute(ROUND, HALVES, "directml:6.4", basis="both")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="not to a model"):
-        specgate.execute(tmp_path / "model.onnx", {}, basis="observed")
+    with pytest.raises(InputError, match="both, documented or observed"):
+        specgate.execute(ROUND, HALVES, "directml:6.4", basis="builds")  # type: ignore[arg-type]
+
+
+SHIFT = """
+operator: SHIFT
+summary: Elements along a dimension, moved.
+source: [{page: none}]
+fields:
+  InputTensor: {kind: input}
+  OutputTensor: {kind: output}
+  Slope: {kind: attribute, type: float}
+  Other: {kind: attribute, type: float, optional: true}
+support: {"1.0": {InputTensor: {types: [FLOAT32], ranks: 1}, OutputTensor: {types: [FLOAT32], ranks: 1}}}
+execute:
+  kernel: scratch_slope
+  arrays: {x: InputTensor}
+  arguments: {alpha: 'default(Other, Slope)'}
+  outputs: [OutputTensor]
+observed:
+  - builds: "1.0..6.4"
+    evidence: none
+    values:
+      entry: VALUES
+"""
+
+
+@pytest.fixture(autouse=True)
+def _kernels(monkeypatch):
+    slope = {"scratch_slope": lambda x, *, alpha: np.where(x < 0, x * np.float32(alpha), x)}
+    monkeypatch.setattr(kernels, "_registered", slope | {"scratch_relu": lambda x, *, alpha: np.maximum(x, 0)})
+
+
+def shifted(scratch, values: str, basis: str = "observed", array=(-2.0, 4.0), **attributes: float):
+    scratch(shift=SHIFT.replace("VALUES", values))
+    tensor = {"DataType": "FLOAT32", "Sizes": [2]}
+    desc = {"InputTensor": tensor, "OutputTensor": tensor, "Slope": 0.5, **attributes}
+    given = {"InputTensor": np.array(array, np.float32)}
+    seen: list[str] = []
+    descriptor = specgate.descriptor({"type": "DML_OPERATOR_SHIFT", "desc": desc}, dialect="directml")
+    found = specgate.execute(descriptor, given, "directml:6.4", basis=basis, on_note=seen.append)
+    again = specgate.execute(descriptor, given, "directml:6.4", basis=basis)
+    assert again["OutputTensor"].tolist() == found["OutputTensor"].tolist()
+    assert list(found.notes) == list(again.notes) == seen
+    return found["OutputTensor"].tolist(), seen
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ("{what: w, fields: {Slope: Slope * 4}}", [-4, 4]),
+        ("{what: w, fields: {Slope: Slope * 4}, when: Slope > 1}", [-1, 4]),
+        ("{what: w, fields: {Other: null}}", [-1, 4]),
+        ("{what: w, kernel: scratch_relu}", [0, 4]),
+        ("{what: w, arguments: {alpha: 0.25}}", [-0.5, 4]),
+        ("{what: w, arguments: {alpha: 0.25}, when: any(v > 3 for v in values(InputTensor))}", [-0.5, 4]),
+        ("{what: w, arguments: {alpha: 0.25}, when: any(v > 4 for v in values(InputTensor))}", [-1, 4]),
+    ],
+)
+def test_builds_compute_with_other_arguments_attributes_or_kernels(scratch, values, expected):
+    other = {"Other": 8.0} if "Other" in values else {}
+    documented, _ = shifted(scratch, values, "documented", **other)
+    assert documented == ([-16, 4] if other else [-1, 4])
+    assert shifted(scratch, values, "both", **other) == (documented, [])
+    assert shifted(scratch, values, **other) == (expected, [])
+
+
+def test_a_condition_on_elements_is_evaluated_for_each_array(scratch):
+    scratch(shift=SHIFT.replace("VALUES", "{what: w, arguments: {alpha: 2.0}, when: 'values(InputTensor)[0] < -2'}"))
+    tensor = {"DataType": "FLOAT32", "Sizes": [1]}
+    desc = {"InputTensor": tensor, "OutputTensor": tensor, "Slope": 1.0}
+    descriptor = specgate.descriptor({"type": "DML_OPERATOR_SHIFT", "desc": desc}, dialect="directml")
+    found = [
+        specgate.execute(descriptor, {"InputTensor": [x]}, "directml:6.4", basis="observed")["OutputTensor"].tolist()
+        for x in (-1.0, -3.0, -2.0)
+    ]
+    assert found == [[-1], [-6], [-2]]
+
+
+def test_differences_that_are_not_computed_are_noted(scratch):
+    assert shifted(scratch, "{what: the slope is a guess}") == (
+        [-1, 4],
+        ["SHIFT: builds compute something else, which is not computed here: the slope is a guess"],
+    )
+    assert shifted(scratch, "{what: w, when: Slope > 1}") == ([-1, 4], [])
+    assert shifted(scratch, "{what: w}", "both") == ([-1, 4], [])
+
+
+@pytest.mark.parametrize(
+    ("elements", "noted"),
+    [
+        ("InputTensor < -1", True),
+        ("InputTensor < -2", False),
+        ("ours == 4 and theirs != theirs", True),
+        ("ours == 5 and theirs != theirs", False),
+        ("InputTensor * Slope == 2", True),
+        ("InputTensor * Slope == 3", False),
+    ],
+)
+def test_a_difference_of_elements_is_noted_where_one_may_differ(scratch, elements, noted):
+    _, notes = shifted(scratch, f"{{what: w, elements: {elements}}}")
+    expected = ["SHIFT: builds compute in some elements something else, which is not computed here: w"]
+    assert notes == (expected if noted else [])
+
+
+def test_values_follow_all_builds_by_default(scratch):
+    values = "{what: the slope is a quarter, arguments: {alpha: 0.25}, all_builds: true}"
+    note = "SHIFT: follows all builds instead of the page: the slope is a quarter"
+    assert shifted(scratch, values, "both") == ([-0.5, 4], [note])
+    assert shifted(scratch, values, "documented") == ([-1, 4], [])
+    assert shifted(scratch, values) == ([-0.5, 4], [])
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ("{what: w, all_builds: true}", "only where it says how"),
+        ("{what: w, fields: {InputTensor: '0'}}", "'InputTensor' is not an attribute"),
+        ("{what: w, fields: {Slope: null}}", "Slope cannot be left out"),
+        ("{what: w, fields: {Slope: Slopes}}", "Slopes"),
+    ],
+)
+def test_entries_are_checked(scratch, values, problem):
+    with pytest.raises(InputError, match=problem):
+        scratch(shift=SHIFT.replace("VALUES", values))
+
+
+def test_an_entry_for_all_builds_is_of_no_implementation(scratch):
+    values = "{what: w, arguments: {alpha: 0.25}, all_builds: true}"
+    with pytest.raises(InputError, match="without by"):
+        scratch(shift=SHIFT.replace("VALUES", values).replace("evidence: none", "evidence: none\n    by: values"))
+
+
+def test_models_are_computed_as_builds_do(tmp_path, capsys):
+    entry = ROUND["desc"]
+    buffer = {"initialValuesDataType": "FLOAT32", "initialValues": [0.49999997, 1, 2, 3], "sizeInBytes": 16}
+    model = {
+        "resources": {"x": buffer, "y": {**buffer, "initialValues": {"value": 0, "valueCount": 4}}},
+        "dispatchables": {"round": {"type": "DML_OPERATOR_ELEMENT_WISE_ROUND", "desc": entry}},
+        "commands": [
+            {"type": "dispatch", "dispatchable": "round", "bindings": {"InputTensor": "x", "OutputTensor": "y"}},
+            {"type": "print", "resource": "y"},
+        ],
+    }
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps(model), encoding="utf-8")
+    assert main(["run", str(file), "--basis", "documented"]) == 0
+    assert capsys.readouterr().out == "Resource 'y': 0, 1, 2, 3\n"
+    assert main(["run", str(file), "--basis", "observed"]) == 0
+    assert capsys.readouterr().out == "Resource 'y': 1, 1, 2, 3\n"

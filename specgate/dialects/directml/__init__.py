@@ -10,16 +10,15 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from specgate.descriptors.core import Descriptor
     from specgate.descriptors.files import NoTableEntry
     from specgate.execution.memory import Budget
+    from specgate.execution.observed import Outputs
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.oracles.protocol import Oracle, ValuesBackend
     from specgate.rules.language import Vocabulary
-    from specgate.verdict import Finding
+    from specgate.verdict import Basis, Finding
 
 __all__ = ["DirectML"]
 
@@ -100,7 +99,8 @@ class DirectML(Shipped):
         out: Callable[[str], None],
         write_files: bool,
         budget: Budget,
-    ) -> dict[str, NDArray[Any]]:
+        basis: Basis,
+    ) -> Outputs:
         import os
 
         from specgate.dialects.directml.dxdispatch.read import read_dx_model
@@ -114,6 +114,7 @@ class DirectML(Shipped):
             base_dir=os.path.dirname(file) or ".",  # noqa: PTH120
             write_files=write_files,
             budget=budget,
+            basis=basis,
         )
 
     def document_of(self, descriptors: Sequence[Descriptor]) -> dict[str, Any]:

@@ -10,11 +10,10 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from specgate.descriptors.core import Descriptor, Symbol
     from specgate.execution.compared import Compared
     from specgate.execution.memory import Budget
+    from specgate.execution.observed import Outputs
     from specgate.linting.edited import Edited
     from specgate.linting.minimum import ModelMinimum
     from specgate.linting.nodes import Graph
@@ -143,16 +142,17 @@ class ONNX(Packaged):
         budget: Budget,
         on_note: Callable[[str], object],
         on_node: Callable[[int, int], object],
-    ) -> dict[str, NDArray[Any]]:
+        basis: Basis,
+    ) -> Outputs:
         from specgate.dialects.onnx.run.model import run_model
 
         if target is None or target.runtime is None:
-            return run_model(path, arrays, target, budget=budget, on_node=on_node)
+            return run_model(path, arrays, target, budget=budget, on_node=on_node, basis=basis)
         from specgate.placement.executing import executor
 
         placed = executor(path, target, on_note)
         evaluate = None if placed is None else placed.evaluate
-        outputs = run_model(path, arrays, target, budget=budget, on_node=on_node, evaluate=evaluate)
+        outputs = run_model(path, arrays, target, budget=budget, on_node=on_node, evaluate=evaluate, basis=basis)
         if placed is not None:
             placed.report()
         return outputs

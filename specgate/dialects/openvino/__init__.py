@@ -9,10 +9,9 @@ from specgate.dialects.shipped import Packaged
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from specgate.execution.compared import Compared
     from specgate.execution.memory import Budget
+    from specgate.execution.observed import Outputs
     from specgate.linting.minimum import ModelMinimum
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
@@ -86,10 +85,11 @@ class OpenVINO(Packaged):
         budget: Budget,
         on_note: Callable[[str], object],
         on_node: Callable[[int, int], object],
-    ) -> dict[str, NDArray[Any]]:
+        basis: Basis,
+    ) -> Outputs:
         from specgate.dialects.openvino.run import run_model
 
-        return run_model(path, arrays, target, budget=budget, on_node=on_node)
+        return run_model(path, arrays, target, budget=budget, on_node=on_node, basis=basis)
 
     def compare_model(
         self,

@@ -19,6 +19,7 @@ from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
 from specgate.execution.engine import execute_at
 from specgate.execution.models import arrays_by_name, at_node, at_place, in_file
+from specgate.execution.observed import Outputs, counted_notes
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from specgate.dialects.openvino.net import IrLayer, IrModel, IrNet
     from specgate.execution.compared import Judge
     from specgate.targets import Target
+    from specgate.verdict import Basis
 
 __all__ = ["run_model"]
 
@@ -46,20 +48,22 @@ def run_model(
     on_node: Callable[[int, int], object] = lambda _done, _all: None,
     judge: Judge | None = None,
     theirs: Mapping[tuple[str, int], Any] | None = None,
-) -> dict[str, Any]:
+    basis: Basis = "documented",
+) -> Outputs:
     """Return the outputs of the IR at `path`, each layer executed at the opset that it names.
 
     arrays: by the name of a Parameter layer or of a tensor on its port, of the declared type and sizes. The outputs
     have the first tensor name of the port that a Result reads, else the Result's own name. target: a release or opset
     up to which layers are executed. on_node: gets how many of how many layers are done. judge: holds each layer against
-    `theirs`, another's values by the names of layers and the numbers of their outputs. Shapes that the IR states of
-    other layers are not held against what is computed: OpenVINO infers them anew. Raises InputError; NoTable and
-    NoKernel name the layer.
+    `theirs`, another's values by the names of layers and the numbers of their outputs. basis: whose values. Shapes that
+    the IR states of other layers are not held against what is computed: OpenVINO infers them anew. Raises InputError;
+    NoTable and NoKernel name the layer.
     """
     model = read_ir(path)
     if target is not None and target.dialect != "openvino":
         raise InputError(f"a model of openvino cannot be executed for {target}", file=path)
     run = _Run(model, model.net, path, budget or memory.budget_of())
+    run.basis, run.by = basis, target.by if target else None
     with in_file(path):
         run.take_inputs(arrays)
         run.judge, run.theirs = judge, theirs or {}
@@ -67,7 +71,7 @@ def run_model(
             with at_node(_label(layer), path):
                 run.layer(layer, target)
             on_node(count, len(model.net.layers))
-        return run.outputs()
+        return Outputs(run.outputs(), notes=counted_notes(run.notes))
 
 
 class _Run:
@@ -81,6 +85,9 @@ class _Run:
         self.sources = {(e.to_layer, e.to_port): (e.from_layer, e.from_port) for e in net.edges}
         self.readers = Counter(self.sources.values())
         self.given: dict[str, NDArray[Any]] = {}
+        self.basis: Basis = "documented"
+        self.by: str | None = None
+        self.notes: Counter[str] = Counter()
         self.judge: Judge | None = None
         self.theirs: Mapping[tuple[str, int], Any] = {}
 
@@ -178,7 +185,7 @@ class _Run:
     def _body(self, net: IrNet, given: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Compute a body from arrays by its Parameters' ids; return what its Results read, by their ids."""
         inner = _Run(self.model, net, self.path, self.budget.less(self.alive()))
-        inner.judge = self.judge
+        inner.judge, inner.basis, inner.by, inner.notes = self.judge, self.basis, self.by, self.notes
         for layer in net.layers:
             if layer.type == "Parameter":
                 if layer.id not in given:
@@ -218,7 +225,9 @@ class _Run:
                 raise InputError(oddity.message)
         layout = spec.layout(version)
         arrays = arrays_by_name(layout.inputs, inputs)
-        results = execute_at(descriptor, arrays, version, budget=self.budget.less(self.alive()))
+        left = self.budget.less(self.alive())
+        results = execute_at(descriptor, arrays, version, budget=left, basis=self.basis, by=self.by)
+        self.notes.update(results.notes)
         if self.judge is not None:
             self.judge.computed(descriptor, arrays, results)
         if spec.several_at(version):

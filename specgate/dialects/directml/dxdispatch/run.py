@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ from specgate.dialects.directml.dxdispatch.printed import printed
 from specgate.errors import InputError, NoKernel, NoTable
 from specgate.execution import memory
 from specgate.execution.engine import execute_at, hold_executable
+from specgate.execution.observed import Outputs, counted_notes
 from specgate.files import writing
 from specgate.spec.tables import dialect
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.directml.dxdispatch.model import DxBinding, DxCommand, DxModel
+    from specgate.verdict import Basis
 
 __all__ = ["run_dx_model"]
 
@@ -51,14 +54,15 @@ def run_dx_model(
     base_dir: str | os.PathLike[str] | None = None,
     write_files: bool = False,
     budget: memory.Budget | None = None,
-) -> dict[str, NDArray[Any]]:
+    basis: Basis = "documented",
+) -> Outputs:
     """Execute a model's commands in order; return what its buffers hold at the end, flat, by the resources' names.
 
     level: the feature level whose behaviour applies. out: takes the text of each print command, in DxDispatch's form,
     and notes on undefined elements. base_dir: where files are read from (else the current folder) and written to; the
     model file's folder when left out. write_files: let writeFile commands write; without it a model that has one is
-    refused. budget: of buffers, tensors, the kernels' work and the time. Raises InputError, NoTable and NoKernel,
-    before anything runs where it can be known.
+    refused. budget: of buffers, tensors, the kernels' work and the time. basis: whose values. Raises InputError,
+    NoTable and NoKernel, before anything runs where it can be known.
     """
     dialect("directml").check_level(level)
     folder = os.fspath(base_dir) if base_dir is not None else str(Path(model.file).parent) if model.file else "."
@@ -72,11 +76,12 @@ def run_dx_model(
         budget = budget.less(plans[name].whole)
     for name in list(plans):  # memory is taken when all is known to fit
         buffers[name] = plans.pop(name).make()
-    run = _Run(model, level, out, folder, budget, buffers)
+    run = _Run(model, level, out, folder, budget, buffers, basis)
     for i, command in enumerate(model.commands):
         with _placed(model, f"commands[{i}]"):
             run.step(command)
-    return {name: buffer.values(buffer.declared) for name, buffer in buffers.items()}
+    outputs = {name: buffer.values(buffer.declared) for name, buffer in buffers.items()}
+    return Outputs(outputs, notes=counted_notes(run.notes))
 
 
 def _refuse_early(model: DxModel, level: str, write_files: bool) -> None:
@@ -143,7 +148,9 @@ class _Run:
     folder: str
     budget: memory.Budget
     buffers: dict[str, Buffer]
+    basis: Basis = "documented"
     owned: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         used = {command.dispatchable for command in self.model.commands if command.kind == "dispatch"}
@@ -191,7 +198,8 @@ class _Run:
             name: self._ranges(name, tensors, _bound(command.bindings, name)) for name, tensors in outputs.items()
         }
         left = self.budget.less(sum(map(memory.held_bytes, (*arrays.values(), *self.owned.values()))))
-        results = execute_at(descriptor, arrays, self.level, budget=left)
+        results = execute_at(descriptor, arrays, self.level, budget=left, basis=self.basis)
+        self.notes.update(results.notes)
         for name, tensors in outputs.items():
             parts = results[name] if isinstance(results[name], list) else [results[name]]
             for part, target, tensor, binding in zip(

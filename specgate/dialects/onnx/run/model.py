@@ -15,6 +15,7 @@ from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.containers import contained, plain, type_of
 from specgate.execution.models import at_place, in_file
+from specgate.execution.observed import Outputs, counted_notes
 from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxModel, OnnxType, OnnxValueInfo
     from specgate.targets import Target
+    from specgate.verdict import Basis
 
 __all__ = ["run_model"]
 
@@ -40,15 +42,16 @@ def run_model(
     watch: Callable[[str, Any], Any] | None = None,
     on_node: Callable[[int, int], object] | None = None,
     model: OnnxModel | None = None,
-) -> dict[str, Any]:
+    basis: Basis = "documented",
+) -> Outputs:
     """Return the outputs of the ONNX model at `path` by their names, each node executed at the opset it is imported at.
 
     arrays: by the names of the graph's inputs, of their declared types and sizes (one symbol is one size throughout);
     an input with an initializer may be left out. Sequences are lists, maps are dicts, an optional is a value or None.
     target: a runtime up to this opset; a model that imports a newer one is refused. budget: of the values that are
-    alive, the kernels' work and the time. evaluate, watch: see `Run`. on_node: gets how many nodes of how many of
-    the main graph are done. model: what was read of the file, if it was. Raises InputError; NoTable and NoKernel name
-    the node that has neither table nor kernel.
+    alive, the kernels' work and the time. evaluate, watch: see `Run`. on_node: gets how many nodes of how many of the
+    main graph are done. model: what was read of the file, if it was. basis: whose values. Raises InputError; NoTable
+    and NoKernel name the node that has neither table nor kernel.
     """
     budget = memory.budget_of() if budget is None else budget
     model = read_model(path) if model is None else model
@@ -56,13 +59,15 @@ def run_model(
     graph = model.graph
     step = None if on_node is None else lambda done: on_node(done, len(graph.nodes))
     run = Run(model, path, budget, evaluate=evaluate, watch=watch, step=step)
+    run.basis, run.by = basis, target.by if target else None
     with in_file(path):
         refuse_early(run, graph.nodes, model.opset_imports, set())
         scope = Scope(run, graph.nodes, model.opset_imports, "graph", kept=(info.name for info in graph.outputs))
         values = _Values(run)
         values.take(scope, arrays)
         execute_nodes(scope)
-        return {info.name: values.output(scope, info) for info in graph.outputs}
+        outputs = {info.name: values.output(scope, info) for info in graph.outputs}
+        return Outputs(outputs, notes=counted_notes(run.notes))
 
 
 def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:

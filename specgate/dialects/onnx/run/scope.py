@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.onnx.lint.walk import function_key, subgraphs
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode, OnnxTensor
+    from specgate.verdict import Basis
 
 __all__ = ["Run", "Scope"]
 
@@ -38,8 +40,11 @@ class Run:
 
     evaluate: computes a node's descriptor from arrays by the names of its inputs; it gets the node's path in the model.
     watch: gets each value of the main graph by name, and returns what later nodes read. step: gets how many nodes are
-    done there.
+    done there. basis, by: whose values. notes: on differences of builds, with how many nodes have each.
     """
+
+    basis: Basis = "documented"
+    by: str | None = None
 
     def __init__(
         self,
@@ -58,6 +63,7 @@ class Run:
             function_key(function): function for function in model.functions
         }
         self.held = 0
+        self.notes: Counter[str] = Counter()
         self.watch, self.step = watch, step
         self._evaluate = evaluate or _evaluated
         self._last_use: dict[int, dict[str, int]] = {}
@@ -70,7 +76,9 @@ class Run:
     def execute(self, descriptor: Descriptor, arrays: Mapping[str, Any]) -> dict[str, Any]:
         """Return a node's outputs as its kernel computes them."""
         newest = self.tables.operator(descriptor.operator).dialect.levels[-1]
-        return execute_at(descriptor, arrays, newest, budget=self.left())
+        results = execute_at(descriptor, arrays, newest, budget=self.left(), basis=self.basis, by=self.by)
+        self.notes.update(results.notes)
+        return results
 
     def left(self) -> memory.Budget:
         """Return what all values that are alive leave of the budget."""
