@@ -51,6 +51,42 @@ def test_halves_are_those_of_the_page_or_of_builds():
     assert builds.ravel().tolist() == [1, -1, 8388610, 3]
 
 
+def test_integers_are_those_below_their_places():
+    resample = {
+        "type": "DML_OPERATOR_RESAMPLE",
+        "desc": {
+            "InputTensor": {"DataType": "UINT8", "Sizes": [1, 1, 1, 4]},
+            "OutputTensor": {"DataType": "UINT8", "Sizes": [1, 1, 1, 8]},
+            "InterpolationMode": "NEAREST_NEIGHBOR",
+            "ScaleCount": 4,
+            "Scales": [1, 1, 1, 2],
+        },
+    }
+    arrays = {"InputTensor": np.array([[[[1, 2, 3, 4]]]], np.uint8)}
+    assert specgate.execute(resample, arrays)["OutputTensor"].ravel().tolist() == [1, 1, 2, 2, 3, 3, 4, 4]
+    found = specgate.execute(resample, arrays, basis="observed")["OutputTensor"]
+    assert found.ravel().tolist() == [1, 1, 1, 2, 2, 3, 3, 4]
+
+
+def test_offsets_of_gradients_are_exchanged():
+    tensor = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 4]}
+    desc = {"InputGradientTensor": tensor, "OutputGradientTensor": tensor, "InterpolationMode": "NEAREST_NEIGHBOR"}
+    desc |= {"DimensionCount": 4, "Scales": [1, 1, 1, 2]}
+    offsets = [{"InputPixelOffsets": [0, 0, 0, 1], "OutputPixelOffsets": [0, 0, 0, 0]}]
+    offsets += [{"InputPixelOffsets": [0, 0, 0, 0], "OutputPixelOffsets": [0, 0, 0, 1]}]
+    given = {"InputGradientTensor": np.array([[[[1, 2, 4, 8]]]], np.float32)}
+    found = {
+        basis: [
+            specgate.execute({"type": "DML_OPERATOR_RESAMPLE_GRAD", "desc": desc | each}, given, basis=basis)
+            for each in offsets
+        ]
+        for basis in ("documented", "observed")
+    }
+    page, builds = ([each["OutputGradientTensor"].tolist() for each in found[basis]] for basis in found)
+    assert builds == page[::-1]
+    assert page[0] != page[1]
+
+
 def test_an_entry_counts_only_at_its_levels_and_under_its_condition():
     before = specgate.execute(ROUND, HALVES, "directml:3.0", basis="observed")["OutputTensor"]
     assert before.ravel().tolist() == [0, 0, 8388609, 3]

@@ -27,6 +27,7 @@ def resample_gradient(
     input_offsets: Sequence[float],
     output_offsets: Sequence[float],
     upwards: bool | None = None,
+    higher: bool = False,
 ) -> NDArray[Any]:
     """Return an array of `sizes` to which each element of `gradient` was added where `resample` reads it.
 
@@ -42,7 +43,7 @@ def resample_gradient(
         for axis, (size, *shift) in enumerate(zip(sizes, scales, input_offsets, output_offsets, strict=True)):
             places = places_of(gradient.shape[axis], *shift)
             if not linear:
-                result = _added(result, axis, size, nearest(places, upwards, size))
+                result = _added(result, axis, size, nearest(places, upwards, size, higher=higher))
                 continue
             lower, weight = around(places)
             column = weight.reshape(-1, *(1,) * (rank - 1 - axis))
