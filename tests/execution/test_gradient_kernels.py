@@ -83,6 +83,74 @@ def test_pooling(include):
     np.testing.assert_allclose(max_pool_gradient(apart, g, **how), wanted, atol=1e-6)
 
 
+def windows(random: np.random.Generator, size: int) -> tuple[int, int, int, int, int]:
+    """Return a stride, a window, a start padding, an end padding and how many windows fit, at least one."""
+    stride, window = random.integers(1, [4, 5]).tolist()
+    start, end = random.integers(0, 4, 2).tolist()
+    end += max(0, window - size - start - end)
+    return stride, window, start, end, (size + start + end - window) // stride + 1
+
+
+@pytest.mark.parametrize("include", [True, False])
+def test_average_pooling_is_that_of_plain_loops(include):
+    """Windows that begin in the padding overlap at the first element, with a stride of 1 too."""
+    random = np.random.default_rng(3)
+    for _ in range(60):
+        sizes = random.integers(1, 6, 2).tolist()
+        drawn = [windows(random, size) for size in sizes]
+        (s0, w0, a0, _, n0), (s1, w1, a1, _, n1) = drawn
+        gradient = random.integers(-16, 17, (1, 1, n0, n1)).astype(np.float64)
+        expected = np.zeros((1, 1, *sizes))
+        for i, j in np.ndindex(n0, n1):
+            rows = [r for r in range(i * s0 - a0, i * s0 - a0 + w0) if 0 <= r < sizes[0]]
+            columns = [c for c in range(j * s1 - a1, j * s1 - a1 + w1) if 0 <= c < sizes[1]]
+            for r in rows:
+                for c in columns:
+                    expected[0, 0, r, c] += gradient[0, 0, i, j] / (w0 * w1 if include else len(rows) * len(columns))
+        strides, window, start, end, _ = map(list, zip(*drawn, strict=True))
+        found = average_pool_gradient(
+            gradient, sizes=[1, 1, *sizes], strides=strides, window=window, start_padding=start, end_padding=end,
+            include_padding=include,
+        )  # fmt: skip
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_largest_elements_are_those_of_plain_loops():
+    random = np.random.default_rng(4)
+    for _ in range(60):
+        sizes = random.integers(1, 6, 2).tolist()
+        drawn = [windows(random, size) for size in sizes]
+        (s0, w0, a0, _, n0), (s1, w1, a1, _, n1) = drawn
+        inputs = random.permutation(sizes[0] * sizes[1]).reshape(1, 1, *sizes).astype(np.float64)
+        gradient = random.integers(-16, 17, (1, 1, n0, n1)).astype(np.float64)
+        expected = np.zeros(inputs.shape)
+        for i, j in np.ndindex(n0, n1):
+            rows = [r for r in range(i * s0 - a0, i * s0 - a0 + w0) if 0 <= r < sizes[0]]
+            columns = [c for c in range(j * s1 - a1, j * s1 - a1 + w1) if 0 <= c < sizes[1]]
+            places = [(inputs[0, 0, r, c], r, c) for r in rows for c in columns]
+            if places:
+                expected[(0, 0, *max(places)[1:])] += gradient[0, 0, i, j]
+        strides, window, start, end, _ = map(list, zip(*drawn, strict=True))
+        found = max_pool_gradient(
+            inputs, gradient, strides=strides, window=window, start_padding=start, end_padding=end, dilations=[1, 1]
+        )
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_nearest_elements_of_a_gradient_are_those_of_the_forward_pass(higher):
+    random = np.random.default_rng(5)
+    for _ in range(60):
+        size, count = random.integers(1, 8, 2).tolist()
+        how: dict[str, Any] = {"scales": [random.choice([0.5, 1, 1.5, 2, 4])], "linear": False, "higher": higher}
+        how |= {"input_offsets": [random.choice([0, 0.5])], "output_offsets": [random.choice([0, -0.5])]}
+        gradient = random.integers(-16, 17, count).astype(np.float64)
+        expected = np.zeros(size)
+        for place, source in enumerate(resample(np.arange(size, dtype=np.float64), sizes=[count], **how)):
+            expected[int(source)] += gradient[place]
+        np.testing.assert_array_equal(resample_gradient(gradient, sizes=[size], **how), expected)
+
+
 def test_windows_of_padding_alone_give_nothing():
     x = np.ones((1, 1, 1, 1))
     how: dict[str, Any] = {"strides": [1, 1], "window": [1, 1]}

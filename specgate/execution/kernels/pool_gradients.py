@@ -113,6 +113,10 @@ def spread_along(array: NDArray[Any], axis: int, windows: Windows, size: int) ->
     result = memory.empty((*array.shape[:axis], size, *array.shape[axis + 1 :]), array.dtype)
     result[...] = 0
     into, of = np.moveaxis(result, axis, 0), np.moveaxis(array, axis, 0)
+    if windows.runs is not None:
+        for to, at in memory.in_time(windows.runs):
+            into[at] += of[to]
+        return result
     for places, met in memory.in_time(zip(windows.places.T, windows.met.T, strict=True)):
-        into[places[met]] += of[met]  # each place once, as windows are at least one step apart
+        np.add.at(into, places[met], of[met])  # windows that begin in the padding share their first place
     return result
