@@ -72,5 +72,5 @@ def find_minimum(descriptor: Descriptor, basis: Basis = "both") -> Minimum:
         level=first,
         levels=accepted,
         undecided=LevelSet.of(table.levels, [level for level, v in verdicts.items() if v.accepted is None]),
-        blockers={level: verdicts[level].findings for level in below},
+        blockers={level: tuple(f for f in verdicts[level].findings if f.severity != "note") for level in below},
     )

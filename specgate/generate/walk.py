@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from specgate.generate.features import Feature
-    from specgate.spec.forms import Resolved, SingleBasis
+    from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis
 
@@ -59,15 +59,10 @@ class Walk:
     """Draws descriptors that an operator accepts at one level, on one side or on both."""
 
     def __init__(self, spec: OperatorSpec, level: str, basis: Basis) -> None:
-        names: list[SingleBasis] = ["documented", "observed"] if basis == "both" else [basis]
         self.spec = spec
         self.level = level
         self.basis: Basis = basis
-        self.sides: list[Resolved] = []
-        for name in names:
-            side = spec.resolve(level, name)
-            if side is not None and all(side.key != other.key for other in self.sides):
-                self.sides.append(side)
+        self.sides: list[Resolved] = list(spec.sides_at(level, basis).values())
         self.numbers = rule_numbers(self.sides[-1])
         self.types = types_taken(self.sides)
         self.found: list[Descriptor] = []

@@ -14,13 +14,12 @@ from specgate.linting.versions import Versions
 from specgate.slotted import replace, slotted
 from specgate.spec.tables import dialect, on_change
 from specgate.validate.check import check_at, check_for, spelt_for
-from specgate.validate.looking import named_rules
 from specgate.validate.memo import Memo, key_of
 from specgate.validate.releases import with_release_findings
 from specgate.verdict import Finding, NodeRef
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from specgate.descriptors.core import Descriptor
     from specgate.linting.nodes import Graph, Unit, Units
@@ -35,12 +34,11 @@ class _Known:
     """What is known of a descriptor. above: it is of an import above the target; needs: what the target lacks for it.
 
     difference: in what a newer version at the target differs, as `Versions.differences` has it. reason: says once why
-    it is undecided. written: the rules that the vendor's own tools break in models.
+    it is undecided.
     """
 
     verdict: Verdict
     reason: Callable[[], str]
-    written: Callable[[], Collection[str]]
     above: bool = False
     needs: tuple[Finding, ...] = ()
     difference: Any = None
@@ -115,31 +113,22 @@ class Judging:
             return
         known = self._of(unit.descriptor)
         for found in (*known.verdict.findings, *known.needs):
-            placed = replace(found, location=unit.location, target=self.word)
-            as_note = found.basis == "documented" and found.id.rpartition("/")[2] in known.written()
-            report.findings.append(replace(placed, severity="note", fix=None) if as_note else placed)
+            report.findings.append(replace(found, location=unit.location, target=self.word))
         if known.verdict.accepted is None:
             report.undecided.append(NodeRef.unread(unit.location, self.word, known.reason))
 
-    def _written(self, descriptor: Descriptor) -> Callable[[], Collection[str]]:
-        """Return what gives the rules that the vendor's own tools break in models, on the page alone: notes there."""
-        if self.basis != "both" or self.graph.ir_version is None:  # not of a model
-            return tuple
-        spec = dialect(descriptor.dialect).operator(descriptor.operator)
-        return cache(partial(named_rules, "tools_write", spec, self.target.level, ""))
-
     def _judged(self, descriptor: Descriptor) -> _Known:
         """A node of a model is judged at the opset that the model imports, any other descriptor for the target."""
-        own, written = descriptor.version, self._written(descriptor)
+        own = descriptor.version
         if not self.graph.imports or own is None:
             verdict = check_for(descriptor, self.target, self.basis, self.device)
-            return _Known(verdict, cache(partial(_reason, descriptor, verdict)), written)
+            return _Known(verdict, cache(partial(_reason, descriptor, verdict)))
         verdict = spelt_for(check_at(descriptor, own, self.basis, self.target.by, self.device), self.word)
         verdict = with_release_findings(verdict, descriptor, self.target)
         reason = cache(partial(_reason, descriptor, verdict))
         if self.versions.above(descriptor):
-            return _Known(verdict, reason, written, above=True, needs=self.versions.needs(descriptor, verdict))
-        return _Known(verdict, reason, written, difference=self.versions.differences(descriptor, verdict))
+            return _Known(verdict, reason, above=True, needs=self.versions.needs(descriptor, verdict))
+        return _Known(verdict, reason, difference=self.versions.differences(descriptor, verdict))
 
     def _too_new(self, unit: Unit) -> Iterator[Finding]:
         """What a node without a table states of its version is judged all the same."""

@@ -117,7 +117,9 @@ class Overlay:
 
     by: the only implementation (or build system) that does it; None where every one does. cells: field -> the parts of
     its cell that differ, as compiled. not_enforced: names of rules that do not hold there. rules: those that hold
-    instead. values: where other values are computed. bug: whether the build contradicts its own page.
+    instead. values: where other values are computed. bug: whether the build contradicts its own page. attributes: those
+    accepted although the page does not define them. tools_write: names of rules, and of parts of cells, that the
+    vendor's own tools break.
     """
 
     builds: LevelSet
@@ -127,6 +129,8 @@ class Overlay:
     rules: tuple[RuleForm, ...] = ()
     values: tuple[OtherValues, ...] = ()
     bug: bool = False
+    attributes: frozenset[str] = frozenset()
+    tools_write: frozenset[str] = frozenset()
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], builds: LevelSet, scope: Scope, *, kind: str = "operator") -> Overlay:
@@ -140,6 +144,8 @@ class Overlay:
             make_forms(forms, scope, kind=kind),
             tuple(OtherValues.make(entry, scope) for entry in raw.get("values", {}).values()),
             bool(raw.get("bug")),
+            frozenset(raw.get("attributes", ())),
+            frozenset(raw.get("tools_write", ())),
         )
 
     def holds(self, level: str, by: str | None) -> bool:
@@ -167,6 +173,7 @@ class Resolved:
     """An operator at one level: its fields, cells and rules there, on one side (page or builds).
 
     cases: where the row depends on the descriptor, one for each row there is at the level; `cells` is empty then.
+    attributes: names accepted besides those of fields.
     """
 
     spec: OperatorSpec
@@ -179,6 +186,7 @@ class Resolved:
     tensor_rules: tuple[RuleForm, ...]
     numbers: Mapping[str, int]
     cases: tuple[Case, ...] = ()
+    attributes: frozenset[str] = frozenset()
 
     @property
     def alternatives(self) -> tuple[Resolved, ...]:
@@ -214,6 +222,8 @@ class Resolved:
             self.tensor_rules,
             tuple(sorted(self.numbers.items())),
             tuple((case.when.text, case.resolved.key) for case in self.cases),
+            self.attributes,
+            tuple(name for name, info in self.fields.items() if info.optional),
         )
 
     @cached_property

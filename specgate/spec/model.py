@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from specgate.spec.model_rows import (
+    AttributeName,
     Cell,
     CellRule,
     DefineKey,
@@ -14,6 +15,7 @@ from specgate.spec.model_rows import (
     Implementation,
     Level,
     Name,
+    RequiredRule,
     RuleName,
     Support,
     VariableRule,
@@ -157,7 +159,12 @@ class Observed(_File):
     builds: list[Level] | str
     by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
     support: dict[Name, ObservedCell] = {}
-    not_enforced: list[RuleName | VariableRule] = []
+    not_enforced: list[RuleName | VariableRule | RequiredRule] = []
+    attributes: list[AttributeName] = Field(
+        default=[],
+        description="attributes that the page does not define and builds accept; the default verdict follows the "
+        "builds, with a note",
+    )
     rules: dict[RuleName, RuleEntry] = {}
     values: dict[RuleName, OtherValues] = {}
     nondeterministic: list[RuleName] = Field(
@@ -169,10 +176,10 @@ class Observed(_File):
         description="rules, and parts of a field's cell, that an implementation looks at in some cases only, as where "
         "it knows a constant",
     )
-    tools_write: list[RuleName | CellRule | VariableRule] = Field(
+    tools_write: list[RuleName | CellRule | VariableRule | RequiredRule] = Field(
         default=[],
         description="rules, and parts of a field's cell, that the vendor's own tools break in files and builds "
-        "do not enforce; in a model it is a note",
+        "do not enforce; the default verdict follows the builds, with a note",
     )
     evidence: str
     bug: bool = Field(default=False, description="the build contradicts its own page")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.caching import cached_property
 from specgate.levels import LevelSet
 from specgate.rules.language import Rule, RuleError, Scope
 from specgate.rules.parse import parse
 from specgate.slotted import replace
-from specgate.spec.fields import FieldInfo, Layout
+from specgate.spec.fields import Cell, FieldInfo, Layout
 from specgate.spec.forms import Case, Overlay, Resolved, RuleForm, SingleBasis, cells_of, make_forms
 from specgate.spec.written import OperatorTable
 
@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from specgate.spec.taken import Taken
     from specgate.verdict import Basis
 
-__all__ = ["OperatorSpec"]
+__all__ = ["REQUIRED", "OperatorSpec"]
+
+#: How the name of what asks for a field ends.
+REQUIRED: Final = ".required"
+#: The parts of a cell by the words in the names of findings about them.
+_PARTS: Final = {"type": ("types",), "rank": ("ranks",), "value": ("values", "range")}
 
 
 class OperatorSpec:
@@ -43,6 +48,7 @@ class OperatorSpec:
         }
         self._fields_at: dict[str, Mapping[str, FieldInfo]] = {}
         self._layouts: dict[str, Layout] = {}
+        self._omissible: dict[int, FieldInfo] = {}  # by the identity of the same field where it is required
         self._resolved: dict[tuple[str, SingleBasis, str | None], Resolved | None] = {}
         self._sides: dict[tuple[str, Basis, str | None], dict[SingleBasis, Resolved]] = {}
         self._stretches: dict[tuple[Basis, str | None], list[tuple[dict[SingleBasis, Resolved], list[str]]]] = {}
@@ -153,8 +159,15 @@ class OperatorSpec:
             members={name: info.member_kinds for name, info in self.fields.items() if info.members},
             vocabulary=self.dialect.vocabulary,
         )
+        scope = replace(scope, optional=scope.optional | self._needless)
         changing = [f for f in self.fields.values() if len({form.rule_kind for form in f.forms}) > 1]
         return replace(scope, stretch=lambda *ends: self._stretched(scope, changing, *ends)) if changing else scope
+
+    @cached_property
+    def _needless(self) -> frozenset[str]:
+        """The fields that some builds let a descriptor leave out although the page requires them."""
+        names = (name for entry in self.table.observed for name in entry.get("not_enforced", ()))
+        return frozenset(name.removesuffix(REQUIRED) for name in names if name.endswith(REQUIRED))
 
     def _stretched(self, scope: Scope, changing: list[FieldInfo], since: str | None, until: str | None) -> Scope:
         """Return the names with the kinds that fields have from `since` on and before `until`."""
@@ -241,6 +254,8 @@ class OperatorSpec:
         if found is None:
             sides: list[SingleBasis] = ["documented", "observed"] if basis == "both" else [basis]
             found = {side: said for side in sides if (said := self.resolve(level, side, by)) is not None}
+            if len(found) == 2:
+                found["documented"] = self._following(found["documented"], found["observed"], self._excused(level))
             if len(found) == 2 and found["documented"].key == found["observed"].key:
                 del found["observed"]
             self._sides[level, basis, by] = found
@@ -266,18 +281,58 @@ class OperatorSpec:
         if row is None:
             return None
         overlays = [o for o in self.overlays if o.holds(level, by)] if side == "observed" else []
+        waived = frozenset(name for overlay in overlays for name in overlay.not_enforced)
         resolved = Resolved(
             spec=self,
             level=level,
             side=side,
             row=row,
-            fields=self.fields_at(level),
+            fields=self._fields_without(self.fields_at(level), waived),
             cells={} if self.whens else cells_of(self.support[0][1][row], self.dialect.types, overlays),
             rules=self.dialect.rules_at(level, self.rule_forms, overlays),
             tensor_rules=self.dialect.tensor_rules_at(level, side, by),
             numbers=self.dialect.limits(level),
+            attributes=frozenset(name for overlay in overlays for name in overlay.attributes),
         )
         return replace(resolved, cases=tuple(self._cases(resolved, overlays))) if self.whens else resolved
+
+    def follows_builds(self, level: str) -> bool:
+        """Return whether the default verdict follows the builds against the page somewhere at `level`."""
+        return bool(self._excused(level))
+
+    def _excused(self, level: str) -> frozenset[str]:
+        """Return what the default verdict does not ask for by the page: rules, parts of cells, and attributes."""
+        overlays = [overlay for overlay in self.overlays if overlay.holds(level, None)]
+        return frozenset(name for overlay in overlays for name in (*overlay.tools_write, *overlay.attributes))
+
+    def _following(self, page: Resolved, builds: Resolved, excused: frozenset[str]) -> Resolved:
+        """Return the side of the page with what builds do wherever a name is excused."""
+        if not excused:
+            return page
+        cells = dict(page.cells)
+        for name, _, what in (text.rpartition(".") for text in excused):
+            parts = _PARTS.get(what, ())
+            if name in cells and parts:
+                other = builds.cells.get(name, Cell())
+                cells[name] = replace(cells[name], **{part: getattr(other, part) for part in parts})
+        cases = zip(page.cases, builds.cases, strict=True)
+        return replace(
+            page,
+            cells=cells,
+            rules=tuple(form for form in page.rules if form.name not in excused),
+            fields=self._fields_without(page.fields, excused),
+            cases=tuple(replace(a, resolved=self._following(a.resolved, b.resolved, excused)) for a, b in cases),
+            attributes=page.attributes | (builds.attributes & excused),
+        )
+
+    def _fields_without(self, fields: Mapping[str, FieldInfo], waived: frozenset[str]) -> Mapping[str, FieldInfo]:
+        """Return fields, those optional that `waived` says need not be given; the same objects for the same."""
+        names = {name for name, info in fields.items() if not info.optional and f"{name}{REQUIRED}" in waived}
+        if not names:
+            return fields
+        for name in names:
+            self._omissible.setdefault(id(fields[name]), replace(fields[name], optional=True))
+        return {name: self._omissible[id(info)] if name in names else info for name, info in fields.items()}
 
     def _cases(self, whole: Resolved, overlays: Sequence[Overlay]) -> Iterator[Case]:
         """Yield the cases that have a row at the level of `whole`."""

@@ -195,7 +195,8 @@ def _expression_problems(path: Keys, text: str | None, scope: Scope, kind: str |
 
 def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], dialect: Dialect) -> Iterator[Problem]:
     """Check what builds do instead; an entry may waive the page's rules and those that an earlier one added."""
-    known = {*names, *(f"{name}.{what}" for name in raw.get("fields", ()) for what in ("type", "rank", "value"))}
+    parts = ("type", "rank", "value", "required")
+    known = {*names, *(f"{name}.{what}" for name in raw.get("fields", ()) for what in parts)}
     if dialect.tables.about.get("type_variables") and "support" in raw:
         cells = [cell for _, row in support_rows(raw["support"]) for cell in row.values()]
         known |= {f"{cell['variable']}.{SAME_TYPE}" for cell in cells if "variable" in cell}
@@ -209,6 +210,8 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
             yield from cell_problems((*path, "support", name), name, cell, raw, dialect)
         for key in ("not_enforced", "nondeterministic", "partially_enforced", "tools_write"):
             yield from (((*path, key), f"unknown rule {rule!r}") for rule in overlay.get(key, []) if rule not in known)
+        fields = raw.get("fields", ())
+        yield from (((*path, "attributes"), f"{n!r} is a field") for n in overlay.get("attributes", ()) if n in fields)
         own = {name: rule_forms(entry) for name, entry in overlay.get("rules", {}).items()}
         known.update(own)
         yield from _rule_problems((*path, "rules"), own, scope, known, dialect)

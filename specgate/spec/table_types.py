@@ -67,6 +67,7 @@ class ObservedEntry(TypedDict):
     by: NotRequired[str]
     support: NotRequired[dict[str, dict[str, Any]]]
     not_enforced: NotRequired[list[str]]
+    attributes: NotRequired[list[str]]
     rules: NotRequired[dict[str, Any]]
     values: NotRequired[dict[str, ValuesEntry]]
     nondeterministic: NotRequired[list[str]]

@@ -177,6 +177,7 @@ def observed(table: Dialect, overlays: Iterable[Overlay], raw: Iterable[Mapping[
             "by": overlay.by,
             "support": cells,
             "not_enforced": sorted(overlay.not_enforced),
+            "attributes": sorted(overlay.attributes),
             **{key: list(entry.get(key, ())) for key in ("nondeterministic", "partially_enforced", "tools_write")},
             "rules": rules_of(table, overlay.rules, overlay.builds),
             "values": {name: dict(value) for name, value in entry.get("values", {}).items()},

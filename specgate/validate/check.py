@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from specgate.descriptors.core import Descriptor
-    from specgate.spec.forms import Resolved, SingleBasis
+    from specgate.spec.forms import Resolved
     from specgate.targets import Target
     from specgate.validate.facts import Facts
     from specgate.verdict import Basis
@@ -62,6 +62,8 @@ def check_at(
     accepted = accepts(descriptor, level, basis, by)
     if not accepted:
         return _unread(accepted, descriptor, level, basis, by, device)
+    if basis == "both" and _rejected_by_page(descriptor, judged_at, by):
+        return _explained(descriptor, level, basis, by, device)
     key = (descriptor.dialect, descriptor.operator, basis, level)
     verdict = _accepted.get(key)
     if verdict is None:
@@ -69,6 +71,12 @@ def check_at(
         verdict = Verdict(accepted=True, target=target, operator=descriptor.operator, basis=basis)
         _accepted[key] = verdict
     return _judged_for(verdict, descriptor, level, device, by)
+
+
+def _rejected_by_page(descriptor: Descriptor, level: str, by: str | None) -> bool:
+    """Return whether the page rejects what the default verdict accepts, because every build does otherwise."""
+    spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
+    return spec.follows_builds(level) and accepts(descriptor, level, "documented", by) is False
 
 
 def _judged_for(
@@ -229,10 +237,8 @@ def demanded(dialect: str, operator: str, level: str, basis: Basis, by: str | No
 def _asked_sides(
     dialect: str, operator: str, level: str, basis: Basis, by: str | None
 ) -> tuple[Resolved, Resolved] | None:
-    spec = load_dialect(dialect).operator(operator)
-    sides: list[SingleBasis] = ["documented", "observed"] if basis == "both" else [basis]
-    first, last = spec.resolve(level, sides[0], by), spec.resolve(level, sides[-1], by)
-    return None if first is None or last is None else (first, last)
+    sides = list(load_dialect(dialect).operator(operator).sides_at(level, basis, by).values())
+    return (sides[0], sides[-1]) if sides else None
 
 
 def _joined(first: Resolved, last: Resolved) -> Resolved:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.spec.tables import dialect as load_dialect
 from specgate.validate.facts import Facts
-from specgate.validate.message import finding, missing_domain, missing_operator, version_finding
+from specgate.validate.message import builds_note, finding, missing_domain, missing_operator, version_finding
 from specgate.validate.openly import taken
 from specgate.verdict import Finding, Verdict
 
@@ -107,7 +107,23 @@ def verdict_with_reasons(
     for made in _findings(failures, reach, taken, judged_at, target):
         (undecided if made.severity == "note" else findings).append(made)
     accepted = False if findings else None if undecided else True
+    if basis == "both" and not missing and spec.follows_builds(judged_at):
+        findings += _excused(descriptor, reach, failures, judged_at, target)
     return Verdict(accepted, target, spec.name, basis, tuple(findings), tuple(undecided))
+
+
+def _excused(
+    descriptor: Descriptor, reach: Reach, failures: dict[SingleBasis, list[Failure]], level: str, target: str
+) -> list[Finding]:
+    """Return notes on what the page rejects and the verdict does not, because every build does otherwise."""
+    from specgate.validate.explain import explain_at  # an answer alone is not explained
+
+    page = reach.spec.resolve(level, "documented")
+    if page is None:
+        return []
+    known = {failure.key for found in failures.values() for failure in found}
+    by_page = [failure for failure in explain_at(descriptor, page, reach.facts) if failure.key not in known]
+    return [builds_note(failure, reach.spec, page.row, target) for failure in by_page if not failure.unknown]
 
 
 def _findings(

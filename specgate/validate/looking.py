@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from specgate.spec.table_types import ImplementationEntry, ObservedEntry
 
     Unsure = Literal["nondeterministic", "partially_enforced"]
-    Named = Literal[Unsure, "tools_write"]
 
 __all__ = ["UNSURE", "about", "aspect", "entries_of", "looked_at", "named_rules", "of_outputs"]
 
@@ -64,7 +63,7 @@ def entries_of(spec: OperatorSpec, level: str, implementation: str) -> Iterator[
             yield entry
 
 
-def named_rules(key: Named, spec: OperatorSpec, level: str, implementation: str) -> set[str]:
+def named_rules(key: Unsure, spec: OperatorSpec, level: str, implementation: str) -> set[str]:
     """Return the rules that the entries of an implementation name under a key."""
     entries = entries_of(spec, level, implementation)
     return {name for entry in entries if key in entry for name in entry[key]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import ascii_letters
 from typing import TYPE_CHECKING
 
 from specgate.levels import LevelSet
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.validate.failures import Failure
 
-__all__ = ["field_elsewhere", "finding", "missing_domain", "missing_operator", "rule_id", "version_finding"]
+__all__ = ["builds_note", "field_elsewhere", "finding", "missing_domain", "missing_operator", "rule_id", "version_finding"]
 
 
 def rule_id(dialect: str, operator: str, rule: str, scope: str = "operator") -> str:
@@ -68,6 +69,32 @@ def finding(
         target=target,
         rule=failure.formula,
     )
+
+
+def builds_note(failure: Failure, spec: OperatorSpec, row: str, target: str) -> Finding:
+    """Return the note on what the page rejects at a `row` where the verdict follows the builds."""
+    message = failure.message
+    if failure.allowed:
+        message += f", and the page lists {_list(failure.allowed)}"
+    page = _page(spec, row)
+    message += f" ({f'by the page {page}' if page else 'by the page'}; builds accept it, and the verdict follows them)"
+    return Finding(
+        id=rule_id(spec.dialect.name, spec.name, failure.rule, failure.scope),
+        severity="note",
+        message=f"{message}." if failure.aspect == "rule" else message,
+        where=failure.where,
+        values=failure.values,
+        basis="documented",
+        target=target,
+        rule=failure.formula,
+    )
+
+
+def _page(spec: OperatorSpec, row: str) -> str | None:
+    """Return the name of the vendor's page of a `row`: names of pages end like those of the levels that they describe."""
+    pages = [str(source["page"]) for source in spec.table.sources if "page" in source]
+    number = row.lstrip(ascii_letters)
+    return next((page for page in pages if page.rpartition("-")[2] == number), pages[0] if pages else None)
 
 
 def _asked(level: str, side: SingleBasis, dialect: Dialect) -> str:

@@ -14,13 +14,14 @@ from specgate.validate.rule_failures import Judged, broken_failure, rule_failure
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from specgate.descriptors.core import Malformed
     from specgate.rules.evaluate import Context
     from specgate.spec.fields import Cell, FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.validate.facts import Facts
 
-__all__ = ["cell_failures", "row_failures", "structure_failures"]
+__all__ = ["cell_failures", "is_excused", "row_failures", "structure_failures"]
 
 
 def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: bool = False) -> list[Failure]:
@@ -84,10 +85,17 @@ def _doubtful(descriptor: Descriptor, resolved: Resolved, context: Context) -> I
     return [name for name, info in resolved.fields.items() if name in refused or info.fuses]
 
 
+def is_excused(oddity: Malformed, resolved: Resolved) -> bool:
+    """Return whether a level accepts what a reader found odd: an attribute that builds accept besides the page's."""
+    return oddity.code == "unknown-attribute" and oddity.where in resolved.attributes
+
+
 def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
     """Yield what is missing, too much, or of the wrong kind."""
     dialect = resolved.spec.dialect
     for oddity in descriptor.oddities:
+        if is_excused(oddity, resolved):
+            continue
         field_name = oddity.where.partition("[")[0]
         name = f"{field_name}.{oddity.code}" if field_name in resolved.fields else oddity.code
         where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else shown(oddity.where)

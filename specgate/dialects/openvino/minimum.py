@@ -114,4 +114,4 @@ def _judged(unit: Unit, version: str, level: str, basis: Basis) -> tuple[bool | 
     if unit.descriptor is None:
         return True, ()
     verdict = check_at(unit.descriptor, level, basis)
-    return verdict.accepted, verdict.findings
+    return verdict.accepted, tuple(found for found in verdict.findings if found.severity != "note")

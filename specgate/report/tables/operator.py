@@ -108,6 +108,8 @@ def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterat
         yield "take", f"{name}: {'; '.join(parts)}" + (f" where {cell['when']}" if "when" in cell else "")
     if entry.get("not_enforced"):
         yield "do not ask for", " ".join(entry["not_enforced"])
+    if entry.get("attributes"):
+        yield "accept", " ".join(entry["attributes"]) + ", which the page does not define"
     if entry.get("nondeterministic"):
         yield "enforce by chance", " ".join(entry["nondeterministic"])
     if entry.get("partially_enforced"):
