@@ -17,7 +17,7 @@ from specgate.spec.tables import dialect
 from specgate.verdict import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Generator, Iterator
 
     from specgate.dialects.openvino.net import IrEntry, IrLayer, IrModel, IrNet, IrPort
     from specgate.verdict import Finding
@@ -29,7 +29,15 @@ _OWN: Final = {"TensorIterator": 0, "Loop": 2}
 _LAYERS: Final = {"input": "Parameter", "output": "Result"}
 _NEEDED: Final = ("external_port_id", "internal_layer_id")
 _SLICES: Final = ("axis", "start", "end", "stride", "part_size")
+_NOT_ZERO: Final = ("stride", "part_size")
 _CONDITION: Final = "execution_condition"
+#: The types of a Loop's own ends, by their purpose.
+_OF_PURPOSE: Final = {
+    ("Loop", "input", "current_iteration"): ("i32", "i64"),
+    ("Loop", "output", _CONDITION): ("boolean",),
+}
+#: The layers whose tables compare the types of their outputs with those of their bodies.
+_TYPED: Final = ("If",)
 
 
 def body_findings(layer: IrLayer, place: Location) -> Iterator[Finding]:
@@ -56,7 +64,11 @@ class _Map:
             whole = whole and not found
             yield from found
         if whole:
-            yield from self._missing()
+            missing = list(self._missing())
+            yield from missing
+            fed = yield from self._borders()
+            if not missing:
+                yield from self._unfed(fed)
         for edge in self.layer.maps.get(BACK_EDGES, ()) if self.name == MAPS["body"] else ():
             yield from self._back_edge(edge)
 
@@ -72,6 +84,9 @@ class _Map:
                 expected = "a whole number" if least is None else "a whole number from 0 on"
                 message = f"expected {expected} as {key} of an {entry.kind}, found {_given(entry, key)}"
                 yield self._wrong("port-map", message, entry)
+                return
+            if not number and key in _NOT_ZERO and "axis" in data:
+                yield self._wrong("port-map", f"expected a number other than 0 as {key} of an {entry.kind}", entry)
                 return
         inner = self.layers.get(str(data["internal_layer_id"]))
         if inner is None or inner.type != _LAYERS[entry.kind]:
@@ -116,6 +131,71 @@ class _Map:
         ):
             yield self._wrong("port-map-missing", f"no output has the purpose {_CONDITION}")
 
+    def _borders(self) -> Generator[Finding, None, Container[str]]:
+        """Yield where a body states other tensors than it is given; return the ids of Parameters that are fed."""
+        fed: dict[str, str] = {}
+        outputs = sorted({data["external_port_id"] for entry, data in self.entries if entry.kind == "output"} - {-1})
+        for entry, data in self.entries:
+            inner = self.layers[str(data["internal_layer_id"])]
+            number = data["external_port_id"]
+            if entry.kind == "input":
+                if fed.get(inner.id, str(number)) != str(number):
+                    message = f"{_named(inner)} has two inputs: {fed[inner.id]} and {number}"
+                    yield self._wrong("port-map-twice", message, entry)
+                fed[inner.id] = str(number)
+                outer = self.layer.inputs[number] if number >= 0 else None
+                ends, name = inner.outputs[:1], f"input {number} of the layer"
+            else:
+                at = outputs.index(number) if number >= 0 else len(self.layer.outputs)
+                outer = self.layer.outputs[at] if at < len(self.layer.outputs) else None
+                ends, name = inner.inputs[:1], f"output {at} of the layer"
+            for port in ends:
+                own = _OF_PURPOSE.get((self.layer.type, entry.kind, str(data.get("purpose"))))
+                if own is not None and number < 0:
+                    yield from self._special(own, port, inner, entry)
+                elif outer is not None:
+                    yield from self._against(port, inner, outer, name, entry, data)
+        return fed
+
+    def _unfed(self, fed: Container[str]) -> Iterator[Finding]:
+        back = {str(numbered(edge.data).get("to-layer")) for edge in self.layer.maps.get(BACK_EDGES, ())}
+        for inner in self.body.layers:
+            if inner.type == "Parameter" and inner.id not in fed and inner.id not in back:
+                yield self._wrong("port-map-unfed", f"nothing is mapped to {_named(inner)} of the body")
+
+    def _against(
+        self, port: IrPort, inner: IrLayer, outer: IrPort, name: str, entry: IrEntry | None, data: dict[str, Any]
+    ) -> Iterator[Finding]:
+        """Yield what the end of a body and the tensor outside of it contradict each other in."""
+        rule = "back-edge" if entry is not None and entry.kind == "edge" else "port-map"
+        kinds = port.element_type, outer.element_type
+        if None not in kinds and kinds[0] != kinds[1] and self.layer.type not in _TYPED:
+            yield self._wrong(f"{rule}-type", f"{_named(inner)} is {kinds[0]}, but {name} is {kinds[1]}", entry)
+        if port.shape is None or outer.shape is None:
+            return
+        sizes: list[int] = list(outer.shape)
+        axis = data.get("axis")
+        if axis is not None:
+            part = abs(data["part_size"]) if "part_size" in data else -1
+            sizes[axis] = part if entry is not None and entry.kind == "input" else -1
+        agree = len(port.shape) == len(sizes) and all(
+            -1 in (a, b) or a == b for a, b in zip(port.shape, sizes, strict=False)
+        )
+        if not agree:
+            sliced = "" if axis is None else f", with parts along axis {axis}"
+            message = f"{_named(inner)} has the shape {list(port.shape)}, but {name} {list(outer.shape)}{sliced}"
+            yield self._wrong(f"{rule}-shape", message, entry)
+
+    def _special(self, kinds: tuple[str, ...], port: IrPort, inner: IrLayer, entry: IrEntry) -> Iterator[Finding]:
+        """Yield what is wrong with the number of the iteration, or the condition for the next one."""
+        purpose = entry.data.get("purpose")
+        if port.element_type is not None and port.element_type not in kinds:
+            message = f"{_named(inner)} is {port.element_type}, but {purpose} is {' or '.join(kinds)}"
+            yield self._wrong("port-map-type", message, entry)
+        if port.shape is not None and any(size not in (-1, 1) for size in port.shape):
+            message = f"{_named(inner)} has the shape {list(port.shape)}, but {purpose} is one element"
+            yield self._wrong("port-map-shape", message, entry)
+
     def _back_edge(self, edge: IrEntry) -> Iterator[Finding]:
         for key, kind, rule in (
             ("from-layer", "Result", "back-edge"),
@@ -130,6 +210,15 @@ class _Map:
             else:
                 continue
             yield self._wrong(rule, f"expected a {kind} of the body as {key}, found {found}", edge)
+            return
+        data = numbered(edge.data)
+        result, parameter = self.layers[str(data["from-layer"])], self.layers[str(data["to-layer"])]
+        for given, taken in zip(result.inputs[:1], parameter.outputs[:1], strict=False):
+            yield from self._against(taken, parameter, given, f"what {_named(result)} gives back", edge, {})
+
+
+def _named(layer: IrLayer) -> str:
+    return f"the {layer.type} {shown(layer.name or layer.id, 40)}"
 
 
 def _given(entry: IrEntry, key: str) -> str:

@@ -156,16 +156,47 @@ WRONG = {  # the model, what is changed in it, and the rules and messages of wha
                    {"variable": "no ReadValue of this net has the variable 'v'"}),
 }  # fmt: skip
 TAKEN = {  # what looks odd, and read_model takes
-    "if-input-none": (IF, (OF_IF, "")),
     "if-port-negative": (IF, (OF_IF, entry("input", -1, 0))),
     "if-output-by-its-number": (IF, (FROM_IF, entry("output", 0, 2))),
     "output-by-its-order": (TENSOR_ITERATOR, (OUT, entry("output", 0, 3))),
     "input-twice": (TENSOR_ITERATOR, (IN, IN + IN)),
     "no-back-edge": (TENSOR_ITERATOR, (BACK, "")),
-    "axis-out-negative": (TENSOR_ITERATOR, (entry("output", 3, 3, SLICED), entry("output", 3, 3, ' axis="-1"'))),
-    "no-turn-number": (LOOP, (TURN_NUMBER, "")),
+    "axis-out-negative": (TENSOR_ITERATOR.replace(port(3, (3, 4)), port(3, (1, 12))),
+                          (entry("output", 3, 3, SLICED), entry("output", 3, 3, ' axis="-1"'))),
+    "unknown-size": (TENSOR_ITERATOR, (parameter(1), parameter(1).replace('"1,4"', '"?,4"').replace("<dim>1<", "<dim>-1<"))),
     "read-alone": (STATE, ('type="Assign"', 'type="Abs"')),
-}
+}  # fmt: skip
+ENDS = parameter(5, (), "i64", "I64"), result(6, (), "BOOL")
+DOUBTFUL = {  # what read_model takes, as it reads what goes into a body and comes out of it anew: warnings
+    "if-input-none": (IF, (OF_IF, ""), {"port-map-unfed": "nothing is mapped to the Parameter 'l0' of the body"}),
+    "no-turn-number": (LOOP, (TURN_NUMBER, ""), {"port-map-unfed": "nothing is mapped to the Parameter 'l5'"}),
+    "if-two-inputs": (IF, (OF_IF, OF_IF + entry("input", 0, 0)),
+                      {"port-map-twice": "the Parameter 'l0' has two inputs: 1 and 0",
+                       "port-map-shape": "the Parameter 'l0' has the shape [1, 4], but input 0 of the layer []"}),
+    "if-sizes": (IF, ("<then_body><layers>" + parameter(0), "<then_body><layers>" + parameter(0, (1, 5))),
+                 {"port-map-shape": "the Parameter 'l0' has the shape [1, 5], but input 1 of the layer [1, 4]"}),
+    "if-rank": (IF, (f"<output>{port(2)}</output><then", f"<output>{port(2, (1, 4, 1))}</output><then"),
+                {"port-map-shape": "the Result 'l2' has the shape [1, 4], but output 0 of the layer [1, 4, 1]"}),
+    "type": (TENSOR_ITERATOR, ("<body><layers>" + parameter(0), "<body><layers>" + parameter(0, (1, 4), "f16", "FP16")),
+             {"port-map-type": "the Parameter 'l0' is f16, but input 0 of the layer is f32"}),
+    "part": (TENSOR_ITERATOR, ("<body><layers>" + parameter(0), "<body><layers>" + parameter(0, (3, 4))),
+             {"port-map-shape": "has the shape [3, 4], but input 0 of the layer [3, 4], with parts along axis 0"}),
+    "output-type": (TENSOR_ITERATOR, (f"<output>{port(2)}", f"<output>{port(2, (1, 4), 'I64')}"),
+                    {"port-map-type": "the Result 'l3' is f32, but output 0 of the layer is i64"}),
+    "output-sizes": (TENSOR_ITERATOR, (f"<output>{port(2)}", f"<output>{port(2, (2, 4))}"),
+                     {"port-map-shape": "the Result 'l3' has the shape [1, 4], but output 0 of the layer [2, 4]"}),
+    "turn-number-type": (LOOP, (ENDS[0], parameter(5, (), "f32")),
+                         {"port-map-type": "the Parameter 'l5' is f32, but current_iteration is i32 or i64"}),
+    "turn-number-size": (LOOP, (ENDS[0], parameter(5, (2,), "i64", "I64")),
+                         {"port-map-shape": "the Parameter 'l5' has the shape [2], but current_iteration is one"}),
+    "back-edge-type": (TENSOR_ITERATOR,
+                       (parameter(1) + SUM, parameter(1, (1, 4), "i32", "I32") + SUM, IN, ""),
+                       {"port-map-missing": "input 1 is mapped to no Parameter",
+                        "back-edge-type": "the Parameter 'l1' is i32, but what the Result 'l3' gives back is f32"}),
+    "back-edge-sizes": (TENSOR_ITERATOR, (parameter(1) + SUM, parameter(1, (2, 4)) + SUM, IN, ""),
+                        {"port-map-missing": "input 1 is mapped to no Parameter",
+                         "back-edge-shape": "'l1' has the shape [2, 4], but what the Result 'l3' gives back [1, 4]"}),
+}  # fmt: skip
 
 
 def changed(text, change):
@@ -216,6 +247,31 @@ def test_what_is_wrong_is_found(case, tmp_path):
 def test_what_openvino_takes_is_clean(case, tmp_path):
     text, change = TAKEN[case]
     assert not found(saved(tmp_path, changed(text, change)))
+
+
+@pytest.mark.parametrize("case", DOUBTFUL)
+def test_what_openvino_reads_anew_is_a_warning(case, tmp_path):
+    text, change, expected = DOUBTFUL[case]
+    findings = found(saved(tmp_path, changed(text, change)))
+    assert {rule: f.severity for rule, f in findings.items()} == {
+        rule: "error" if rule == "port-map-missing" else "warning" for rule in expected
+    }
+    assert all(message in findings[rule].message for rule, message in expected.items())
+
+
+@pytest.mark.parametrize("key", ["stride", "part_size"])
+def test_parts_of_nothing_are_an_error(key, tmp_path):
+    """With a part_size of 0 read_model ends by a signal, with a stride of 0 the CPU plugin refuses it."""
+    text = changed(TENSOR_ITERATOR, (f'{key}="1"', f'{key}="0"'))
+    finding = found(saved(tmp_path, text))["port-map"]
+    assert finding.message == f"expected a number other than 0 as {key} of an input"
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("case", [c for c in DOUBTFUL if c != "type" and "port-map-missing" not in DOUBTFUL[c][2]])
+def test_openvino_takes_what_is_a_warning(case, tmp_path):
+    text, change, _ = DOUBTFUL[case]
+    assert openvino_takes(saved(tmp_path, changed(text, change)))
 
 
 @pytest.mark.oracle
