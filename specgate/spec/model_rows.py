@@ -21,8 +21,8 @@ from pydantic import (
 from specgate.rules.shorthand import FORMULA
 
 __all__ = [
-    "AttributeName", "Cell", "CellRule", "DefineKey", "Expression", "Implementation", "Level", "Name", "RequiredRule", "RuleName", "SetName",
-    "Support", "VariableRule",
+    "AttributeName", "Cell", "CellRule", "DefineKey", "Expression", "Implementation", "Level", "Name",
+    "RequiredRule", "RuleName", "SetName", "Support", "VariableRule",
 ]  # fmt: skip
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]

@@ -48,6 +48,7 @@ class OperatorSpec:
         }
         self._fields_at: dict[str, Mapping[str, FieldInfo]] = {}
         self._layouts: dict[str, Layout] = {}
+        self._excused_at: dict[str, frozenset[str]] = {}
         self._omissible: dict[int, FieldInfo] = {}  # by the identity of the same field where it is required
         self._resolved: dict[tuple[str, SingleBasis, str | None], Resolved | None] = {}
         self._sides: dict[tuple[str, Basis, str | None], dict[SingleBasis, Resolved]] = {}
@@ -68,6 +69,11 @@ class OperatorSpec:
             for at in range(start, end)
         }
         return LevelSet(order, frozenset(range(first, last)) - gone)
+
+    def is_written_for(self, level: str | None) -> bool:
+        """Return whether descriptors of it can be written for `level`: an unfinished one lacks most operators."""
+        info = self.dialect.tables.levels.get(level or "")
+        return not info or not info.get("unfinished") or level in self.rows or self.name in info.get("carries", ())
 
     def field_at(self, name: str, level: str) -> FieldInfo | None:
         """Return a field as it is at `level`, None where it is not there."""
@@ -302,8 +308,12 @@ class OperatorSpec:
 
     def _excused(self, level: str) -> frozenset[str]:
         """Return what the default verdict does not ask for by the page: rules, parts of cells, and attributes."""
-        overlays = [overlay for overlay in self.overlays if overlay.holds(level, None)]
-        return frozenset(name for overlay in overlays for name in (*overlay.tools_write, *overlay.attributes))
+        found = self._excused_at.get(level)
+        if found is None:
+            overlays = [overlay for overlay in self.overlays if overlay.holds(level, None)]
+            names = (name for overlay in overlays for name in (*overlay.tools_write, *overlay.attributes))
+            found = self._excused_at[level] = frozenset(names)
+        return found
 
     def _following(self, page: Resolved, builds: Resolved, excused: frozenset[str]) -> Resolved:
         """Return the side of the page with what builds do wherever a name is excused."""

@@ -131,6 +131,7 @@ class LevelEntry(TypedDict, total=False):
     release: str
     target_version: str
     unfinished: bool
+    carries: list[str]
     version: str
 
 

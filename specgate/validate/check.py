@@ -124,6 +124,8 @@ def accepts(
     judged_at = level if descriptor.version is None else descriptor.version
     if descriptor.layout is not None and descriptor.layout != judged_at:
         descriptor = _as_read_at(descriptor, judged_at)
+    if descriptor.version is not None and not _is_written(descriptor):
+        return False
     if descriptor.plain and (judged_at == level or _below(descriptor, level)):
         check = _checker((descriptor.dialect, descriptor.operator, judged_at, basis, by))
         if check is not None:
@@ -131,6 +133,10 @@ def accepts(
     from specgate.validate.judge import answer  # most descriptors are plain
 
     return answer(descriptor, level, basis, by, facts)
+
+
+def _is_written(descriptor: Descriptor) -> bool:
+    return load_dialect(descriptor.dialect).operator(descriptor.operator).is_written_for(descriptor.version)
 
 
 def _checker(key: tuple[str, str, str, Basis, str | None]) -> Callable[[Mapping[str, Any]], bool] | None:

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.spec.tables import dialect as load_dialect
 from specgate.validate.facts import Facts
-from specgate.validate.message import builds_note, finding, missing_domain, missing_operator, version_finding
+from specgate.validate.message import (
+    builds_note,
+    finding,
+    missing_domain,
+    missing_operator,
+    unwritten_finding,
+    version_finding,
+)
 from specgate.validate.openly import taken
 from specgate.verdict import Finding, Verdict
 
@@ -99,7 +106,9 @@ def verdict_with_reasons(
     reach = Reach(descriptor, spec, basis, by, device, facts, certain)
     taken = reach.accepting() if certain or late or missing else dialect.level_set([])
     findings: list[Finding] = []
-    if late:
+    if not spec.is_written_for(descriptor.version):
+        findings.append(unwritten_finding(descriptor, spec, target))
+    elif late:
         findings.append(version_finding(descriptor, spec, level, target, taken))
     if missing is not None:
         findings.append(missing_operator(descriptor, spec, missing, target, taken))

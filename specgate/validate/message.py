@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.validate.failures import Failure
 
-__all__ = ["builds_note", "field_elsewhere", "finding", "missing_domain", "missing_operator", "rule_id", "version_finding"]
+__all__ = [
+    "builds_note", "field_elsewhere", "finding", "missing_domain", "missing_operator", "rule_id",
+    "unwritten_finding", "version_finding",
+]  # fmt: skip
 
 
 def rule_id(dialect: str, operator: str, rule: str, scope: str = "operator") -> str:
@@ -91,7 +94,7 @@ def builds_note(failure: Failure, spec: OperatorSpec, row: str, target: str) -> 
 
 
 def _page(spec: OperatorSpec, row: str) -> str | None:
-    """Return the name of the vendor's page of a `row`: names of pages end like those of the levels that they describe."""
+    """Return the name of the vendor's page of a `row`: its name ends with the number of the level that it is of."""
     pages = [str(source["page"]) for source in spec.table.sources if "page" in source]
     number = row.lstrip(ascii_letters)
     return next((page for page in pages if page.rpartition("-")[2] == number), pages[0] if pages else None)
@@ -223,5 +226,21 @@ def version_finding(descriptor: Descriptor, spec: OperatorSpec, level: str, targ
         first_level=levels.first,
         levels=tuple(levels),
         fix=_later(level, levels, dialect),
+        target=target,
+    )
+
+
+def unwritten_finding(descriptor: Descriptor, spec: OperatorSpec, target: str) -> Finding:
+    """Return the finding for a descriptor written for an unfinished level that lacks its operator."""
+    dialect = spec.dialect
+    level = str(descriptor.version)
+    row = spec.row_held(level)
+    return Finding(
+        id=rule_id(dialect.name, spec.name, "version"),
+        severity="error",
+        message=f"written for {dialect.label(level)}, which is unfinished: no build has {spec.name} in it",
+        where="version",
+        values={"version": level},
+        fix=None if row is None else f"write the version {dialect.label(row)}",
         target=target,
     )

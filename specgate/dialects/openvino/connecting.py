@@ -18,7 +18,9 @@ _FEW: Final = 8  # ports that are looked through one by one
 
 
 def connect(net: IrNet, error: _Error) -> None:
-    """Check ids and edges, and give input ports what they leave open from the output ports they read.
+    """Check ids and edges, and give input ports what the output ports that they read state.
+
+    Readers do not look at what an input port states itself, so it counts only where its output port leaves it open.
 
     error: makes the InputError of a message, a line and a layer.
     """
@@ -46,8 +48,15 @@ def connect(net: IrNet, error: _Error) -> None:
             message = f"expected one edge to port {edge.to_port} of layer {edge.to_layer}, found two"
             raise error(message, edge.line, None)
         fed.add(id(target))
-        target.element_type = target.element_type or source.element_type
-        target.shape = source.shape if target.shape is None else target.shape
+        target.element_type = source.element_type or target.element_type
+        target.shape = _merged(source.shape, target.shape)
+
+
+def _merged(given: tuple[int, ...] | None, stated: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """Return the shape that an output port gives, with sizes that only the input port states."""
+    if given is None or stated is None or len(given) != len(stated) or -1 not in given:
+        return stated if given is None else given
+    return tuple(other if size == -1 else size for size, other in zip(given, stated, strict=True))
 
 
 def _hold_distinct(ports: Iterable[IrPort], layer: IrLayer, error: _Error) -> None:

@@ -10,6 +10,7 @@ from specgate.dialects.openvino.constants import Constants
 from specgate.dialects.openvino.maps import BACK_EDGES, numbered, with_maps
 from specgate.dialects.openvino.net import MAPS
 from specgate.dialects.openvino.reader import attribute_value
+from specgate.dialects.openvino.references import wrong
 from specgate.dialects.openvino.rules import ir_findings
 from specgate.dialects.openvino.words import spelt
 from specgate.errors import NoTable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from specgate.dialects.openvino.net import IrEdge, IrLayer, IrModel, IrNet, IrPort
 
-__all__ = ["openvino_units"]
+__all__ = ["openvino_units", "unknown_type"]
 
 _NOWHERE: Final = Location()
 
@@ -52,6 +53,7 @@ class _Walk:
         self.tensors: dict[Any, TensorDesc] = {}
         self.alike: dict[tuple[Any, ...], Unit] = {}
         self.reading: dict[str, bool] = {}
+        self.types: dict[str, str] = {}
 
     def net(self, net: IrNet, place: str) -> Iterator[Unit]:
         layers = {layer.id: layer for layer in net.layers}
@@ -61,6 +63,8 @@ class _Walk:
             unit = self.unit(layer, scope)
             if layer.version not in self.table.position:
                 self.findings.extend(_opset(layer, unit))
+            elif unit.descriptor is None:
+                self.findings.append(unknown_type(layer, unit))
             yield unit
             for name, body in layer.bodies.items():
                 yield from self.net(body, f"{scope.path(layer)}/{name}")
@@ -71,7 +75,7 @@ class _Walk:
             return Unit(at, layer.type, None, f"its version {shown(layer.version, 40)} is no opset of OpenVINO", at)
         reading = self.reading.get(layer.type)
         if reading is None:
-            reading = self.reading[layer.type] = _reads_value(layer.type)
+            reading = self.reading[layer.type] = _reads_value(self.named(layer.type))
         inputs = [self.port(port, scope.feed(layer, port) if reading else None) for port in layer.inputs]
         outputs = [self.port(port, None) for port in layer.outputs]
         key = (layer.type, layer.version, *map(id, inputs), None, *map(id, outputs), None, *layer.data.items())
@@ -85,7 +89,7 @@ class _Walk:
     def made(self, layer: IrLayer, inputs: list[TensorDesc], outputs: list[TensorDesc]) -> Unit:
         """Return a unit with the descriptor of a layer, or the reason why there is none."""
         try:
-            spec = self.table.operator(layer.type)
+            spec = self.table.operator(self.named(layer.type))
         except NoTable as error:
             return Unit(_NOWHERE, layer.type, reason=str(error), version=layer.version)
         attributes = {**layer.data, **{name: self.ends(layer, name) for name in layer.bodies}}
@@ -93,6 +97,12 @@ class _Walk:
             spec, inputs, outputs, spelt(spec, attributes), version=layer.version, convert=attribute_value
         )
         return Unit(_NOWHERE, layer.type, with_maps(descriptor, _maps(layer)))
+
+    def named(self, kind: str) -> str:
+        """Return a type in the letters of the tables: readers compare types without regard to case."""
+        if not self.types:
+            self.types = {name.lower(): name for name in self.table.operators}
+        return self.types.get(kind.lower(), kind)
 
     def ends(self, layer: IrLayer, name: str) -> GraphDesc:
         """What a body takes and gives: Parameters in the order of the file, Results in that of the layer's outputs."""
@@ -156,6 +166,13 @@ class _Place:
             ["" if edge is None else f"{place}:{edge.from_layer}:{edge.from_port}" for edge in read],
             [f"{place}:{layer.id}:{port.id}" for port in layer.outputs],
         )
+
+
+def unknown_type(layer: IrLayer, unit: Unit) -> Finding:
+    """Return the finding for a layer whose opset has no such type: readers refuse it."""
+    reason = unit.reason.partition("; ")[2]
+    message = f"{layer.version} has no operation {shown(layer.type, 40)}" + (f"; {reason}" if reason else "")
+    return wrong("unknown-type", message, unit.location, where="type")
 
 
 def _opset(layer: IrLayer, unit: Unit) -> Iterator[Finding]:

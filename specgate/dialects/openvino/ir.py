@@ -192,12 +192,17 @@ class _Reader:
         self.maps.append({})
 
     def declare(self, layer: IrLayer) -> None:
-        """What <data> states of the output is what OpenVINO goes by."""
+        """Give the output what <data> states, which OpenVINO goes by; keep what the port states otherwise."""
         for port in layer.outputs[:1]:
+            kind, shape = port.element_type, port.shape
             if "element_type" in layer.data:
                 port.element_type = self.element_type(layer.data["element_type"])
             if "shape" in layer.data:
                 port.shape = self.shape(layer.data["shape"])
+            if kind != port.element_type and None not in (kind, port.element_type):
+                layer.contradicted = kind
+            elif shape is not None and port.shape is not None and not _agree(shape, port.shape):
+                layer.contradicted = shape
 
     def close_layer(self) -> None:
         layer = self.layers[-1]
@@ -273,6 +278,11 @@ class _Reader:
     def close_net(self) -> None:
         self.sections.pop()
         connect(self.nets.pop(), self.error)
+
+
+def _agree(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Return whether two shapes can be those of one tensor; -1 is an unknown size."""
+    return len(one) == len(other) and all(-1 in (a, b) or a == b for a, b in zip(one, other, strict=True))
 
 
 _MAPPED = {**dict.fromkeys(MAPS.values(), ("input", "output")), "back_edges": ("edge",)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from specgate.dialects.openvino.graph import openvino_units
+from specgate.dialects.openvino.graph import openvino_units, unknown_type
 from specgate.dialects.openvino.ir import read_ir, read_ir_bytes
 from specgate.linting.minimum import Blocked, DomainMinimum, ModelMinimum, Release, ReleaseMinimum
 from specgate.spec.tables import dialect
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from specgate.descriptors.core import Descriptor
-    from specgate.dialects.openvino.net import IrNet
+    from specgate.dialects.openvino.net import IrLayer, IrNet
     from specgate.linting.given import Given
     from specgate.linting.nodes import Unit
     from specgate.verdict import Basis
@@ -46,7 +46,8 @@ def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") ->
     blocked: dict[str, list[Blocked]] = {number: [] for number in numbers.values()}
     no_table: dict[str, int] = {}
     known: dict[tuple[int, str, str], tuple[bool | None, tuple[Finding, ...]]] = {}
-    for unit, version in zip(graph.units, _versions(model.net), strict=True):
+    for unit, layer in zip(graph.units, _layers(model.net), strict=True):
+        version = layer.version or ""
         if unit.descriptor is None:
             no_table[unit.operator] = no_table.get(unit.operator, 0) + 1
         if version not in table.position:
@@ -56,7 +57,7 @@ def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") ->
         for level, number in numbers.items():
             key = id(unit.descriptor), version, level  # layers that say the same share a descriptor
             if unit.descriptor is None or key not in known:
-                known[key] = _judged(unit, version, level, basis)
+                known[key] = _judged(unit, layer, level, basis)
             accepted, findings = known[key]
             if accepted is False:
                 blocked[number].append(Blocked(unit.location, findings))
@@ -98,20 +99,20 @@ def _refused(judged: list[Descriptor], level: str, basis: Basis, by: str | None)
     return by is not None and any(check_at(each, level, basis, by).accepted is False for each in judged)
 
 
-def _versions(net: IrNet) -> Iterator[str]:
-    """Yield the opset of each layer in the order of the units: a layer, then those of its bodies."""
+def _layers(net: IrNet) -> Iterator[IrLayer]:
+    """Yield layers in the order of the units: a layer, then those of its bodies."""
     for layer in net.layers:
-        yield layer.version or ""
+        yield layer
         for body in layer.bodies.values():
-            yield from _versions(body)
+            yield from _layers(body)
 
 
-def _judged(unit: Unit, version: str, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:
-    table = dialect("openvino")
+def _judged(unit: Unit, layer: IrLayer, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:
+    table, version = dialect("openvino"), layer.version or ""
     if table.position[version] > table.position[level]:
         name = rule_id(table.name, unit.operator, "version")
         return False, (Finding(name, "error", f"written for {version}", where="version", first_level=version),)
     if unit.descriptor is None:
-        return True, ()
+        return False, (unknown_type(layer, unit),)
     verdict = check_at(unit.descriptor, level, basis)
     return verdict.accepted, tuple(found for found in verdict.findings if found.severity != "note")

@@ -73,8 +73,8 @@ class IrNet:
 class IrLayer:
     """One layer: `type` and `version` (`opset1`, `extension`, None) as written, `data` its attributes as text.
 
-    bodies, maps: by the tags of the IR, maps being the port maps and back_edges. Treat as immutable: layers share what
-    is equal.
+    bodies, maps: by the tags of the IR, maps being the port maps and back_edges. contradicted: the type or shape of the
+    output port of a Const or Parameter where `data` states another. Treat as immutable: layers share what is equal.
     """
 
     id: str
@@ -87,6 +87,7 @@ class IrLayer:
     outputs: tuple[IrPort, ...] = ()
     bodies: Mapping[str, IrNet] = field(default_factory=lambda: _NONE)
     maps: Mapping[str, list[IrEntry]] = field(default_factory=lambda: _NONE)
+    contradicted: str | tuple[int, ...] | None = None
 
     @property
     def body(self) -> IrNet | None:

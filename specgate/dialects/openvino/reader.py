@@ -166,9 +166,10 @@ def _scalar(kind: str, raw: Any) -> Any:
     if kind == "float":
         return _float(raw)
     if kind == "bool":
-        if not isinstance(raw, int | str) or raw not in {True, False, "true", "false", "1", "0"}:
+        word = raw.lower() if isinstance(raw, str) else raw  # Model Optimizer writes True and False
+        if not isinstance(word, int | str) or word not in {True, False, "true", "false", "1", "0"}:
             raise ValueError("true or false is expected")
-        return raw in {True, "true", "1"}
+        return word in {True, "true", "1"}
     if not isinstance(raw, str):
         raise ValueError("a string is expected")  # noqa: TRY004  # a value of another kind, as for the others
     return raw

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
 from specgate.dialects.openvino.bodies import body_findings, variable_findings
-from specgate.dialects.openvino.net import whole_number
+from specgate.dialects.openvino.net import DECLARING, whole_number
 from specgate.dialects.openvino.references import wrong
 from specgate.spec.tables import dialect
 from specgate.verdict import Location
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["ir_findings", "release_findings"]
 
 _SHOWN: Final = 5
+#: The bytes that a Const of no elements needs, and those that OpenVINO writes for it.
+_EMPTY: Final = (0, 1)
 
 
 def ir_findings(model: IrModel) -> Iterator[Finding]:
@@ -97,6 +99,7 @@ def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[F
             if (layer.id, port.id) not in fed:
                 message = f"no edge leads to the input port {port.id}"
                 yield wrong("input-unconnected", message, _place(model, layer, here), where=f"port {port.id}")
+        yield from _outputs(layer, partial(_place, model, layer, here))
         if layer.type == "Const":
             yield from _constant(layer, partial(_place, model, layer, here), weights)
         if layer.bodies:
@@ -110,6 +113,24 @@ def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[F
         names = ", ".join(shown(layer.name or layer.id) for layer in circular[:_SHOWN])
         message = f"is computed from itself: {names}{' …' if len(circular) > _SHOWN else ''}"
         yield wrong("cycle", message, _place(model, first, f"{path}/{first.name or first.id}"))
+
+
+def _outputs(layer: IrLayer, place: Callable[[], Location]) -> Iterator[Finding]:
+    """Yield what output ports state that no OpenVINO has, or that the layer itself contradicts."""
+    types = dialect("openvino").types
+    for port in layer.outputs:
+        own = layer.contradicted if layer.type in DECLARING else None
+        kind = own if isinstance(own, str) else port.element_type if layer.type not in DECLARING else None
+        if kind is not None and kind not in types:
+            message = (
+                f"the output port {port.id} states the element type {shown(kind, 40)}, which OpenVINO does not have"
+            )
+            yield wrong("port-type", message, place(), where=f"port {port.id}")
+        elif own is not None and (isinstance(own, tuple) or port.element_type in types):
+            declared = port.element_type if isinstance(own, str) else f"the shape {list(port.shape or ())}"
+            stated = own if isinstance(own, str) else f"the shape {list(own)}"
+            message = f"the output port states {stated}, but the layer {declared}, which OpenVINO goes by"
+            yield wrong("declared", message, place(), where=f"port {port.id}")
 
 
 def _place(model: IrModel, layer: IrLayer, path: str) -> Location:
@@ -170,7 +191,7 @@ def _constant(layer: IrLayer, place: Callable[[], Location], weights: _Weights) 
     if weights.size is not None and offset + size > weights.size:
         message = f"ends at byte {offset + size} of {weights.name}, which has {weights.size} bytes"
         yield wrong("weights-range", message, place(), where="offset", values=values)
-    if needed is not None and size != needed:
+    if needed is not None and size != needed and (needed, size) != _EMPTY:
         rule = "weights-size" if size < needed else "weights-unused"
         shape = "x".join(map(str, sizes)) if sizes else "one element"
         message = f"has {size} bytes, but {port.element_type} of {shape} takes {needed}"

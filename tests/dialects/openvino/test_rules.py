@@ -38,6 +38,12 @@ WRONG: dict[str, Any] = {  # what is changed, the .bin file, and the rules and m
     "shape": ((CONST, CONST.replace('"2"', '"?"')), bytes(8), {"constant": "a shape of known sizes, found '?'"}),
     "shape-none": ((CONST, CONST.replace('shape="2"', "")), bytes(8), {"constant": "known sizes, found none"}),
     "type": ((CONST, CONST.replace("f32", "q7")), bytes(8), {"constant": "expected a known element_type, found 'q7'"}),
+    "port-type": (("<output>" + PORT.format(2), "<output>" + PORT.format(2).replace("FP32", "FP33")), bytes(8),
+                  {"port-type": "the output port 2 states the element type 'fp33', which OpenVINO does not have"}),
+    "parameter-port-type": ((PORT.format(0) + '</output></layer>\n<layer id="1"',
+                             PORT.format(0).replace("FP32", "FP33") + '</output></layer>\n<layer id="1"'), bytes(8),
+                            {"port-type": "the output port 0 states the element type 'fp33'"}),
+    "unknown-type": (('type="Add"', 'type="Mishmash"'), bytes(8), {"unknown-type": "opset1 has no operation 'Mishmash'"}),
     "cycle": ((FIRST, FIRST.replace('from-layer="0" from-port="0"', 'from-layer="2" from-port="2"')), bytes(8),
               {"cycle": "is computed from itself: 'a'"}),
     "unconnected": ((FIRST, ""), bytes(8), {"input-unconnected": "no edge leads to the input port 0"}),
@@ -129,3 +135,55 @@ def test_a_long_cycle_is_found_and_what_hangs_on_it_is_not_named(tmp_path):
     text = f'<net version="11"><layers>{"".join(layers)}</layers><edges>{"".join(edges)}</edges></net>'
     findings = found(saved(tmp_path, text))
     assert findings["cycle"].message == "is computed from itself: 'n0', 'n1', 'n2', 'n3', 'n4' …"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ('shape="2" element_type="i64"', "the output port states f32, but the layer i64, which OpenVINO goes by"),
+        ('shape="3" element_type="f32"', "the output port states the shape [2], but the layer the shape [3]"),
+        ('shape="2,1" element_type="f32"', "the output port states the shape [2], but the layer the shape [2, 1]"),
+        ('shape="?" element_type="f32"', None),
+        ('shape="..." element_type="f32"', None),
+    ],
+)
+def test_a_port_that_its_layer_contradicts_is_a_warning(data, message, tmp_path):
+    text = NET.replace('shape="2" element_type="f32"', data)
+    findings = [f for f in listed(saved(tmp_path, text)) if f.id.endswith("/declared")]
+    assert [f.severity for f in findings] == (["warning"] if message else [])
+    assert all(message in f.message for f in findings)
+
+
+def test_the_letters_of_a_type_do_not_count(tmp_path):
+    report = specgate.lint(saved(tmp_path, NET.replace('type="Add"', 'type="add"')), targets=["openvino:opset13"])
+    assert (report.findings, report.no_table) == ([], [])
+
+
+def test_an_input_port_is_judged_as_what_it_reads(tmp_path):
+    """Readers do not look at what an input port states itself."""
+    stale = NET.replace(
+        f"<input>{PORT.format(0)}{PORT.format(1)}", f"<input>{PORT.format(0)}" + PORT.format(1).replace("2", "3")
+    )
+    assert stale != NET
+    assert specgate.lint(saved(tmp_path, stale), targets=["openvino:opset13"]).findings == []
+
+
+@pytest.mark.parametrize(("kind", "known"), [("Abs", False), ("ReLU", False), ("Convert", True), ("Parameter", True)])
+def test_an_unfinished_opset_has_few_operations(kind, known, tmp_path):
+    """The reader of OpenVINO 2026.4.1 refuses all others as opset17."""
+    data = {"Convert": {"destination_type": "f32"}, "Parameter": {"element_type": "f32", "shape": [2]}}.get(kind, {})
+    inputs = [] if kind == "Parameter" else [{"element_type": "f32", "shape": [2]}]
+    layer = {"type": kind, "version": "opset17", "inputs": inputs, "outputs": [{}], "data": data}
+    for basis in ("both", "documented", "observed"):
+        verdict = specgate.check(layer, "openvino:opset17", basis=basis)
+        assert verdict.accepted is known
+        assert [f.id for f in verdict.findings] == ([] if known else [f"openvino/{kind}/version"])
+    if not known:
+        assert verdict.findings[0].message == f"written for opset17, which is unfinished: no build has {kind} in it"
+        assert verdict.findings[0].fix == "write the version opset1"
+
+
+def test_a_constant_of_no_elements_may_have_a_byte(tmp_path):
+    """OpenVINO writes one."""
+    empty = NET.replace(CONST, 'element_type="f32" shape="0" offset="0" size="1"')
+    assert not [f for f in listed(saved(tmp_path, empty)) if f.id.endswith("weights-unused")]
