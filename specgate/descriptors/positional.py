@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = [
-    "attributes_of", "build", "flat", "holds_attribute", "outputs_of", "positional", "reordered_for",
-    "shape_of", "tensors_of",
+    "attributes_of", "build", "flat", "holds_attribute", "outputs_of", "positional", "read_by_page_names",
+    "reordered_for", "shape_of", "tensors_of",
 ]  # fmt: skip
 
 INT64: Final = (-(2**63), 2**63 - 1)
@@ -61,7 +61,11 @@ def build(
             raise InputError(f"expected attributes by name, found the key {shown(key)}")
         info = layout.attributes.get(key)
         stated = kinds.get(key) if kinds else None
-        if info is None:
+        if info is None and key in layout.page_names:
+            info = layout.page_names[key]
+            message = f"{key} is what the page calls {info.vendor_name}; builds do not read it"
+            oddities.append(Malformed("unknown-attribute", key, message, raw, stated))
+        elif info is None:
             if not spec.table.unchecked_attributes:
                 message = f"{spec.name} defines no attribute {shown(key)}"
                 oddities.append(Malformed("unknown-attribute", key, message, raw, stated))
@@ -148,13 +152,20 @@ def _with_extra(descriptor: Descriptor, infos: Sequence[FieldInfo], kind: str) -
 def attributes_of(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     """Return the attributes as they were given, odd ones included, by the vendor's names for them."""
     named = spec.fields
+    renamed = read_by_page_names(descriptor, spec)
     fields = {i.vendor_name: descriptor.fields[i.name] for i in spec.attributes if i.name in descriptor.fields}
     odd = {
         named[o.where].vendor_name if o.where in named else o.where: o.value
         for o in descriptor.oddities
         if holds_attribute(o, named)
     }
-    return fields | odd
+    return {name: value for name, value in fields.items() if name not in renamed} | odd
+
+
+def read_by_page_names(descriptor: Descriptor, spec: OperatorSpec) -> frozenset[str]:
+    """Return the attributes that a descriptor gives by a name which only the page has for them."""
+    odd = {oddity.where for oddity in descriptor.oddities}
+    return frozenset(info.vendor_name for info in spec.attributes if not odd.isdisjoint(info.page_names))
 
 
 def holds_attribute(oddity: Malformed, fields: Mapping[str, FieldInfo]) -> bool:

@@ -85,6 +85,7 @@ class FieldInfo:
 
     type_from: the enum field that says which type a ``scalar`` has. members: of the operator that a field holds, the
     attributes that rules read, with their types. vendor_name: what the vendor calls it, `name` if empty.
+    page_names: what only the vendor's page calls it.
     min_count: how many elements an array of tensors must have; heterogeneous: they may differ in type. counts: the
     arrays whose length an attribute states. enum: the enum whose numbers the attribute holds. forms: what the field is
     over its stretches of levels, where it changes; the rest is then what it is in the newest one.
@@ -102,6 +103,7 @@ class FieldInfo:
     type_from: str | None = None
     members: Mapping[str, str] = field(default_factory=dict)
     vendor_name: str = ""
+    page_names: tuple[str, ...] = ()
     min_count: int | None = None
     heterogeneous: bool = False
     counts: tuple[str, ...] = ()
@@ -114,7 +116,8 @@ class FieldInfo:
         if isinstance(raw, list):
             forms = tuple(cls.make(name, form) for form in raw)
             return replace(forms[-1], since=forms[0].since, forms=forms)
-        lists = {"words": tuple(raw["words"]) if raw.get("words") else None, "counts": tuple(raw.get("counts") or ())}
+        lists = {key: tuple(raw.get(key) or ()) for key in ("counts", "page_names")}
+        lists |= {"words": tuple(raw["words"]) if raw.get("words") else None}
         return cls(name, **{**raw, **lists})
 
     def __post_init__(self) -> None:
@@ -158,12 +161,14 @@ def kind_of(type_: str) -> str:
 class Layout:
     """How descriptors of one level are read: tensors by position, attributes by the vendor's names for them.
 
-    attributes: those of the level, and behind them those that only other levels have.
+    attributes: those of the level, and behind them those that only other levels have. page_names: the attributes that
+    only the vendor's page calls so.
     """
 
     inputs: tuple[FieldInfo, ...]
     outputs: tuple[FieldInfo, ...]
     attributes: Mapping[str, FieldInfo]
+    page_names: Mapping[str, FieldInfo] = field(default_factory=dict)
 
     @classmethod
     def make(cls, held: Mapping[str, FieldInfo], every: Mapping[str, FieldInfo]) -> Layout:
@@ -171,4 +176,5 @@ class Layout:
         attributes = {f.vendor_name: f for f in held.values() if f.kind == "attribute"}
         others = {f.vendor_name: f for f in every.values() if f.kind == "attribute" and f.vendor_name not in attributes}
         inputs = tuple(f for f in held.values() if f.kind == "input")
-        return cls(inputs, tuple(f for f in held.values() if f.kind == "output"), attributes | others)
+        outputs = tuple(f for f in held.values() if f.kind == "output")
+        return cls(inputs, outputs, attributes | others, {name: f for f in held.values() for name in f.page_names})

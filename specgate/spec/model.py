@@ -61,6 +61,9 @@ class FieldSpec(_File):
     vendor_name: str | None = Field(
         default=None, description="the vendor's name for it, where another field of the operator has that name"
     )
+    page_names: list[AttributeName] | None = Field(
+        default=None, description="other names that the page has for the attribute and builds do not know"
+    )
     min_count: Annotated[int, Field(ge=0)] | None = Field(
         default=None, description="how many elements an array of tensors has at least; 1 if absent, 0 if optional"
     )

@@ -298,7 +298,11 @@ class OperatorSpec:
             rules=self.dialect.rules_at(level, self.rule_forms, overlays),
             tensor_rules=self.dialect.tensor_rules_at(level, side, by),
             numbers=self.dialect.limits(level),
-            attributes=frozenset(name for overlay in overlays for name in overlay.attributes),
+            attributes=frozenset(
+                [name for overlay in overlays for name in overlay.attributes]
+                if side == "observed"
+                else self.layout(level).page_names
+            ),
         )
         return replace(resolved, cases=tuple(self._cases(resolved, overlays))) if self.whens else resolved
 

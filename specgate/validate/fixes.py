@@ -96,5 +96,8 @@ def _structure(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
 def _unknown(name: str, spec: OperatorSpec, level: str) -> str:
     from difflib import get_close_matches  # only misspelt attributes need it
 
+    info = spec.layout(level).page_names.get(name)
+    if info is not None:
+        return f"rename {name} to {info.vendor_name}"
     near = get_close_matches(name[:60], list(spec.layout(level).attributes), n=1)
     return f"rename {name} to {near[0]}, or leave it out" if near else f"leave {name} out"

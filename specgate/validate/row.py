@@ -34,7 +34,7 @@ def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, ba
         return facts.rows[key][1]
     context = facts.context(descriptor, resolved)
     failures = list(structure_failures(descriptor, resolved))
-    odd = [(oddity.where.partition("[")[0], oddity.code) for oddity in descriptor.oddities]
+    odd = [(o.where.partition("[")[0], o.code) for o in descriptor.oddities if not is_excused(o, resolved)]
     # Rules that read these would only say again what is wrong with them.
     lost = frozenset([*(f.where for f in failures), *(name for name, _ in odd)])
     broken: list[tuple[RuleForm, str, Undefined]] = []
@@ -100,7 +100,8 @@ def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[F
         name = f"{field_name}.{oddity.code}" if field_name in resolved.fields else oddity.code
         where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else shown(oddity.where)
         said = oddity.message
-        if oddity.code == "unknown-attribute":  # the level says which there are
+        page_names = resolved.spec.layout(resolved.level).page_names
+        if oddity.code == "unknown-attribute" and oddity.where not in page_names:  # the level says which there are
             words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
             said += f" (it has: {', '.join(words) or 'none'})"
         yield Failure(name, where, said, {where: found(oddity.value)}, aspect="structure", structural=True)

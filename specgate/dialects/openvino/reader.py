@@ -14,6 +14,7 @@ from specgate.descriptors.positional import (
     flat,
     outputs_of,
     positional,
+    read_by_page_names,
     shape_of,
     tensors_of,
 )
@@ -188,7 +189,8 @@ def write(descriptor: Descriptor) -> dict[str, Any]:
     """Return the layer dict of a descriptor."""
     spec = dialect(NAME).operator(descriptor.operator)
     given = ((i.vendor_name, descriptor.fields.get(i.name)) for i in spec.attributes)
-    data = {name: _attribute(name, value) for name, value in given if value is not None}
+    renamed = read_by_page_names(descriptor, spec)
+    data = {name: _attribute(name, value) for name, value in given if value is not None and name not in renamed}
     names = {info.name: info.vendor_name for info in spec.attributes}
     odd = (o for o in descriptor.oddities if o.code in {"unknown-attribute", "wrong-kind"})
     data.update((names.get(o.where, o.where), o.value) for o in odd)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import GraphDesc, Symbol, TensorDesc, integer_limits, shown
-from specgate.descriptors.positional import positional, reordered_for
+from specgate.descriptors.positional import positional, read_by_page_names, reordered_for
 from specgate.errors import Error
 from specgate.spec.tables import dialect
 
@@ -99,6 +99,8 @@ def layer_of(descriptor: Descriptor, level: str) -> Layer:
 def _attributes(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     """Every attribute as it is, the odd ones too."""
     values = {info.vendor_name: descriptor.fields.get(info.name) for info in spec.attributes}
+    for name in read_by_page_names(descriptor, spec):
+        values[name] = None
     found = {name: value for name, value in values.items() if value is not None and not isinstance(value, GraphDesc)}
     found.update(_odd(oddity) for oddity in descriptor.oddities)
     for name, value in found.items():
