@@ -118,10 +118,9 @@ class _Reasons:
 class Verdict(_Reasons):
     """The answer to one check.
 
-    accepted: True, False, or None where an unknown or symbolic size leaves it undecided.
-    findings: why it is rejected, and as notes what the page alone rejects where the verdict follows the builds.
-    undecided: the rules that an unknown size leaves open, as findings of severity "note".
-    notes: what an accepted descriptor still depends on (a device capability, say).
+    accepted: True, False, or None where an unknown or symbolic size leaves it undecided. findings: why it is rejected;
+    as notes what the page alone rejects where the verdict follows the builds. undecided: the rules that an unknown size
+    leaves open, as notes. notes: what an accepted descriptor still depends on (a device capability, say).
 
     The findings of a rejection, and what is undecided, are made when they are first read: the answer alone takes a
     fraction of the time.

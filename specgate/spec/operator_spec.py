@@ -1,4 +1,7 @@
-"""One operator's table at run time: its fields, rows and rules over all levels, and resolved for one level and side."""
+"""One operator's table at run time: its fields, rows and rules over all levels, and resolved for one level and side.
+
+Over 300 lines: what a table says at a level, on either side and on both, is asked of one object.
+"""
 
 from __future__ import annotations
 

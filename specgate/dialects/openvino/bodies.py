@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
 from specgate.dialects.openvino.maps import BACK_EDGES, numbered
-from specgate.dialects.openvino.net import MAPS
+from specgate.dialects.openvino.net import MAPS, shapes_agree
 from specgate.dialects.openvino.references import wrong
 from specgate.spec.tables import dialect
 from specgate.verdict import Location
@@ -178,10 +178,7 @@ class _Map:
         if axis is not None:
             part = abs(data["part_size"]) if "part_size" in data else -1
             sizes[axis] = part if entry is not None and entry.kind == "input" else -1
-        agree = len(port.shape) == len(sizes) and all(
-            -1 in (a, b) or a == b for a, b in zip(port.shape, sizes, strict=False)
-        )
-        if not agree:
+        if not shapes_agree(port.shape, sizes):
             sliced = "" if axis is None else f", with parts along axis {axis}"
             message = f"{_named(inner)} has the shape {list(port.shape)}, but {name} {list(outer.shape)}{sliced}"
             yield self._wrong(f"{rule}-shape", message, entry)

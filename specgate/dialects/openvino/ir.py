@@ -16,16 +16,7 @@ from specgate.dialects.openvino import limits
 from specgate.dialects.openvino.connecting import connect
 from specgate.dialects.openvino.limits import Counts, depth_excess, name_excess
 from specgate.dialects.openvino.net import (
-    DECLARING,
-    MAPS,
-    IrEdge,
-    IrEntry,
-    IrLayer,
-    IrModel,
-    IrNet,
-    IrPort,
-    tensor_names,
-    whole_number,
+    DECLARING, MAPS, IrEdge, IrEntry, IrLayer, IrModel, IrNet, IrPort, contradiction, tensor_names, whole_number,
 )  # fmt: skip
 from specgate.dialects.openvino.regular import RegularParts
 from specgate.errors import InputError
@@ -199,10 +190,7 @@ class _Reader:
                 port.element_type = self.element_type(layer.data["element_type"])
             if "shape" in layer.data:
                 port.shape = self.shape(layer.data["shape"])
-            if kind != port.element_type and None not in (kind, port.element_type):
-                layer.contradicted = kind
-            elif shape is not None and port.shape is not None and not _agree(shape, port.shape):
-                layer.contradicted = shape
+            layer.contradicted = contradiction(kind, shape, port)
 
     def close_layer(self) -> None:
         layer = self.layers[-1]
@@ -278,11 +266,6 @@ class _Reader:
     def close_net(self) -> None:
         self.sections.pop()
         connect(self.nets.pop(), self.error)
-
-
-def _agree(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Return whether two shapes can be those of one tensor; -1 is an unknown size."""
-    return len(one) == len(other) and all(-1 in (a, b) or a == b for a, b in zip(one, other, strict=True))
 
 
 _MAPPED = {**dict.fromkeys(MAPS.values(), ("input", "output")), "back_edges": ("edge",)}

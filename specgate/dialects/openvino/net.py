@@ -7,10 +7,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
-    "DECLARING", "MAPS", "IrEdge", "IrEntry", "IrLayer", "IrModel", "IrNet", "IrPort", "tensor_names", "whole_number",
+    "DECLARING", "MAPS", "IrEdge", "IrEntry", "IrLayer", "IrModel", "IrNet", "IrPort", "contradiction", "shapes_agree",
+    "tensor_names", "whole_number",
 ]  # fmt: skip
 
 #: The layers whose <data> states the type and the shape of the output.
@@ -111,6 +112,18 @@ def whole_number(text: str) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) < 20):
         return None
     return value if (value := int(text)) < 2**63 else None
+
+
+def shapes_agree(one: Sequence[int], other: Sequence[int]) -> bool:
+    """Return whether two shapes can be those of one tensor; -1 is an unknown size."""
+    return len(one) == len(other) and all(-1 in (a, b) or a == b for a, b in zip(one, other, strict=True))
+
+
+def contradiction(kind: str | None, shape: tuple[int, ...] | None, port: IrPort) -> str | tuple[int, ...] | None:
+    """Return the type or the shape with which a port cannot be what it is, None where it can."""
+    if kind != port.element_type and None not in (kind, port.element_type):
+        return kind
+    return None if shape is None or port.shape is None or shapes_agree(shape, port.shape) else shape
 
 
 def tensor_names(text: str) -> tuple[str, ...]:
