@@ -87,6 +87,8 @@ def _as_read(descriptor: Descriptor, spec: OperatorSpec, implementation: str) ->
     if descriptor.version is not None and descriptor.layout not in {None, descriptor.version}:
         descriptor = reordered_for(descriptor, spec, descriptor.version)
     entry = about(spec, implementation)
+    if descriptor.oddities and not (entry and entry.get("reads_text")):
+        descriptor = replace(descriptor, oddities=tuple(replace(o, read_as=None) for o in descriptor.oddities))
     if not entry or not entry.get("infers_outputs"):
         return descriptor
     fields = dict(descriptor.fields)

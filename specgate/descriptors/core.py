@@ -221,6 +221,7 @@ class Malformed:
 
     code: ``unknown-attribute``, ``wrong-kind``, ``unknown-word``, ``too-many-inputs`` and so on; where: the field;
     message: one clause; value: as found; stated: the field type that the file says the value is of, where it says so.
+    read_as: the value that builds read instead, which the field holds then; None where they reject it.
     """
 
     code: str
@@ -228,6 +229,7 @@ class Malformed:
     message: str
     value: Any = None
     stated: str | None = None
+    read_as: Any = None
 
 
 @slotted(also="__weakref__")

@@ -35,13 +35,15 @@ def build(
     name: str | None = None,
     convert: Callable[[FieldInfo, Any], Any],
     kinds: Mapping[str, str] | None = None,
+    builds_read: Callable[[str, Any], Any] | None = None,
 ) -> Descriptor:
     """Return the Descriptor of a node: tensors by position, attributes converted or noted as oddities.
 
     convert: (field, raw) -> value; raises ValueError with what was expected when the raw value is of another kind.
     An attribute that is UNKNOWN (a function's parameter) is kept so. inputs, outputs: None is one that is left out,
     UNSTATED an output that is given without a type; an array holds as many as are given, left out or not. kinds: the
-    field type that each attribute says it is of, where it says so. Without a version tensors stand as at the newest
+    field type that each attribute says it is of, where it says so. builds_read: (type, raw) -> what builds read where
+    the raw value is of another kind, None for nothing. Without a version tensors stand as at the newest
     level; see `reordered_for`.
     """
     layout = spec.layout(version)
@@ -77,7 +79,11 @@ def build(
         except UnknownWord as error:
             oddities.append(Malformed("unknown-word", info.name, f"{key} is {error}", raw, stated))
         except ValueError as error:
-            oddities.append(Malformed("wrong-kind", info.name, f"{key} is {shown(raw)}, but {error}", raw, stated))
+            value = builds_read(info.type, raw) if builds_read is not None else None
+            message = f"{key} is {shown(raw)}, but {error}"
+            oddities.append(Malformed("wrong-kind", info.name, message, raw, stated, value))
+            if value is not None:
+                fields[info.name] = value
     read_at = (version or spec.dialect.levels[-1]) if spec.varies else None
     return Descriptor(spec.dialect.name, spec.name, fields, version, tuple(oddities), name, extra, layout=read_at)
 
@@ -137,6 +143,7 @@ def reordered_for(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Des
         version=level,
         name=descriptor.name,
         convert=package(spec.dialect.name).attribute_value,
+        builds_read=package(spec.dialect.name).builds_read,
         kinds={name: kind for name, kind in kinds.items() if kind is not None},
     )
     return replace(made, version=descriptor.version)

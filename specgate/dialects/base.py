@@ -71,6 +71,11 @@ class DialectPackage:
         """
         raise NotImplementedError
 
+    def builds_read(self, kind: str, raw: Any) -> Any:
+        """Return what builds read for a field of type `kind` where `raw` is of another kind, None for nothing."""
+        del kind, raw
+        return None
+
     #: What its descriptors call the members of a tensor, by which `TensorDesc` has them; see `accepts_many`.
     tensor_words: ClassVar[Mapping[str, str]] = {"type": "type", "shape": "sizes", "value": "value"}
 

@@ -153,8 +153,7 @@ class _Builder:
 
     def _refuse_strangers(self) -> None:
         """A field of another level (an attribute not yet introduced) must not pass unseen."""
-        strangers = [name for name in self.resolved.spec.fields if name not in self.resolved.fields]
-        for name in strangers:
+        for name in self.resolved.strangers:
             condition = ast.Compare(ast.Constant(name), [ast.NotIn()], [load("fields")])
             self.out.append(_refuse_unless(condition))
 

@@ -93,7 +93,7 @@ class _Builder:
             }:
                 given = ast.Compare(load(f"t_{name}"), [ast.IsNot()], [ast.Constant(None)])
                 self.out.append(_if(given, ast.Constant(None)))
-        strangers = frozenset(name for name in self.resolved.spec.fields if name not in self.resolved.fields)
+        strangers = frozenset(self.resolved.strangers)
         if strangers:
             strange = call(self.constant_name(Strangers(strangers)), load("fields"))
             self.out.append(_if(strange, ast.Constant(value=False)))

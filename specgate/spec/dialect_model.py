@@ -29,6 +29,9 @@ class ImplementationInfo(_File):
     infers_outputs: bool = Field(
         default=False, description="it infers outputs anew and looks at no type or shape that is stated of one"
     )
+    reads_text: bool = Field(
+        default=False, description="it reads attributes from text, so that values of another kind may have a meaning"
+    )
     title: str | None = Field(default=None, description="what messages call it, where targets can ask for it")
     target: str | None = Field(
         default=None,
@@ -61,6 +64,9 @@ class DialectFile(_File):
     type_variables: bool = Field(
         default=False,
         description="fields whose cells name one type set of a row, and the elements of an array, have one type",
+    )
+    builds_ignore_attributes: bool = Field(
+        default=False, description="builds accept attributes that the operator does not define, and do not read them"
     )
     rows_are_versions: bool = Field(
         default=False, description="a row stands for a version of the operator, even if equal to the one before"

@@ -194,6 +194,18 @@ class Resolved:
         return tuple(case.resolved for case in self.cases) or (self,)
 
     @cached_property
+    def ignores_attributes(self) -> bool:
+        """Whether builds accept any attribute that the operator does not define at this level."""
+        return self.side == "observed" and bool(self.spec.dialect.tables.about.get("builds_ignore_attributes"))
+
+    @cached_property
+    def strangers(self) -> tuple[str, ...]:
+        """The operator's fields at other levels that a descriptor must not have at this one."""
+        ignored = "attribute" if self.ignores_attributes else None
+        fields = self.spec.fields.items()
+        return tuple(name for name, info in fields if name not in self.fields and info.kind != ignored)
+
+    @cached_property
     def read(self) -> tuple[Any, ...]:
         """Equal for levels whose rules read the same of a descriptor: the same fields and limits."""
         return (*map(id, self.fields.values()), *self.numbers.items())
@@ -233,7 +245,8 @@ class Resolved:
         What may be fused depends on the level itself: which operators and attributes there are.
         """
         infos = self.fields.values()
-        return (self.key, *map(id, infos), self.level if any(info.fuses for info in infos) else None)
+        fused = self.level if any(info.fuses for info in infos) else None
+        return (self.key, *map(id, infos), fused, self.strangers, self.ignores_attributes)
 
 
 def make_forms(

@@ -96,6 +96,7 @@ class ImplementationEntry(TypedDict):
     what: str
     ignores: NotRequired[list[str]]
     infers_outputs: NotRequired[bool]
+    reads_text: NotRequired[bool]
     title: NotRequired[str | None]
     target: NotRequired[str | None]
     releases: NotRequired[list[str]]
@@ -112,6 +113,7 @@ class DialectEntry(TypedDict):
     sources: NotRequired[list[SourceEntry]]
     implementations: NotRequired[dict[str, ImplementationEntry]]
     type_variables: NotRequired[bool]
+    builds_ignore_attributes: NotRequired[bool]
     rows_are_versions: NotRequired[bool]
     domains: NotRequired[list[str]]
     foreign: NotRequired[dict[str, str]]

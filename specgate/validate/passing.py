@@ -52,9 +52,7 @@ def _well_formed(made: Descriptor, resolved: Resolved) -> bool:
                 return False
         elif info.min_count is not None and isinstance(value, list | tuple) and len(value) < info.min_count:
             return False
-    return all(
-        name in resolved.fields or value is None for name, value in given.items() if name in resolved.spec.fields
-    )
+    return all(given.get(name) is None for name in resolved.strangers)
 
 
 def _cells_take(resolved: Resolved, context: Context) -> bool:

@@ -40,6 +40,7 @@ def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, ba
     broken: list[tuple[RuleForm, str, Undefined]] = []
     judged = Judged(descriptor, resolved, facts, row_failures, bare)
     hidden = {(name, "types") for name, code in odd if code == "unknown-word"}  # the oddity says it
+    hidden |= {(name, "values") for name, code in odd if code == "wrong-kind"}
     tensor_failures = _tensor_failures(context, broken, hidden, judged)
     for name in _doubtful(descriptor, resolved, context):
         of_cell = cell_failures(name, resolved, context.fields[name])
@@ -86,8 +87,12 @@ def _doubtful(descriptor: Descriptor, resolved: Resolved, context: Context) -> I
 
 
 def is_excused(oddity: Malformed, resolved: Resolved) -> bool:
-    """Return whether a level accepts what a reader found odd: an attribute that builds accept besides the page's."""
-    return oddity.code == "unknown-attribute" and oddity.where in resolved.attributes
+    """Return whether a level accepts what a reader found odd: what builds read otherwise, or read nothing of."""
+    if oddity.code == "unknown-attribute":
+        return oddity.where in resolved.attributes or resolved.ignores_attributes
+    if oddity.code != "wrong-kind" or resolved.side != "observed":
+        return False
+    return oddity.read_as is not None or (resolved.ignores_attributes and oddity.where not in resolved.fields)
 
 
 def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
@@ -115,8 +120,8 @@ def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[F
             message = f"{name} holds {len(given)}, and at least {info.min_count} are required"
         if message is not None:
             yield Failure(f"{name}.required", name, message, aspect="structure", structural=True)
-    for name in resolved.spec.fields:
-        if name not in resolved.fields and descriptor.fields.get(name) is not None:
+    for name in resolved.strangers:
+        if descriptor.fields.get(name) is not None:
             message = field_elsewhere(resolved.spec, name, resolved.level)
             yield Failure(
                 f"{name}.exists",

@@ -40,6 +40,11 @@ class OpenVINO(Packaged):
 
         return type_word(word)
 
+    def builds_read(self, kind: str, raw: Any) -> Any:
+        from specgate.dialects.openvino.texts import builds_read
+
+        return builds_read(kind, raw)
+
     def is_meant(self, item: Mapping[str, Any]) -> bool:
         kind, version = item.get("type", item.get("Type")), item.get("version")
         if not isinstance(kind, str):

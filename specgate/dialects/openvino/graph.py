@@ -12,6 +12,7 @@ from specgate.dialects.openvino.net import MAPS
 from specgate.dialects.openvino.reader import attribute_value
 from specgate.dialects.openvino.references import wrong
 from specgate.dialects.openvino.rules import ir_findings
+from specgate.dialects.openvino.texts import builds_read
 from specgate.dialects.openvino.words import spelt
 from specgate.errors import NoTable
 from specgate.linting.nodes import Graph, Unit
@@ -94,7 +95,13 @@ class _Walk:
             return Unit(_NOWHERE, layer.type, reason=str(error), version=layer.version)
         attributes = {**layer.data, **{name: self.ends(layer, name) for name in layer.bodies}}
         descriptor = build(
-            spec, inputs, outputs, spelt(spec, attributes), version=layer.version, convert=attribute_value
+            spec,
+            inputs,
+            outputs,
+            spelt(spec, attributes),
+            version=layer.version,
+            convert=attribute_value,
+            builds_read=builds_read,
         )
         return Unit(_NOWHERE, layer.type, with_maps(descriptor, _maps(layer)))
 

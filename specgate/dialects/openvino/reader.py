@@ -20,6 +20,7 @@ from specgate.descriptors.positional import (
 )
 from specgate.descriptors.words import refuse_unknown, unknown_word
 from specgate.dialects.openvino.maps import maps_of, parted, with_maps
+from specgate.dialects.openvino.texts import builds_read
 from specgate.dialects.openvino.words import spelt
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
@@ -79,6 +80,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
         version=version,
         name=name,
         convert=attribute_value,
+        builds_read=builds_read,
     )
     return with_maps(made, maps)
 
