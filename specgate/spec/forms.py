@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from specgate.caching import cached_property
 from specgate.rules.obeying import TensorRules
@@ -32,6 +32,8 @@ __all__ = [
 ]
 
 SingleBasis = Literal["documented", "observed"]
+#: How the name of what asks for one of a field's values ends.
+VALUE: Final = ".value"
 
 
 @slotted(frozen=True)
@@ -111,7 +113,7 @@ class OtherValues:
         )
 
 
-@slotted(frozen=True)
+@slotted(frozen=True, also="__dict__")
 class Overlay:
     """What builds of some levels do instead of the page.
 
@@ -147,6 +149,12 @@ class Overlay:
             frozenset(raw.get("attributes", ())),
             frozenset(raw.get("tools_write", ())),
         )
+
+    @cached_property
+    def free_values(self) -> tuple[str, ...]:
+        """The fields of which any value is accepted: those whose ``FIELD.value`` is not enforced."""
+        names = (name.removesuffix(VALUE) for name in self.not_enforced if name.endswith(VALUE))
+        return tuple(sorted(names))
 
     def holds(self, level: str, by: str | None) -> bool:
         """Return whether it covers `level` as the implementation `by` has it (None: as every one has it).
@@ -284,4 +292,6 @@ def cells_of(
             if raw.get("when") in {None, when}:
                 parts = {key: getattr(Cell.make(raw, types), key) for key in raw if key != "when"}
                 cells[name] = replace(cells.get(name, Cell()), **parts)
+        for name in overlay.free_values:
+            cells[name] = replace(cells.get(name, Cell()), values=None, range=None)
     return cells

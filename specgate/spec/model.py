@@ -21,6 +21,7 @@ from specgate.spec.model_rows import (
     RequiredRule,
     RuleName,
     Support,
+    ValueRule,
     VariableRule,
 )
 from specgate.spec.model_values import OtherValues, is_constant
@@ -165,7 +166,7 @@ class Observed(_File):
     builds: list[Level] | str
     by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
     support: dict[Name, ObservedCell] = {}
-    not_enforced: list[RuleName | VariableRule | RequiredRule] = []
+    not_enforced: list[RuleName | VariableRule | RequiredRule | ValueRule] = []
     attributes: list[AttributeName] = Field(
         default=[],
         description="attributes that the page does not define and builds accept; the default verdict follows the "

@@ -21,8 +21,8 @@ from pydantic import (
 from specgate.rules.shorthand import FORMULA
 
 __all__ = [
-    "AttributeName", "Cell", "CellRule", "DefineKey", "Expression", "Implementation", "Level", "Name",
-    "RequiredRule", "RuleName", "SetName", "Support", "VariableRule",
+    "AttributeName", "Cell", "CellRule", "DefineKey", "Expression", "Implementation", "Level", "Name", "RequiredRule",
+    "RuleName", "SetName", "Support", "ValueRule", "VariableRule",
 ]  # fmt: skip
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
@@ -30,6 +30,7 @@ AttributeName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_
 RuleName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
 CellRule = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.(value|type|rank)$", max_length=130)]
 VariableRule = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.same-type$", max_length=130)]
+ValueRule = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.value$", max_length=130)]
 RequiredRule = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\.required$", max_length=130)]
 Implementation = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*([-_.][a-z0-9]+)*$", max_length=60)]
 Level = Annotated[str, StringConstraints(min_length=1, max_length=20)]

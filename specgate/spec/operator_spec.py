@@ -13,7 +13,7 @@ from specgate.rules.language import Rule, RuleError, Scope
 from specgate.rules.parse import parse
 from specgate.slotted import replace
 from specgate.spec.fields import Cell, FieldInfo, Layout
-from specgate.spec.forms import Case, Overlay, Resolved, RuleForm, SingleBasis, cells_of, make_forms
+from specgate.spec.forms import VALUE, Case, Overlay, Resolved, RuleForm, SingleBasis, cells_of, make_forms
 from specgate.spec.written import OperatorTable
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ class OperatorSpec:
         self._fields_at: dict[str, Mapping[str, FieldInfo]] = {}
         self._layouts: dict[str, Layout] = {}
         self._excused_at: dict[str, frozenset[str]] = {}
-        self._omissible: dict[int, FieldInfo] = {}  # by the identity of the same field where it is required
+        #: By the identity of a field as the page has it, and whether builds require it and look at its words.
+        self._changed: dict[tuple[int, bool, bool], FieldInfo] = {}
         self._resolved: dict[tuple[str, SingleBasis, str | None], Resolved | None] = {}
         self._sides: dict[tuple[str, Basis, str | None], dict[SingleBasis, Resolved]] = {}
         self._stretches: dict[tuple[Basis, str | None], list[tuple[dict[SingleBasis, Resolved], list[str]]]] = {}
@@ -343,13 +344,20 @@ class OperatorSpec:
         )
 
     def _fields_without(self, fields: Mapping[str, FieldInfo], waived: frozenset[str]) -> Mapping[str, FieldInfo]:
-        """Return fields, those optional that `waived` says need not be given; the same objects for the same."""
+        """Return fields without what `waived` says is not asked of them; the same objects for the same."""
         names = {name for name, info in fields.items() if not info.optional and f"{name}{REQUIRED}" in waived}
-        if not names:
+        free = {name for name, info in fields.items() if info.words and f"{name}{VALUE}" in waived}
+        if not names and not free:
             return fields
-        for name in names:
-            self._omissible.setdefault(id(fields[name]), replace(fields[name], optional=True))
-        return {name: self._omissible[id(info)] if name in names else info for name, info in fields.items()}
+        changed = dict(fields)
+        for name in names | free:
+            key = id(fields[name]), name in names, name in free
+            if key not in self._changed:
+                words = None if name in free else fields[name].words
+                optional = name in names or fields[name].optional
+                self._changed[key] = replace(fields[name], optional=optional, words=words)
+            changed[name] = self._changed[key]
+        return changed
 
     def _cases(self, whole: Resolved, overlays: Sequence[Overlay]) -> Iterator[Case]:
         """Yield the cases that have a row at the level of `whole`."""
