@@ -70,7 +70,7 @@ def test_integers_are_those_below_their_places():
 
 def test_offsets_of_gradients_are_exchanged():
     tensor = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 4]}
-    desc = {"InputGradientTensor": tensor, "OutputGradientTensor": tensor, "InterpolationMode": "NEAREST_NEIGHBOR"}
+    desc = {"InputGradientTensor": tensor, "OutputGradientTensor": tensor, "InterpolationMode": "LINEAR"}
     desc |= {"DimensionCount": 4, "Scales": [1, 1, 1, 2]}
     offsets = [{"InputPixelOffsets": [0, 0, 0, 1], "OutputPixelOffsets": [0, 0, 0, 0]}]
     offsets += [{"InputPixelOffsets": [0, 0, 0, 0], "OutputPixelOffsets": [0, 0, 0, 1]}]
