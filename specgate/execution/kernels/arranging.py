@@ -51,6 +51,7 @@ def reshape(
         sizes[sizes.index(-1)] = inputs.size // known
     if any(size < 0 for size in sizes) or prod(sizes) != inputs.size or len(sizes) > memory.MAX_DIMENSIONS:
         raise InputError(f"reshape: {inputs.size} elements have no shape {sizes!r:.80}")
+    memory.hold(tuple(sizes), inputs.dtype)
     return inputs.reshape(sizes).copy()
 
 
@@ -71,6 +72,7 @@ def reshape_by_pattern(inputs: NDArray[Any], shape: NDArray[Any], *, copy_zeros:
         sizes[place] = inputs.shape[place]
     if any(size < 0 for size in sizes) or prod(sizes) != inputs.size or len(sizes) > memory.MAX_DIMENSIONS:
         raise InputError(f"reshape: {inputs.size} elements have no shape {sizes!r:.80}")
+    memory.hold(tuple(sizes), inputs.dtype)
     return inputs.reshape(sizes).copy()
 
 
@@ -102,7 +104,7 @@ def drop_ones(inputs: NDArray[Any], axes: NDArray[Any] | None = None) -> NDArray
 
 def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
     """Return `inputs` with dimensions of size 1, which stand at `axes` of the result."""
-    given = integers("unsqueeze", "axes", np.ravel(axes))
+    given = integers("unsqueeze", "axes", _listed(axes))
     rank = inputs.ndim + len(given)
     along = _places("unsqueeze", given, rank)
     if len(along) != len(given) or rank > memory.MAX_DIMENSIONS:
@@ -111,8 +113,12 @@ def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) 
     return inputs.reshape([1 if axis in along else next(sizes) for axis in range(rank)]).copy()
 
 
+def _listed(axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
+    return np.ravel(np.asarray(axes, None if isinstance(axes, np.ndarray) else np.int64))  # of no numbers, too
+
+
 def _places(name: str, axes: NDArray[Any] | Sequence[int], rank: int) -> set[int]:
-    along = {axis + rank if axis < 0 else axis for axis in integers(name, "axes", np.ravel(axes))}
+    along = {axis + rank if axis < 0 else axis for axis in integers(name, "axes", _listed(axes))}
     for axis in along:
         check_axis(axis, rank, name)
     return along

@@ -132,11 +132,12 @@ def attend_to_heads(
     held = kind if precision is None else precision
     factor = kind.type(1 / np.sqrt(size) if scale is None else scale)
     with quiet():
-        split = query.astype(kind).reshape(batch, key.shape[1], -1, size) * factor
+        shared = many // key.shape[1] * queries
+        split = query.astype(kind).reshape(batch, key.shape[1], shared, size) * factor
         scores = round_to(multiply_matrices(split, np.swapaxes(key.astype(kind), 2, 3)).reshape(shape), held)
         scores = _changed(score_graph, scores)
         shares = _changed(share_graph, round_to(_softmax(scores.astype(kind), kind), held))
-        flattened = shares.astype(kind).reshape(batch, key.shape[1], -1, key.shape[2])
+        flattened = shares.astype(kind).reshape(batch, key.shape[1], shared, key.shape[2])
         found = multiply_matrices(flattened, value.astype(kind)).reshape(batch, many, queries, value.shape[3])
         return round_to(found, query.dtype)
 

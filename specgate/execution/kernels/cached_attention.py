@@ -121,7 +121,7 @@ def _hold_times(times: Times, causal: int, window: int) -> None:
     if causal not in {0, 1} or window < -1 or window == 0 or (not causal and window != -1):
         raise InputError(f"attention: expected a window of -1 or more than 0, for causal 1, found {window}, {causal}")
     if times.rolling:
-        if not 1 <= times.window <= times.room or times.new != times.queries:
+        if not 1 <= times.window <= times.room or times.new != times.queries or times.total < 1:
             raise InputError(f"attention: a cache of {times.room} places is none for a window of {window}")
         return
     if times.new != times.queries and (times.new or times.room < 0):
@@ -239,7 +239,7 @@ def _attended(
         last = cut.base + rows[0].shape[1]
         added = None if bias is None else round_to(bias[at, ..., cut.base : last], _SINGLE)
         found, shown = _one(round_to(wide[at], _SINGLE), rows[0], rows[1], cut, added, way)
-        result[at] = round_to(found.swapaxes(0, 1).reshape(queries, -1), wide.dtype)
+        result[at] = round_to(found.swapaxes(0, 1).reshape(queries, heads * size), wide.dtype)
         scores[at, ..., : cut.length] = 0
         scores[at, ..., cut.base : last] = round_to(shown, wide.dtype)
         scores[at, ..., cut.length :] = np.ma.masked
@@ -275,7 +275,7 @@ def _one(
     places = cut.base + np.arange(count)
     seen = (places >= cut.starts[:, np.newaxis]) & (places < cut.ends[:, np.newaxis])
     shares = _softmax(np.where(seen, scores, np.float32(-np.inf)), way.sinks)
-    found = multiply_matrices(shares.reshape(shared, -1, count), values).reshape(heads, queries, size)
+    found = multiply_matrices(shares.reshape(*split.shape[:2], count), values).reshape(heads, queries, size)
     return found, np.where(seen, scores if way.shown == 1 else shares, np.float32(0))
 
 

@@ -133,6 +133,6 @@ def _decoded(rows: NDArray[Any], store: Store) -> NDArray[Any]:
         return round_to(rows, _SINGLE)
     numbers = rows
     if store.bits == 4:
-        spread = np.stack([rows & 15, rows >> 4], axis=-1).reshape(*rows.shape[:2], -1)
+        spread = np.stack([rows & 15, rows >> 4], axis=-1).reshape(*rows.shape[:2], 2 * rows.shape[2])
         numbers = spread[..., : store.size].astype(np.int8) - np.int8(8)
     return np.asarray(numbers.astype(np.float32) * _factors(store, len(rows)))

@@ -193,8 +193,10 @@ def _meet_zeros(
     """Return at which places fewer of the filter's infinite and nan elements meet an input than there are."""
     endless = (~np.isfinite(to_float64(filters))).astype(np.float64)
     met = _summed(np.ones((1, *read[1:])), endless, (1, *shape[1:]), steps, groups, transposed=transposed)
-    each = endless.reshape(groups, -1, *filters.shape[1:]).sum(1) if transposed else endless
-    counts = each.reshape(1, shape[1], -1).sum(-1).reshape(1, shape[1], *(1,) * len(steps))
+    each = endless.reshape(groups, len(filters) // groups, *filters.shape[1:]).sum(1) if transposed else endless
+    counts = (
+        each.reshape(1, shape[1], prod(each.shape) // max(1, shape[1])).sum(-1).reshape(1, shape[1], *(1,) * len(steps))
+    )
     return np.broadcast_to(met < counts, shape)
 
 

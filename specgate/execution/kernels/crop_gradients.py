@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -108,7 +109,9 @@ def _shares(
     _, down, _, across = points.grid
     wide = incoming[:, :, None, :, None]
     if not largest or planes is None:
-        shares = np.broadcast_to(wide / (down * across), (len(incoming), *points.grid)).reshape(len(incoming), -1)
+        shares = np.broadcast_to(wide / (down * across), (len(incoming), *points.grid)).reshape(
+            len(incoming), prod(points.grid)
+        )
     else:
         shares = _of_largest(wide, points, planes, how)
     return shares
@@ -116,13 +119,17 @@ def _shares(
 
 def _of_largest(wide: NDArray[Any], points: Points, planes: NDArray[Any], how: _Picking) -> NDArray[Any]:
     """Return the gradient at the first of the largest points of each part, 0 at the others: [channels, points]."""
-    found = np.where(points.outside, 0.0, _values(planes, points, how)).reshape(-1, *points.grid)
+    found = np.where(points.outside, 0.0, _values(planes, points, how)).reshape(len(planes), *points.grid)
     channels, (height, down, width, across) = len(found), points.grid
-    flat = found.transpose(0, 1, 3, 2, 4).reshape(channels, height, width, -1)
+    flat = found.transpose(0, 1, 3, 2, 4).reshape(channels, height, width, down * across)
     best = np.where(np.isnan(flat), -np.inf, flat).argmax(-1)[..., None]
     chosen = np.zeros(flat.shape)
     np.put_along_axis(chosen, best, wide[:, :, 0, :, 0][..., None], -1)
-    return chosen.reshape(channels, height, width, down, across).transpose(0, 1, 3, 2, 4).reshape(channels, -1)
+    return (
+        chosen.reshape(channels, height, width, down, across)
+        .transpose(0, 1, 3, 2, 4)
+        .reshape(channels, prod(points.grid))
+    )
 
 
 def _values(planes: NDArray[Any], points: Points, how: _Picking) -> NDArray[Any]:

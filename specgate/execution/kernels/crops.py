@@ -101,7 +101,7 @@ def crop_regions(
             planes = to_float64(inputs[batch])
             found = between(planes, points.y, points.x) if linear else nearest_elements(planes, points, upper=upper)
             found = np.where(points.outside, np.float64(np.float32(outside)), found)
-            parts = found.reshape(-1, *points.grid)
+            parts = found.reshape(len(found), *points.grid)
             pooled = largest_of(parts, inputs.dtype) if largest else parts.mean((2, 4))
             result[index] = round_to(pooled, inputs.dtype)
             lacking[index, 0] = points.unsure.reshape(points.grid).any((1, 3))

@@ -152,7 +152,11 @@ def _along(array: NDArray[Any], each: NDArray[Any], *, rows: bool) -> NDArray[An
         if array.ndim == 2:
             raise InputError(f"multiply: {each.size} do not go with the matrix {list(array.shape)}")
     if each.ndim == array.ndim and all(n in {1, size} for n, size in zip(each.shape, array.shape, strict=True)):
-        return each
+        if each.ndim < 2 or each.shape[-1 if rows else -2] == 1:
+            return each
+        raise InputError(
+            f"multiply: scales or zero points {list(each.shape)} are not one for each {'row' if rows else 'column'}"
+        )
     raise NoKernel(f"multiply: it is not said what scales or zero points of shape {list(each.shape)} are for")
 
 

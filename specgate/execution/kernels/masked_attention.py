@@ -76,7 +76,7 @@ def summand(
     """
     found: NDArray[Any] | None = None
     if mask is not None:
-        if mask.ndim == 1 and mask.size == 2 * sizes.batch and not with_starts:
+        if mask.ndim == 1 and mask.size == 2 * sizes.batch and sizes.batch and not with_starts:
             raise InputError(f"attention: a mask {list(mask.shape)} is none for {sizes.batch} batches")
         found = np.where(_hidden(mask, sizes), np.float32(filter_value), np.float32(0))
     if score_bias is not None:
@@ -103,7 +103,7 @@ def _hidden(mask: NDArray[Any], sizes: Sizes) -> NDArray[np.bool_]:
         return np.asarray(mask[:, :, sizes.past : sizes.past + sizes.queries, : sizes.keys] <= 0)
     shape = (sizes.batch, sizes.keys) if mask.ndim == 2 else (sizes.batch, sizes.queries, sizes.keys)
     require_shape("attention", "a mask", mask.shape, shape)
-    return np.asarray((mask <= 0).reshape(sizes.batch, 1, -1, sizes.keys))
+    return np.asarray((mask <= 0).reshape(sizes.batch, 1, sizes.queries if mask.ndim == 3 else 1, sizes.keys))
 
 
 def attend_masked(

@@ -124,7 +124,7 @@ def _scaled(inputs: NDArray[Any], *numbers: NDArray[Any]) -> NDArray[Any]:
     middle, divisor, factor, summand = (n.reshape(n.shape[1:] if n.ndim == max(2, rank) else n.shape) for n in numbers)
     # inputs * slope + start: what that loses of float64, no result of float32 shows
     slope = factor / divisor
-    flat = inputs.reshape(-1, *inputs.shape[2:])
+    flat = inputs.reshape(prod(inputs.shape[:2]), *inputs.shape[2:])
     if inputs.dtype == np.float32 and few_summands(summand) and few_digits_lost(middle, slope):
         return scale_singles(flat, middle, slope, summand).reshape(inputs.shape)
     lost = middle * slope

@@ -57,7 +57,7 @@ def average_pool(
     for axis, each in enumerate(windows, 2):
         counts = np.full(each.counts.shape, window[axis - 2]) if include_padding else each.counts
         divisor = divisor * counts.reshape(-1, *(1,) * (inputs.ndim - 1 - axis)).astype(np.float64)
-    flat = inputs.reshape(-1, 1, *inputs.shape[2:])
+    flat = inputs.reshape(prod(inputs.shape[:2]), 1, *inputs.shape[2:])
     result = memory.empty((len(flat), 1, *(len(each.counts) for each in windows)), inputs.dtype)
     with memory.quiet():
         for rows in blocks_of(len(flat), prod(inputs.shape[2:])):

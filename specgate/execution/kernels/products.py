@@ -57,9 +57,10 @@ def multiply_rounded(left: NDArray[Any], right: NDArray[Any], dtype: np.dtype[An
     result = memory.empty(shape, dtype)
     if result.size:
         if right.ndim == 2:
-            _multiply_by_columns(left.reshape(-1, left.shape[-1]), right, result.reshape(-1, shape[-1]))
+            rows = prod(shape[:-1])
+            _multiply_by_columns(left.reshape(rows, left.shape[-1]), right, result.reshape(rows, shape[-1]))
         else:
-            lists = (each.reshape(-1, *each.shape[-2:]) for each in (left, right, result))
+            lists = (each.reshape(prod(shape[:-2]), *each.shape[-2:]) for each in (left, right, result))
             _multiply_lists(*lists)
     return result
 

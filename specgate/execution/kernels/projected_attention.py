@@ -181,8 +181,6 @@ def attend_packed(
         before = [None if past is None else round_to(past, _SINGLE) for past in (past_key, past_value)]
         keys, values, length = with_past(wide[1], wide[2], before, past_length)
         total = length + wide[1].shape[2]
-        if not wide[1].shape[2]:
-            raise InputError("attention: expected at least one key")
         batch, _, queries, _ = wide[0].shape
         sizes = Sizes(batch, heads, queries, total, length)
         added = summand(mask, score_bias, sizes, filter_value, with_starts=with_starts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -161,12 +162,14 @@ def multiply_by_blocks(
         raise InputError(f"matrix product: expected {count} blocks of {block} numbers for each of {columns} columns")
     memory.hold((columns, count * block), np.dtype(np.float64))
     with quiet():
-        numbers = unpacked(b.reshape(columns, -1), bits)[:, :rows].astype(np.float64)
+        numbers = unpacked(b.reshape(columns, b.size // max(1, columns)), bits)[:, :rows].astype(np.float64)
         at = np.arange(rows) // block if groups is None else _groups(groups, rows, count)
         points = _points(zeros, (columns, count), bits)
         factors = to_float64(scales).reshape(columns, count)
         weights = (numbers - points[:, at]) * factors[:, at]
-        found = multiply_matrices(to_float64(a).reshape(-1, rows), weights.T).reshape(*a.shape[:-1], columns)
+        found = multiply_matrices(to_float64(a).reshape(prod(a.shape[:-1]), rows), weights.T).reshape(
+            *a.shape[:-1], columns
+        )
         if bias is not None:
             require_shape("matrix product", "a bias", bias.shape, (columns,))
             found = found + to_float64(bias)
@@ -240,7 +243,7 @@ def multiply_by_codes(
         codes = np.stack([b >> 4, b & 15], axis=1).reshape(-1)[:count]
         weights = (_CODES[kind][codes] * peaks.astype(np.float32)[np.arange(count) // block]).astype(np.float64)
         matrix = weights.reshape(columns, rows)
-        found = multiply_matrices(to_float64(a).reshape(-1, inner), matrix.T if transposed else matrix)
+        found = multiply_matrices(to_float64(a).reshape(prod(a.shape[:-1]), inner), matrix.T if transposed else matrix)
         return round_to(found.reshape(*a.shape[:-1], found.shape[-1]), a.dtype)
 
 

@@ -260,10 +260,10 @@ class Sequences:
 
     def _walk(self, at: int, sequence: NDArray[Any], *, reverse: bool) -> list[NDArray[Any]]:
         """Fill `sequence` [time, batch, hidden] with one direction's states, and return the last ones."""
-        time, batch = self.data.shape[:2]
         network, entering = self._network(at)
         states = [state[at].copy() for state in self.states]
-        rows, every = np.arange(batch), bool((self.ends == time).all())
+        time = len(entering)  # of the longest sequence
+        rows, every = np.arange(self.data.shape[1]), bool((self.ends == time).all())
         for step in memory.in_time(range(time)):
             if every:
                 place = time - 1 - step if reverse else step

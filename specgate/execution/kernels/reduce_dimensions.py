@@ -10,6 +10,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, is_float, round_to, to_float32
+from specgate.execution.kernels.elementwise import undefined
 from specgate.execution.kernels.reduce import cumulative
 from specgate.execution.kernels.row_blocks import BLOCK, blocks_of
 
@@ -24,6 +25,7 @@ __all__ = ["arg_reduce_dimension", "cumulate", "reduce_dimensions"]
 
 #: How many blocks of rows are summed at once: each number is read once, so that fewer calls count for more.
 _BLOCKS: Final = 4
+_LOGARITHMS: Final = ("LOG_SUM", "LOG_SUM_EXP")
 
 
 def reduce_dimensions(
@@ -39,7 +41,7 @@ def reduce_dimensions(
     axes: all dimensions if None or empty, or with none_of_none none; the function is applied to single elements then.
     function: AVERAGE, L1, L2, LOG_SUM, LOG_SUM_EXP, MAX, MIN, MULTIPLY, SUM or SUM_SQUARE. Floats are summed in
     float64 and rounded once, integers wrap around. Of no elements sums are 0, products 1, the largest is the least
-    number of the type and the other way round.
+    number of the type and the other way round; what is undefined then is masked: means, and logarithms as integers.
     """
     if function not in _FUNCTIONS:
         raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}")
@@ -55,6 +57,9 @@ def reduce_dimensions(
         found = np.asarray(_FUNCTIONS[function](inputs, along))
         whole = found.dtype.kind == "f" and not is_float(inputs.dtype)
         result = np.trunc(found).astype(inputs.dtype) if whole else round_to(found, inputs.dtype)
+    nothing = along and not all(inputs.shape[axis] for axis in along)
+    if nothing and (function == "AVERAGE" or (function in _LOGARITHMS and whole)):
+        result = undefined(np.zeros_like(result), np.ones(result.shape, np.bool_))
     if not keep:
         return result  # which a function gives without the dimensions
     shape = [*inputs.shape]

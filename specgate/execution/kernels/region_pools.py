@@ -155,7 +155,7 @@ def pool_moved_parts(
         sizes = part / np.array([bins_across, bins_down], corners.dtype)
         inner = [np.arange(n).astype(one) * size for n, size in zip((bins_across, bins_down), sizes, strict=True)]
         lost = np.broadcast_to(~(np.isfinite(y) & np.isfinite(x)), (classes, parts, parts))
-        own = planes.reshape(classes, -1, parts, parts, rows, columns)
+        own = planes.reshape(classes, channels // classes, parts, parts, rows, columns)
         found = _mean_of_bins(own, np.where(lost, -np.inf, y), np.where(lost, -np.inf, x), inner)
         if not lost.any():
             return found
@@ -187,7 +187,7 @@ def _mean_of_bins(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], inner:
         lower = planes[*own, bottom, left] * (1 - beside) + planes[*own, bottom, right] * beside
         total += np.where(inside, upper * (1 - low) + lower * low, 0.0)
         count += inside
-    return (total / np.maximum(1, count)).reshape(-1, parts, parts)
+    return (total / np.maximum(1, count)).reshape(classes * each, parts, parts)
 
 
 def _four(inputs: NDArray[Any]) -> tuple[int, ...]:

@@ -134,7 +134,9 @@ def _by_sizes(wanted: list[int], old: list[int], policy: str) -> tuple[list[int]
         return wanted, [float(np.float32(n / size)) if size else 1.0 for n, size in zip(wanted, old, strict=True)]
     if not all(old):
         raise NoKernel("resize: nothing has no scale that keeps its proportions")
-    scale = (min if policy == "not_larger" else max)(n / size for n, size in zip(wanted, old, strict=True))
+    scale = (min if policy == "not_larger" else max)(
+        (n / size for n, size in zip(wanted, old, strict=True)), default=1.0
+    )
     return [floor(scale * size + 0.5) for size in old], [scale] * len(old)
 
 
@@ -142,6 +144,8 @@ def _along(data: NDArray[Any], each: _Axis, at: NDArray[Any], how: tuple[str, bo
     """Return sums of weighted elements along an axis, for each of the places `at`."""
     mode, antialias, exclude, cube = how
     size = data.shape[each.axis]
+    if not len(at):
+        return data[(slice(None),) * each.axis + (slice(0),)]
     if len(at) == size and np.array_equal(at, np.arange(size)):
         return data
     width = min(each.scale, 1.0) if antialias else 1.0

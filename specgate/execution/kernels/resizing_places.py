@@ -38,7 +38,7 @@ def places_of(name: str, new: int, old: int, scale: float, length: float, part: 
     elif name == "pytorch_half_pixel":
         at = half if length > 1 else np.zeros(new)
     elif name == "half_pixel_symmetric":
-        at = half + old / 2 * (1 - new / (scale * old))
+        at = half + old / 2 * (1 - new / (scale * old)) if new else half
     elif name == "align_corners":
         at = i * (old - 1) / (length - 1) if length > 1 else np.zeros(new)
     elif name == "asymmetric":

@@ -77,7 +77,7 @@ def _interpolated(
 ) -> NDArray[Any]:
     """Return [channels, places] of [channels, spatial…]."""
     sizes = planes.shape[1:]
-    flat = planes.reshape(len(planes), -1)
+    flat = planes.reshape(len(planes), prod(sizes))
     if padding == "border" and mode != "cubic":
         ats = [np.clip(at, 0, size - 1) for at, size in zip(ats, sizes, strict=True)]
     taps: list[list[tuple[NDArray[np.int64], NDArray[Any] | None]]] = []
@@ -179,8 +179,8 @@ def convolve_deformed(
 
 def _add(total: NDArray[Any], weights: NDArray[Any], found: NDArray[Any], first: int) -> None:
     """Add the products of some channels, from `first` on, with the weights of the groups that they are in."""
-    each = weights.shape[2]
-    for group in range(first // each, -(-(first + len(found)) // each) if each else 0):
+    each = max(1, weights.shape[2])
+    for group in range(first // each, -(-(first + len(found)) // each)):
         low, high = max(first, group * each), min(first + len(found), (group + 1) * each)
         total[group] += multiply_matrices(
             weights[group][:, low - group * each : high - group * each], found[low - first : high - first]

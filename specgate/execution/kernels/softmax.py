@@ -59,7 +59,7 @@ def hardmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
     along = check_axes(axes, x.ndim, "hardmax")
     rest = tuple(axis for axis in range(x.ndim) if axis not in along)
     grouped = x.transpose(*rest, *along)
-    rows = grouped.reshape(-1, prod(x.shape[axis] for axis in along))
+    rows = grouped.reshape(prod(x.shape[axis] for axis in rest), prod(x.shape[axis] for axis in along))
     result = np.zeros(rows.shape, x.dtype)
     if rows.size:
         largest = np.where(np.isnan(rows), -np.inf, rows).argmax(axis=1)

@@ -73,7 +73,7 @@ def attend_linearly(
         for at in memory.in_time(range(time)):
             new, held = values[:, at], keys[:, at]
             if gated and drop is not None:
-                state = state * np.exp(drop[:, at].reshape(batch, shared_heads, -1, 1))
+                state = state * np.exp(drop[:, at].reshape(batch, shared_heads, drop.shape[2] // shared_heads, 1))
             if delta and part is not None:
                 new = part[:, at, :, None] * (new - (held[:, :, None] @ state)[:, :, 0])
             state = state + held[..., None] * new[..., None, :]

@@ -65,7 +65,7 @@ def values_by_slices(
         return None
     if finite and is_float(values.dtype) and not np.isfinite(values).all():
         return None
-    flat = values.reshape(-1, 1, *values.shape[2:])
+    flat = values.reshape(prod(values.shape[:2]), 1, *values.shape[2:])
     result = memory.empty((len(flat), 1, *(len(each.counts) for each in windows)), values.dtype)
     for rows in blocks_of(len(flat), prod(values.shape[2:])):
         result[rows] = largest_by_slices(flat[rows], windows, lowest)[-1]

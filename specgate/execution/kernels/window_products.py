@@ -84,7 +84,7 @@ def multiply_windows(
         multiply_matrices(weights[group], columns.reshape(terms, prod(places)), total)
         if bias is not None:
             total += added[group]
-        into[at, group, :, rows] = total.reshape(-1, *places)
+        into[at, group, :, rows] = total.reshape(outputs // groups, *places)
     return result
 
 
