@@ -6,20 +6,21 @@ Over 300 lines: most of them say what the public functions take and give.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, overload
 
-from specgate.descriptors.core import Descriptor
+from specgate.descriptors.core import Descriptor, shown
 from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
 from specgate.spec.tables import dialect as tables
 from specgate.targets import Target, expanded, parse_target
 from specgate.validate.check import check_for
 from specgate.validate.device import device_of
-from specgate.verdict import BASES, unknown_basis
+from specgate.verdict import expect_basis
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -62,8 +63,7 @@ def check(
         descriptor = _descriptor(descriptor, goal.dialect)
     if descriptor.dialect != goal.dialect:
         raise InputError(f"a descriptor of {descriptor.dialect} cannot be judged for {goal}")
-    if basis not in BASES:
-        raise unknown_basis(basis)
+    expect_basis(basis)
     return check_for(descriptor, goal, basis, device_of(device, goal.dialect))
 
 
@@ -91,9 +91,12 @@ def accepts_many(
     """
     from specgate.validate.many import accepted_rows
 
+    if not isinstance(columns, Mapping):
+        raise InputError(
+            f"expected columns by the names of their fields, such as {{'Axis': [0, 1]}}, found {_kind_of(columns)}"
+        )
     goal = _target(target)
-    if basis not in BASES:
-        raise unknown_basis(basis)
+    expect_basis(basis)
     return accepted_rows(operator, columns, goal, basis, device_of(device, goal.dialect))
 
 
@@ -148,8 +151,11 @@ def execute(
     """
     execute_at, budget_of = _executing()
     budget = budget_of(max_bytes, max_seconds)
-    if basis not in ("both", "documented", "observed"):
-        raise InputError(f"expected the basis both, documented or observed, found {basis!r:.40}")
+    expect_basis(basis)
+    if not isinstance(arrays, Mapping):
+        raise InputError(
+            f"expected arrays by the names of their inputs, such as {{'X': array}}, found {_kind_of(arrays)}"
+        )
     owner = _model_owner(descriptor)
     if owner is not None and isinstance(descriptor, str | os.PathLike):
         goal = parse_target(target, owner.name) if isinstance(target, str) else target
@@ -222,19 +228,20 @@ def minimum(
     With dialect ``directml`` nodes of an ONNX model are placed by `target`, the newest onnxruntime-directml if None;
     the answer is then the lowest feature level at which all that DirectML takes are also created. Raises InputError.
     """
+    expect_basis(basis)
     owner = _model_owner(descriptor)
     if target is not None and owner is None:
         raise InputError("a target is for models: what its nodes become is judged")
     if owner is not None and (target is not None or dialect not in {None, owner.name}):
-        from specgate.linting.settings import LintSettings
+        from specgate.linting.settings import LintSettings, checked_pins
         from specgate.placement.minimum import level_minimum, runtime_target
 
-        return level_minimum(descriptor, runtime_target(dialect, target), LintSettings(infer, dict(pins or {})))
+        return level_minimum(descriptor, runtime_target(dialect, target), LintSettings(infer, checked_pins(pins)))
     if owner is not None:
         from specgate.linting.model_minimum import model_minimum
-        from specgate.linting.settings import LintSettings
+        from specgate.linting.settings import LintSettings, checked_pins
 
-        return model_minimum(descriptor, LintSettings(infer, dict(pins or {})), basis)
+        return model_minimum(descriptor, LintSettings(infer, checked_pins(pins)), basis)
     from specgate.lowest import find_minimum
 
     return find_minimum(_descriptor(descriptor, dialect), basis)
@@ -295,6 +302,13 @@ def targets(*names: str) -> list[Target]:
     return listed_targets(*names)
 
 
+def _kind_of(value: object) -> str:
+    """Return what was found instead of a mapping, in a few words."""
+    if isinstance(value, list | tuple):
+        return f"a {type(value).__name__}" + (f" of {type(value[0]).__name__}" if value else "")
+    return shown(value)
+
+
 def _dialect(target: str | Target) -> str | None:
     """Return the dialect that a target names, None for a bare level."""
     return None if isinstance(target, str) and ":" not in target else _target(target).dialect
@@ -324,11 +338,12 @@ def lint(
     be judged, are warnings.
     """
     from specgate.linting.model import lint_model
-    from specgate.linting.settings import LintSettings
+    from specgate.linting.settings import LintSettings, checked_pins
 
     given = [targets] if isinstance(targets, str | Target) else targets
     goals = [_target(one) for held in given for one in (expanded(held) if isinstance(held, str) else [held])]
-    settings = LintSettings(infer, dict(pins or {}), tuple(custom_domains))
+    expect_basis(basis)
+    settings = LintSettings(infer, checked_pins(pins), tuple(custom_domains))
     return lint_model(model, goals, basis, device_of(device), settings)
 
 
@@ -348,7 +363,7 @@ def place(
     anywhere), ``.why``, ``.lowered``, ``.creation``, ``.findings``, ``.duplicates`` (those that the runtime adds, one
     for each further node that reads it); it holds without optimisations. Raises InputError.
     """
-    from specgate.linting.settings import LintSettings
+    from specgate.linting.settings import LintSettings, checked_pins
     from specgate.placement.reading import place_model
 
-    return place_model(model, _target(target), device_of(device), LintSettings(infer, dict(pins or {})))
+    return place_model(model, _target(target), device_of(device), LintSettings(infer, checked_pins(pins)))

@@ -33,6 +33,10 @@ def assert_supported(
     """
     __tracebackhide__ = True
     targets = [target] if isinstance(target, str) or hasattr(target, "dialect") else list(target)
+    if not targets:
+        from specgate.errors import InputError
+
+        raise InputError("expected at least one target such as onnx:17")
     report = (
         _checked(model, targets, basis, device) if isinstance(model, dict) else _linted(model, targets, basis, device)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
+from specgate.descriptors.core import shown
 from specgate.errors import InputError
 from specgate.slotted import field, replace, slotted
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BASES", "Basis", "Edit", "Finding", "Location", "NodeContext", "NodeRef", "Port", "Report", "Severity", "Verdict",
-    "unknown_basis",
+    "expect_basis",
 ]  # fmt: skip
 
 Severity = Literal["error", "warning", "note"]
@@ -20,9 +21,11 @@ Basis = Literal["documented", "observed", "both"]
 BASES: Final[tuple[str, ...]] = get_args(Basis)
 
 
-def unknown_basis(basis: object) -> InputError:
-    """Return the error that says which bases there are."""
-    return InputError(f"expected the basis documented, observed or both, found {basis!r:.40}")
+def expect_basis(basis: object, known: tuple[str, ...] = BASES) -> None:
+    """Raise InputError for a basis that is not in `known`; every public function asks this first."""
+    if not isinstance(basis, str) or basis not in known:
+        *others, last = known
+        raise InputError(f"expected the basis {', '.join(others)} or {last}, found {shown(basis)}")
 
 
 @slotted(frozen=True)

@@ -36,8 +36,8 @@ _MEMBERS: Final = {
     "sizes": "uint64[]", "strides": "uint64[]", "size_in_bytes": "uint64", "alignment": "uint64", "flags": "uint64",
     "value": "scalar[]",
 }  # fmt: skip
-#: What descriptors hold as it is.
-_READY: Final = (TensorDesc, GraphDesc, Descriptor)
+#: The types of fields that hold a tensor; attributes may, too.
+_TENSORS: Final = ("tensor", "tensor-proto", "sparse-tensor-proto", "type-proto")
 _MOST_ITEMS: Final = 1024
 
 
@@ -63,6 +63,7 @@ class ColumnReader:
         found: dict[str, Any] = {}
         for path, raw in columns.items():
             info, place, member = self._placed(path)
+            raw = raw[()] if isinstance(raw, np.ndarray) and not raw.ndim else raw  # one value for all rows
             if raw is None:
                 continue
             if member is None and place is None:
@@ -107,9 +108,9 @@ class ColumnReader:
 
     def _field(self, info: FieldInfo, raw: Any, path: str) -> Source:
         """Return the source of a column that is a whole field."""
-        if isinstance(raw, _READY) or raw.__class__ in RECORDS.values():
-            return Same(raw)
         base = info.type.removesuffix("[]")
+        if _is_ready(info, raw):
+            return Same(raw)
         if info.type in {"tensor", "tensor[]"} or base in RECORDS:
             known = ", ".join(f"{info.name}.{member}" for member in self._members(info))
             raise InputError(f"expected the columns {known}, found {shown(raw)}", place=path)
@@ -179,7 +180,7 @@ class ColumnReader:
         return Ragged([made.get(key) if key else None for key in keys], keys, lambda items: Same(items[0]))
 
     def _object(self, info: FieldInfo, raw: Any, path: str) -> Any:
-        if isinstance(raw, _READY):
+        if _is_ready(info, raw):
             return raw
         if isinstance(raw, list | tuple) and info.type.endswith("[]"):
             element = replace(info, type=info.type.removesuffix("[]"))
@@ -223,6 +224,9 @@ class ColumnReader:
             keys = [None if item is None else len(item) if many else 1 for item in raw]
             return Ragged(raw, keys, lambda items: self._worded(np.array(items, object), spelt, path))
         source = self._worded(raw, spelt, path)
+        if source.words.codes.ndim != 1 + int(many):
+            found = source.words.codes.ndim
+            raise InputError(f"expected an array of {1 + int(many)} dimensions, found {found}", place=path)
         self._counted(len(source.words.codes), path)
         return source
 
@@ -257,18 +261,35 @@ class ColumnReader:
                 raise InputError(f"expected a list of numbers in row {row}, found {shown(item)}", place=path)
         keys = [None if item is None else len(item) for item in raw]
         if len(set(keys)) == 1 and keys[0] is not None:
-            array = number_column(raw, kind, path).reshape(len(raw), keys[0])
+            array = _listed(raw, kind, path)
             self._note(_beyond(array))
             return Numbers(array)
-        return Ragged(
-            raw, keys, lambda items: Numbers(number_column(items, kind, path).reshape(len(items), len(items[0])))
-        )
+        return Ragged(raw, keys, lambda items: Numbers(_listed(items, kind, path)))
 
     def _note(self, large: NDArray[np.bool_]) -> None:
         """Note rows, or lists in them, with numbers that 64 bits with a sign do not hold."""
         if large.any():
             rows = large if large.ndim == 1 else np.asarray(large.any(axis=1))
             self.wide = rows if self.wide is None else self.wide | rows
+
+
+def _is_ready(info: FieldInfo, raw: Any) -> bool:
+    """Whether a value is what descriptors hold in a field of this type, so that it is taken as it is."""
+    if isinstance(raw, Descriptor):
+        return info.fuses
+    if isinstance(raw, GraphDesc):
+        return info.type == "graph"
+    if isinstance(raw, TensorDesc):
+        return info.type in _TENSORS
+    return raw.__class__ is RECORDS.get(info.type)
+
+
+def _listed(items: list[Any], kind: str, path: str) -> NDArray[Any]:
+    """Return lists of equal length as an array of rows by places; raise InputError where they hold lists themselves."""
+    array = number_column(items, kind, path)
+    if array.size and array.ndim != 2:
+        raise InputError(f"expected an array of 2 dimensions, found {array.ndim}", place=path)
+    return array.reshape(len(items), len(items[0]))
 
 
 def _large(number: Any) -> bool:

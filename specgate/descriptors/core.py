@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -137,6 +138,10 @@ def whole_numbers(record: type[Any]) -> bool:
     return all(getattr(kind, "__forward_arg__", kind) in {int, "int"} for kind in kinds)
 
 
+#: The classes of most values, which hold nothing else.
+_ATOMS: Final = frozenset({int, float, str, bool, bytes, type(None)})
+
+
 class TensorDesc(NamedTuple):
     """One tensor of a descriptor; build it with `tensor`.
 
@@ -184,7 +189,7 @@ def tensor(
 ) -> TensorDesc:
     """Return a TensorDesc; a string among `sizes` is a symbolic size, None an unknown one."""
     shape = None if sizes is None else tuple(Symbol(s) if isinstance(s, str) else s for s in sizes)
-    return TensorDesc(
+    made = TensorDesc(
         type,
         shape,
         None if strides is None else tuple(strides),
@@ -193,6 +198,7 @@ def tensor(
         flags,
         None if value is None else tuple(value),
     )
+    return _without_arrays(made) if _holds_array(made) else made
 
 
 def integer_limits(bits: int, *, signed: bool) -> tuple[int, int]:
@@ -255,8 +261,11 @@ class Descriptor:
     layout: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        if not self.plain:
-            self.plain = not self.oddities and all(_plain(value) for value in self.fields.values())
+        if self.plain:
+            return
+        if "numpy" in sys.modules and any(map(_holds_array, self.fields.values())):
+            self.fields = {name: _without_arrays(value) for name, value in self.fields.items()}
+        self.plain = not self.oddities and all(_plain(value) for value in self.fields.values())
 
     def tensors(self) -> Iterator[tuple[str, TensorDesc]]:
         """Yield every tensor with its place: the field, ``FIELD[1]`` in an array of tensors."""
@@ -270,6 +279,29 @@ class Descriptor:
     def known_elements(self) -> int:
         """How many elements all tensors have together as far as their sizes are known numbers."""
         return sum(tensor.known_elements for _, tensor in self.tensors())
+
+
+def _holds_array(value: Any) -> bool:
+    """Whether an attribute, or a size of a tensor, is an array or a scalar of numpy; elements of constants may be."""
+    if value.__class__ in _ATOMS:
+        return False
+    if value.__class__ is TensorDesc:
+        return any(part.__class__ not in _ATOMS and _holds_array(part) for part in value[1:-1])
+    if value.__class__ is list or value.__class__ is tuple:
+        return any(item.__class__ not in _ATOMS and _holds_array(item) for item in value)
+    return hasattr(value, "dtype") and hasattr(value, "tolist")
+
+
+def _without_arrays(value: Any) -> Any:
+    from specgate.descriptors.python_values import python_values  # few descriptors are made of arrays
+
+    if value.__class__ is TensorDesc:
+        sizes, strides, *numbers = (python_values(part) for part in value[1:-1])
+        as_tuple = [part if part is None else tuple(part) for part in (sizes, strides)]
+        return TensorDesc(value.type, *as_tuple, *numbers, value.value)
+    if value.__class__ is list or value.__class__ is tuple:
+        return value.__class__(map(_without_arrays, value))
+    return python_values(value)
 
 
 def _plain(value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
@@ -37,7 +38,25 @@ def read_dict(data: Mapping[str, Any], dialect: str | None = None, place: str = 
             f"{'the keys ' if data else 'no keys'}{', '.join(shown(key, 40) for key in list(data)[:8])}",
             place=place or None,
         )
-    return package(name).read(data, place)
+    try:
+        read = package(name).read(data, place)
+    except InputError:
+        if (plain := _without_arrays(data)) is data:
+            raise
+    else:
+        if read.plain or (plain := _without_arrays(data)) is data:
+            return read
+    return package(name).read(plain, place)
+
+
+def _without_arrays(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the same dict with numpy's scalars and arrays as Python values; it has none where numpy is not loaded."""
+    if "numpy" not in sys.modules:
+        return data
+    from specgate.descriptors.python_values import python_values  # few dicts come from arrays
+
+    plain: dict[str, Any] = python_values(data)
+    return plain
 
 
 def write_dict(descriptor: Descriptor) -> dict[str, Any]:

@@ -36,7 +36,10 @@ def word_column(raw: Any, spelt: Callable[[Any], Any], ids: dict[Any, int], plac
         if which.size and which.min() < 0:
             raise InputError(f"expected a word in every row, found none in row {int(which.argmin())}", place=place)
     else:
-        array = np.asarray(raw)
+        try:
+            array = np.asarray(raw)
+        except ValueError:  # lists of different lengths
+            raise InputError(f"expected words, found {shown(raw)}", place=place) from None
         kinds, which = _parted(array, place)
         which = which.reshape(array.shape)
     numbers = [ids.setdefault(spelt(kind), len(ids)) for kind in kinds]

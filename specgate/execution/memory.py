@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
+from specgate.descriptors.core import shown
+from specgate.descriptors.python_values import python_values
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -90,10 +92,11 @@ def budget_of(max_bytes: int | None = None, max_seconds: float | None = None) ->
         return Budget(MAX_BYTES, MAX_SECONDS, time.monotonic() + MAX_SECONDS, MAX_BYTES)
     most = MAX_BYTES if max_bytes is None else max_bytes
     longest = MAX_SECONDS if max_seconds is None else max_seconds
+    most, longest = python_values(most), python_values(longest)
     if not isinstance(most, int) or isinstance(most, bool) or most < 0:
-        raise InputError(f"expected max_bytes as a number of bytes, found {most!r:.40}")
+        raise InputError(f"expected max_bytes as a number of bytes, found {shown(most, 40)}")
     if not isinstance(longest, int | float) or isinstance(longest, bool) or not longest >= 0:
-        raise InputError(f"expected max_seconds as a number of seconds, found {longest!r:.40}")
+        raise InputError(f"expected max_seconds as a number of seconds, found {shown(longest, 40)}")
     return Budget(most, longest, time.monotonic() + longest, most)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from specgate.descriptors.core import shown
+from specgate.descriptors.python_values import python_values
 from specgate.errors import InputError
 from specgate.slotted import field, slotted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-__all__ = ["LintSettings", "read_pins"]
+__all__ = ["LintSettings", "checked_pins", "read_pins"]
 
 _LARGEST = 2**63 - 1
 
@@ -29,6 +31,24 @@ class LintSettings:
     pins: Mapping[str, int] = field(default_factory=dict)
     custom_domains: tuple[str, ...] = ()
     placing: bool = False
+
+
+def checked_pins(pins: object) -> dict[str, int]:
+    """Return pins that a caller gives as a mapping; raise InputError for other names and for what is not a size."""
+    given = {} if pins is None else pins
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"expected pins as a mapping of dimensions to sizes, such as {{'batch': 1}}, found {shown(pins)}"
+        )
+    checked: dict[str, int] = {}
+    for name, value in given.items():
+        size = python_values(value)
+        if not isinstance(name, str) or size.__class__ is not int or not 0 <= size <= _LARGEST:
+            raise InputError(
+                f"expected a pin of a dimension's name and its size, such as batch: 1, found {shown(name)}: {shown(size)}"
+            )
+        checked[name] = size
+    return checked
 
 
 def read_pins(texts: Iterable[str]) -> dict[str, int]:

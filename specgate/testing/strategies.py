@@ -17,7 +17,7 @@ from specgate.generate.seeds import find_operator, named_level
 from specgate.generate.walk import valid_descriptors
 from specgate.rules.language import NUMBER, NUMBERS
 from specgate.spec.tables import dialect as tables
-from specgate.verdict import BASES, unknown_basis
+from specgate.verdict import expect_basis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,8 +50,7 @@ def descriptors(
     """
     level = named_level(dialect, operator, level)
     spec = find_operator(dialect, operator, level)
-    if basis not in BASES:
-        raise unknown_basis(basis)
+    expect_basis(basis)
 
     @st.composite
     def valid(draw: st.DrawFn) -> Descriptor:

@@ -15,7 +15,7 @@ from specgate.validate.message import (
     version_finding,
 )
 from specgate.validate.openly import taken
-from specgate.verdict import Finding, Verdict
+from specgate.verdict import Finding, Verdict, expect_basis
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,6 +46,7 @@ def _failures_at(
 
 def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, facts: Facts | None = None) -> bool | None:
     """Return only what `verdict_with_reasons` says in the end; see `accepts`. facts: what is known already."""
+    expect_basis(basis)
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     judged_at, late, missing = _placed(descriptor, spec, level)
     if late or missing:

@@ -36,6 +36,14 @@ def test_one_target_of_several_is_enough_to_fail():
         assert_supported(MODEL, ["onnx:17", "onnx:15"])
 
 
+def test_no_target_is_unusable_input():
+    relu = {"op_type": "Relu", "inputs": [{"elem_type": "FLOAT", "shape": [2]}], "outputs": [None]}
+    for model in (relu, MODEL, str(IR)):
+        for targets in ([], (), iter(())):
+            with pytest.raises(specgate.InputError, match="expected at least one target"):
+                assert_supported(model, targets)
+
+
 def test_notes_do_not_fail():
     pytest.importorskip("onnx", reason="NOTES ARE NOT TRIED: pip install onnx (it is in the test extra)")
     from tests.linting.models import graph, model, relu

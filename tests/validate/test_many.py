@@ -223,3 +223,32 @@ def test_a_field_that_is_left_out_is_missing() -> None:
     del columns["Axis"]
     assert answers(columns) == [False] * 4
     assert answers({**columns, "Axis": [3, None, 3, 3]}) == [True, False, False, True]
+
+
+RELU = {"X.elem_type": "FLOAT", "X.shape": [[2, 3]]}
+
+
+def test_an_array_of_no_dimensions_holds_for_all_rows() -> None:
+    for word in ("FLOAT", 1):
+        assert specgate.accepts_many("Relu", RELU | {"X.elem_type": np.array(word)}, "onnx:17").tolist() == [True]
+    columns = {"input.elem_type": "FLOAT", "input.shape": [[2, 3], [4, 5]]}
+    assert specgate.accepts_many("Softmax", columns | {"axis": np.array(1)}, "onnx:17").all()
+    assert not specgate.accepts_many("Softmax", columns | {"axis": np.array(9)}, "onnx:17").any()
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (RELU | {"X.elem_type": ["FLOAT", ["FLOAT"]]}, "X.elem_type: expected words"),
+        (RELU | {"X.elem_type": [["FLOAT"], ["FLOAT", "INT32"]]}, "X.elem_type: expected words"),
+        (RELU | {"X.elem_type": np.array([[["FLOAT"]]])}, "X.elem_type: expected an array of 1 dimensions, found 3"),
+        (RELU | {"X.shape": [[2, 3], [[4]]]}, "X.shape: expected an array of 2 dimensions, found 3"),
+        (RELU | {"X.shape": np.array(2)}, "X.shape: expected an array of 2 dimensions, found 0"),
+        ({"X": specgate.descriptor({"op_type": "Relu"})}, "X: expected the columns X.elem_type"),
+        ([specgate.descriptor({"op_type": "Relu"})], "expected columns by the names of their fields.* a list of Descr"),
+        (None, "expected columns by the names of their fields"),
+    ],
+)
+def test_columns_of_another_form(columns: Any, message: str) -> None:
+    with pytest.raises(specgate.InputError, match=message):
+        specgate.accepts_many("Relu", columns, "onnx:17")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import specgate
+from specgate.pytest_plugin import assert_supported
 from specgate.spec.rulebook import rule_reference
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
 from specgate.validate.explain import explain_at
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 GATE = """\
 operator: GATE
@@ -179,10 +184,32 @@ def test_lowest_levels_by_side(gate) -> None:
     assert str(specgate.minimum(data, basis="both").levels) == "3.0..4.1"
 
 
-@pytest.mark.parametrize("basis", ["page", "", None, 3])
-def test_other_bases(one_hot, basis: Any) -> None:
-    with pytest.raises(specgate.InputError, match="expected the basis documented, observed or both, found"):
-        specgate.check(one_hot, "directml:4.1", basis)
+@pytest.mark.parametrize("basis", ["page", "observd", "", None, 3, ["both"], "\x1b[31m"])
+def test_every_function_rejects_other_bases(one_hot, basis: Any) -> None:
+    descriptors = pytest.importorskip("specgate.testing", reason="pip install hypothesis").descriptors
+    model = ROOT / "tests" / "data" / "models" / "embedding_torch.onnx"
+    read = specgate.descriptor(one_hot)
+    calls: list[Callable[[], object]] = [
+        lambda: specgate.check(one_hot, "directml:4.1", basis),
+        lambda: specgate.accepts_many("RELU", {}, "directml:4.1", basis),
+        lambda: specgate.lint(model, "onnx:17", basis),
+        lambda: specgate.minimum(one_hot, basis=basis),
+        lambda: specgate.minimum(model, basis=basis),
+        lambda: specgate.minimum(model, "directml", basis=basis),
+        lambda: accepts(read, "4.1", basis),
+        lambda: check_at(read, "4.1", basis),
+        lambda: assert_supported(model, "onnx:17", basis),
+        lambda: assert_supported(one_hot, "directml:4.1", basis),
+        lambda: descriptors("directml", "ONE_HOT", "4.1", basis=basis),
+    ]
+    for call in calls:
+        with pytest.raises(
+            specgate.InputError, match=r"^expected the basis documented, observed or both, found [^\x1b]*$"
+        ):
+            call()
+    for what in (one_hot, model):
+        with pytest.raises(specgate.InputError, match=r"^expected the basis documented or observed, found [^\x1b]*$"):
+            specgate.execute(what, {}, basis=basis)
 
 
 def test_the_default_accepts_only_what_both_take(openvino_one_hot) -> None:
