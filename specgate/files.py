@@ -17,7 +17,10 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Plain", "refuse_replaced", "refuse_shared", "refuse_unwritable", "write_bytes", "write_text", "writing"]
+__all__ = [
+    "Plain", "State", "refuse_replaced", "refuse_shared", "refuse_unwritable", "state_of", "unwritable", "write_bytes",
+    "write_text", "writing",
+]  # fmt: skip
 
 _NEW: Final = (
     os.O_WRONLY
@@ -42,12 +45,25 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         file.write(data)
 
 
+#: What two states of a file differ in if it was written or replaced between them.
+State = tuple[int, int, int, int]
+
+
+def state_of(status: os.stat_result) -> State:
+    """Return the device, inode, size and time of change of a file, by which a later change shows."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
 @contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def writing(
+    path: str | os.PathLike[str], *, replaces: State | None = None, lost: list[str] | None = None
+) -> Iterator[IO[bytes]]:
     """Give a file to write to, which is in its place once the block has ended without an exception.
 
     After any exception, also when it is interrupted, what was there before is still there, and nothing beside it.
-    Raises InputError for a folder, for what is no file at all, and where the system refuses.
+    replaces: the state of the file that was read; a file in another state is not replaced. lost: gets what the new file
+    could not keep of the one before: its owner, bits of its mode, extended attributes, hard links. Raises InputError
+    for a folder, for what is no file at all, and where the system refuses.
     """
     name = os.fspath(path)
     try:
@@ -63,14 +79,19 @@ def writing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         if found is None and os.path.basename(name) == "":  # noqa: PTH119
             raise OSError("expected a file, found the name of a folder")
         if found is None or stat.S_ISREG(found.st_mode):
-            with _replacing(place, found) as file:
+            with _replacing(place, found, replaces, [] if lost is None else lost) as file:
                 yield file
         else:
             with _opened(name, found) as file:
                 yield file
     except (OSError, ValueError) as error:  # ValueError: a name with a null character, for one
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"cannot be written: {reason}", file=name) from None
+        raise unwritable(name, error) from None
+
+
+def unwritable(name: str, error: OSError | ValueError) -> InputError:
+    """Return the error for a file that the system does not write, with the system's reason."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return InputError(f"cannot be written: {reason}", file=name)
 
 
 class Plain:
@@ -145,7 +166,9 @@ def _state(place: str) -> os.stat_result | None:
 
 
 @contextmanager
-def _replacing(place: str, found: os.stat_result | None) -> Iterator[IO[bytes]]:
+def _replacing(
+    place: str, found: os.stat_result | None, replaces: State | None, lost: list[str]
+) -> Iterator[IO[bytes]]:
     """Give a new file that takes the place of `found`, which is regular, or of nothing."""
     if found is not None and not os.access(place, os.W_OK):
         raise PermissionError(13, "Permission denied")
@@ -159,14 +182,52 @@ def _replacing(place: str, found: os.stat_result | None) -> Iterator[IO[bytes]]:
             raise
         with open(number, "wb") as file:  # noqa: PTH123
             if found is not None and sys.platform != "win32":
-                os.fchmod(number, stat.S_IMODE(found.st_mode) & 0o777)
+                _keep(place, number, found, lost)
             yield file
+        if replaces is not None and ((now := _state(place)) is None or state_of(now) != replaces):
+            raise OSError("the file has changed since it was read")
         os.replace(temporary, place)  # noqa: PTH105
         ours = False
     finally:
         if ours:
             with suppress(OSError):
                 os.unlink(temporary)  # noqa: PTH108
+
+
+def _keep(place: str, number: int, found: os.stat_result, lost: list[str]) -> None:
+    """Give the new file, open as `number`, what the one before has; `lost` gets what the system does not allow."""
+    new = os.fstat(number)
+    if (new.st_uid, new.st_gid) != (found.st_uid, found.st_gid):
+        for owner in (found.st_uid, -1):  # a user may often set the group alone
+            with suppress(OSError):
+                os.fchown(number, owner, found.st_gid)
+                break
+        new = os.fstat(number)
+        if new.st_uid != found.st_uid:
+            lost.append(f"its owner is now {new.st_uid}, not {found.st_uid}")
+        if new.st_gid != found.st_gid:
+            lost.append(f"its group is now {new.st_gid}, not {found.st_gid}")
+    for name, value in _attributes(place).items():
+        try:
+            os.setxattr(number, name, value)
+        except OSError:
+            if _attributes(number).get(name) != value:
+                lost.append(f"the extended attribute {name!r:.60} could not be kept")
+    os.fchmod(number, stat.S_IMODE(found.st_mode) & 0o777)  # after what may change it
+    if found.st_mode & (stat.S_ISUID | stat.S_ISGID):
+        lost.append("its set-user-ID and set-group-ID bits are not set any more")
+    if found.st_nlink > 1:
+        lost.append(f"its other names ({found.st_nlink - 1} hard links) still have the old content")
+
+
+def _attributes(file: str | int) -> dict[str, bytes]:
+    """Return the extended attributes of a file, access control lists among them; none where the system has none."""
+    if sys.platform != "linux":
+        return {}
+    try:
+        return {name: os.getxattr(file, name) for name in os.listxattr(file)}
+    except OSError:
+        return {}
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from specgate.errors import InputError
-from specgate.files import refuse_shared, write_bytes, write_text, writing
+from specgate.files import State, refuse_shared, state_of, write_bytes, write_text, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -271,3 +271,103 @@ def test_two_outputs_have_two_files(folder: Path) -> None:
             with pytest.raises(InputError, match="file of its own"):
                 refuse_shared([folder / "a", folder / other])
         refuse_shared([folder / "pipe", folder / "pipe"])
+
+
+def state(path: Path) -> State:
+    return state_of(path.stat())
+
+
+def test_a_file_that_was_replaced_meanwhile_is_not_overwritten(folder: Path) -> None:
+    path, other = folder / "model.onnx", folder / "export.onnx"
+    path.write_bytes(b"as it was read")
+    read = state(path)
+    other.write_bytes(b"a new export!!")
+    file = writing(path, replaces=read)
+    file.__enter__().write(b"ours")
+    other.replace(path)
+    with pytest.raises(InputError, match="cannot be written: the file has changed since it was read"):
+        file.__exit__(None, None, None)
+    assert path.read_bytes() == b"a new export!!"
+    assert names(folder) == ["model.onnx"]
+
+
+@pytest.mark.parametrize("change", ["written in place", "removed"])
+def test_other_changes_that_writing_notices(folder: Path, change: str) -> None:
+    path = folder / "model.onnx"
+    path.write_bytes(b"as it was read")
+    read = state(path)
+    if change == "removed":
+        path.unlink()
+    else:
+        path.write_bytes(b"longer than it was read")
+    with (
+        pytest.raises(InputError, match="the file has changed since it was read"),
+        writing(path, replaces=read) as file,
+    ):
+        file.write(b"ours")
+    assert names(folder) == ([] if change == "removed" else ["model.onnx"])
+    path.write_bytes(b"now")
+    with writing(path, replaces=state(path)) as file:
+        file.write(b"ours")
+    assert path.read_bytes() == b"ours"
+
+
+@posix_only
+def test_an_owner_is_kept(folder: Path) -> None:
+    path = folder / "model.onnx"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    try:
+        os.chown(path, 12345, 12346)
+    except OSError:
+        pytest.skip("OWNERS ARE NOT TRIED: only root may give files away")
+    lost: list[str] = []
+    with writing(path, lost=lost) as file:
+        file.write(b"new")
+    found = path.stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode), lost) == (12345, 12346, 0o640, [])
+
+
+@posix_only
+def test_what_cannot_be_kept_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder / "model.onnx"
+    path.write_bytes(b"old")
+    os.link(path, folder / "twin.onnx")
+    try:
+        os.chown(path, 12345, 12346)
+    except OSError:
+        pytest.skip("OWNERS ARE NOT TRIED: only root may give files away")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchown", refuse)
+    lost: list[str] = []
+    with writing(path, lost=lost) as file:
+        file.write(b"new")
+    assert lost == [
+        "its owner is now 0, not 12345",
+        "its group is now 0, not 12346",
+        "its other names (1 hard links) still have the old content",
+    ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Python has no extended attributes here")
+def test_extended_attributes_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder / "model.onnx"
+    path.write_bytes(b"old")
+    try:
+        os.setxattr(path, "user.origin", b"a download")
+    except OSError as error:
+        pytest.skip(f"EXTENDED ATTRIBUTES ARE NOT TRIED: {error}")
+    write_bytes(path, b"new")
+    assert os.getxattr(path, "user.origin") == b"a download"
+
+    def refuse(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "setxattr", refuse)
+    lost: list[str] = []
+    with writing(path, lost=lost) as file:
+        file.write(b"newer")
+    assert lost == ["the extended attribute 'user.origin' could not be kept"]

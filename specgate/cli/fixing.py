@@ -56,9 +56,11 @@ class Changing:
             self.diffs += made.file.diff()
         else:
             try:
-                write(made.file)
+                lost = write(made.file)
             except InputError as error:
                 return str(error)
+            for line in lost:
+                sys.stderr.write(f"specgate: note: {clean(f'{job.file}: {line}', 2000)}\n")
         self.gone += len(made.gone)
         self.files += 1
         made.report.fixed = made.gone

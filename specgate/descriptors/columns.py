@@ -63,16 +63,16 @@ class ColumnReader:
         found: dict[str, Any] = {}
         for path, raw in columns.items():
             info, place, member = self._placed(path)
-            raw = raw[()] if isinstance(raw, np.ndarray) and not raw.ndim else raw  # one value for all rows
-            if raw is None:
+            value = raw[()] if isinstance(raw, np.ndarray) and not raw.ndim else raw  # one value for all rows
+            if value is None:
                 continue
             if member is None and place is None:
-                self._put(found, info.name, self._field(info, raw, path), path)
+                self._put(found, info.name, self._field(info, value, path), path)
                 continue
             many = found.setdefault(info.name, {})
             if not isinstance(many, dict):
                 raise InputError(f"{info.name} is given already", place=path)
-            self._put(many, (place, member), self._member(info, member, raw, path), path)
+            self._put(many, (place, member), self._member(info, member, value, path), path)
         return {name: self._joined(name, parts) for name, parts in found.items()}
 
     @staticmethod

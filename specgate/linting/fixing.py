@@ -62,10 +62,15 @@ def fixed(job: Job, report: Report, wanted: Callable[[Report], list[Finding]]) -
     return Fixed(file, report, _missing(before, report))
 
 
-def write(file: Edited) -> None:
-    """Put a changed file in the place of the one that it was made of, whole or not at all; raise InputError."""
-    with writing(file.name) as out:
+def write(file: Edited) -> list[str]:
+    """Put a changed file in the place of the one that it was made of, whole or not at all; raise InputError.
+
+    Returns what the new file could not keep of the old one, such as its owner.
+    """
+    lost: list[str] = []
+    with writing(file.name, replaces=file.state, lost=lost) as out:
         file.copy_to(out)
+    return lost
 
 
 def _missing(report: Report, other: Report) -> list[Finding]:

@@ -44,9 +44,8 @@ def checked_pins(pins: object) -> dict[str, int]:
     for name, value in given.items():
         size = python_values(value)
         if not isinstance(name, str) or size.__class__ is not int or not 0 <= size <= _LARGEST:
-            raise InputError(
-                f"expected a pin of a dimension's name and its size, such as batch: 1, found {shown(name)}: {shown(size)}"
-            )
+            found = f"{shown(name)}: {shown(size)}"
+            raise InputError(f"expected a pin of a dimension's name and its size, such as batch: 1, found {found}")
         checked[name] = size
     return checked
 

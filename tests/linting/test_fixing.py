@@ -13,7 +13,9 @@ import pytest
 
 import specgate
 from specgate.cli import main
+from specgate.dialects.onnx.file.edited import EditedModel
 from specgate.dialects.onnx.file.wire import Reader
+from specgate.linting.fixing import write
 from specgate.verdict import Edit
 from tests.linting.models import FLOAT, INT64, chain, graph, helper, info, model, onnx, relu, weights
 
@@ -336,20 +338,43 @@ def test_a_file_stays_whole_where_writing_fails(tmp_path, monkeypatch, capsys):
     path = save(tmp_path / "m.onnx", chain("x", "y", value_info=[info("old")]))
     before = (tmp_path / "m.onnx").read_bytes()
 
-    def full(*_):
-        raise OSError(28, "No space left on device")
+    class Full:
+        def write(self, _):
+            raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("shutil.copyfileobj", full)
+    copy_to = EditedModel.copy_to
+    monkeypatch.setattr(EditedModel, "copy_to", lambda self, _out: copy_to(self, Full()))
     assert lint(path, "--fix") == 2
-    assert "No space left" in capsys.readouterr().err
+    assert "cannot be written: No space left" in capsys.readouterr().err
     assert (tmp_path / "m.onnx").read_bytes() == before
     assert [held.name for held in tmp_path.iterdir()] == ["m.onnx"]
 
 
-def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path):
-    from specgate.dialects.onnx.file.edited import EditedModel
-    from specgate.linting.fixing import write
+def test_a_file_that_is_replaced_while_it_is_copied_is_left_alone(tmp_path, monkeypatch, capsys):
+    path = save(tmp_path / "m.onnx", chain("x", "y", value_info=[info("old")]))
+    save(tmp_path / "export.onnx", chain("x", "m", "y", value_info=[info("old")]))
+    export = (tmp_path / "export.onnx").read_bytes()
+    copy_to = EditedModel.copy_to
 
+    def interrupted(self, out):
+        copy_to(self, out)
+        (tmp_path / "export.onnx").replace(path)
+
+    monkeypatch.setattr(EditedModel, "copy_to", interrupted)
+    assert lint(path, "--fix") == 2
+    assert "cannot be written: the file has changed since it was read" in capsys.readouterr().err
+    assert (tmp_path / "m.onnx").read_bytes() == export
+    assert [each.name for each in tmp_path.iterdir()] == ["m.onnx"]
+
+
+def test_hard_links_that_a_fix_breaks_are_said(tmp_path, capsys):
+    path = save(tmp_path / "m.onnx", chain("x", "y", value_info=[info("old")]))
+    (tmp_path / "twin.onnx").hardlink_to(path)
+    assert lint(path, "--fix") == 0
+    assert f"specgate: note: {path}: its other names (1 hard links) still have" in capsys.readouterr().err
+
+
+def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path):
     path = save(tmp_path / "m.onnx", chain("x", "y", value_info=[info("old")]))
     file = EditedModel(path, [Edit((("graph", 0), ("value_info", 0)), expected="old")])
     save(tmp_path / "m.onnx", chain("x", "m", "y", value_info=[info("old")]))

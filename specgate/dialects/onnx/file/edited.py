@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import contextmanager
 from itertools import groupby
 from typing import IO, TYPE_CHECKING, BinaryIO, Final, cast
@@ -12,6 +11,7 @@ from specgate.dialects.onnx.file.edit import Cut, Spliced, cuts
 from specgate.dialects.onnx.file.model import opened, read_open
 from specgate.dialects.onnx.file.varints import WireError
 from specgate.errors import InputError
+from specgate.files import State, state_of, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ class EditedModel:
     def __init__(self, name: str, edits: Iterable[Edit], before: EditedModel | None = None) -> None:
         self.name = name
         self.rounds: list[list[Cut]] = [] if before is None else list(before.rounds)
-        self.state: tuple[int, ...] | None = None if before is None else before.state
+        self.state: State | None = None if before is None else before.state
         with self._opened() as (file, size):
             try:
                 self.rounds.append(cuts(file, size, edits))
@@ -49,7 +49,7 @@ class EditedModel:
     def _opened(self) -> Iterator[tuple[BinaryIO, int]]:
         with opened(self.name) as (file, whole):
             status = os.fstat(file.fileno())
-            state = (status.st_dev, status.st_ino, whole, status.st_mtime_ns)
+            state = state_of(status)
             if self.state not in {None, state}:
                 raise InputError("the file has changed meanwhile", file=self.name)
             self.state = state
@@ -69,8 +69,16 @@ class EditedModel:
 
     def copy_to(self, out: IO[bytes]) -> None:
         """Write the file as it will be."""
-        with self._opened() as (file, _):
-            shutil.copyfileobj(file, out, _BLOCK)
+        with self._opened() as (file, size):
+            copied = 0
+            while block := file.read(_BLOCK):
+                copied += len(block)
+                try:
+                    out.write(block)
+                except OSError as error:  # of the file that is written: `_opened` would say that it cannot be read
+                    raise unwritable(self.name, error) from None
+            if copied != size:
+                raise InputError("the file has changed meanwhile", file=self.name)
 
     def diff(self) -> list[str]:
         """Return what changes: by the message that it is in, as protobuf's text format has it."""
