@@ -146,8 +146,9 @@ def executed(parser: argparse.ArgumentParser) -> None:
         "--output",
         action="append",
         default=[],
-        metavar="NAME=FILE.npy",
-        help="save an output array; repeat for several",
+        metavar="NAME=FILE",
+        help="save an output: as .npy, or as JSON where FILE ends in .json (sequences, maps, texts); - is standard "
+        "output; repeat for several",
     )
     parser.add_argument(
         "--max-bytes", type=int, metavar="N", help="what may be held in memory at a time (default: 2 GiB, 2147483648)"

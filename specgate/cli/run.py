@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from specgate.cli.outputs import STDOUT, deliver
 from specgate.cli.progress import progress
 from specgate.descriptors.files import loaded, one_of, placed
 from specgate.descriptors.read import read_text_file
 from specgate.dialects import document_package, model_owner, package
 from specgate.errors import Error, InputError
-from specgate.files import Plain, refuse_replaced, refuse_shared, writing
+from specgate.files import refuse_replaced, refuse_shared
 from specgate.linting.given import TEXT, argument, standard_input
+from specgate.report.clean import clean
 from specgate.targets import parse_target
 
 if TYPE_CHECKING:
@@ -37,8 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Execute the file and print (or save) its outputs."""
     inputs = {name: _load(path) for name, path in _by_name(arguments.input, "--input").items()}
     wanted = _by_name(arguments.output, "--output")
-    refuse_shared(wanted.values())
-    refuse_replaced(wanted.values(), [arguments.file])
+    files = [path for path in wanted.values() if path != STDOUT]
+    if len(wanted) - len(files) > 1:
+        raise InputError("expected one output on standard output, found '-' for several")
+    refuse_shared(files)
+    refuse_replaced(files, [arguments.file, *(path for _, path in map(_named, arguments.input))])
     target = parse_target(arguments.target) if arguments.target else None
     given = standard_input() if arguments.file == "-" else argument(arguments.file)
     owner = model_owner(arguments.file) if given is None else package(given.kind) if given.kind != TEXT else None
@@ -46,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         with _as_file(arguments.file, given, (*owner.suffixes, "")[0]) as file:
             if arguments.compare:
                 return _compared(owner, file, inputs, target, arguments, wanted)
-            _deliver(_executed(file, inputs, target, arguments), wanted, shown=True)
+            deliver(_executed(file, inputs, target, arguments), wanted, shown=True)
         return 0
     if arguments.compare:
         raise InputError(
@@ -63,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         outputs = _executed(descriptor, inputs, target, arguments)
     except InputError as error:
         raise InputError(error.message, file=error.file or name, place=error.place) from None
-    _deliver(outputs, wanted, shown=True)
+    deliver(outputs, wanted, shown=True)
     return 0
 
 
@@ -86,7 +91,7 @@ def _executed(
 
 
 def _write_note(line: str) -> None:
-    sys.stderr.write(f"specgate: note: {line}\n")
+    sys.stderr.write(f"specgate: note: {clean(line, None)}\n")
 
 
 def _compared(
@@ -106,8 +111,8 @@ def _compared(
             file, inputs, arguments.compare, target, budget=budget,
             on_node=lambda done, total: told(done, total, "comparing"),
         )  # fmt: skip
-    _deliver(found.outputs, wanted, shown=False)
-    sys.stdout.write("\n".join(found.lines()) + "\n")
+    deliver(found.outputs, wanted, shown=False)
+    _print("\n".join(clean(line, 2000) for line in found.lines()))
     return 1 if found.found else 0
 
 
@@ -145,15 +150,21 @@ def _document(
         document,
         name,
         target.level if target else None,
-        out=print,
+        out=_print,
         write_files=arguments.write_files,
         budget=budget_of(arguments.max_bytes, arguments.max_seconds),
         basis=arguments.basis,
     )
     for note in outputs.notes:
         _write_note(note)
-    _deliver(outputs, wanted, shown=False)
+    deliver(outputs, wanted, shown=False)
     return 0
+
+
+def _print(text: str) -> None:
+    """Print lines that may hold a file's names, as text that neither a terminal nor a CI server obeys."""
+    for line in text.split("\n"):
+        sys.stdout.write(f"{clean(line, None)}\n")
 
 
 def _by_name(texts: list[str], option: str) -> dict[str, str]:
@@ -186,31 +197,3 @@ def _load(path: str) -> NDArray[Any]:
     if not isinstance(array, np.ndarray):
         raise InputError("expected one array (.npy), found an archive", file=path)
     return array
-
-
-def _deliver(outputs: Mapping[str, NDArray[Any]], wanted: Mapping[str, str], *, shown: bool) -> None:
-    for name, path in wanted.items():
-        if name not in outputs:
-            raise InputError(f"no output {name!r:.80}; there are: {', '.join(outputs)}")
-        if isinstance(outputs[name], np.ma.MaskedArray):
-            raise InputError(f"{name} has elements that the page leaves undefined, so it cannot be saved as .npy")
-        _save(path, outputs[name])
-    if not shown:
-        return
-    for name, array in outputs.items():
-        if name not in wanted:
-            sys.stdout.write(f"{name}: {array.dtype} {list(array.shape)}\n{_text(array)}\n")
-
-
-def _text(array: NDArray[Any]) -> str:
-    text = np.array2string(array, threshold=200, max_line_width=100)
-    if isinstance(array, np.ma.MaskedArray):
-        return (
-            f"{array.filled('undefined') if array.dtype == object else text}\n(-- marks what the page leaves undefined)"
-        )
-    return text
-
-
-def _save(path: str, array: NDArray[Any]) -> None:
-    with writing(path) as file:
-        np.save(Plain(file), array, allow_pickle=False)
