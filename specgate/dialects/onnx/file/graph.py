@@ -283,6 +283,9 @@ def _shape(reader: Reader, spans: list[Span]) -> tuple[int | str | None, ...]:
         size = None
         for _, value, _ in reader.fields([(begin, end)], dimension):  # a oneof: the last one stands
             size = None if value == "" else value
+        if isinstance(size, int) and size < 0:
+            size = None
+            reader.negative_sizes.append(begin)
         shape.append(size)
     return tuple(shape)
 

@@ -91,6 +91,7 @@ def _read(file: BinaryIO, size: int, name: str) -> OnnxModel:
         if other := recognised(file.read(SNIFFED_BYTES)):
             raise InputError(f"expected a binary ONNX model, found {other}", file=name, place="byte 0") from None
         raise InputError(error.message, file=name, place=_place(file, size, error.offset)) from None
+    model.negative_size = _place(file, size, reader.negative_sizes[0]) if reader.negative_sizes else None
     model.oddities = [f"{_place(file, size, at)}: {odd}" for at, odd in sorted(reader.oddities.items())]
     return model
 

@@ -93,9 +93,9 @@ class Source(Reader):
         if len(end) <= MAX_END_BYTES and not node.duplicates and all(data in _attributes for data in attributes):
             keep(_ends, end, End(node.op_type, node.domain, node.attributes, bare), MAX_SHARED)
 
-    def _said(self) -> tuple[int, int]:
-        return len(self.oddities), len(self.pending)
+    def _said(self) -> tuple[int, int, int]:
+        return len(self.oddities), len(self.pending), len(self.negative_sizes)
 
-    def _silent(self, before: tuple[int, int]) -> bool:
+    def _silent(self, before: tuple[int, int, int]) -> bool:
         """Whether nothing odd was found since, nor what is still to be walked through, as far as that is counted."""
         return self._said() == before and len(self.oddities) < MAX_ODDITIES

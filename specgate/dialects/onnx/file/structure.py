@@ -191,6 +191,7 @@ class OnnxModel:
     the file has them.
     `training` has the graphs (initialization, algorithm) of each TrainingInfoProto that it has. `oddities` are bytes
     that protobuf takes and no writer means, each with its place: names that are no UTF-8, fields of a wrong type.
+    `negative_size` is the place of the first size below 0, which counts as unknown.
     """
 
     ir_version: int | None = None
@@ -205,4 +206,5 @@ class OnnxModel:
     functions: list[OnnxFunction] = field(default_factory=list)
     training: list[tuple[OnnxGraph, OnnxGraph]] = field(default_factory=list)
     file: str | None = None
+    negative_size: str | None = field(default=None, compare=False, repr=False)
     oddities: list[str] = field(default_factory=list, compare=False, repr=False)

@@ -53,12 +53,24 @@ Field = tuple[str, Any, int]
 class Reader:
     """Reads the fields of messages from a seekable binary file of `size` bytes, one block at a time.
 
+    `negative_sizes` has the bytes of dimensions with a size below 0, which counts as unknown.
     `oddities` has by byte what was read as protobuf reads it and is hardly what was meant, the first MAX_ODDITIES.
     `left` is the memory that may still be taken. `pending` has the messages that are still to be walked through: begin,
     end, type and how deep they lie.
     """
 
-    __slots__ = ("_base", "_buffer", "_file", "_level", "_safe", "left", "oddities", "pending", "size")
+    __slots__ = (
+        "_base",
+        "_buffer",
+        "_file",
+        "_level",
+        "_safe",
+        "left",
+        "negative_sizes",
+        "oddities",
+        "pending",
+        "size",
+    )
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self.size = size
@@ -67,6 +79,7 @@ class Reader:
         self._base = self._safe = 0
         self.left = MAX_MEMORY_BYTES
         self.oddities: dict[int, str] = {}
+        self.negative_sizes: list[int] = []
         self.pending: list[tuple[int, int, str, int]] = []
         self._level = 0  # of the message that is walked through
 

@@ -26,6 +26,7 @@ from specgate.dialects.onnx.lint.types import (
     contradictions,
     known_type,
     nameless,
+    negative_sizes,
     pin_sizes,
 )
 from specgate.dialects.onnx.lint.units import NodeUnits, Row, location
@@ -111,6 +112,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     graph.findings.extend(import_findings(model, walked))
     graph.custom = custom_operators(model, walked, settings.custom_domains)
     graph.findings.extend(pin_sizes(model, settings.pins))
+    graph.findings.extend(negative_sizes(model))
     asked: Callable[[], inference.Inferred] = inference.Inferred
     if settings.infer and model.graph.nodes:
         if inference.installed():

@@ -57,6 +57,7 @@ RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "output-missing": ("note", "a graph has outputs", _OURS),
     "output-required": ("error", "a node names every output that its operator always has", _CHECKER),
     "output-undefined": ("error", "a graph's output is a value of that very graph", _IR),
+    "size-negative": ("note", "a stated size is 0 or more; runtimes read others as unknown", _OURS),
     "pin-unknown": ("note", "a dimension that is given a size has that name in the model", _OURS),
     "stated-shape": ("warning", "sizes that the file states agree with those that its operators give", _OURS),
     "stated-type": ("warning", "types that the file states agree with those that its operators give", _OURS),

@@ -29,6 +29,7 @@ __all__ = [
     "held_constant",
     "known_type",
     "merged",
+    "negative_sizes",
     "pin_sizes",
     "pinless",
     "settled",
@@ -82,6 +83,13 @@ def pin_sizes(model: OnnxModel, pins: Mapping[str, int]) -> Iterator[Finding]:
             listed = ", ".join(shown(known) for known in list(names)[:8]) + (" …" if len(names) > 8 else "")
             message = f"no dimension has the name {shown(name)}, which was given a size; known: {listed or 'none'}"
             yield finding("pin-unknown", "note", message, (model.file, "model", None))
+
+
+def negative_sizes(model: OnnxModel) -> Iterator[Finding]:
+    """Yield one finding for all sizes below 0 that a model states."""
+    if model.negative_size is not None:
+        message = f"{model.negative_size} has a size below 0, which counts as unknown, like all such sizes of the model"
+        yield finding("size-negative", "note", message, (model.file, "model", None))
 
 
 def pinless(name: str) -> bool:

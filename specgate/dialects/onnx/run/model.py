@@ -50,8 +50,9 @@ def run_model(
     an input with an initializer may be left out. Sequences are lists, maps are dicts, an optional is a value or None.
     target: a runtime up to this opset; a model that imports a newer one is refused. budget: of the values that are
     alive, the kernels' work and the time. evaluate, watch: see `Run`. on_node: gets how many nodes of how many of the
-    main graph are done. model: what was read of the file, if it was. basis: whose values. Raises InputError; NoTable
-    and NoKernel name the node that has neither table nor kernel.
+    main graph are done. model: what was read of the file, if it was. basis: whose values. `notes` of the result name
+    sizes that the file states wrongly: they count as unknown. Raises InputError; NoTable and NoKernel name the node
+    that has neither table nor kernel.
     """
     budget = memory.budget_of() if budget is None else budget
     model = read_model(path) if model is None else model
@@ -67,7 +68,12 @@ def run_model(
         values.take(scope, arrays)
         execute_nodes(scope)
         outputs = {info.name: values.output(scope, info) for info in graph.outputs}
-        return Outputs(outputs, notes=counted_notes(run.notes))
+        sizes = (
+            []
+            if model.negative_size is None
+            else [f"{model.negative_size} has a size below 0; such sizes count as unknown"]
+        )
+        return Outputs(outputs, notes=(*sizes, *values.notes, *counted_notes(run.notes)))
 
 
 def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
@@ -90,12 +96,14 @@ def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
 class _Values:
     """Inputs and outputs of the main graph, held against what it declares.
 
-    symbols: what size each name of a size has, and in which value it was met first.
+    symbols: what size each name of a size has, and in which value it was met first. notes: how outputs differ from the
+    shapes that the file states.
     """
 
     def __init__(self, run: Run) -> None:
         self.run, self.tables = run, run.tables
         self.symbols: dict[str, tuple[int, str]] = {}
+        self.notes: list[str] = []
 
     def take(self, scope: Scope, arrays: Mapping[str, Any]) -> None:
         """Take inputs, which may replace an initializer of their name, and note the initializers."""
@@ -143,7 +151,7 @@ class _Values:
                 raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
 
     def output(self, scope: Scope, info: OnnxValueInfo) -> Any:
-        """Return one output of the graph, held against its declaration."""
+        """Return one output of the graph, whose type must be the declared one; another shape is noted."""
         with at_place(f"output {info.name[:60]!r}"):
             if info.name not in scope.values and info.name not in scope.tensors:
                 raise InputError("is computed by no node")
@@ -152,7 +160,10 @@ class _Values:
                 word = type_of(value, self.tables)
                 if declared.elem_type not in {None, "UNDEFINED", word}:
                     raise InputError(f"is computed as {word}, but {declared.elem_type} is declared")
-                self._hold_shape(value, declared, info.name)
+                try:
+                    self._hold_shape(value, declared, info.name)
+                except InputError as error:  # runtimes warn of it, and what is computed stands
+                    self.notes.append(f"output {plain_name(info.name)!s:.80} {error.message}")
             return plain(value)
 
 
