@@ -1,4 +1,7 @@
-"""Targets: a dialect at a level, by level or by the name of a release, redistributable or runtime that users know."""
+"""Targets: a dialect at a level, by level or by the name of a release, redistributable or runtime that users know.
+
+Over 300 lines: every spelling of a target is read here.
+"""
 
 from __future__ import annotations
 
@@ -125,6 +128,7 @@ def _parse(text: str) -> Target:
         own = _implementation(name.lower(), wanted)
         if own is not None:
             return own
+        _refuse_abbreviation(name, wanted)
     table = dialect(known or name)
     return _of(table, wanted) or _unknown(table, wanted, text)
 
@@ -191,11 +195,23 @@ def _of(table: Dialect, wanted: str) -> Target | None:
 def _unknown(table: Dialect, wanted: str, text: str) -> Target:
     _refuse_unstated(table, wanted)
     names = [*table.levels, *(str(entry["name"]) for entry in table.environments)]
-    from difflib import get_close_matches  # few names are wrong
+    from specgate.near_names import near_versions  # few names are wrong
 
-    near = get_close_matches(wanted, names, 3)
+    near = near_versions(wanted, names)[-_LISTED:]
     hint = f"did you mean {' or '.join(near)}?" if near else f"levels: {', '.join(table.levels)}"
     raise InputError(f"unknown target {text!r:.80}: no {table.level_word} or release of {table.tables.title}; {hint}")
+
+
+def _refuse_abbreviation(name: str, wanted: str) -> None:
+    """Raise InputError for a name that abbreviates others, such as ``dml``, with the targets that it may mean."""
+    from specgate.dialects import packages
+    from specgate.near_names import abbreviated  # few names are wrong
+
+    runtimes = {str(row["target"]).partition(":")[0] for one in packages() for row in one.runtime_rows()}
+    near = abbreviated(name, [*dialect_names(), *sorted(runtimes, key=lambda each: (len(each), each))])
+    if near:
+        meant = " or ".join(f"{each}:{wanted:.40}" for each in near[:_LISTED])
+        raise InputError(f"unknown dialect {name!r:.60}; did you mean {meant}?")
 
 
 def _refuse_unstated(table: Dialect, wanted: str) -> None:

@@ -81,7 +81,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no dialect": (":4.1", "unknown dialect ''; expected one of directml, onnx, openvino"),
     "empty": ("", "expected a target DIALECT:LEVEL such as"),
     "unknown dialect": ("tflite:3", "unknown dialect 'tflite'; expected one of directml, onnx, openvino"),
-    "unknown level": ("directml:9.9", "unknown target 'directml:9.9': no feature level or release of DirectML; levels: 1.0, 2.0"),
+    "unknown level": ("directml:9.9", "unknown target 'directml:9.9': no feature level or release of DirectML; did you mean 6."),
     "near miss": ("directml:windows-11-22h1", "unknown target 'directml:windows-11-22h1': no feature level or release of DirectML; did you mean windows-11-22h2 or"),
     "opset of a feature level": ("directml:opset4.1", "unknown target 'directml:opset4.1'"),
     "opset twice": ("openvino:opsetopset13", "unknown target 'openvino:opsetopset13'"),

@@ -224,8 +224,7 @@ class ColumnReader:
             keys = [None if item is None else len(item) if many else 1 for item in raw]
             return Ragged(raw, keys, lambda items: self._worded(np.array(items, object), spelt, path))
         source = self._worded(raw, spelt, path)
-        if source.words.codes.ndim != 1 + int(many):
-            found = source.words.codes.ndim
+        if (found := source.words.codes.ndim) != 1 + int(many):
             raise InputError(f"expected an array of {1 + int(many)} dimensions, found {found}", place=path)
         self._counted(len(source.words.codes), path)
         return source

@@ -138,10 +138,6 @@ def whole_numbers(record: type[Any]) -> bool:
     return all(getattr(kind, "__forward_arg__", kind) in {int, "int"} for kind in kinds)
 
 
-#: The classes of most values, which hold nothing else.
-_ATOMS: Final = frozenset({int, float, str, bool, bytes, type(None)})
-
-
 class TensorDesc(NamedTuple):
     """One tensor of a descriptor; build it with `tensor`.
 
@@ -198,7 +194,11 @@ def tensor(
         flags,
         None if value is None else tuple(value),
     )
-    return _without_arrays(made) if _holds_array(made) else made
+    if "numpy" not in sys.modules:
+        return made
+    from specgate.descriptors.python_values import without_arrays
+
+    return without_arrays({"": made})[""]  # type: ignore[no-any-return]
 
 
 def integer_limits(bits: int, *, signed: bool) -> tuple[int, int]:
@@ -263,8 +263,10 @@ class Descriptor:
     def __post_init__(self) -> None:
         if self.plain:
             return
-        if "numpy" in sys.modules and any(map(_holds_array, self.fields.values())):
-            self.fields = {name: _without_arrays(value) for name, value in self.fields.items()}
+        if "numpy" in sys.modules:
+            from specgate.descriptors.python_values import without_arrays
+
+            self.fields = without_arrays(self.fields)
         self.plain = not self.oddities and all(_plain(value) for value in self.fields.values())
 
     def tensors(self) -> Iterator[tuple[str, TensorDesc]]:
@@ -279,29 +281,6 @@ class Descriptor:
     def known_elements(self) -> int:
         """How many elements all tensors have together as far as their sizes are known numbers."""
         return sum(tensor.known_elements for _, tensor in self.tensors())
-
-
-def _holds_array(value: Any) -> bool:
-    """Whether an attribute, or a size of a tensor, is an array or a scalar of numpy; elements of constants may be."""
-    if value.__class__ in _ATOMS:
-        return False
-    if value.__class__ is TensorDesc:
-        return any(part.__class__ not in _ATOMS and _holds_array(part) for part in value[1:-1])
-    if value.__class__ is list or value.__class__ is tuple:
-        return any(item.__class__ not in _ATOMS and _holds_array(item) for item in value)
-    return hasattr(value, "dtype") and hasattr(value, "tolist")
-
-
-def _without_arrays(value: Any) -> Any:
-    from specgate.descriptors.python_values import python_values  # few descriptors are made of arrays
-
-    if value.__class__ is TensorDesc:
-        sizes, strides, *numbers = (python_values(part) for part in value[1:-1])
-        as_tuple = [part if part is None else tuple(part) for part in (sizes, strides)]
-        return TensorDesc(value.type, *as_tuple, *numbers, value.value)
-    if value.__class__ is list or value.__class__ is tuple:
-        return value.__class__(map(_without_arrays, value))
-    return python_values(value)
 
 
 def _plain(value: Any) -> bool:

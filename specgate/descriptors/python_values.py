@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["is_array_value", "python_values"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["is_array_value", "python_values", "without_arrays"]
 
 _MAX_DEPTH: Final = 200
+_ELEMENTS: Final = "value"  # of a constant tensor
 _PLAIN: Final = frozenset({int, float, str, bool, bytes, type(None)})
 
 
@@ -29,3 +33,32 @@ def python_values(value: Any, depth: int = _MAX_DEPTH) -> Any:
         same = all(new is old for new, old in zip(items, value, strict=True))
         return value if same else value.__class__(items)
     return value
+
+
+def without_arrays(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields of a descriptor with Python values, the same object where they have no arrays.
+
+    Elements of constants stay as they are: they may be many, and are never compared with others.
+    """
+    if not any(map(_holds_array, fields.values())):
+        return fields
+    return {name: _plain(value) for name, value in fields.items()}
+
+
+def _holds_array(value: Any) -> bool:
+    if value.__class__ in _PLAIN:
+        return False
+    if names := getattr(value, "_fields", None):  # a tensor or a record
+        return any(_holds_array(part) for name, part in zip(names, value, strict=True) if name != _ELEMENTS)
+    if value.__class__ is list or value.__class__ is tuple:
+        return any(item.__class__ not in _PLAIN and _holds_array(item) for item in value)
+    return is_array_value(value)
+
+
+def _plain(value: Any) -> Any:
+    if names := getattr(value, "_fields", None):
+        parts = (part if name == _ELEMENTS else python_values(part) for name, part in zip(names, value, strict=True))
+        return value.__class__(*(tuple(part) if isinstance(part, list) else part for part in parts))
+    if value.__class__ is list or value.__class__ is tuple:
+        return value.__class__(map(_plain, value))
+    return python_values(value)

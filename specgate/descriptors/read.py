@@ -17,12 +17,19 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
 
-__all__ = ["load_document", "read_dict", "read_text_file", "write_dict"]
+__all__ = ["load_document", "read_dict", "read_text_file", "source_code", "write_dict"]
 
 MAX_FILE: Final = 64 * 2**20
 #: How text in UTF-16 begins, as PowerShell 5 writes what it redirects.
 UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 MAX_DEPTH: Final = 200
+_CPP: Final = "C or C++ source: `specgate export cpp` writes a header that checks descriptors inside the program"
+#: What files of programs are, by their suffixes.
+_SOURCES: Final = {
+    **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl"), _CPP),
+    ".cs": "C# source: `specgate export csharp` writes a class that reads descriptors inside the program",
+    ".py": "Python source: call specgate.check or specgate.lint in it",
+}
 _MAX_PLACED: Final = 2**20  # characters of a text that is parsed as YAML for a line
 
 
@@ -71,8 +78,15 @@ def not_utf8(error: UnicodeDecodeError, file: str) -> InputError:
     return InputError("expected UTF-8 text", file=file, place=f"byte {error.start}")
 
 
+def source_code(path: str) -> str | None:
+    """Return what a file is whose suffix is that of a program's source, with what checks its descriptors; else None."""
+    return _SOURCES.get(os.path.splitext(path)[1].lower())  # noqa: PTH122  # no pathlib on the cold path
+
+
 def read_text_file(path: str) -> str:
     """Return a text file's content; raise InputError for what is no regular, readable UTF-8 file of sane size."""
+    if source := source_code(path):
+        raise InputError(f"expected a descriptor or a model, found {source}", file=path)
     try:
         state = os.stat(path)  # noqa: PTH116  # before opening: a FIFO would block
         if not stat.S_ISREG(state.st_mode):

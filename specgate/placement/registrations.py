@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
 from specgate.errors import InputError
+from specgate.near_names import near_versions
 from specgate.placement.ranges import bounds
 from specgate.placement.scopes import MAIN_DOMAIN, operator_scope
 from specgate.rules.parse import parse
@@ -192,7 +192,7 @@ def release_named(package: str, name: str) -> KnownRelease:
     if found:
         return found[-1]
     names = [known.release for known in every]
-    near = difflib.get_close_matches(str(wanted), names, 3) or [names[0], names[-1]]
+    near = near_versions(str(wanted), names) or [names[0], names[-1]]
     raise InputError(f"unknown release {shown(name)} of {package}; did you mean {' or '.join(near)}?")
 
 
@@ -204,7 +204,7 @@ def minor_release(release: str) -> str:
     known = {patch for every in tables["releases"].get(minor, {}).get("packages", {}).values() for patch in every}
     if minor in names and (release == minor or release in known):
         return minor
-    near = sorted(known) or difflib.get_close_matches(minor, names, 3) or [names[0], names[-1]]
+    near = sorted(known) or near_versions(minor, names) or [names[0], names[-1]]
     raise InputError(f"unknown release {shown(release)} of {tables['title']}; did you mean {' or '.join(near)}?")
 
 

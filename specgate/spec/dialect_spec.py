@@ -293,10 +293,10 @@ class Dialect:
     def check_level(self, level: str) -> None:
         """Raise InputError when `level` is not one of this dialect's."""
         if level not in self.position:
-            from difflib import get_close_matches  # few names are wrong
+            from specgate.near_names import near_versions  # few names are wrong
 
-            near = get_close_matches(level, self.levels, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            near = near_versions(level, self.levels)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
             known = ", ".join(self.levels)
             raise InputError(f"unknown {self.level_word} {level!r:.40} of {self.name}; expected one of {known}{hint}")
 
@@ -324,9 +324,9 @@ class Dialect:
         """Return an operator's spec; raise NoTable when there is none."""
         if name not in self._operators:
             if name not in self.tables.operators:
-                from difflib import get_close_matches  # few names are wrong
+                from specgate.near_names import near_operators  # few names are wrong
 
-                near = get_close_matches(name, [one for one in self.tables.operators if one not in self.stands_for], 1)
+                near = near_operators(name, [one for one in self.tables.operators if one not in self.stands_for])
                 raise NoTable(
                     f"{self.name} has no table for {name!r:.80}" + (f"; did you mean {near[0]}?" if near else "")
                 )

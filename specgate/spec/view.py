@@ -56,12 +56,11 @@ def operator_named(dialect_name: str, name: str) -> OperatorSpec:
 
 def no_operator(name: str) -> NoTable:
     """Return the error that no dialect has an operator, with those whose names are almost so."""
-    from difflib import get_close_matches  # few names are wrong
+    from specgate.near_names import near_operators  # few names are wrong
 
     near = []
     for each in dialect_names():
-        known = {operator.lower(): operator for operator in dialect(each).tables.operators}
-        near += [f"{each}/{known[match]}" for match in get_close_matches(name.lower(), known, 1, 0.8)]
+        near += [f"{each}/{match}" for match in near_operators(name, list(dialect(each).tables.operators))]
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     return NoTable(f"no dialect has a table for {name!r:.80}{hint}")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from specgate.collecting import gc_paused
+from specgate.descriptors.read import source_code
 from specgate.dialects.onnx.file.formats import SNIFFED_BYTES, recognised
 from specgate.dialects.onnx.file.graph import domain_of, read_attribute, read_graph, read_node, read_value_info
 from specgate.dialects.onnx.file.locate import locate
@@ -88,7 +89,7 @@ def _read(file: BinaryIO, size: int, name: str) -> OnnxModel:
             reader.walk(PROTO)
     except WireError as error:
         file.seek(0)
-        if other := recognised(file.read(SNIFFED_BYTES)):
+        if other := source_code(name) or recognised(file.read(SNIFFED_BYTES)):
             raise InputError(f"expected a binary ONNX model, found {other}", file=name, place="byte 0") from None
         raise InputError(error.message, file=name, place=_place(file, size, error.offset)) from None
     model.negative_size = _place(file, size, reader.negative_sizes[0]) if reader.negative_sizes else None

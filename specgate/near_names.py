@@ -1,0 +1,89 @@
+"""The names that a wrong one may have meant: of operators, and of levels and releases."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+__all__ = ["abbreviated", "near_operators", "near_versions"]
+
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_VERSION: Final = re.compile(r"[A-Za-z]*(\d{1,9}(?:\.\d{1,9})*)")
+_ALMOST: Final = 0.9
+_LONGEST: Final = 80
+
+
+def near_operators(wanted: str, names: Collection[str]) -> list[str]:
+    """Return the operator that `wanted` most likely means, in a list; an empty one where none is like it.
+
+    Case, underscores and what a vendor's structures add to a name (``DML_…_OPERATOR_DESC``) do not count; the words of
+    a short name may be some of an operator's words (``ADD`` of ``ELEMENT_WISE_ADD``).
+    """
+    from difflib import get_close_matches  # few names are wrong
+
+    wanted = wanted[:_LONGEST]
+    folded = {_folded(name): name for name in names}
+    for spelt in (_folded(wanted), _folded(wanted).rstrip("0123456789")):
+        if spelt in folded:
+            return [folded[spelt]]
+    if almost := get_close_matches(wanted, names, 1, _ALMOST):
+        return almost
+    words = {name: _words(name) for name in names}
+    known = {word for each in words.values() for word in each}
+    asked = _words(wanted)
+    meant = [word for word in asked if word in known]
+    if meant == asked:
+        holding = [name for name, each in words.items() if all(word in each for word in meant)]
+    else:
+        holding = [name for name, each in words.items() if "".join(each) == "".join(meant)]
+    if meant and holding:
+        return [min(holding, key=lambda name: (len(words[name]), words[name][-len(meant) :] != meant, name))]
+    return get_close_matches(wanted, names, 1)
+
+
+def _folded(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def near_versions(wanted: str, names: Sequence[str]) -> list[str]:
+    """Return the versions that a wrong one may have meant, as `names` spell them, from the oldest on.
+
+    ``5``: every 5.x; else the next ones below and above, so the newest where it is beyond all. Of text that is no
+    version, those that are spelt almost so.
+    """
+    key = _key(wanted[:_LONGEST])
+    if key is None:
+        from difflib import get_close_matches
+
+        return get_close_matches(wanted[:_LONGEST], names, 3)
+    known = sorted((each, name) for name in names if (each := _key(name)) is not None)
+    within = [name for each, name in known if each[: len(key)] == key]
+    if within:
+        return within
+    alike = [pair for pair in known if len(pair[0]) == len(key)] or known
+    below = [name for each, name in alike if each < key]
+    above = [name for each, name in alike if each > key]
+    return [*below[-1:], *above[:1]]
+
+
+def _key(name: str) -> tuple[int, ...] | None:
+    found = _VERSION.fullmatch(name)
+    return None if found is None else tuple(map(int, found[1].split(".")))
+
+
+def abbreviated(wanted: str, names: Iterable[str]) -> list[str]:
+    """Return the names that `wanted` may abbreviate: they begin alike and have all its letters in order (``dml``)."""
+    letters = wanted[:_LONGEST].lower()
+    return [name for name in names if letters[:1] == name[:1] and _in_order(letters, name)]
+
+
+def _in_order(letters: str, name: str) -> bool:
+    rest = iter(name)
+    return len(letters) > 1 and all(letter in rest for letter in letters)
