@@ -56,12 +56,17 @@ class Edit:
     """A change of a model's file, which does away with a finding, perhaps with others.
 
     path: the steps to it, from the outermost message on: a field's name and its number among those of this name.
-    number: what is written there, None to take the field out. expected: the name (or domain) of the latter.
+    number or text: what is written there, neither to take the field out. expected: the name (or domain) of the latter,
+    or the text that is there now. added: whole fields to put into the message that the path leads to, at its end or
+    with `ahead` at its beginning; `text` says then what they are.
     """
 
     path: tuple[tuple[str, int], ...]
     number: int | None = None
     expected: str = ""
+    text: str | None = None
+    added: bytes | None = None
+    ahead: bool = False
 
 
 @slotted(frozen=True)

@@ -248,6 +248,9 @@ class DialectPackage:
     ) -> RuntimeFindings | None:
         """Return what decides which findings are errors for a release of a runtime, None for another target."""
         return None
+    def with_edits(self, graph: Graph, findings: list[Finding]) -> list[Finding]:
+        """Return findings on nodes of a file, with what `lint --fix` changes where something is safe."""
+        return findings
 
     def pinnable(self, size: Symbol) -> bool:
         """Return whether `--pin` can give a size to a dimension of this name."""

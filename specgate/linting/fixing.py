@@ -1,7 +1,7 @@
 """Change files so that findings go: ``specgate lint --fix`` and ``--diff``.
 
-A file is judged again with its changes before they are written. Where it would then have a finding that it has not now,
-it stays as it is.
+A file is judged again with its changes before they are written. Changes after which it would have a finding that it has
+not now are left out.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from specgate.dialects import package_of
-from specgate.errors import Error
 from specgate.files import writing
 from specgate.linting.jobs import named_report
 from specgate.linting.model import lint_model
+from specgate.linting.trying import missing, try_edits
 from specgate.targets import parse_targets
 
 if TYPE_CHECKING:
@@ -44,22 +43,20 @@ class Fixed:
 
 def fixed(job: Job, report: Report, wanted: Callable[[Report], list[Finding]]) -> Fixed:
     """Change a file, in memory, as the findings on it say that are wanted; `wanted` names these of a report."""
-    before, file, path = report, None, job.path or job.file
-    try:
-        for _ in range(_ROUNDS):
-            edits = [edit for found in wanted(report) for edit in found.edits]
-            if not edits:
-                break
-            made = package_of(path).edited(path, edits) if file is None else file.edited(edits)
-            after = lint_model(made, parse_targets(job.targets), job.basis, job.device, job.settings)
-            after = after if path == job.file else named_report(after, path, job.file)
-            new = sorted({found.id for found in _missing(after, before) if found.severity != "note"})
-            if new:
-                return Fixed(None, before, problem=f"{job.file}: not changed: it would have {', '.join(new)} then")
-            file, report = made, after
-    except Error as error:
-        return Fixed(None, before, problem=f"{job.file}: not changed: {error}")
-    return Fixed(file, report, _missing(before, report))
+    before, file, path, problem = report, None, job.path or job.file, None
+
+    def lint(made: Edited) -> Report:
+        after = lint_model(made, parse_targets(job.targets), job.basis, job.device, job.settings)
+        return after if path == job.file else named_report(after, path, job.file)
+
+    for _ in range(_ROUNDS):
+        groups = [found.edits for found in wanted(report)]
+        tried = try_edits(path if file is None else file, before, groups, lint) if groups else ""
+        if isinstance(tried, str):
+            problem = f"{job.file}: not changed: {tried}" if tried and file is None else None
+            break
+        file, report = tried.file, tried.report
+    return Fixed(file, report, missing(before, report), problem)
 
 
 def write(file: Edited) -> list[str]:
@@ -71,15 +68,3 @@ def write(file: Edited) -> list[str]:
     with writing(file.name, replaces=file.state, lost=lost) as out:
         file.copy_to(out)
     return lost
-
-
-def _missing(report: Report, other: Report) -> list[Finding]:
-    """Return the findings of a report that the other one has not."""
-    known = {_key(found) for found in other.findings}
-    return [found for found in report.findings if _key(found) not in known]
-
-
-def _key(found: Finding) -> tuple[str, str | None, str | None, str]:
-    """Return what a finding is known by when its file has changed; messages may have other numbers then."""
-    node = found.location.node if found.location is not None else None
-    return (found.id, found.target, node, found.where)

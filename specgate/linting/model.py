@@ -46,8 +46,15 @@ def lint_model(
     """
     if not targets:
         raise InputError("expected at least one target such as onnx:17")
+    given = settings or LintSettings()
     with gc_paused():
-        return _report(model, targets, basis, device, settings or LintSettings())
+        report = _report(model, targets, basis, device, given)
+        if not isinstance(model, str | os.PathLike) or not any(found.edits for found in report.findings):
+            return report
+        from specgate.linting.trying import with_tried_edits  # few files can be changed
+
+        path = os.fspath(model)
+        return with_tried_edits(path, report, lambda made: _report(made, targets, basis, device, given))
 
 
 def _report(
@@ -69,6 +76,7 @@ def _report(
     report.findings[:0] = [*whole, *package(graph.dialect).file_findings(graph, own, file)]
     report.findings.extend(unjudged(graph, targets, report))
     report.findings = list(_without_echoes(report.findings, package(graph.dialect).echoes))
+    report.findings = package(graph.dialect).with_edits(graph, report.findings)
     if graph.not_inferred and report.undecided:
         report.findings.append(_not_inferred(graph, len(report.undecided), report.files))
     add_lines(report, model if isinstance(model, Given) else None)

@@ -87,7 +87,8 @@ class FieldInfo:
     attributes that rules read, with their types. vendor_name: what the vendor calls it, `name` if empty.
     page_names: what only the vendor's page calls it.
     min_count: how many elements an array of tensors must have; heterogeneous: they may differ in type. counts: the
-    arrays whose length an attribute states. enum: the enum whose numbers the attribute holds. forms: what the field is
+    arrays whose length an attribute states. enum: the enum whose numbers the attribute holds. became: the input that
+    holds the attribute's value from `until` on, where the names differ. forms: what the field is
     over its stretches of levels, where it changes; the rest is then what it is in the newest one.
     """
 
@@ -108,6 +109,7 @@ class FieldInfo:
     heterogeneous: bool = False
     counts: tuple[str, ...] = ()
     enum: str | None = None
+    became: str | None = None
     forms: tuple[FieldInfo, ...] = ()
 
     @classmethod

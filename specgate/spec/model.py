@@ -75,6 +75,10 @@ class FieldSpec(_File):
     counts: list[Name] | None = Field(
         default=None, description="the arrays whose length the attribute states: it is that of each that is there"
     )
+    became: Name | None = Field(
+        default=None,
+        description="the input that holds this value from the attribute's `until` on, where the two names differ",
+    )
     enum: Literal["element-type"] | None = Field(
         default=None,
         description="the attribute holds the number that types.yaml gives an element type; descriptors may say the "
@@ -238,6 +242,22 @@ class Execute(BaseModel):
         return self
 
 
+class ReplacedBy(_File):
+    """An operator that computes the same where this one was removed."""
+
+    operator: str
+    inputs: dict[Name, Name] = Field(description="input of the other operator -> input that it gets")
+    attributes: dict[Name, Any] = Field(
+        default={},
+        description="attribute of the other operator -> value without which it would compute something else, where a "
+        "level has that attribute; attributes of the same name keep their values",
+    )
+    empty: list[Name] = Field(
+        default=[], description="inputs of the other operator that some levels require, although nothing is in them"
+    )
+    evidence: str = Field(description="what says, or has shown, that the two compute the same")
+
+
 class OperatorFile(_File):
     """One operator of one dialect, all its levels."""
 
@@ -252,6 +272,7 @@ class OperatorFile(_File):
     fields: dict[Name, FieldEntry] | None = Field(default=None, description="all of them, or those the family lacks")
     support: Support
     removed: Level | None = None
+    replaced_by: ReplacedBy | None = Field(default=None, description="what to write instead from `removed` on")
     unchecked_attributes: bool = Field(default=False, description="attributes that are not listed are taken too")
     define: dict[DefineKey, Expression] = Field(
         default={},

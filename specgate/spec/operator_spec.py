@@ -131,6 +131,14 @@ class OperatorSpec:
     def attributes(self) -> list[FieldInfo]:
         return self._of_kind("attribute")
 
+    @cached_property
+    def became(self) -> Mapping[str, str]:
+        """The attributes that became inputs, each with the input that holds its value from its `until` on."""
+        forms = [form for info in self.inputs for form in info.forms or (info,)]
+        starts = {(key, form.since): form.name for form in forms for key in (form.name, form.vendor_name)}
+        pairs = ((f.name, starts.get((f.became or f.vendor_name, f.until))) for f in self.attributes if f.until)
+        return {old: new for old, new in pairs if new is not None}
+
     def _of_kind(self, kind: str) -> list[FieldInfo]:
         return [f for f in self.fields.values() if f.kind == kind]
 

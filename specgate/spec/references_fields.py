@@ -36,6 +36,7 @@ def field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
     """A scalar's type is in an enum of the same operator; the forms of a field follow each other."""
     enums = {path[1] for path, info in forms_of(raw) if str(info.get("type")).startswith("enum:")}
     arrays = {path[1] for path, info in forms_of(raw) if info.get("type", "tensor").endswith("[]")}
+    starts = {(path[1], info.get("since")) for path, info in forms_of(raw) if info.get("kind") == "input"}
     for path, info in forms_of(raw):
         yield from _member_problems((*path, "members"), info, dialect)
         type_, named = info.get("type", "tensor"), info.get("type_from")
@@ -54,6 +55,8 @@ def field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
             yield (*path, "enum"), "expected it of an attribute that holds integers only"
         elif "enum" in info and not dialect.numbers(info["enum"]):
             yield (*path, "enum"), "types.yaml has no numbers"
+        if "became" in info and (info["became"], info.get("until")) not in starts:
+            yield (*path, "became"), f"expected an input since {info.get('until')!r:.40}, found {info['became']!r:.80}"
         yield from (((*path, "counts"), f"{n!r:.80} is no array") for n in info.get("counts") or () if n not in arrays)
     for name, forms in raw["fields"].items():
         if isinstance(forms, list):

@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict
 
 __all__ = [
     "Counterexample", "DialectEntry", "EnvironmentEntry", "Example", "ImplementationEntry", "LevelEntry",
-    "ObservedEntry", "Recipe", "SourceEntry", "TypeEntry", "UnstatedEntry", "ValuesEntry",
+    "ObservedEntry", "Recipe", "ReplacedByEntry", "SourceEntry", "TypeEntry", "UnstatedEntry", "ValuesEntry",
 ]  # fmt: skip
 
 
@@ -75,6 +75,16 @@ class ObservedEntry(TypedDict):
     tools_write: NotRequired[list[str]]
     evidence: str
     bug: NotRequired[bool]
+
+
+class ReplacedByEntry(TypedDict):
+    """An operator that computes the same where one was removed."""
+
+    operator: str
+    inputs: dict[str, str]
+    attributes: NotRequired[dict[str, Any]]
+    empty: NotRequired[list[str]]
+    evidence: str
 
 
 class Recipe(TypedDict):

@@ -2,6 +2,8 @@
 
 Nothing here is computed; what follows from it is in `OperatorSpec` and `Dialect`. Nothing else reads the entries by
 their keys, but for what checks files and writes them.
+
+Over 300 lines: a property for each key.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
         LevelEntry,
         ObservedEntry,
         Recipe,
+        ReplacedByEntry,
         SourceEntry,
         TypeEntry,
         UnstatedEntry,
@@ -125,6 +128,12 @@ class OperatorTable(_Rules):
         """The first level without the operator, None where each has it."""
         level: str | None = self.entries.get("removed")
         return level
+
+    @property
+    def replaced_by(self) -> ReplacedByEntry | None:
+        """The operator to write instead once this one is removed."""
+        found: ReplacedByEntry | None = self.entries.get("replaced_by")
+        return found
 
     @property
     def unchecked_attributes(self) -> bool:

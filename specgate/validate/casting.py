@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["exact_up_to", "lossless", "nearest"]
+__all__ = ["bits_of", "exact_up_to", "family", "lossless", "nearest"]
 
 #: Bits of the significand of floating point types, by their number of bits; integers up to 2 to that are exact.
 _SIGNIFICAND: Final = {16: 11, 32: 24, 64: 53}
@@ -29,7 +29,7 @@ def nearest(found: str, allowed: Iterable[str], dialect: Dialect) -> str | None:
 
     def distance(name: str) -> tuple[int, int, int]:
         mine, other = family(found, dialect), family(name, dialect)
-        width = _bits(name, dialect) - _bits(found, dialect)
+        width = bits_of(name, dialect) - bits_of(found, dialect)
         near = {mine, other} == {"i", "u"} or (mine == "b" and other in "iuf")
         kind = 0 if mine == other else 1 if near else _TO_FLOAT if mine in "iu" and other == "f" else _FAR
         exact = lossless(found, name, dialect) if kind == _TO_FLOAT else width >= 0
@@ -41,17 +41,17 @@ def nearest(found: str, allowed: Iterable[str], dialect: Dialect) -> str | None:
 
 def exact_up_to(found: str, other: str, dialect: Dialect) -> str | None:
     """Return up to which integer a cast of an integer to floating point is exact; None where it always is."""
-    bits = _bits(found, dialect)
+    bits = bits_of(found, dialect)
     if family(found, dialect) not in "iu" or family(other, dialect) != "f":
         return None
-    held = 8 if other.lower().startswith("bf") else _SIGNIFICAND.get(_bits(other, dialect), 0)
+    held = 8 if other.lower().startswith("bf") else _SIGNIFICAND.get(bits_of(other, dialect), 0)
     return f"2**{held}" if 0 < held < bits - (family(found, dialect) == "i") else None
 
 
 def lossless(found: str, other: str, dialect: Dialect) -> bool:
     """Whether every value of one type is a value of another, as far as their kinds and widths say."""
     mine, theirs = family(found, dialect), family(other, dialect)
-    width = _bits(other, dialect) - _bits(found, dialect)
+    width = bits_of(other, dialect) - bits_of(found, dialect)
     if mine == "b" and theirs in "iuf":
         return True
     if mine == theirs:
@@ -65,5 +65,6 @@ def family(name: str, dialect: Dialect) -> str:
     return "f" if numpy.startswith("bf") else numpy[:1]
 
 
-def _bits(name: str, dialect: Dialect) -> int:
+def bits_of(name: str, dialect: Dialect) -> int:
+    """Return how many bits an element of a type has, 0 where that is not known."""
     return dialect.types.get(name, {}).get("bits") or 0

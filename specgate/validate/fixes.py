@@ -81,7 +81,7 @@ def _structure(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
     if kind == "required":
         return f"give {where} {limit[0]}" if limit else f"give {where}"
     if kind == "exists":
-        return f"leave {where} out"
+        return f"leave {where} out" if _decides_nothing(failure, spec, level) else None
     if kind == "unknown-word":
         info = spec.fields.get(failure.where)
         words = spec.dialect.numbers(info.enum) if info is not None and info.enum else ()
@@ -91,6 +91,29 @@ def _structure(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
     if kind != "wrong-kind" or expected is None:
         return None
     return f"state {where} as {stated[1]}" if stated else f"give {where} {expected[1]}"
+
+
+def _decides_nothing(failure: Failure, spec: OperatorSpec, level: str) -> bool:
+    """Whether nothing else is computed without a field that the level does not have.
+
+    So it is where its value is the default, and where the kernel does not read it at the levels that have it.
+    """
+    name = failure.where
+    having = [at for at in spec.levels if spec.field_at(name, at) is not None]
+    order = spec.dialect.position
+    later = [at for at in having if order[at] > order[level]]
+    at = later[0] if later else having[-1]
+    info = spec.field_at(name, at)
+    value = failure.values.get(name)
+    if info is None or info.kind != "attribute":
+        return False
+    return (info.default is not None and value == info.default) or (
+        spec.has_kernel(at) and not _computes_with(spec, name)
+    )
+
+
+def _computes_with(spec: OperatorSpec, name: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", repr(spec.table.recipe)) is not None
 
 
 def _unknown(name: str, spec: OperatorSpec, level: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.levels import LevelSet
 from specgate.spec.tables import dialect as load_dialect
+from specgate.validate.replaced import advice
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, tar
     removed = spec.table.removed
     gone = removed is not None and dialect.position[level] >= dialect.position[removed]
     withdrawn = spec.row_held(level) if not gone else None
+    instead = advice(spec, level) if gone else None
     state = f"was removed at {removed}" if gone else f"exists from {spec.levels.first} on"
     if withdrawn is not None:
         state = f"its version {withdrawn} was withdrawn, and it {state}"
@@ -181,7 +183,7 @@ def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, tar
         values={"level": level, "operator": descriptor.operator},
         first_level=taken.first,
         levels=tuple(taken),
-        fix=_later(level, taken, dialect),
+        fix=instead or _later(level, taken, dialect),
         target=target,
     )
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from specgate.descriptors.core import UNSTATED, Descriptor, Numbered, TensorDesc, is_record, shown
 from specgate.rules.evaluate import UNKNOWN, Undefined
 from specgate.slotted import replace
+from specgate.validate.facts import Facts
 from specgate.validate.failures import Failure, found, plain
 from specgate.validate.message import field_elsewhere
+from specgate.validate.moved import moves_of
 from specgate.validate.rule_failures import Judged, broken_failure, rule_failures
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from specgate.spec.fields import Cell, FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
-    from specgate.validate.facts import Facts
+    from specgate.validate.moved import Move
 
 __all__ = ["cell_failures", "is_excused", "row_failures", "structure_failures"]
 
@@ -32,6 +34,12 @@ def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, ba
     key = (id(descriptor), id(resolved))
     if not bare and key in facts.rows:
         return facts.rows[key][1]
+    move = moves_of(descriptor, resolved)
+    if move is not None and move.readings:
+        failures = _moved_failures(move, descriptor, resolved, bare=bare)
+        if not bare:
+            facts.rows[key] = resolved, failures
+        return failures
     context = facts.context(descriptor, resolved)
     failures = list(structure_failures(descriptor, resolved))
     odd = [(o.where.partition("[")[0], o.code) for o in descriptor.oddities if not is_excused(o, resolved)]
@@ -53,6 +61,13 @@ def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, ba
     if not bare:
         facts.rows[key] = resolved, failures
     return failures
+
+
+def _moved_failures(move: Move, descriptor: Descriptor, resolved: Resolved, *, bare: bool) -> list[Failure]:
+    """Return one failure for fields of the wrong kind, and what fails once they are moved."""
+    rest = [row_failures(reading, resolved, Facts(), bare=bare) for reading in move.readings]
+    least = min(rest, key=lambda failures: sum(not failure.unknown for failure in failures))
+    return [move.failure(resolved, descriptor), *(least if move.complete else (f for f in least if not f.unknown))]
 
 
 def _tensor_failures(

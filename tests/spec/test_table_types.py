@@ -22,6 +22,7 @@ MODELS: Final[dict[str, type[BaseModel]]] = {
     "ValuesEntry": model.OtherValues,
     "ObservedEntry": model.Observed,
     "Recipe": model.Execute,
+    "ReplacedByEntry": model.ReplacedBy,
     "ImplementationEntry": dialect_model.ImplementationInfo,
     "DialectEntry": dialect_model.DialectFile,
     "TypeEntry": dialect_model.TypeInfo,

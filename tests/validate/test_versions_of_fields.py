@@ -29,7 +29,7 @@ def test_an_attribute_that_became_an_input():
     assert check("Clip", [FLOAT], "onnx:6", min=0.0).accepted
     (finding,) = check("Clip", [FLOAT], "onnx:11", min=0.0).findings
     assert finding.id == "onnx/Clip/min_attribute.exists"
-    assert finding.message.startswith("min is an attribute of Clip up to opset 10, not at opset 11; ")
+    assert finding.message.startswith("since opset 11 min is an input of Clip, not an attribute; ")
     assert list(finding.levels) == [str(level) for level in range(1, 11)]
     scalar = {"elem_type": "FLOAT", "shape": []}
     assert check("Clip", [FLOAT, scalar], "onnx:11").accepted
@@ -106,7 +106,11 @@ def test_a_type_that_is_none_in_an_attribute():
 
 def test_operators_that_are_gone():
     (finding,) = check("Upsample", [FLOAT, SCALES], "onnx:17").findings
-    assert (finding.id, finding.levels, finding.fix) == ("onnx/Upsample/level", ("9",), None)
+    assert (finding.id, finding.levels, finding.fix) == (
+        "onnx/Upsample/level",
+        ("9",),
+        "write it as Resize with coordinate_transformation_mode asymmetric and nearest_mode floor",
+    )
     assert "was removed at 10" in finding.message
     (finding,) = check("Upsample", [FLOAT, FLOAT], "onnx:17").findings
     assert (finding.first_level, finding.levels) == (None, ())

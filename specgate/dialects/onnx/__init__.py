@@ -123,6 +123,11 @@ class ONNX(Packaged):
 
         return RuntimeFindings(graph, target, device, file)
 
+    def with_edits(self, graph: Graph, findings: list[Finding]) -> list[Finding]:
+        from specgate.dialects.onnx.lint.rewriting import with_edits
+
+        return with_edits(graph, findings)
+
     def pinnable(self, size: Symbol) -> bool:
         from specgate.dialects.onnx.lint.types import pinless
 

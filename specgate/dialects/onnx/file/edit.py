@@ -24,6 +24,7 @@ __all__ = ["Cut", "Spliced", "cuts"]
 
 _LONGEST: Final = 200  # characters of a field's text
 _NAMED: Final = ("name", "domain")
+_ADDED: Final = ""  # in the place of a field's name, for what is put in behind or before all fields
 
 
 class Cut(NamedTuple):
@@ -44,7 +45,7 @@ def cuts(file: BinaryIO, size: int, edits: Iterable[Edit]) -> list[Cut]:
     """Return what changes in a file of `size` bytes, in its order; WireError where it is not as the edits have it."""
     cutter = _Cutter(Reader(file, size))
     cutter.message((0, size), PROTO["ModelProto"], _planned(edits), "")
-    return sorted(cutter.found)
+    return sorted(cutter.found, key=lambda cut: cut[:2])  # of two at one place the inner one was found first
 
 
 def _planned(edits: Iterable[Edit]) -> dict[Step, Any]:
@@ -58,6 +59,11 @@ def _planned(edits: Iterable[Edit]) -> dict[Step, Any]:
         for step in edit.path[:-1]:
             held = held if isinstance(held, Edit) else held.setdefault(step, {})
         if isinstance(held, Edit):
+            continue
+        if edit.added is not None:  # what two findings add alike is added once
+            inside = held.setdefault(edit.path[-1], {})
+            if not isinstance(inside, Edit) and edit not in inside.values():
+                inside[_ADDED, len(inside)] = edit
             continue
         known = held.get(edit.path[-1])
         stays = isinstance(known, Edit) and (known.number is None or known.number <= (edit.number or 0))
@@ -76,7 +82,9 @@ class _Cutter:
         begin, end = span
         met: dict[str, int] = {}
         grown = 0
-        left = set(plan)
+        added = [edit for step, edit in plan.items() if step[0] == _ADDED]
+        grown += sum(self.add(edit, begin, place) for edit in added if edit.ahead)
+        left = {step for step in plan if step[0] != _ADDED}
         for key, at, value, content, stop in self.reader.places(begin, end):
             name, kind = message.fields.get(key >> 3, ("", ""))
             number = met[name] = met.get(name, -1) + 1
@@ -98,13 +106,28 @@ class _Cutter:
                 if more:
                     self.found.append(Cut(value, content, length))
                 grown += more + (len(length) - (content - value) if more else 0)
+        grown += sum(self.add(edit, end, place) for edit in added if not edit.ahead)
         if left:
             raise WireError(f"{message.name} has no {' and no '.join(name for name, _ in sorted(left))}", begin)
         return grown
 
+    def add(self, edit: Edit, at: int, place: str) -> int:
+        """Put fields in at a place; return how many bytes they have."""
+        self.found.append(Cut(at, at, edit.added or b"", place, "", edit.text or ""))
+        return len(edit.added or b"")
+
     def edit(self, edit: Edit, field: tuple[int, int, int, int], message: Message, place: str) -> int:
         key, at, value, stop = field
         before = self.text(message, (at, stop))
+        if edit.text is not None:
+            if self.word(message, (at, stop)) != edit.expected:
+                raise WireError(f"expected {shown(edit.expected)}, found something else", at)
+            content = edit.text.encode()
+            data = varint_bytes(len(content)) + content
+            self.found.append(
+                Cut(value, stop, data, place, before, f"{message.fields[key >> 3][0]}: {shown(edit.text)}")
+            )
+            return len(data) - (stop - value)
         if edit.number is None:
             if self.name(message, (at, stop)) != edit.expected:
                 raise WireError(f"expected what is called {shown(edit.expected)}, found something else", at)
@@ -120,11 +143,20 @@ class _Cutter:
     def name(self, message: Message, field: tuple[int, int]) -> str:
         """Return what a field's message is called: its name, or its domain."""
         for _, kind, content, stop in self._contents(message, field):
+            if kind == "string":
+                return self.word(message, field)
             inner = PROTO.get(kind)
             for name, text, _ in self.reader.fields([(content, stop)], inner) if inner is not None else ():
                 if name in _NAMED:
                     return str(text)
         return ""
+
+    def word(self, message: Message, field: tuple[int, int]) -> str | None:
+        """Return what a field that holds a text says, None for another field."""
+        for _, kind, content, stop in self._contents(message, field):
+            if kind == "string":
+                return self.reader.read(content, stop).decode(errors="replace")
+        return None
 
     def text(self, message: Message, field: tuple[int, int]) -> str:
         """Return a field as protobuf's text format has it, cut off where it is long."""

@@ -84,8 +84,8 @@ class EditedModel:
         """Return what changes: by the message that it is in, as protobuf's text format has it."""
         lines = [f"--- {self.name}", f"+++ {self.name}"]
         for made in self.rounds:
-            for place, within in groupby((cut for cut in made if cut.before), lambda cut: cut.place):
+            for place, within in groupby((cut for cut in made if cut.before or cut.after), lambda cut: cut.place):
                 lines.append(f"@@ {place or 'model'} @@")
                 for cut in within:
-                    lines += [f"-{cut.before}", *([f"+{cut.after}"] if cut.after else [])]
+                    lines += [f"{sign}{text}" for sign, text in (("-", cut.before), ("+", cut.after)) if text]
         return lines

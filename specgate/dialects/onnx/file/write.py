@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxFunction, OnnxModel, OnnxNode
 
-__all__ = ["Nodes", "Parts", "node_field", "varint_bytes", "write_function", "write_graph", "write_model"]
-
-Fields = "dict[str, tuple[int, str]]"
+__all__ = [
+    "Nodes", "Parts", "added_field", "node_field", "varint_bytes", "write_attribute", "write_function", "write_graph",
+    "write_model", "write_tensor",
+]  # fmt: skip
 
 
 def _numbers() -> dict[str, dict[str, tuple[int, str]]]:
@@ -131,6 +132,16 @@ def write_graph(
 def node_field(node: bytes) -> bytes:
     """Return the field of a GraphProto that holds a serialized NodeProto."""
     return _NODE + varint_bytes(len(node)) + node
+
+
+def added_field(message: str, name: str, content: str | bytes) -> bytes:
+    """Return one whole field of a message: a text, or a message that is serialized already."""
+    return _field(message, name, content)
+
+
+def write_attribute(attribute: OnnxAttribute) -> bytes:
+    """Return a serialized AttributeProto without graphs."""
+    return _attribute(attribute, None)
 
 
 def write_function(function: OnnxFunction, nodes: Iterable[bytes]) -> bytes:

@@ -16,14 +16,17 @@ if TYPE_CHECKING:
 __all__ = ["REMARKS", "updated"]
 
 #: The order of a table's first keys; the others stay in theirs.
-_ORDER: Final = ("operator", "family", "summary", "source", "unknowns", "fields", "support", "removed")
+_ORDER: Final = (
+    "operator", "family", "summary", "source", "unknowns", "fields", "support", "removed",
+    "replaced_by",
+)  # fmt: skip
 #: The keys that a field and a form of one have, in the order in which a file has them.
 _FIELD: Final = (
-    "kind", "type", "vendor_name", "min_count", "heterogeneous", "optional", "default", "enum", "words", "counts",
-    "since", "until", "doc",
+    "kind", "type", "vendor_name", "min_count", "heterogeneous", "optional", "default", "became", "enum", "words",
+    "counts", "since", "until", "doc",
 )  # fmt: skip
 #: What people add to a field or a cell; the package states none of it.
-_BY_HAND: Final = ("enum", "words", "counts", "doc")
+_BY_HAND: Final = ("became", "enum", "words", "counts", "doc")
 _TYPES: Final = "types"
 #: The comments behind the keys of what the package states: what in it people write.
 REMARKS: Final[Mapping[Keys, str]] = {

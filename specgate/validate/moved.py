@@ -1,0 +1,246 @@
+"""Attributes that became inputs: a descriptor that gives them the other way round is read as it was meant."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import UNKNOWN, TensorDesc
+from specgate.slotted import replace
+from specgate.validate.casting import bits_of, family
+from specgate.validate.failures import Failure, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.forms import Resolved
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["Move", "moves_of", "readings", "type_for"]
+
+_TOO_MANY: Final = "too-many-inputs"
+_FLOAT_BITS: Final = 32
+_HALF_BITS: Final = 16
+
+
+class Move(NamedTuple):
+    """Fields that a descriptor gives as another kind than the level has, and how it is read then.
+
+    fields: the given field -> the level's. readings: descriptors with the level's fields, the first that the rules
+    accept is the one; empty where a value is not known. complete: whether every value is known and exact.
+    """
+
+    fields: Mapping[str, str]
+    to_inputs: bool
+    readings: tuple[Descriptor, ...]
+    complete: bool
+
+    def failure(self, resolved: Resolved, descriptor: Descriptor) -> Failure:
+        """Return the one failure that reports all fields of the move."""
+        spec, dialect = resolved.spec, resolved.spec.dialect
+        infos = [(spec.fields[old], spec.fields[new]) for old, new in self.fields.items()]
+        if self.to_inputs:
+            first = next(iter(self.fields))
+            since = dialect.label(str(spec.fields[first].until))
+            renamed = " and ".join(_called(*pair) for pair in infos if pair[0].vendor_name != pair[1].vendor_name)
+            same = [old.vendor_name for old, new in infos if old.vendor_name == new.vendor_name]
+            parts = [f"{_listed(same)} {_are(same, 'input')}" if same else "", renamed]
+            message = f"since {since} {' and '.join(filter(None, parts))} of {spec.name}, not {_kind(infos)}"
+            fixes = [f"give {_listed(same)} as {_nouns(same, 'input')}" if same else ""]
+            fixes += [
+                f"give {old.vendor_name} as the input {new.vendor_name}" for old, new in infos if _differ(old, new)
+            ]
+            values = {name: plain(descriptor.fields[name]) for name in self.fields}
+            rule, where, fix = f"{first}.exists", first, " and ".join(filter(None, fixes))
+        else:
+            until = dialect.label(str(spec.fields[next(iter(self.fields.values()))].until))
+            names = [new.vendor_name for _, new in infos]
+            message = f"before {until} {_listed(names)} {_are(names, 'attribute')} of {spec.name}, not {_kind(infos)}"
+            values, rule, where = {}, _TOO_MANY, "inputs"
+            fix = f"give {_listed(names)} as {_nouns(names, 'attribute')}" if self.complete else ""
+        return Failure(rule, where, message, values, fix or None, aspect="structure", structural=True)
+
+
+def _called(old: FieldInfo, new: FieldInfo) -> str:
+    return f"{old.vendor_name} is the input {new.vendor_name}"
+
+
+def _differ(old: FieldInfo, new: FieldInfo) -> bool:
+    return old.vendor_name != new.vendor_name
+
+
+def _kind(infos: Sequence[tuple[FieldInfo, FieldInfo]]) -> str:
+    kind = infos[0][0].kind
+    return f"{kind}s" if len(infos) > 1 else f"an {kind}"
+
+
+def _are(names: Sequence[str], kind: str) -> str:
+    return f"are {kind}s" if len(names) > 1 else f"is an {kind}"
+
+
+def _nouns(names: Sequence[str], kind: str) -> str:
+    return f"{kind}s" if len(names) > 1 else f"an {kind}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def moves_of(descriptor: Descriptor, resolved: Resolved) -> Move | None:
+    """Return the fields that a descriptor gives as attributes although they are inputs at the level, or vice versa."""
+    became = resolved.spec.became
+    if not became:
+        return None
+    given, held = descriptor.fields, resolved.fields
+    late = {
+        old: new
+        for old, new in became.items()
+        if old not in held and new in held and given.get(old) is not None and given.get(new) is None
+    }
+    if late:
+        order = list(held)
+        late = dict(sorted(late.items(), key=lambda pair: order.index(pair[1])))
+        return _to_inputs(descriptor, resolved, late)
+    return _to_attributes(descriptor, resolved) if _TOO_MANY in descriptor.extra else None
+
+
+def readings(descriptor: Descriptor, resolved: Resolved) -> Move | None:
+    """Return as `moves_of` the fields to move, None unless every value is known and exact in its new place."""
+    move = moves_of(descriptor, resolved)
+    return move if move is not None and move.complete and move.readings else None
+
+
+def _to_inputs(descriptor: Descriptor, resolved: Resolved, moved: Mapping[str, str]) -> Move:
+    made: list[Descriptor] = []
+    complete = True
+    for sizes in ((), (1,)):  # some operators require a scalar, others a list of one element
+        fields = {name: value for name, value in descriptor.fields.items() if name not in moved}
+        tensors = {new: _tensor(descriptor.fields[old], new, sizes, fields, resolved) for old, new in moved.items()}
+        complete = all(tensor.type is not None and tensor.value is not None for tensor in tensors.values())
+        made.append(replace(descriptor, fields={**fields, **tensors}, plain=False))
+        if all(isinstance(descriptor.fields[old], list | tuple) for old in moved):
+            break
+    return Move(moved, True, tuple(made), complete)
+
+
+def _tensor(value: Any, name: str, sizes: tuple[int, ...], fields: Mapping[str, Any], resolved: Resolved) -> TensorDesc:
+    """Return an attribute's value as the tensor that the level's input `name` is."""
+    several = isinstance(value, list | tuple)
+    values = list(value) if several else [value]
+    known = value is not UNKNOWN
+    kind = type_for(values, name, fields, resolved)
+    if several or not known:
+        sizes = (len(values),) if several else sizes
+    elements = None if kind is None or not known else _exact(values, kind, resolved.spec)
+    return TensorDesc(kind, sizes, value=None if elements is None else tuple(elements))
+
+
+def type_for(values: Sequence[Any], name: str, fields: Mapping[str, Any], resolved: Resolved) -> str | None:
+    """Return the type that an input has: that of its type variable, else the nearest to the attribute's own."""
+    for row in resolved.alternatives:
+        cell = row.cells.get(name)
+        if cell is None or cell.types is None:
+            continue
+        same = [other for other, held in row.cells.items() if cell.variable and held.variable == cell.variable]
+        bound = [fields[other].type for other in same if isinstance(fields.get(other), TensorDesc)]
+        if any(type_ is not None for type_ in bound):
+            return next(type_ for type_ in bound if type_ is not None)
+        if bound:
+            return None
+        whole = all(isinstance(value, int) for value in values)
+        return min(cell.types, key=lambda type_: _distance(type_, whole=whole, spec=resolved.spec), default=None)
+    return None
+
+
+def _distance(name: str, *, whole: bool, spec: OperatorSpec) -> tuple[bool, int]:
+    """How far a type is from an attribute's: integers are of 64 bits there, floating point numbers of 32."""
+    kind, bits = family(name, spec.dialect), bits_of(name, spec.dialect)
+    return (kind != "i", -bits) if whole else (kind != "f", abs(bits - _FLOAT_BITS))
+
+
+def _exact(values: Sequence[Any], type_: str, spec: OperatorSpec) -> list[Any] | None:
+    """Return numbers as a type has them, None where it does not have them all."""
+    kind, bits = family(type_, spec.dialect), bits_of(type_, spec.dialect)
+    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return None
+    if kind in "iu":
+        low = -(2 ** (bits - 1)) if kind == "i" else 0
+        if not all(float(value).is_integer() and low <= value < low + 2**bits for value in values):
+            return None
+        return [int(value) for value in values]
+    if kind == "f" and bits >= _FLOAT_BITS:
+        return [float(value) for value in values]
+    if (
+        kind == "f"
+        and bits == _HALF_BITS
+        and all(_is_half(float(value), brain="b" in type_.lower()) for value in values)
+    ):
+        return [float(value) for value in values]
+    return None
+
+
+def _is_half(value: float, *, brain: bool) -> bool:
+    if value != value:  # noqa: PLR0124  # not a number
+        return False
+    try:
+        if brain:
+            packed = struct.pack("<f", value)
+            return packed[:2] == b"\0\0" and struct.unpack("<f", packed)[0] == value
+        return bool(struct.unpack("<e", struct.pack("<e", value))[0] == value)
+    except OverflowError:
+        return False
+
+
+def _to_attributes(descriptor: Descriptor, resolved: Resolved) -> Move | None:
+    """Return the inputs that there are too many of, where each was an attribute before it became that input."""
+    spec, given = resolved.spec, descriptor.fields
+    pairs = list(_surplus(descriptor, resolved))
+    if not pairs or any(old is None or old in given for _, old, _ in pairs):
+        return None
+    names = {new: str(old) for new, old, _ in pairs}
+    values = {str(old): _value(tensor, spec.field_at(str(old), resolved.level)) for _, old, tensor in pairs}
+    complete = all(value is not UNKNOWN for value in values.values())
+    oddities = tuple(oddity for oddity in descriptor.oddities if oddity.code != _TOO_MANY)
+    extra = {key: value for key, value in descriptor.extra.items() if key != _TOO_MANY}
+    made = replace(descriptor, fields={**given, **values}, oddities=oddities, extra=extra, plain=False)
+    return Move(names, False, (made,), complete)
+
+
+def _surplus(descriptor: Descriptor, resolved: Resolved) -> Iterator[tuple[str, str | None, TensorDesc]]:
+    """Yield each surplus input as a later level names it, with the attribute that it is at this level."""
+    spec = resolved.spec
+    before = {new: old for old, new in spec.became.items() if old in resolved.fields}
+    starts = [str(spec.fields[old].until) for old in before.values()]
+    if not starts:
+        return
+    later = spec.layout(max(starts, key=spec.dialect.position.__getitem__)).inputs
+    held = spec.layout(resolved.level).inputs
+    left: Sequence[TensorDesc | None] = descriptor.extra[_TOO_MANY]
+    fits = [info.name for info in held] == [info.name for info in later[: len(held)]]
+    for at, tensor in enumerate(left, start=len(held)):
+        if tensor is not None:
+            name = later[at].name if fits and at < len(later) else ""
+            yield name, before.get(name), tensor
+
+
+def _value(tensor: TensorDesc, info: FieldInfo | None) -> Any:
+    """Return a constant as the attribute `info` holds it, UNKNOWN where it cannot."""
+    if info is None or tensor.value is None:
+        return UNKNOWN
+    whole = info.type.startswith("int")
+    numbers = [int(v) if whole and float(v).is_integer() else v for v in tensor.value if isinstance(v, int | float)]
+    held = len(numbers) == len(tensor.value) and all(isinstance(v, int) if whole else _is_single(v) for v in numbers)
+    if not held or not (info.type.endswith("[]") or len(numbers) == 1):
+        return UNKNOWN
+    made = numbers if whole else [float(number) for number in numbers]
+    return made if info.type.endswith("[]") else made[0]
+
+
+def _is_single(value: float) -> bool:
+    try:
+        return bool(struct.unpack("<f", struct.pack("<f", value))[0] == value)
+    except OverflowError:
+        return False

@@ -1,0 +1,32 @@
+"""Operators that were removed: what their tables say to write instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["advice", "successor"]
+
+
+def successor(spec: OperatorSpec, level: str) -> tuple[OperatorSpec, dict[str, Any]] | None:
+    """Return the operator that replaced another, and the attributes to add, None where the level has none."""
+    entry, removed, order = spec.table.replaced_by, spec.table.removed, spec.dialect.position
+    if entry is None or removed is None or order[level] < order[removed]:
+        return None
+    other = spec.dialect.operator(entry["operator"])
+    if level not in other.levels:
+        return None
+    given = entry.get("attributes", {})
+    return other, {name: value for name, value in given.items() if other.field_at(name, level) is not None}
+
+
+def advice(spec: OperatorSpec, level: str) -> str | None:
+    """Return what to write instead of an operator that was removed before `level`, None where no table says so."""
+    found = successor(spec, level)
+    if found is None:
+        return None
+    other, added = found
+    words = " and ".join(f"{name} {value}" for name, value in added.items())
+    return f"write it as {other.name}" + (f" with {words}" if words else "")

@@ -1,0 +1,74 @@
+"""A removed operator's descriptor as that of the operator which replaced it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from specgate.descriptors.core import TensorDesc
+from specgate.slotted import replace
+from specgate.validate.check import check_at
+from specgate.validate.moved import readings, type_for
+from specgate.validate.replaced import successor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["Replacement", "replacement"]
+
+
+class Replacement(NamedTuple):
+    """How a descriptor is written with another operator.
+
+    descriptor: of that operator. last: the level at which the removed one was read. inputs: the removed operator's
+    inputs -> the other's. moved: those that were attributes. dropped: the names of these attributes. empty: inputs that
+    the other operator requires and that hold nothing. added: attributes without which it would compute something else.
+    """
+
+    descriptor: Descriptor
+    last: str
+    inputs: Mapping[str, str]
+    moved: tuple[str, ...]
+    empty: tuple[str, ...]
+    dropped: tuple[str, ...]
+    added: Mapping[str, Any]
+
+
+def replacement(descriptor: Descriptor, spec: OperatorSpec) -> Replacement | None:
+    """Return a descriptor of a removed operator as the one that replaced it, None where it is not valid there."""
+    level = str(descriptor.version)
+    found = successor(spec, level)
+    entry = spec.table.replaced_by
+    if found is None or entry is None:
+        return None
+    other, added = found
+    last = str(list(spec.levels)[-1])
+    reading, moved = replace(descriptor, version=last), dict[str, str]()
+    resolved = spec.resolve(last)
+    move = None if resolved is None else readings(reading, resolved)
+    if move is not None:
+        reading, moved = move.readings[0], dict(move.fields)
+    if check_at(reading, last).accepted is False:
+        return None
+    inputs = {old: new for new, old in entry["inputs"].items()}
+    fields: dict[str, Any] = {}
+    outputs = dict(zip([f.name for f in spec.outputs], [f.name for f in other.layout(level).outputs], strict=False))
+    for name, value in reading.fields.items():
+        info = spec.fields[name]
+        to = {"input": inputs, "output": outputs}.get(info.kind, {}).get(name, name if info.kind == "attribute" else "")
+        if not to or to not in other.fields or other.field_at(to, level) is None:
+            return None
+        fields[to] = value
+    empty = [name for name in entry.get("empty", ()) if (at := other.field_at(name, level)) and not at.optional]
+    there = other.resolve(level)
+    if there is None:
+        return None
+    fields |= {name: TensorDesc(type_for([0.0], name, fields, there), (0,), value=()) for name in empty}
+    added = {name: value for name, value in added.items() if name not in fields}
+    made = replace(reading, operator=other.name, fields={**fields, **added}, version=level, layout=None, plain=False)
+    if check_at(made, level).accepted is False:
+        return None
+    dropped = tuple(spec.fields[old].vendor_name for old in moved)
+    return Replacement(made, last, inputs, tuple(moved.values()), tuple(empty), dropped, added)
