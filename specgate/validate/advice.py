@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.rules.sentences import told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from specgate.spec.fields import FieldInfo
     from specgate.validate.places import Place
@@ -38,10 +38,15 @@ _TOGETHER: Final = frozenset({"rank", "type", "size", "sizes", "elements"})
 _NOUNS: Final = {"length": "value", "elements": "element"}
 
 
-def advice(repair: Repair, fields: Mapping[str, FieldInfo], names: Mapping[str, str]) -> str | None:
+def advice(
+    repair: Repair,
+    fields: Mapping[str, FieldInfo],
+    names: Mapping[str, str],
+    lost: Callable[[Step], str] | None = None,
+) -> str | None:
     """Return a repair in one phrase; None where a reader could make nothing of it.
 
-    fields: by the names in the repair. names: how they are called where that differs.
+    fields: by the names in the repair. names: how they are called where that differs. lost: says what a cast loses.
     """
     phrases: list[str] = []
     groups: dict[tuple[Any, ...], list[Step]] = {}
@@ -51,7 +56,9 @@ def advice(repair: Repair, fields: Mapping[str, FieldInfo], names: Mapping[str, 
         groups.setdefault((*alike,), []).append(step)
     for steps in groups.values():
         places = [step.place for step in steps]
-        phrases.append(_phrase(steps[0], _listed([_owner(place, names) for place in places]), fields))
+        losses = list(dict.fromkeys(filter(None, map(lost, steps)))) if lost is not None else []
+        phrase = _phrase(steps[0], _listed([_owner(place, names) for place in places]), fields)
+        phrases.append(phrase + (f" ({'; '.join(losses)})" if losses else ""))
     return " and ".join(phrases) if len(phrases) <= 3 else None
 
 

@@ -1,18 +1,42 @@
-"""Which type to cast to: one that loses nothing if there is one, and the nearest of those."""
+"""Which type to cast to: one that loses nothing if there is one, and what another one loses."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from specgate.spec.dialect_spec import Dialect
 
-__all__ = ["bits_of", "exact_up_to", "family", "lossless", "nearest"]
+__all__ = ["bits_of", "exact_up_to", "family", "lossless", "lost", "nearest"]
 
-#: Bits of the significand of floating point types, by their number of bits; integers up to 2 to that are exact.
-_SIGNIFICAND: Final = {16: 11, 32: 24, 64: 53}
+
+class _Float(NamedTuple):
+    """A floating point format: bits of the significand, exponents of its least and of its greatest numbers."""
+
+    significand: int
+    least: int
+    most: int
+
+
+#: By the name that numpy or ml_dtypes gives the type; from IEEE 754, and the docstrings of ml_dtypes 0.5.
+_FLOATS: Final = {
+    "float16": _Float(11, -24, 15),
+    "bfloat16": _Float(8, -133, 127),
+    "float32": _Float(24, -149, 127),
+    "float64": _Float(53, -1074, 1023),
+    "float8_e4m3fn": _Float(4, -9, 8),
+    "float8_e4m3fnuz": _Float(4, -10, 7),
+    "float8_e5m2": _Float(3, -16, 15),
+    "float8_e5m2fnuz": _Float(3, -17, 15),
+    "float8_e8m0fnu": _Float(1, -127, 127),
+    "float6_e2m3fn": _Float(4, -3, 2),
+    "float6_e3m2fn": _Float(3, -4, 4),
+    "float4_e2m1fn": _Float(2, -1, 2),
+}
+#: First letters of the types that a cast converts between.
+_NUMBERS: Final = "biufc"
 _TO_FLOAT: Final = 2
 _FAR: Final = 3
 
@@ -20,49 +44,90 @@ _FAR: Final = 3
 def nearest(found: str, allowed: Iterable[str], dialect: Dialect) -> str | None:
     """Return the allowed type closest to `found`, None where none is of a kind that it can be cast to.
 
-    The same kind comes before other integers, and those before floating point for an integer; within a kind one that
-    is as wide or wider, which loses nothing, before a narrower one, and the nearest of those.
+    A type that holds every value comes first. Then the same kind comes before other integers, and those before floating
+    point for an integer; within a kind a type of the same width or wider, and the nearest of those.
     """
-    choices = tuple(allowed)
-    if found not in dialect.types or not choices:
+    choices = tuple(name for name in allowed if name in dialect.types and family(name, dialect) in _NUMBERS)
+    if found not in dialect.types or family(found, dialect) not in _NUMBERS or not choices:
         return None
 
-    def distance(name: str) -> tuple[int, int, int]:
+    def distance(name: str) -> tuple[bool, int, int, int]:
         mine, other = family(found, dialect), family(name, dialect)
         width = bits_of(name, dialect) - bits_of(found, dialect)
         near = {mine, other} == {"i", "u"} or (mine == "b" and other in "iuf")
         kind = 0 if mine == other else 1 if near else _TO_FLOAT if mine in "iu" and other == "f" else _FAR
-        exact = lossless(found, name, dialect) if kind == _TO_FLOAT else width >= 0
-        return (kind, 0 if exact else 1, abs(width))
+        exact = lossless(found, name, dialect)
+        return (not exact, kind, 0 if exact or (kind < _TO_FLOAT and width >= 0) else 1, abs(width))
 
     best = min(choices, key=distance)
-    return best if distance(best)[0] < _FAR else None
+    return best if distance(best)[1] < _FAR else None
 
 
 def exact_up_to(found: str, other: str, dialect: Dialect) -> str | None:
     """Return up to which integer a cast of an integer to floating point is exact; None where it always is."""
-    bits = bits_of(found, dialect)
     if family(found, dialect) not in "iu" or family(other, dialect) != "f":
         return None
-    held = 8 if other.lower().startswith("bf") else _SIGNIFICAND.get(bits_of(other, dialect), 0)
-    return f"2**{held}" if 0 < held < bits - (family(found, dialect) == "i") else None
+    held = _format(other, dialect)
+    return f"2**{held.significand}" if held is not None and held.significand < _magnitude(found, dialect) else None
+
+
+def lost(found: str, other: str, dialect: Dialect) -> str:
+    """Return what a cast loses, in words; "" where it loses nothing, or nothing is known of it."""
+    if found == other or lossless(found, other, dialect):
+        return ""
+    exact = exact_up_to(found, other, dialect)
+    if exact is not None:
+        return f"exact for integers up to {exact}"
+    mine, theirs = family(found, dialect), family(other, dialect)
+    if mine in "iu" and theirs in "iu":
+        bits = bits_of(other, dialect)
+        low, high = (f"-2**{bits - 1}", f"2**{bits - 1} - 1") if theirs == "i" else ("0", f"2**{bits} - 1")
+        return f"exact from {low} to {high}"
+    one, two = _format(found, dialect), _format(other, dialect)
+    if one is None or two is None:
+        return ""
+    parts = []
+    if two.significand < one.significand:
+        parts.append(f"{two.significand} of {one.significand} significant bits are kept")
+    if two.most < one.most:
+        parts.append(f"numbers from 2**{two.most + 1} on overflow")
+    return ", ".join(parts)
 
 
 def lossless(found: str, other: str, dialect: Dialect) -> bool:
-    """Whether every value of one type is a value of another, as far as their kinds and widths say."""
+    """Return whether every value of one type is a value of another."""
     mine, theirs = family(found, dialect), family(other, dialect)
     width = bits_of(other, dialect) - bits_of(found, dialect)
     if mine == "b" and theirs in "iuf":
         return True
+    if mine == "f" and theirs == "f":
+        one, two = _format(found, dialect), _format(other, dialect)
+        if one is None or two is None:
+            return found == other
+        return two.least <= one.least and two.most >= one.most and two.significand >= one.significand
     if mine == theirs:
-        return width >= 0 and mine in "iufc"
-    return (mine == "u" and theirs == "i" and width > 0) or (mine in "iu" and theirs == "f" and width > 0)
+        return width >= 0 and mine in "iuc"
+    if mine in "iu" and theirs == "f":
+        held = _format(other, dialect)
+        needed = _magnitude(found, dialect)
+        return held is not None and held.significand >= needed and held.most >= needed
+    return mine == "u" and theirs == "i" and width > 0
 
 
 def family(name: str, dialect: Dialect) -> str:
-    """i, u, f, c or another first letter of what numpy calls the type."""
+    """Return i, u, f, c or another first letter of what numpy calls the type."""
     numpy = str(dialect.types.get(name, {}).get("numpy") or name.lower())
-    return "f" if numpy.startswith("bf") else numpy[:1]
+    return "f" if numpy.startswith(("bf", "nf")) else numpy[:1]
+
+
+def _format(name: str, dialect: Dialect) -> _Float | None:
+    entry = dialect.types.get(name, {})
+    return _FLOATS.get(str(entry.get("ml_dtypes") or entry.get("numpy")))
+
+
+def _magnitude(name: str, dialect: Dialect) -> int:
+    """Return how many bits the greatest integer of a type has."""
+    return bits_of(name, dialect) - (family(name, dialect) == "i")
 
 
 def bits_of(name: str, dialect: Dialect) -> int:

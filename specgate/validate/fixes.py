@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.words import near_word
-from specgate.validate.casting import exact_up_to, nearest
+from specgate.validate.casting import lost, nearest
 
 if TYPE_CHECKING:
     from specgate.spec.operator_spec import OperatorSpec
@@ -48,8 +48,8 @@ def _type(failure: Failure, spec: OperatorSpec) -> str | None:
     info = spec.fields.get(failure.where.partition("[")[0])
     if info is not None and info.kind == "output":
         return f"give {failure.where} the type {near}"
-    exact = exact_up_to(found, near, spec.dialect)
-    return f"cast {failure.where} to {near}" + (f" (exact for integers up to {exact})" if exact else "")
+    loss = lost(found, near, spec.dialect)
+    return f"cast {failure.where} to {near}" + (f" ({loss})" if loss else "")
 
 
 def _value(where: str, allowed: tuple[str, ...]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.descriptors.core import Numbered
 from specgate.slotted import replace, slotted
 from specgate.validate.advice import advice
+from specgate.validate.casting import lost
 from specgate.validate.facts import Changed
 from specgate.validate.places import changed
 from specgate.validate.repair import repairs
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.facts import Facts
     from specgate.validate.failures import Failure, Failures
-    from specgate.validate.repair import Repair
+    from specgate.validate.repair import Repair, Step
 
 __all__ = ["Remedy"]
 
@@ -50,7 +51,16 @@ class Remedy:
     def fix(self) -> str | None:
         """Return the change in words, None where none is known."""
         found = self.repair()
-        return None if found is None else advice(self._worded(found), self._infos(), self._names())
+        return None if found is None else advice(self._worded(found), self._infos(), self._names(), self._lost)
+
+    def _lost(self, step: Step) -> str:
+        """Return what a cast of an input loses."""
+        info = self._infos().get(step.place.field)
+        if step.place.kind != "type" or info is None or info.kind == "output":
+            return ""
+        held = self.context.fields.get(step.place.field)
+        tensor = held if step.place.item is None else held[step.place.item]  # type: ignore[index]  # it is an array
+        return lost(str(tensor.type), str(step.values[0]), self.resolved.spec.dialect) if tensor.type else ""
 
     def _worded(self, repair: Repair) -> Repair:
         """Return a change with words for the numbers of an enum; a range of them stays one of numbers."""

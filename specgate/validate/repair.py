@@ -60,6 +60,9 @@ _MANY: Final = 10_000
 #: What a reader would rather set of attributes, the least first.
 _OF_ATTRIBUTE: Final = {"set": 1.0, "member": 1.0, "element": 1.2, "length": 1.4}
 
+#: What a cast that loses something costs: any without a loss is preferred.
+_LOSSY: Final = 1.5
+
 #: Steps that are taken together.
 Repair = tuple[Step, ...]
 
@@ -188,7 +191,7 @@ class _Search:
         lossy = 0.0
         if place.kind == "type":
             found = value_of(_type_of(place), context)
-            lossy = 0.0 if isinstance(found, str) and lossless(found, str(step.values[0]), self.dialect) else 0.5
+            lossy = 0.0 if isinstance(found, str) and lossless(found, str(step.values[0]), self.dialect) else _LOSSY
         return ((2.0 if info is not None and info.optional else 3.0) + lossy, later)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from specgate.spec.tables import dialect
-from specgate.validate.casting import exact_up_to, lossless, nearest
+from specgate.validate.casting import exact_up_to, lossless, lost, nearest
 
 
 @pytest.mark.parametrize(
@@ -24,7 +26,8 @@ from specgate.validate.casting import exact_up_to, lossless, nearest
         ("i32", "i64", None),
         ("f64", "f32", None),
         ("boolean", "f16", None),
-        ("i32", "f8e4m3", None),  # how much it holds is not known here
+        ("i32", "f8e4m3", "2**4"),
+        ("i32", "nf4", None),  # how much it holds is not known here
     ],
 )
 def test_integers_are_exact_up_to_the_significand(found: str, other: str, expected: str | None) -> None:
@@ -75,3 +78,62 @@ def test_the_nearest_type_loses_least(found: str, allowed: list[str], expected: 
 )
 def test_what_loses_nothing(found: str, other: str, expected: bool) -> None:
     assert lossless(found, other, dialect("openvino")) is expected
+
+
+@pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
+def test_no_table_proposes_a_cast_that_loses_something_where_another_does_not(name: str) -> None:
+    home, rows, asked = dialect(name), set(), 0
+    for operator in home.tables.operators:
+        spec = home.operator(operator)
+        for level in spec.levels:
+            resolved = spec.resolve(level)
+            assert resolved is not None
+            for row in resolved.alternatives:
+                rows |= {cell.types for field, cell in row.cells.items() if cell.types and _is_input(row, field)}
+    for allowed in rows:
+        for found in home.types.keys() - set(allowed):
+            near = nearest(found, allowed, home)
+            kept = [other for other in allowed if lossless(found, other, home)]
+            assert near in allowed if near is not None else not kept, (found, allowed, kept)
+            said = near is None or lost(found, near, home) or "nf4" in {found, near}
+            assert near in kept if kept else said, (found, allowed, near)
+            asked += 1
+    assert asked > 100
+
+
+def _is_input(row: Any, field: str) -> bool:
+    return field in row.fields and row.fields[field].kind == "input"
+
+
+def _numpy(name: str, entry: Any) -> Any:
+    import ml_dtypes
+    import numpy as np
+
+    word = entry.get("ml_dtypes") or entry.get("numpy")
+    if word in {None, "object", "bool"} or "INT4" in name or "INT2" in name:
+        return None
+    return np.dtype(getattr(ml_dtypes if entry.get("ml_dtypes") else np, word))
+
+
+def test_what_is_said_to_lose_nothing_comes_back_as_it_was() -> None:
+    """Every value of each type of up to 16 bits, through numpy and ml_dtypes."""
+    np = pytest.importorskip("numpy")
+    pytest.importorskip("ml_dtypes")
+    home, compared = dialect("onnx"), 0
+    known = {name: made for name, entry in home.types.items() if (made := _numpy(name, entry)) is not None}
+    for found, mine in known.items():
+        if mine.itemsize > 2 or mine.kind == "b":
+            continue
+        count = 2 ** (8 * mine.itemsize)
+        codes = np.arange(count, dtype=np.uint16 if mine.itemsize == 2 else np.uint8)
+        values = codes.view(mine) if home.types[found]["bits"] >= 8 else np.arange(-8, 8).astype(mine)
+        for other, theirs in known.items():
+            if theirs.kind in "bcO" or "E8M0" in found + other or ("FLOAT" in found and "INT" in other):
+                continue
+            with np.errstate(all="ignore"):
+                whole = values.astype(np.float64)
+                back = values.astype(theirs).astype(np.float64)
+            same = bool(np.all((whole == back) | ~np.isfinite(whole)))
+            assert lossless(found, other, home) == same, (found, other)
+            compared += 1
+    assert compared > 100

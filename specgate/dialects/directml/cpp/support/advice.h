@@ -67,7 +67,26 @@ class Advice {
       case Of::type: break;
     }
     const bool output = member != nullptr && is_output(member->shape);
-    return output ? arena_.text({"give ", owner, " the type ", values}) : arena_.text({"cast ", owner, " to ", values});
+    if (output) return arena_.text({"give ", owner, " the type ", values});
+    const std::string loss = losses(steps);
+    const std::string_view words = arena_.text({"cast ", owner, " to ", values});
+    return loss.empty() ? words : arena_.text({words, " (", loss, ")"});
+  }
+  // What the casts lose, each thing once.
+  std::string losses(const std::vector<const Step*>& steps) const {
+    std::vector<std::string> known;
+    for (const Step* one : steps) {
+      const Value* held = context_.field(one->spot.field);
+      if (held == nullptr || one->values.empty() || one->values[0].is != Value::Is::word) continue;
+      const Tensor* tensor = one->spot.item < 0 ? held->tensor : held->item(one->spot.item).tensor;
+      if (tensor == nullptr || tensor->type == no_type) continue;
+      const char* found = word_of(enum_TENSOR_DATA_TYPE, tensor->type);
+      const std::string loss = found == nullptr ? "" : lost(found, one->values[0].word);
+      if (!loss.empty() && std::find(known.begin(), known.end(), loss) == known.end()) known.push_back(loss);
+    }
+    std::string made;
+    for (const std::string& loss : known) made += (made.empty() ? "" : "; ") + loss;
+    return made;
   }
   const char* part_of(const Spot& spot) const {
     const bool size = context_.field(spot.field)->flag;

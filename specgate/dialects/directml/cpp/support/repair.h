@@ -221,7 +221,7 @@ class Search {
       Evaluator evaluator(tree_, memory_, context);
       const Value& wanted = step.values[0];
       const bool kept = wanted.is == Value::Is::word && lossless(evaluator.type_word(tensor->type), wanted.word);
-      lossy = kept ? 0 : 0.5;
+      lossy = kept ? 0 : 1.5;
     }
     return {(held->optional ? 2.0 : 3.0) + lossy, later};
   }
