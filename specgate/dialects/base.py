@@ -248,6 +248,11 @@ class DialectPackage:
     ) -> RuntimeFindings | None:
         """Return what decides which findings are errors for a release of a runtime, None for another target."""
         return None
+
+    def fitted(self, graph: Graph, target: Target, findings: list[Finding]) -> list[Finding]:
+        """Return findings on nodes of a file with fixes that name only what the target has."""
+        return findings
+
     def with_edits(self, graph: Graph, findings: list[Finding]) -> list[Finding]:
         """Return findings on nodes of a file, with what `lint --fix` changes where something is safe."""
         return findings

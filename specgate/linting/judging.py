@@ -143,7 +143,7 @@ class Judging:
                 values={"version": unit.version, "level": self.target.level},
                 first_level=unit.version,
                 levels=tuple(table.level_set(f"{unit.version}..")),
-                fix=f"use {table.label(unit.version)}",
+                fix=f"use a target of {table.label(unit.version)} or later",
                 target=self.word,
                 location=unit.location,
             )

@@ -114,6 +114,7 @@ def _judge(
     """Judge the nodes of the target's dialect; what the whole file asks of the target comes before them."""
     start, opened, without_table = len(report.findings), len(report.undecided), len(report.no_table)
     judging.units(graph.units, report)
+    report.findings[start:] = package(graph.dialect).fitted(graph, target, report.findings[start:])
     asked = list(package(graph.dialect).target_findings(graph, target, report.files, judging.versions))
     unclear = judging.refused or len(report.undecided) > opened or any(f.severity == "error" for f in graph.findings)
     report.findings[start:start] = _with_true_levels(asked, unclear=unclear)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from specgate.dialects import package_of
+from specgate.dialects import is_dialect, package_of
 from specgate.errors import Error
 from specgate.slotted import replace
 
@@ -79,10 +79,13 @@ class _Attempt:
 def with_tried_edits(path: str, report: Report, lint: Callable[[Edited], Report]) -> Report:
     """Return a report whose findings have only edits that do away with them and with which nothing else is wrong.
 
-    Where edits take out alone what nothing depends on, nothing is tried.
+    An error at another node that goes with these edits is the same mistake seen from there, and is left out. Where
+    edits only remove what nothing depends on, and nothing else is wrong, nothing is tried.
     """
     groups = [found.edits for found in report.findings if found.edits]
-    if not any(_changes(edit) for group in groups for edit in group):
+    wrong = [found for found in report.findings if found.severity == "error" and found.edits]
+    echoes = [found for found in report.findings if wrong and _may_echo(found)]
+    if not echoes and not any(_changes(edit) for group in groups for edit in group):
         return report
     tried = try_edits(path, report, groups, lint)
     accepted = frozenset[_Edits]() if isinstance(tried, str) else tried.accepted
@@ -91,7 +94,27 @@ def with_tried_edits(path: str, report: Report, lint: Callable[[Edited], Report]
         replace(found, edits=()) if found.edits and (found.edits not in accepted or _key(found) in left) else found
         for found in report.findings
     ]
+    if not isinstance(tried, str):
+        causes = {_node(found) for found in report.findings if found.edits and found.severity == "error"}
+        gone = {id(found) for found in echoes if _key(found) not in left and _node(found) not in causes}
+        report.findings = [found for found in report.findings if id(found) not in gone]
     return report
+
+
+def _may_echo(found: Finding) -> bool:
+    """Whether a finding may be the consequence of another: an error by the tables at a node, without edits."""
+    place = found.location
+    return (
+        found.severity == "error"
+        and not found.edits
+        and is_dialect(found.id.partition("/")[0])
+        and place is not None
+        and place.operator is not None
+    )
+
+
+def _node(found: Finding) -> str | None:
+    return found.location.node if found.location is not None else None
 
 
 def _changes(edit: Edit) -> bool:

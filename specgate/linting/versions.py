@@ -42,7 +42,8 @@ class _Change:
 class Versions:
     """Compares nodes with the versions of `target`.
 
-    newer: by domain, how many nodes of an import above the target there are. alike: how many of them it has the same.
+    newer: by domain, how many nodes of an import above the target there are. alike: how many of them it has the same,
+    plain: once attributes with their default values are removed, which it does not have; defaults: these attributes.
     """
 
     def __init__(self, target: Target, basis: Basis, device: frozenset[str] | None = None) -> None:
@@ -51,6 +52,8 @@ class Versions:
         self.device = device
         self.newer: Counter[str] = Counter()
         self.alike: Counter[str] = Counter()
+        self.plain: Counter[str] = Counter()
+        self.defaults: dict[str, dict[str, None]] = {}
         self._changes: dict[_Key, _Change] = {}
 
     def above(self, descriptor: Descriptor) -> bool:
@@ -82,7 +85,18 @@ class Versions:
         """Count nodes of an import above the target."""
         domain = self._at(descriptor)[0].dialect.domain
         self.newer[domain] += nodes
-        self.alike[domain] += nodes if alike else 0
+        surplus = self._defaults_given(descriptor) if alike else []
+        self.plain[domain] += nodes if surplus else 0
+        self.alike[domain] += nodes if alike and not surplus else 0
+        self.defaults.setdefault(domain, {}).update(dict.fromkeys(surplus))
+
+    def _defaults_given(self, descriptor: Descriptor) -> list[str]:
+        """Return the attributes that a node gives and the target does not have, although they say nothing."""
+        spec, own, level = self._at(descriptor)
+        if level is None or level not in spec.levels or own not in spec.levels:
+            return []
+        infos = ((name, spec.field_at(name, own)) for name in descriptor.fields if spec.field_at(name, level) is None)
+        return [info.vendor_name for name, info in infos if info and _says_nothing(spec, descriptor, name, own)]
 
     def differences(self, descriptor: Descriptor, verdict: Verdict) -> tuple[_Key, tuple[str, ...]] | None:
         """Return in which of the fields that a node uses a newer version at the target differs; None if in none."""

@@ -9,10 +9,12 @@ from specgate.descriptors.words import near_word
 from specgate.validate.casting import lost, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.validate.failures import Failure
 
-__all__ = ["own_fix"]
+__all__ = ["cast_fix", "own_fix"]
 
 MAX_CHOICES: Final = 6
 _EXPECTED: Final = re.compile(r", but (.+) (?:is|are) expected")
@@ -40,16 +42,20 @@ def _called(failure: Failure, spec: OperatorSpec) -> str:
     return (name if info is None else info.vendor_name) + bracket + rest
 
 
-def _type(failure: Failure, spec: OperatorSpec) -> str | None:
-    found = str(next(iter(failure.values.values())))
-    near = nearest(found, failure.allowed, spec.dialect)
+def _type(failure: Failure, spec: OperatorSpec) -> str:
+    return cast_fix(failure.where, str(next(iter(failure.values.values()))), failure.allowed, spec)
+
+
+def cast_fix(where: str, found: str, allowed: Sequence[str], spec: OperatorSpec) -> str:
+    """Return which of the allowed types to give a tensor of the type `found`, and what a cast to it loses."""
+    near = nearest(found, allowed, spec.dialect)
     if near is None:
-        return f"give {failure.where} {_one_of('the type', failure.allowed, 'those types')}"
-    info = spec.fields.get(failure.where.partition("[")[0])
+        return f"give {where} {_one_of('the type', tuple(allowed), 'those types')}"
+    info = spec.fields.get(where.partition("[")[0])
     if info is not None and info.kind == "output":
-        return f"give {failure.where} the type {near}"
+        return f"give {where} the type {near}"
     loss = lost(found, near, spec.dialect)
-    return f"cast {failure.where} to {near}" + (f" ({loss})" if loss else "")
+    return f"cast {where} to {near}" + (f" ({loss})" if loss else "")
 
 
 def _value(where: str, allowed: tuple[str, ...]) -> str:

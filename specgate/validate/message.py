@@ -11,6 +11,8 @@ from specgate.validate.replaced import advice
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from specgate.descriptors.core import Descriptor
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.forms import SingleBasis
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from specgate.validate.failures import Failure
 
 __all__ = [
-    "builds_note", "field_elsewhere", "finding", "missing_domain", "missing_operator", "rule_id",
+    "builds_note", "field_elsewhere", "finding", "later_fix", "missing_domain", "missing_operator", "rule_id",
     "unwritten_finding", "version_finding",
 ]  # fmt: skip
 
@@ -131,7 +133,7 @@ def _fix(failure: Failure, spec: OperatorSpec, level: str, taken: LevelSet) -> s
 
     own = own_fix(failure, spec, level)
     proposals = [own] if own else []
-    later = _later(level, taken, spec.dialect)
+    later = later_fix(level, taken, spec.dialect)
     if later:
         proposals.append(later)
     return " or ".join(proposals) or None
@@ -159,7 +161,7 @@ def field_elsewhere(spec: OperatorSpec, name: str, level: str) -> str:
     return f"{info.vendor_name} is {an} {info.kind} of {spec.name} {span}, not at {dialect.label(level)}"
 
 
-def _later(level: str, taken: LevelSet, dialect: Dialect) -> str | None:
+def later_fix(level: str, taken: Iterable[str], dialect: Dialect) -> str | None:
     """Propose the first later level that takes the whole descriptor."""
     later = next((at for at in taken if dialect.position[at] > dialect.position[level]), None)
     return None if later is None else f"use {dialect.label(later)}"
@@ -183,7 +185,7 @@ def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, tar
         values={"level": level, "operator": descriptor.operator},
         first_level=taken.first,
         levels=tuple(taken),
-        fix=instead or _later(level, taken, dialect),
+        fix=instead or later_fix(level, taken, dialect),
         target=target,
     )
 
@@ -206,7 +208,7 @@ def missing_domain(spec: OperatorSpec, target: Target, taken: LevelSet) -> Findi
         values={"level": target.level, "operator": spec.name},
         first_level=levels.first,
         levels=tuple(levels),
-        fix=_later(target.level, levels, dialect),
+        fix=later_fix(target.level, levels, dialect),
         target=str(target),
     )
 
@@ -227,7 +229,7 @@ def version_finding(descriptor: Descriptor, spec: OperatorSpec, level: str, targ
         values={"version": descriptor.version, "level": level},
         first_level=levels.first,
         levels=tuple(levels),
-        fix=_later(level, levels, dialect),
+        fix=f"use a target of {dialect.label(version)} or later" if levels else None,
         target=target,
     )
 

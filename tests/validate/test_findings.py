@@ -11,6 +11,8 @@ import specgate
 from specgate.dialects.directml.oracle.builds import BUILDS
 from specgate.spec.tables import dialect
 
+NARROWER = "24 of 53 significant bits are kept, numbers from 2**128 on overflow"
+
 
 def changed(data: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """Set fields of a DirectML descriptor: TENSOR__MEMBER or FIELD; None takes one away."""
@@ -65,7 +67,7 @@ def test_a_type_that_comes_later(one_hot) -> None:
             values={"type(IndicesTensor)": "INT64"},
             first_level="3.0",
             levels=tuple(level for level in dialect("directml").levels if level >= "3.0"),
-            fix="cast IndicesTensor to UINT32 or use feature level 3.0",
+            fix="cast IndicesTensor to UINT32 (exact from 0 to 2**32 - 1) or use feature level 3.0",
             target="directml:2.1",
         ),
     )
@@ -100,8 +102,12 @@ def test_a_level_is_proposed_only_if_it_takes_the_whole(one_hot) -> None:
     )
     verdict = specgate.check(data, "directml:2.1")
     assert [(f.where, f.first_level, f.fix) for f in verdict.findings] == [
-        ("IndicesTensor", "4.1", "cast IndicesTensor to UINT32 or use feature level 4.1"),
-        ("ValuesTensor", "4.1", "cast ValuesTensor to FLOAT32 or use feature level 4.1"),
+        ("IndicesTensor", "4.1", "cast IndicesTensor to UINT32 (exact from 0 to 2**32 - 1) or use feature level 4.1"),
+        (
+            "ValuesTensor",
+            "4.1",
+            f"cast ValuesTensor to FLOAT32 ({NARROWER}) or use feature level 4.1",
+        ),
         ("OutputTensor", "4.1", "give OutputTensor the type FLOAT32 or use feature level 4.1"),
     ]
 
@@ -109,7 +115,7 @@ def test_a_level_is_proposed_only_if_it_takes_the_whole(one_hot) -> None:
 def test_no_level_is_proposed_where_something_else_fails_too(one_hot) -> None:
     data = changed(one_hot, IndicesTensor__DataType="INT64", Axis=7)
     assert [(f.where, f.fix) for f in specgate.check(data, "directml:2.1").findings] == [
-        ("IndicesTensor", "cast IndicesTensor to UINT32"),
+        ("IndicesTensor", "cast IndicesTensor to UINT32 (exact from 0 to 2**32 - 1)"),
         ("Axis", "set Axis to 3 or less"),
     ]
 

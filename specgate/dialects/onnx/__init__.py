@@ -123,6 +123,11 @@ class ONNX(Packaged):
 
         return RuntimeFindings(graph, target, device, file)
 
+    def fitted(self, graph: Graph, target: Target, findings: list[Finding]) -> list[Finding]:
+        from specgate.dialects.onnx.lint.fitting import fitted
+
+        return fitted(graph, target, findings)
+
     def with_edits(self, graph: Graph, findings: list[Finding]) -> list[Finding]:
         from specgate.dialects.onnx.lint.rewriting import with_edits
 

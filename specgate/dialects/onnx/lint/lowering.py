@@ -16,6 +16,7 @@ from specgate.dialects.onnx.file.model import domain_of
 from specgate.dialects.onnx.lint.walk import bodies, graph_paths
 from specgate.spec.tables import dialect
 from specgate.validate.check import check_at
+from specgate.validate.moved import readings
 from specgate.verdict import Edit
 
 if TYPE_CHECKING:
@@ -93,10 +94,21 @@ class _Lowering:
             return None
         here = check_at(made, own)
         there = check_at(replace(made, version=None, fields=fields), level)
-        if here.accepted is False or there.accepted is False or not _open(there) <= _open(here):
+        if (
+            (here.accepted is False and not _moved(spec, made, own))
+            or there.accepted is False
+            or not _open(there) <= _open(here)
+        ):
             return None
         known = {info.vendor_name for name in gone if (info := spec.field_at(name, own)) is not None}
         return tuple(sorted(known))
+
+
+def _moved(spec: OperatorSpec, made: Descriptor, own: str) -> bool:
+    """Whether a descriptor is wrong at its own level only in that it gives as attributes what became inputs."""
+    resolved = spec.resolve(own)
+    move = None if resolved is None else readings(made, resolved)
+    return move is not None and any(check_at(reading, own).accepted is not False for reading in move.readings)
 
 
 def _alike(spec: OperatorSpec, made: Descriptor, gone: Sequence[str], own: str, level: str) -> bool:

@@ -200,7 +200,10 @@ def target_findings(graph: Graph, target: Target, files: list[str], versions: Ve
             above = opset > newest
         if above:
             made = _import_above(domain, opset, newest, target, location, versions)
-            yield made if newest is None else replace(made, edits=lowered(graph, target, domain, newest))
+            edits = () if newest is None else lowered(graph, target, domain, newest)
+            if edits and versions.plain[domain]:
+                made = replace(made, fix=f"{made.fix}; lint --fix removes the attributes and lowers the import")
+            yield replace(made, edits=edits)
     readable = target.ir_version if target.alias is not None else None  # only a release reads files
     if graph.ir_version is not None and readable is not None and graph.ir_version > readable:
         yield Finding(
@@ -235,6 +238,11 @@ def _import_above(
     wanted = f"version {newest} of {domain}" if domain else f"opset {newest}"
     nodes, alike = versions.newer[domain], versions.alike[domain]
     same = f"; {alike} of {nodes} node{'' if nodes == 1 else 's'} {'is' if alike == 1 else 'are'} the same there"
+    plain, names = versions.plain[domain], list(versions.defaults.get(domain, ()))
+    if plain:
+        listed = ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
+        same += f", and {plain} more without {listed}, which the target does not have and which only repeat"
+        same += " their default values"
     return Finding(
         id="onnx/model/opset-import",
         severity="error",
@@ -247,6 +255,7 @@ def _import_above(
             "target": None if newest is None else str(newest),
             "nodes": nodes,
             "the same": alike,
+            **({"the same without defaults": plain} if plain else {}),
         },
         first_level=first,
         levels=() if first is None else tuple(table.levels[table.position[first] :]),

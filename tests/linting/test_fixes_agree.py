@@ -1,0 +1,129 @@
+"""Fixes of one report go together, and what is marked fixable is fixed, over the tables' own examples as models.
+
+By default every tenth example; ``HYPOTHESIS_PROFILE=nightly`` takes all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from specgate.spec.tables import dialect
+from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx, relu
+
+ALL = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+
+
+def examples():
+    """Yield (name, descriptor, level) of examples of ai.onnx that are tensors alone."""
+    for name in dialect("onnx").tables.operators:
+        spec = dialect("onnx").operator(name)
+        for label, example in spec.table.examples.items():
+            made = example["descriptor"]
+            tensors = [*made.get("inputs", ()), *made.get("outputs", ())]
+            if "." not in name and all(
+                t and "(" not in t.get("elem_type", "(") and t.get("shape") is not None for t in tensors
+            ):
+                yield f"{name}/{label}", made, str(example.get("since") or spec.levels.first)
+
+
+def model_of(made, opset):
+    inputs, constants = [], []
+    for index, tensor in enumerate(made.get("inputs", ())):
+        kind = getattr(onnx.TensorProto, tensor["elem_type"])
+        if "value" in tensor:
+            value = tensor["value"] if isinstance(tensor["value"], list) else [tensor["value"]]
+            constants.append(helper.make_tensor(f"i{index}", kind, tensor["shape"], value))
+        else:
+            inputs.append(helper.make_tensor_value_info(f"i{index}", kind, tensor["shape"]))
+    outputs = [
+        helper.make_tensor_value_info(f"o{index}", getattr(onnx.TensorProto, tensor["elem_type"]), tensor["shape"])
+        for index, tensor in enumerate(made["outputs"])
+    ]
+    names = [f"i{index}" for index in range(len(made.get("inputs", ())))]
+    node = helper.make_node(made["op_type"], names, [item.name for item in outputs], **made.get("attributes", {}))
+    return model(graph([node], inputs, outputs, constants), opsets=(("", int(opset)),), ir=8)
+
+
+def opsets(text):
+    return [int(number) for number in re.findall(r"use opset (\d+)", text or "")]
+
+
+def test_nothing_marked_fixable_stays_and_no_fix_asks_for_what_the_target_lacks(tmp_path, record_property):
+    path, fixable, asked = tmp_path / "m.onnx", 0, 0
+    for index, (name, made, level) in enumerate(examples()):
+        if index % 10 and not ALL:
+            continue
+        try:
+            data = model_of(made, level)
+        except (ValueError, TypeError, AttributeError, KeyError):
+            continue  # of what helpers cannot write, such as graphs
+        for own, target in ((int(level), 21), (20, 13), (11, 17)):
+            data.opset_import[0].version = own
+            path.write_bytes(data.SerializeToString())
+            report = specgate.lint(str(path), [f"onnx:{target}"])
+            for found in report.findings:
+                assert all(number <= target for number in opsets(found.fix)), (name, found)
+            marked = {(f.id, f.location.node) for f in report.findings if f.fixable}
+            asked += 1
+            if marked:
+                main(["lint", str(path), "--target", f"onnx:{target}", "--severity", "note", "--fix"])
+                left = {(f.id, f.location.node) for f in specgate.lint(str(path), [f"onnx:{target}"]).findings}
+                assert not marked & left, (name, own, target)
+                fixable += len(marked)
+    record_property("models", asked)
+    record_property("fixable", fixable)
+    assert fixable > 5
+
+
+def test_an_import_is_lowered_rather_than_a_node_moved_to_what_the_target_lacks(tmp_path):
+    node = helper.make_node("ReduceMean", ["x"], ["y"], name="r", axes=[1])
+    made = model(graph([node], (info("x", (2, 3)),), (info("y", (2, 1)),)), opsets=(("", 18),))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(made.SerializeToString())
+    fixes = {f.id.rpartition("/")[2]: f.fix for f in specgate.lint(str(path), ["onnx:17"]).findings}
+    assert fixes == {
+        "axes_attribute.exists": "import opset 17, at which the node is valid as it is",
+        "opset-import": "export for opset 17 or lower",
+    }
+    assert main(["lint", str(path), "--target", "onnx:17", "--fix"]) == 0
+    assert onnx.load(path).opset_import[0].version == 17
+    onnx.checker.check_model(str(path), full_check=True)
+
+
+def test_a_wrong_statement_is_one_finding_and_not_one_of_each_reader(tmp_path):
+    nodes = [helper.make_node("Split", ["x"], ["a", "b"], num_outputs=2), relu("a", "y"), relu("b", "z")]
+    body = graph(nodes, (info("x", (4,)),), ("y", "z"), value_info=[info("a", (3,)), info("b", (2,))])
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model(body, opsets=(("", 18),)).SerializeToString())
+    (found,) = [f for f in specgate.lint(str(path), ["onnx:18"]).findings if f.severity == "error"]
+    assert found.location.operator == "Split"
+    assert found.fixable
+
+
+def test_attributes_that_the_target_lacks_are_said_even_at_their_defaults(tmp_path):
+    shape = helper.make_tensor("s", INT64, [1], [2])
+    nodes = [helper.make_node("Reshape", ["x", "s"], ["m"], allowzero=0), relu("m", "y")]
+    made = model(graph(nodes, initializers=[shape]), opsets=(("", 14),))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(made.SerializeToString())
+    (found,) = [f for f in specgate.lint(str(path), ["onnx:13"]).findings if f.severity == "error"]
+    assert "1 of 2 nodes is the same there, and 1 more without allowzero" in found.message
+    assert found.fix.endswith("lint --fix removes the attributes and lowers the import")
+    main(["lint", str(path), "--target", "onnx:13", "--fix"])
+    assert not onnx.load(path).graph.node[0].attribute
+
+
+@pytest.mark.parametrize(
+    ("operator", "kind", "cast"), [("Erf", "BOOL", "FLOAT"), ("Exp", "UINT16", "FLOAT"), ("Exp", "INT32", "DOUBLE")]
+)
+def test_a_cast_is_to_what_the_runtime_has_a_kernel_for(operator, kind, cast):
+    element = getattr(onnx.TensorProto, kind)
+    body = graph([helper.make_node(operator, ["x"], ["y"])], (info("x", (2,), element),), (info("y", (2,), FLOAT),))
+    made = model(body, opsets=(("", 13),))
+    fixes = [f.fix for f in specgate.lint(made, ["onnxruntime:1.24.4"]).findings if f.id.endswith("input.type")]
+    assert fixes == [f"cast input to {cast}"]
