@@ -61,6 +61,7 @@ def lint(arguments: argparse.Namespace) -> int:
     if named != arguments.path:
         jobs.append(replace(_job(STDIN, arguments, config), path=None, given=standard_input()))
     report = _gathered(jobs, arguments, config, changing)
+    _refuse_idle_pins(report, arguments)
     _settle(report, config, arguments)
     failed = selected.apply(report)
     if changing is not None and arguments.diff:
@@ -93,6 +94,14 @@ def _mention(skipped: Sequence[str]) -> None:
     names = ", ".join(quoted(file) for file in skipped[:_LISTED]) + (" …" if len(skipped) > _LISTED else "")
     what = "1 file is no model and is" if len(skipped) == 1 else f"{len(skipped)} files are no models and are"
     sys.stderr.write(f"specgate: note: {what} skipped: {names}\n")
+
+
+def _refuse_idle_pins(report: Report, arguments: argparse.Namespace) -> None:
+    """Raise InputError where a pin has no effect on any of the files."""
+    for name in read_pins(arguments.pin):
+        idle = [f for f in report.findings if f.id.endswith("/pin-unknown") and f.values.get("name") == name]
+        if idle and len(idle) == len(report.files):
+            raise InputError(f"--pin {name}: {idle[0].message}")
 
 
 def _outputs(arguments: argparse.Namespace, config: Config) -> list[str]:

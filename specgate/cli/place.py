@@ -32,7 +32,7 @@ def place(arguments: argparse.Namespace) -> int:
     refuse_replaced([arguments.output] if arguments.output else [], [arguments.model])
     target = parse_target(arguments.target)
     device = device_of(arguments.device)
-    settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin))
+    settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin), strict=True)
     model = standard_input() if arguments.model == "-" else arguments.model
     found = place_model(model, target, device, settings)
     written = _written(found, target.runtime, arguments)
@@ -76,7 +76,7 @@ def placed_minimum(model: str | Given, arguments: argparse.Namespace) -> int:
     from specgate.report.placement.minimum import level_minimum_text
 
     target = runtime_target(arguments.dialect, arguments.target)
-    settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin))
+    settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin), strict=True)
     found = level_minimum(model, target, settings)
     name = model if isinstance(model, str) else model.name
     if arguments.format == "json":

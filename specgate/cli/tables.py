@@ -170,7 +170,7 @@ def _model_minimum(source: str | Given, arguments: argparse.Namespace) -> int:
     from specgate.linting.model_minimum import model_minimum
     from specgate.linting.settings import LintSettings, read_pins
 
-    settings = LintSettings(infer=not arguments.no_infer, pins=read_pins(arguments.pin))
+    settings = LintSettings(infer=not arguments.no_infer, pins=read_pins(arguments.pin), strict=True)
     found = model_minimum(source, settings, arguments.basis)
     name = source if isinstance(source, str) else source.name
     if arguments.format == "json":

@@ -257,9 +257,9 @@ class DialectPackage:
         """Return findings on nodes of a file, with what `lint --fix` changes where something is safe."""
         return findings
 
-    def pinnable(self, size: Symbol) -> bool:
-        """Return whether `--pin` can give a size to a dimension of this name."""
-        return False
+    def pins(self, graph: Graph, size: Symbol) -> Iterable[str]:
+        """Return the names that `--pin` must give sizes to, so that a dimension of this name has one."""
+        return ()
 
     def minimum(self, model: object, settings: LintSettings | None, basis: Basis) -> ModelMinimum:
         """Return the lowest level of a model: a path, an object, or what was read already (`Given`)."""

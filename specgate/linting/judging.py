@@ -115,17 +115,18 @@ class Judging:
         for found in (*known.verdict.findings, *known.needs):
             report.findings.append(replace(found, location=unit.location, target=self.word))
         if known.verdict.accepted is None:
-            report.undecided.append(NodeRef.unread(unit.location, self.word, known.reason))
+            say = partial(_with_pins, known.reason, self.graph, unit.descriptor, known.verdict)
+            report.undecided.append(NodeRef.unread(unit.location, self.word, say))
 
     def _judged(self, descriptor: Descriptor) -> _Known:
         """A node of a model is judged at the opset that the model imports, any other descriptor for the target."""
         own = descriptor.version
         if not self.graph.imports or own is None:
             verdict = check_for(descriptor, self.target, self.basis, self.device)
-            return _Known(verdict, cache(partial(_reason, descriptor, verdict)))
+            return _Known(verdict, cache(partial(_reason, verdict)))
         verdict = spelt_for(check_at(descriptor, own, self.basis, self.target.by, self.device), self.word)
         verdict = with_release_findings(verdict, descriptor, self.target)
-        reason = cache(partial(_reason, descriptor, verdict))
+        reason = cache(partial(_reason, verdict))
         if self.versions.above(descriptor):
             return _Known(verdict, reason, above=True, needs=self.versions.needs(descriptor, verdict))
         return _Known(verdict, reason, difference=self.versions.differences(descriptor, verdict))
@@ -149,20 +150,25 @@ class Judging:
             )
 
 
-def _reason(descriptor: Descriptor, verdict: Verdict) -> str:
+def _reason(verdict: Verdict) -> str:
     """Say what is undecided."""
-    return "; ".join([*(found.message.removesuffix(".") for found in verdict.undecided), *_pins(descriptor, verdict)])
+    return "; ".join(found.message.removesuffix(".") for found in verdict.undecided)
 
 
-def _pins(descriptor: Descriptor, verdict: Verdict) -> Iterator[str]:
-    """Say which dimensions would have to be given a size, where the dialect's models have names for them."""
-    pinnable = package(descriptor.dialect).pinnable
+def _with_pins(reason: Callable[[], str], graph: Graph, descriptor: Descriptor, verdict: Verdict) -> str:
+    """Say what is undecided, and which dimensions must be given a size, where the dialect's models have names for them.
+
+    The names are quoted for a shell.
+    """
+    from shlex import quote  # few nodes are undecided
+
     sizes = (size for _, tensor in descriptor.tensors() for size in tensor.sizes or ())
-    named = dict.fromkeys(str(size) for size in sizes if isinstance(size, Symbol) and pinnable(size))
+    named = dict.fromkeys(size for size in sizes if isinstance(size, Symbol))
     seen: set[str] = set()
     for found in verdict.undecided:
         for value in found.values.values():
             seen.update(item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str))
-    wanted = [name for name in named if name in seen]
-    if wanted:
-        yield "pin " + " ".join(f"--pin {plain_name(name)}=SIZE" for name in wanted)
+    pins = package(descriptor.dialect).pins
+    wanted = dict.fromkeys(name for size in named if str(size) in seen for name in pins(graph, size))
+    options = " ".join(f"--pin {quote(f'{plain_name(name)}=SIZE')}" for name in wanted)
+    return f"{reason()}; pin {options}" if wanted else reason()

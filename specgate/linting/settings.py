@@ -24,13 +24,15 @@ class LintSettings:
 
     A pin's name is the dimension's in the model (``batch``), or ``INPUT[AXIS]`` for a dimension of an input that has
     none. custom_domains: domains that the targets are known to have, which are not reported. placing: values that
-    follow from sizes do not count as known, and nodes are read later, with the types that a runtime infers.
+    follow from sizes do not count as known, and nodes are read later, with the types that a runtime infers. strict: a
+    pin without effect is an error, not a note.
     """
 
     infer: bool = True
     pins: Mapping[str, int] = field(default_factory=dict)
     custom_domains: tuple[str, ...] = ()
     placing: bool = False
+    strict: bool = False
 
 
 def checked_pins(pins: object) -> dict[str, int]:

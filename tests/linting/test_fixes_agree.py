@@ -127,3 +127,33 @@ def test_a_cast_is_to_what_the_runtime_has_a_kernel_for(operator, kind, cast):
     made = model(body, opsets=(("", 13),))
     fixes = [f.fix for f in specgate.lint(made, ["onnxruntime:1.24.4"]).findings if f.id.endswith("input.type")]
     assert fixes == [f"cast input to {cast}"]
+
+
+def sized(*sizes):
+    """A model whose second node has a size that follows from the input's, stated as ONNX Runtime's tools write it."""
+    made = graph(
+        [helper.make_node("Flatten", ["x"], ["m"]), helper.make_node("Gemm", ["m", "w"], ["y"])],
+        (info("x", sizes), info("w", ("k", 3))),
+        (info("y", (None, 3)),),
+        value_info=[info("m", (1, "(((height - 1)//2)) + 1"))],
+    )
+    return model(made, opsets=(("", 17),))
+
+
+def test_the_sizes_to_pin_are_those_of_the_inputs(tmp_path, capsys):
+    path = str(tmp_path / "m.onnx")
+    onnx.save(sized(1, "height"), path)
+    reasons = [node.reason.partition("; pin ")[2] for node in specgate.lint(path, ["onnx:17"], infer=False).undecided]
+    assert any("--pin height=SIZE" in reason for reason in reasons)
+    assert not any("//" in reason for reason in reasons)
+    capsys.readouterr()
+    pin = "(((height - 1)//2)) + 1=3"
+    for command in ("lint", "place", "minimum"):
+        target = ["--target", "onnxruntime:1.24.4" if command == "place" else "onnx:17"] if command != "minimum" else []
+        assert main([command, path, *target, "--pin", pin]) == 2
+        assert "pin 'height' instead" in capsys.readouterr().err
+        assert main([command, path, *target, "--pin", "hight=3"]) == 2
+        assert main([command, path, *target, "--pin", "height=3"]) != 2
+    other = str(tmp_path / "o.onnx")
+    onnx.save(sized(1, "width"), other)
+    assert main(["lint", path, other, "--target", "onnx:17", "--pin", "height=3"]) != 2  # of one of the files

@@ -133,10 +133,12 @@ class ONNX(Packaged):
 
         return with_edits(graph, findings)
 
-    def pinnable(self, size: Symbol) -> bool:
-        from specgate.dialects.onnx.lint.types import pinless
+    def pins(self, graph: Graph, size: Symbol) -> Iterable[str]:
+        from specgate.dialects.onnx.lint.types import input_symbols, pinless, symbols_in
 
-        return not pinless(size)
+        if graph.source is None or pinless(size):
+            return ()
+        return symbols_in(size, input_symbols(graph.source.model)) or ([size] if size.isidentifier() else ())
 
     def minimum(self, model: object, settings: LintSettings | None, basis: Basis) -> ModelMinimum:
         from specgate.dialects.onnx.minimum import opset_minimum

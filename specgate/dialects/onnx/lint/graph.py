@@ -111,7 +111,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     walked = list(bodies(model))
     graph.findings.extend(import_findings(model, walked))
     graph.custom = custom_operators(model, walked, settings.custom_domains)
-    graph.findings.extend(pin_sizes(model, settings.pins))
+    graph.findings.extend(pin_sizes(model, settings.pins, strict=settings.strict))
     graph.findings.extend(negative_sizes(model))
     asked: Callable[[], inference.Inferred] = inference.Inferred
     if settings.infer and model.graph.nodes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,11 @@ from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxTyp
 from specgate.dialects.onnx.infer.child import INVENTED
 from specgate.dialects.onnx.lint.walk import bodies, finding
 from specgate.dialects.onnx.reader import container
+from specgate.errors import InputError
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxModel, OnnxNode, OnnxValueInfo
     from specgate.dialects.onnx.lint.walk import Body, Place
@@ -27,12 +29,14 @@ __all__ = [
     "constant",
     "contradictions",
     "held_constant",
+    "input_symbols",
     "known_type",
     "merged",
     "negative_sizes",
     "pin_sizes",
     "pinless",
     "settled",
+    "symbols_in",
 ]
 
 _SCALARS = {
@@ -60,8 +64,11 @@ def _resized(kind: OnnxType, change: Callable[[str], int | str]) -> OnnxType:
     return replace(kind, shape=shape, inner=None if kind.inner is None else _resized(kind.inner, change))
 
 
-def pin_sizes(model: OnnxModel, pins: Mapping[str, int]) -> Iterator[Finding]:
-    """Name the inputs' dimensions without a name, give those in `pins` their sizes; yield the pins that name none."""
+def pin_sizes(model: OnnxModel, pins: Mapping[str, int], *, strict: bool = False) -> Iterator[Finding]:
+    """Name the inputs' dimensions without a name, give those in `pins` their sizes; yield the pins without effect.
+
+    strict: raise InputError for such a pin instead.
+    """
     for info in model.graph.inputs:
         if info.type is not None and info.type.shape is not None and None in info.type.shape:
             named = (f"{info.name}[{axis}]" if size is None else size for axis, size in enumerate(info.type.shape))
@@ -74,15 +81,37 @@ def pin_sizes(model: OnnxModel, pins: Mapping[str, int]) -> Iterator[Finding]:
         names[size] = None
         return pins.get(size, size)
 
+    own = input_symbols(model)
     for body in bodies(model):
         for info in _infos(body):
             if info.type is not None:
                 info.type = _resized(info.type, pinned)
+    effective = [name for name in names if name in own or not symbols_in(name, own)]
     for name in pins:
-        if name not in names:
-            listed = ", ".join(shown(known) for known in list(names)[:8]) + (" …" if len(names) > 8 else "")
+        if name not in effective:
+            sources = symbols_in(name, own) if name in names else []
+            listed = ", ".join(shown(known) for known in effective[:8]) + (" …" if len(effective) > 8 else "")
             message = f"no dimension has the name {shown(name)}, which was given a size; known: {listed or 'none'}"
-            yield finding("pin-unknown", "note", message, (model.file, "model", None))
+            if sources:
+                message = f"the size {shown(name)} follows from others; pin {' and '.join(map(shown, sources))} instead"
+            if strict:
+                raise InputError(message, file=model.file)
+            at: Place = (model.file, "model", None)
+            yield finding("pin-unknown", "note", message, at, values={"name": name})
+
+
+def input_symbols(model: OnnxModel) -> dict[str, None]:
+    """Return the names of the dimensions of the graph's inputs, which callers decide."""
+    shapes = (info.type.shape for info in model.graph.inputs if info.type is not None)
+    return dict.fromkeys(size for shape in shapes for size in shape or () if isinstance(size, str))
+
+
+def symbols_in(size: str, symbols: Iterable[str]) -> list[str]:
+    """Return which of the symbols a size is computed from, or the size itself where it is one of them."""
+    listed = list(symbols)
+    if size in listed:
+        return [size]
+    return [name for name in listed if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", size)]
 
 
 def negative_sizes(model: OnnxModel) -> Iterator[Finding]:

@@ -261,7 +261,7 @@ def test_a_nameless_dimension_of_an_input_is_pinned_by_its_place():
     made = hidden(shape=(None, 3))
     made.graph.output[0].CopyFrom(info("hot", [8, 3, 4]))
     ((_, reason),), _ = undecided(made)
-    assert reason.endswith("; pin --pin x[0]=SIZE")
+    assert reason.endswith("; pin --pin 'x[0]=SIZE'")  # quoted for a shell
     assert undecided(made, pins={"x[0]": 8}) == ([], [])
 
 
