@@ -79,7 +79,7 @@ class Finding:
     levels: those that accept the whole descriptor as written for each of them, in order (where it is written for
     a later level than the target's, those that accept it as it is); versions of a domain that has its own.
     first_level: the lowest of them, None where there is none. fix: what to change, in one phrase, if something can be
-    proposed; a level that it names is one of `levels`.
+    proposed; a level that it names is one of `levels`, or becomes one once what else is wrong is corrected.
     basis: whether the page ("documented") or the builds ("observed") refuse it.
     rule: the expression of the rule that does not hold, None for what is no expression.
     ignored: why it is silenced (the reason of an ignore, or which baseline knows it), None if it is not.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from specgate.descriptors.positional import reordered_for
+from specgate.slotted import replace
 from specgate.spec.tables import dialect as load_dialect
 from specgate.validate.facts import Facts
 from specgate.validate.message import (
@@ -112,7 +114,9 @@ def verdict_with_reasons(
     elif late:
         findings.append(version_finding(descriptor, spec, level, target, taken))
     if missing is not None:
-        findings.append(missing_operator(descriptor, spec, missing, target, taken))
+        later = _later_level(spec, missing)
+        rest = [] if later is None else _rest(descriptor, spec, later, basis, by, reach, taken, target)
+        findings += [missing_operator(descriptor, spec, missing, target, taken, later if rest else None), *rest]
     undecided: list[Finding] = []
     for made in _findings(failures, reach, taken, judged_at, target):
         (undecided if made.severity == "note" else findings).append(made)
@@ -134,6 +138,28 @@ def _excused(
     known = {failure.key for found in failures.values() for failure in found}
     by_page = [failure for failure in explain_at(descriptor, page, reach.facts) if failure.key not in known]
     return [builds_note(failure, reach.spec, page.row, target) for failure in by_page if not failure.unknown]
+
+
+def _later_level(spec: OperatorSpec, missing: str) -> str | None:
+    """Return the first level after `missing` that has the operator."""
+    position = spec.dialect.position
+    return next((at for at in spec.levels if position[at] > position[missing]), None)
+
+
+def _rest(
+    descriptor: Descriptor,
+    spec: OperatorSpec,
+    level: str,
+    basis: Basis,
+    by: str | None,
+    reach: Reach,
+    taken: LevelSet,
+    target: str,
+) -> list[Finding]:
+    """Return what is wrong besides that the level lacks the operator: what fails at `level`, which has it."""
+    there = reordered_for(replace(descriptor, version=None), spec, level)
+    failures = _failures_at(there, spec, level, basis, by, facts=Facts())
+    return [made for made in _findings(failures, reach, taken, level, target) if made.severity != "note"]
 
 
 def _findings(

@@ -167,8 +167,14 @@ def later_fix(level: str, taken: Iterable[str], dialect: Dialect) -> str | None:
     return None if later is None else f"use {dialect.label(later)}"
 
 
-def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, taken: LevelSet) -> Finding:
-    """Return the finding for an operator that the level does not have; taken: the levels that accept the descriptor."""
+def missing_operator(
+    descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, taken: LevelSet, later: str | None = None
+) -> Finding:
+    """Return the finding for an operator that the level does not have.
+
+    taken: the levels that accept the descriptor. later: the first level that has the operator, where something else is
+    wrong there.
+    """
     dialect = spec.dialect
     removed = spec.table.removed
     gone = removed is not None and dialect.position[level] >= dialect.position[removed]
@@ -185,7 +191,9 @@ def missing_operator(descriptor: Descriptor, spec: OperatorSpec, level: str, tar
         values={"level": level, "operator": descriptor.operator},
         first_level=taken.first,
         levels=tuple(taken),
-        fix=instead or later_fix(level, taken, dialect),
+        fix=instead
+        or later_fix(level, taken, dialect)
+        or (f"correct what else is wrong and use {dialect.label(later)}" if later is not None else None),
         target=target,
     )
 

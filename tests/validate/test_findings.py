@@ -452,3 +452,16 @@ def test_the_levels_without_a_build_are_those_that_no_oracle_lists():
     assert [level for level in table.levels if table.neighbours(level) != (level,)] == [
         level for level in table.levels if level not in levels
     ]
+
+
+def test_what_else_is_wrong_is_found_where_the_level_lacks_the_operator():
+    tensors = {
+        "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 2]},
+        "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 3]},
+    }
+    findings = specgate.check({"type": "DML_OPERATOR_ACTIVATION_GELU", "desc": tensors}, "directml:5.0").findings
+    assert [found.id.rpartition("/")[2] for found in findings] == ["level", "same-sizes"]
+    assert [found.fix for found in findings] == [
+        "correct what else is wrong and use feature level 5.1",
+        "give OutputTensor the sizes [1, 2]",
+    ]

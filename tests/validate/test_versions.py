@@ -24,7 +24,7 @@ def test_written_for_a_later_opset_than_the_target_takes(onnx_one_hot) -> None:
     assert found.id == "onnx/OneHot/version"
     assert found.message == "written for opset 13, but the target takes those up to 11"
     assert (found.where, found.values) == ("version", {"version": "13", "level": "11"})
-    assert (found.first_level, found.levels[0], found.fix) == ("13", "13", "use opset 13")
+    assert (found.first_level, found.levels[0], found.fix) == ("13", "13", "use a target of opset 13 or later")
 
 
 def test_both_the_version_and_what_is_wrong_there(onnx_one_hot) -> None:

@@ -164,6 +164,29 @@ inline std::vector<uint32_t> accepting(uint32_t type, const void* description, u
   return found;
 }
 
+// What else is wrong with a description for a level without the operator: what the first later level that has it refuses.
+inline void explain_later(Arena& arena, const Entry& entry, uint32_t type, const void* description, uint32_t level,
+                          const Options& options, Verdict& verdict) {
+  uint32_t later = 0;
+  for (const uint32_t each : every_level)
+    if (later == 0 && each > level && entry_of(type, each).judge != nullptr) later = each;
+  if (later == 0) return;
+  std::vector<Noted> lacked, documented, observed;
+  uint32_t excluded = 0;
+  bool both = options.basis == Basis::both;
+  if (options.basis != Basis::observed)
+    documented = refusals(arena, entry, type, description, later, Basis::documented, options, {}, lacked, excluded);
+  both = both && (entry.alike >> place_of(later) & 1) == 0;
+  if (both || options.basis == Basis::observed)
+    observed = refusals(arena, entry, type, description, later, Basis::observed, options, documented, lacked, excluded);
+  const size_t before = verdict.findings.size();
+  Telling telling(arena, type, description, later, verdict.levels, options.fixes);
+  explain(telling, documented, observed, both, verdict.findings);
+  std::string& fix = verdict.findings[before - 1].fix;
+  if (verdict.findings.size() > before && fix.empty())
+    fix = "correct what else is wrong and use feature level " + level_text(later);
+}
+
 inline Verdict refused(uint32_t type, const void* description, uint32_t level, const Options& options) {
   Verdict verdict;
   const Entry entry = entry_of(type, 0);
@@ -201,6 +224,7 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
     } else {
       say(name + "/level", telling.missing_operator());
       verdict.findings.back().fix = telling.later();
+      explain_later(arena, entry, type, description, level, options, verdict);
     }
     const Basis last = options.basis == Basis::observed ? Basis::observed : Basis::documented;
     for (const Noted& one : lacked)
