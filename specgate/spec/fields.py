@@ -118,7 +118,7 @@ class FieldInfo:
         if isinstance(raw, list):
             forms = tuple(cls.make(name, form) for form in raw)
             return replace(forms[-1], since=forms[0].since, forms=forms)
-        lists = {key: tuple(raw.get(key) or ()) for key in ("counts", "page_names")}
+        lists: dict[str, Any] = {key: tuple(raw.get(key) or ()) for key in ("counts", "page_names")}
         lists |= {"words": tuple(raw["words"]) if raw.get("words") else None}
         return cls(name, **{**raw, **lists})
 

@@ -104,15 +104,19 @@ COMPUTED: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], Any]] = {
 }
 
 
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
 def executed(name: str, domain: str, arrays: dict[str, Any], attributes: dict[str, Any]) -> Any:
     """The first output of a node with these inputs, whose outputs are not declared."""
     spec = dialect("onnx").operator(f"{domain}.{name}" if domain else name)
     names = [info.name for info in spec.layout("22").inputs]
     kinds = {"float32": "FLOAT", "int64": "INT64", "int32": "INT32"}
-    inputs: list[Any] = []
-    for field in names:
-        for array in arrays[field] if isinstance(arrays.get(field), list) else [arrays.get(field)]:
-            inputs.append(array is not None and {"elem_type": kinds[array.dtype.name], "shape": list(array.shape)})
+    given = [array for field in names for array in _listed(arrays.get(field))]
+    inputs: list[Any] = [
+        array is not None and {"elem_type": kinds[array.dtype.name], "shape": list(array.shape)} for array in given
+    ]
     while inputs and not inputs[-1]:
         inputs.pop()
     document = {

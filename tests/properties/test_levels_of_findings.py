@@ -105,7 +105,8 @@ def test_the_answer_alone_is_that_of_the_check(case: Case, data: st.DataObject) 
     for at in levels:
         verdict = check_at(descriptor, at, basis)
         assert accepts(descriptor, at, basis) is verdict.accepted
-        taken = spec.dialect.position[at] >= spec.dialect.position[case.level] and at in spec.levels
+        later = spec.dialect.position[at] >= spec.dialect.position[case.level] and at in spec.levels
+        taken = later and spec.is_written_for(case.level)  # an unfinished level has few operators
         assert verdict.accepted is (alone.accepted if taken else False)
         assert verdict.target == f"{case.dialect}:{at}"
         if taken:
