@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
 from typing import Any
@@ -85,6 +86,37 @@ def test_offsets_of_gradients_are_exchanged():
     page, builds = ([each["OutputGradientTensor"].tolist() for each in found[basis]] for basis in found)
     assert builds == page[::-1]
     assert page[0] != page[1]
+
+
+def test_a_row_that_is_hidden_as_a_whole_keeps_three_digits():
+    attention = copy.deepcopy(dialect("directml").operator("MULTIHEAD_ATTENTION").table.examples["basic"]["descriptor"])
+    attention["desc"]["HeadCount"] = 4
+    masked = attention["desc"] | {"MaskFilterValue": -10000, "MaskType": "BOOLEAN"}
+    masked["MaskTensor"] = {"DataType": "INT32", "Sizes": [2, 4, 3, 6]}
+    random = np.random.default_rng(0)
+    names = ("QueryTensor", "KeyTensor", "ValueTensor")
+    arrays = {name: random.normal(size=masked[name]["Sizes"]).astype(np.float32) for name in names}
+    open_rows = specgate.execute(attention, arrays)["OutputTensor"]
+    given = {**arrays, "MaskTensor": np.zeros((2, 4, 3, 6), np.int32)}
+    found = {
+        basis: specgate.execute({**attention, "desc": masked}, given, basis=basis)["OutputTensor"]
+        for basis in ("documented", "observed")
+    }
+    np.testing.assert_allclose(found["documented"], open_rows, atol=1e-6)
+    assert 1e-5 < np.abs(found["observed"] - open_rows).max() < 2e-3
+
+
+def test_an_infinite_gradient_adds_nothing_where_its_weight_is_zero():
+    tensor = {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 3]}
+    desc = {"InputGradientTensor": tensor, "OutputGradientTensor": tensor, "InterpolationMode": "LINEAR"}
+    desc |= {"DimensionCount": 4, "Scales": [1] * 4, "InputPixelOffsets": [0] * 4, "OutputPixelOffsets": [0] * 4}
+    given = {"InputGradientTensor": np.array([[[[1, np.inf, 3]]]], np.float32)}
+    found = {
+        basis: specgate.execute({"type": "DML_OPERATOR_RESAMPLE_GRAD", "desc": desc}, given, basis=basis)
+        for basis in ("documented", "observed")
+    }
+    assert np.isnan(found["documented"]["OutputGradientTensor"]).any()
+    assert found["observed"]["OutputGradientTensor"].ravel().tolist() == [1, np.inf, 3]
 
 
 def test_an_entry_counts_only_at_its_levels_and_under_its_condition():

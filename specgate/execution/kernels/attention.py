@@ -37,6 +37,7 @@ def attention(
     scale: float,
     mask_type: str,
     filter_value: float,
+    narrow_sums: bool = False,
     rank: int,
     key_heads: int | None = None,
     key_rank: int = 4,
@@ -54,7 +55,8 @@ def attention(
     not divide those, the first result is masked. past_lengths: how many keys and values lie where the other results
     go, which have room for key_room and value_room; as what lies there is not given, all is masked.
 
-    mask_type says where filter_value is added: NONE; BOOLEAN, 1 - mask times, with a mask of position_bias's shape;
+    narrow_sums: round the sums with filter_value to float32, which counts where all of a row has it. mask_type says
+    where filter_value is added: NONE; BOOLEAN, 1 - mask times, with a mask of position_bias's shape;
     KEY_SEQUENCE_LENGTH, [1, batch], from a key on; KEY_SEQUENCE_END_START, [2, batch], from one on and before another;
     KEY_QUERY_SEQUENCE_LENGTH_START_END, [3 * batch + 2], outside of ranges of all batches' queries and keys in a row.
     """
@@ -96,6 +98,8 @@ def attention(
             scores += to_float64(added)
         if mask is not None and mask_type != "NONE":
             scores += np.where(times == 0, 0.0, times * np.float64(np.float32(filter_value)))
+            if narrow_sums:
+                scores = scores.astype(np.float32).astype(np.float64)
         found = multiply_matrices(_softmax(scores), _shared(all_values, heads))
         result = round_to(_merged(found, rank), dtype)
         if heads % fewer:

@@ -28,10 +28,12 @@ def resample_gradient(
     output_offsets: Sequence[float],
     upwards: bool | None = None,
     higher: bool = False,
+    skips_zeros: bool = False,
 ) -> NDArray[Any]:
     """Return an array of `sizes` to which each element of `gradient` was added where `resample` reads it.
 
-    linear: shared among two elements along every dimension, with the weights of the forward pass. The arguments are
+    linear: shared among two elements along every dimension, with the weights of the forward pass; skips_zeros: a weight
+    of 0 adds nothing, also of an infinite gradient. The other arguments are
     those of `resample` from such an array to one of the shape of `gradient`.
     """
     rank = gradient.ndim
@@ -47,8 +49,13 @@ def resample_gradient(
                 continue
             lower, weight = around(places)
             column = weight.reshape(-1, *(1,) * (rank - 1 - axis))
-            near = _added(result * (1 - column), axis, size, inside(lower, size))
-            result = near + _added(result * column, axis, size, inside(lower + 1, size))
+            shares = [result * each for each in (1 - column, column)]
+            if skips_zeros:
+                shares = [
+                    np.where(each == 0, 0.0, share) for each, share in zip((1 - column, column), shares, strict=True)
+                ]
+            near = _added(shares[0], axis, size, inside(lower, size))
+            result = near + _added(shares[1], axis, size, inside(lower + 1, size))
         return round_to(result, gradient.dtype)
 
 
