@@ -9,6 +9,7 @@ from specgate.levels import LevelSet
 from specgate.spec.tables import dialect
 from specgate.targets import Target
 from specgate.validate.check import check_for
+from specgate.validate.message import blocking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,5 +73,5 @@ def find_minimum(descriptor: Descriptor, basis: Basis = "both") -> Minimum:
         level=first,
         levels=accepted,
         undecided=LevelSet.of(table.levels, [level for level, v in verdicts.items() if v.accepted is None]),
-        blockers={level: tuple(f for f in verdicts[level].findings if f.severity != "note") for level in below},
+        blockers={level: blocking(verdicts[level].findings) for level in below},
     )

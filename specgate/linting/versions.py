@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from specgate.slotted import field, replace, slotted
 from specgate.spec.tables import dialect
+from specgate.validate.behaviour import changed_behaviour
 from specgate.validate.check import accepts, check_at
 from specgate.validate.judge import domainless
 from specgate.validate.message import field_elsewhere, rule_id
@@ -115,7 +116,7 @@ class Versions:
         if verdict.accepted is not False and accepts(read, level, self.basis) is False:
             found = check_at(read, level, self.basis, device=self.device).findings
             refused = tuple(one.where.partition(".")[0].partition("[")[0] for one in found)
-        if not refused and not defaults and spec.behaviour(own) == spec.behaviour(level):
+        if not refused and not defaults and not changed_behaviour(spec, descriptor, own, level):
             return None
         return key, (*refused, *defaults)
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from specgate.validate.failures import Failure
 
 __all__ = [
-    "builds_note", "field_elsewhere", "finding", "later_fix", "missing_domain", "missing_operator", "rule_id",
-    "unwritten_finding", "version_finding",
+    "blocking", "builds_note", "field_elsewhere", "finding", "later_fix", "missing_domain", "missing_operator",
+    "rule_id", "unwritten_finding", "version_finding",
 ]  # fmt: skip
 
 
@@ -55,9 +55,9 @@ def finding(
     message += _reach(failure, taken, dialect, nowhere=nowhere)
     if alone and not failure.unknown:
         kind = (
-            "undocumented, but builds at this level accept it"
+            "documented rule that builds at this level do not enforce"
             if side == "documented"
-            else "documented, but builds refuse it"
+            else "undocumented rule that builds enforce"
         )
         message += f" ({kind}{_asked(level, side, dialect)})"
     if failure.aspect == "rule":
@@ -108,7 +108,7 @@ def _asked(level: str, side: SingleBasis, dialect: Dialect) -> str:
     others = dialect.neighbours(level)
     if side == "documented" or others == (level,):
         return ""
-    return f": {level} has none to ask, those of {' and '.join(others)} do"
+    return f": there is no build of {level}, those of {' and '.join(others)} enforce it"
 
 
 def _reach(failure: Failure, taken: LevelSet, dialect: Dialect, *, nowhere: bool) -> str:
@@ -137,6 +137,12 @@ def _fix(failure: Failure, spec: OperatorSpec, level: str, taken: LevelSet) -> s
     if later:
         proposals.append(later)
     return " or ".join(proposals) or None
+
+
+def blocking(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Return what keeps a level from accepting, without notes: that it lacks the operator counts alone."""
+    counted = tuple(found for found in findings if found.severity != "note")
+    return counted[:1] if counted and counted[0].id.endswith("/level") else counted
 
 
 def field_elsewhere(spec: OperatorSpec, name: str, level: str) -> str:

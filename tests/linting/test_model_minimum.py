@@ -8,8 +8,11 @@ import pytest
 
 import specgate
 from specgate.cli import main
+from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.linting.model_minimum import model_minimum
 from specgate.linting.settings import LintSettings
+from specgate.spec.tables import dialect
+from specgate.validate.behaviour import changed_behaviour
 from tests.dialects.onnx.infer.samples import bare, constants, one_hot_of
 from tests.linting.models import FLOAT, INT64, call, function, graph, helper, info, model, onnx
 from tests.paths import DATA
@@ -180,3 +183,20 @@ def test_a_proto_is_taken_too():
     with pytest.raises(specgate.InputError, match="expected a path"):
         model_minimum(42, QUIET)
     assert model_minimum(onnx.load(DATA / "models/embedding_torch.onnx"), QUIET)
+
+
+def test_a_word_that_was_renamed_is_no_other_behaviour(tmp_path):
+    spec = dialect("onnx").operator("GridSample")
+    tensors = {"X": ("FLOAT", [1, 1, 4, 4]), "grid": ("FLOAT", [1, 2, 2, 2]), "Y": ("FLOAT", [1, 1, 2, 2])}
+
+    def changed(mode):
+        given = {name: TensorDesc(type_, tuple(sizes)) for name, (type_, sizes) in tensors.items()}
+        return changed_behaviour(spec, Descriptor("onnx", "GridSample", {**given, **mode}, "20"), "20", "16")
+
+    assert changed({"mode": "nearest"}) == ()
+    assert changed({}) == ()
+    made = helper.make_node("GridSample", ["x", "g"], ["y"], mode="nearest")
+    inputs = (info("x", (1, 1, 4, 4)), info("g", (1, 2, 2, 2)))
+    onnx.save(model(graph([made], inputs, (info("y", (1, 1, 2, 2)),)), opsets=(("", 20),)), str(tmp_path / "m.onnx"))
+    (found,) = specgate.minimum(str(tmp_path / "m.onnx")).domains
+    assert (found.version, [moved.behaviour for moved in found.moved]) == ("16", [()])

@@ -62,7 +62,7 @@ def test_a_type_that_comes_later(one_hot) -> None:
             id="directml/ONE_HOT/IndicesTensor.type",
             severity="error",
             message="IndicesTensor is INT64, which is not taken at feature level 2.1 (UINT32); accepted by 3.0..6.4 "
-            "(undocumented, but builds at this level accept it)",
+            "(documented rule that builds at this level do not enforce)",
             where="IndicesTensor",
             values={"type(IndicesTensor)": "INT64"},
             first_level="3.0",
@@ -442,8 +442,10 @@ def test_a_level_without_a_build_takes_the_word_of_those_next_to_it():
         level: specgate.check({"type": "ELEMENT_WISE_ABS", "desc": desc}, f"directml:{level}").findings[0].message
         for level in ("6.0", "6.1")
     }
-    assert messages["6.0"].endswith("(documented, but builds refuse it: 6.0 has none to ask, those of 5.2 and 6.1 do).")
-    assert messages["6.1"].endswith("(documented, but builds refuse it).")
+    assert messages["6.0"].endswith(
+        "(undocumented rule that builds enforce: there is no build of 6.0, those of 5.2 and 6.1 enforce it)."
+    )
+    assert messages["6.1"].endswith("(undocumented rule that builds enforce).")
 
 
 def test_the_levels_without_a_build_are_those_that_no_oracle_lists():

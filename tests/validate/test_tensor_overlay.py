@@ -22,7 +22,7 @@ def test_builds_refuse_what_the_page_takes(one_hot, level, field, key, value, ru
     assert specgate.check(one_hot, target, basis="documented").accepted is True
     (finding,) = specgate.check(one_hot, target).findings
     assert (finding.id, finding.where, finding.basis) == (f"directml/tensor/{rule}", field, "observed")
-    assert "documented, but builds refuse it" in finding.message
+    assert "undocumented rule that builds enforce" in finding.message
 
 
 @pytest.mark.parametrize("key", ["GuaranteedBaseOffsetAlignment", "Flags"])

@@ -11,9 +11,10 @@ from specgate.linting.minimum import Blocked, DomainMinimum, ModelMinimum, Moved
 from specgate.linting.minimum_text import at_level
 from specgate.linting.model import graph_of
 from specgate.spec.tables import dialect
+from specgate.validate.behaviour import changed_behaviour
 from specgate.validate.check import accepts, check_at
 from specgate.validate.explain import explain_at
-from specgate.validate.message import rule_id
+from specgate.validate.message import blocking, rule_id
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | No
     """Judge a descriptor at one level; other than `check_at`, which says of every finding where it would be none."""
     spec = dialect("onnx").operator(descriptor.operator)
     if level not in spec.levels:
-        return False, check_at(descriptor, level, basis).findings
+        return False, blocking(check_at(descriptor, level, basis).findings)
     if descriptor.plain and accepts(descriptor, level, basis):
         return True, ()
     descriptor = reordered_for(descriptor, spec, level)  # what stands first may be another input there
@@ -136,6 +137,4 @@ def _moved(unit: Unit, descriptor: Descriptor, level: str) -> Moved | None:
     there = spec.row_at(level)
     if written is None or there is None or written == there:
         return None
-    ours, theirs = spec.behaviour(written), spec.behaviour(there)
-    changed = tuple(sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name)))
-    return Moved(unit.location, written, there, changed)
+    return Moved(unit.location, written, there, changed_behaviour(spec, descriptor, written, there))

@@ -11,7 +11,7 @@ from specgate.linting.minimum import Blocked, DomainMinimum, ModelMinimum, Relea
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
 from specgate.validate.check import check_at
-from specgate.validate.message import rule_id
+from specgate.validate.message import blocking, rule_id
 from specgate.validate.releases import newer_types
 from specgate.verdict import Finding
 
@@ -115,4 +115,4 @@ def _judged(unit: Unit, layer: IrLayer, level: str, basis: Basis) -> tuple[bool 
     if unit.descriptor is None:
         return False, (unknown_type(layer, unit),)
     verdict = check_at(unit.descriptor, level, basis)
-    return verdict.accepted, tuple(found for found in verdict.findings if found.severity != "note")
+    return verdict.accepted, blocking(verdict.findings)

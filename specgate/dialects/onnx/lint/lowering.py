@@ -15,6 +15,7 @@ from specgate.descriptors.core import TensorDesc
 from specgate.dialects.onnx.file.model import domain_of
 from specgate.dialects.onnx.lint.walk import bodies, graph_paths
 from specgate.spec.tables import dialect
+from specgate.validate.behaviour import changed_behaviour
 from specgate.validate.check import check_at
 from specgate.validate.moved import readings
 from specgate.verdict import Edit
@@ -113,7 +114,7 @@ def _moved(spec: OperatorSpec, made: Descriptor, own: str) -> bool:
 
 def _alike(spec: OperatorSpec, made: Descriptor, gone: Sequence[str], own: str, level: str) -> bool:
     """Whether the fields that are not `gone` mean the same at both levels, and these nothing."""
-    if not spec.has_kernel(own) or not spec.has_kernel(level) or spec.behaviour(own) != spec.behaviour(level):
+    if not spec.has_kernel(own) or not spec.has_kernel(level) or changed_behaviour(spec, made, own, level):
         return False
     for name in gone:
         info = spec.field_at(name, own)

@@ -30,8 +30,8 @@ class Telling {
     made += one.rule != nullptr ? rule(one) : one.part == Part::row_choice ? row_choice(one) : one.message;
     if (!taken_.empty()) made += "; accepted by " + ranges_text(taken_);
     else if (one.listed && nowhere(one, side)) made += "; no feature level takes it";
-    if (alone && side == Basis::documented) made += " (undocumented, but builds at this level accept it)";
-    if (alone && side == Basis::observed) made += " (documented, but builds refuse it" + asked() + ")";
+    if (alone && side == Basis::documented) made += " (documented rule that builds at this level do not enforce)";
+    if (alone && side == Basis::observed) made += " (undocumented rule that builds enforce" + asked() + ")";
     if (one.rule != nullptr || one.part == Part::row_choice) made += ".";
     return made;
   }
@@ -85,7 +85,7 @@ class Telling {
 
   std::string asked() const {
     const char* others = asked_instead(level_);
-    return others == nullptr ? "" : ": " + level_text(level_) + " has none to ask, those of " + others + " do";
+    return others == nullptr ? "" : ": there is no build of " + level_text(level_) + ", those of " + others + " enforce it";
   }
 
   // A rule of every tensor is judged on one of them.

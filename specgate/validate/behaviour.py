@@ -1,0 +1,48 @@
+"""In which constants of its kernel two versions of an operator differ for one descriptor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.rules.evaluate import UNKNOWN, Undefined, evaluate
+from specgate.rules.parse import parse
+from specgate.validate.facts import Facts
+
+if TYPE_CHECKING:
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["changed_behaviour"]
+
+
+def changed_behaviour(spec: OperatorSpec, descriptor: Descriptor, before: str, after: str) -> tuple[str, ...]:
+    """Return the names of the constants that are not the same for the descriptor at both levels.
+
+    Expressions are compared by their values, so that a word which was renamed is no difference.
+    """
+    ours, theirs = spec.behaviour(before), spec.behaviour(after)
+    differing = sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))
+    return tuple(
+        name
+        for name in differing
+        if name not in ours
+        or name not in theirs
+        or not _same(_value(spec, descriptor, before, ours[name]), _value(spec, descriptor, after, theirs[name]))
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is not UNKNOWN and other is not UNKNOWN and type(one) is type(other) and bool(one == other)
+
+
+def _value(spec: OperatorSpec, descriptor: Descriptor, level: str, constant: Any) -> Any:
+    if not isinstance(constant, dict):
+        return constant
+    resolved = spec.resolve(level)
+    if resolved is None:
+        return UNKNOWN
+    try:
+        rule = parse(constant["expression"], spec.scope.between(level, None), expect=None)
+        return evaluate(rule, Facts().context(descriptor, resolved))
+    except (Undefined, ValueError, TypeError):
+        return UNKNOWN
