@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from specgate.rules.language import Vocabulary
     from specgate.spec.fields import FieldInfo
     from specgate.targets import Target
-    from specgate.verdict import Basis, Edit, Finding
+    from specgate.verdict import Basis, Edit, Finding, Verdict
 
 __all__ = ["DialectPackage"]
 
@@ -248,6 +248,12 @@ class DialectPackage:
     ) -> RuntimeFindings | None:
         """Return what decides which findings are errors for a release of a runtime, None for another target."""
         return None
+
+    def runtime_verdict(
+        self, descriptor: Descriptor, version: str, page: Verdict, target: Target, device: frozenset[str] | None
+    ) -> Verdict:
+        """Return what a release of a runtime does with one node. page: the verdict by the tables of the dialect."""
+        return page
 
     def fitted(self, graph: Graph, target: Target, findings: list[Finding]) -> list[Finding]:
         """Return findings on nodes of a file with fixes that name only what the target has."""

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from specgate.placement.graph import Node
     from specgate.spec.type_names import TypeName
 
-__all__ = ["Functions"]
+__all__ = ["Functions", "stated_type"]
 
 
 class Functions:
@@ -181,10 +181,11 @@ def _written(graph: OnnxGraph) -> bytes:
 
 
 def _infos(names: list[str], tensors: tuple[TensorDesc | None, ...]) -> list[OnnxValueInfo]:
-    return [OnnxValueInfo(name, _type(one)) for name, one in zip(names, tensors, strict=True) if one is not None]
+    return [OnnxValueInfo(name, stated_type(one)) for name, one in zip(names, tensors, strict=True) if one is not None]
 
 
-def _type(tensor: TensorDesc) -> OnnxType | None:
+def stated_type(tensor: TensorDesc) -> OnnxType | None:
+    """Return the type of a value as a file states it, None where it is not known."""
     tree = None if tensor.type is None else parse_type(tensor.type)
     if tree is None or tree.parts:
         return None if tree is None else _container(tree)

@@ -169,7 +169,12 @@ def _as_read_at(descriptor: Descriptor, level: str) -> Descriptor:
 def check_for(
     descriptor: Descriptor, target: Target, basis: Basis = "both", device: frozenset[str] | None = None
 ) -> Verdict:
-    """Return the verdict for a target: `check_at` the version of the operator's domain that belongs to its level."""
+    """Return the verdict for a target: `check_at` the version of the operator's domain that belongs to its level.
+
+    For a release of a runtime it says what this release does.
+    """
+    if target.runtime is not None:
+        return _runtime_verdict(descriptor, target, basis, device)
     if "." not in descriptor.operator:  # of the dialect's own domain, as nearly all are
         verdict = check_at(descriptor, target.level, basis, target.by, device)
         if target.family is None:
@@ -189,6 +194,19 @@ def check_for(
 
         return domainless(descriptor, target, basis, device)
     return spelt_for(check_at(descriptor, version, basis, target.by, device), str(target))
+
+
+def _runtime_verdict(descriptor: Descriptor, target: Target, basis: Basis, device: frozenset[str] | None) -> Verdict:
+    from specgate.dialects import package
+    from specgate.validate.judge import domainless
+
+    domain = descriptor.operator.rpartition(".")[0]
+    table = load_dialect(descriptor.dialect)
+    version = table.domain_level(domain, target.level) if domain else target.level
+    if version is None:
+        return domainless(descriptor, target, basis, device)
+    page = spelt_for(check_at(descriptor, version, basis, target.by), str(target))
+    return package(descriptor.dialect).runtime_verdict(descriptor, version, page, target, device)
 
 
 def refusals_noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verdict:

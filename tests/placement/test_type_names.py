@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.onnx.lint.types import known_type
 from specgate.execution.containers import is_container, map_types
-from specgate.placement.functions import _type
+from specgate.placement.functions import stated_type
 from specgate.placement.registrations import registrations, runtime_tables
 from specgate.placement.schemas import word
 from specgate.placement.scopes import is_type, schema_type, type_word
@@ -69,7 +69,7 @@ def test_registered_types_have_a_schema_spelling(name: str) -> None:
     descriptor_type = name if "(" not in name else spelt
     assert ONNX.knows_type(descriptor_type)
     assert word(descriptor_type) == name
-    stated = _type(TensorDesc(descriptor_type, None))
+    stated = stated_type(TensorDesc(descriptor_type, None))
     assert stated is not None, "a function's inputs and outputs state their types"
     assert known_type(stated).type == descriptor_type
 
@@ -78,7 +78,7 @@ def test_registered_types_have_a_schema_spelling(name: str) -> None:
 def test_types_of_support_rows_have_a_registered_spelling(name: str) -> None:
     assert ONNX.knows_type(name)
     assert schema_type(type_word(name)) == name
-    stated = _type(TensorDesc(name, None))
+    stated = stated_type(TensorDesc(name, None))
     assert stated is not None
     assert known_type(stated).type == name
     assert is_container(ONNX, name)

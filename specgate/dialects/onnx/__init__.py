@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from specgate.oracles.protocol import Oracle
     from specgate.placement.findings import RuntimeFindings
     from specgate.targets import Target
-    from specgate.verdict import Basis, Edit, Finding
+    from specgate.verdict import Basis, Edit, Finding, Verdict
 
 __all__ = ["ONNX"]
 
@@ -113,6 +113,13 @@ class ONNX(Packaged):
         from specgate.dialects.onnx.lint.versions import target_findings
 
         return target_findings(graph, target, files, versions)
+
+    def runtime_verdict(
+        self, descriptor: Descriptor, version: str, page: Verdict, target: Target, device: frozenset[str] | None
+    ) -> Verdict:
+        from specgate.placement.single import runtime_verdict
+
+        return runtime_verdict(descriptor, version, page, target, device)
 
     def runtime_findings(
         self, graph: Graph, target: Target, device: frozenset[str] | None, file: str | None

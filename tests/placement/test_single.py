@@ -1,0 +1,81 @@
+"""check of one node for a release of a runtime answers as place and lint do for a model of this node."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
+
+import specgate
+from specgate.errors import InputError
+from specgate.generate.cases import cases_of
+from specgate.linting.given import Given
+from specgate.placement.conform.cases import levels, one_node
+from specgate.spec.tables import dialect
+from specgate.testing import descriptors, finding_ids, near_valid
+
+CPU = "onnxruntime:1.32.0"
+NEWEST = 28
+OPERATORS = sorted(name for name in dialect("onnx").tables.operators if "." not in name)
+
+
+def of_shape(operator, *shapes, kind="FLOAT", **attributes):
+    inputs = [{"elem_type": kind, "shape": list(shape)} for shape in shapes]
+    return {"op_type": operator, "inputs": inputs, "attributes": attributes}
+
+
+def found(node, target=CPU):
+    verdict = specgate.check(node, target=target)
+    return verdict.accepted, [(f.id, f.severity) for f in verdict.findings]
+
+
+def test_what_the_runtime_lacks_is_rejected():
+    lstm = of_shape("LSTM", (2, 3, 4), (1, 20, 4), (1, 20, 5), hidden_size=5, layout=1)
+    assert specgate.check(lstm, target="onnx:22").accepted
+    assert found(lstm) == (False, [("onnxruntime/placement/session-fails", "error")])
+    assert found(of_shape("Relu", (2,), kind="BFLOAT16"))[0] is False, "the CPU has no such kernel"
+
+
+def test_what_only_the_page_forbids_is_a_warning():
+    withdrawn = of_shape("GroupNormalization", (1, 4, 3), (2,), (2,), num_groups=2)
+    accepted, findings = found(withdrawn, "onnxruntime:1.20.1")
+    assert not specgate.check(withdrawn, target="onnx:21").accepted
+    assert accepted
+    assert {severity for _, severity in findings} == {"warning"}
+
+
+def test_other_targets_are_not_asked_about_a_runtime():
+    assert specgate.check(of_shape("Relu", (2,), kind="BFLOAT16"), target="onnx:22").accepted
+
+
+@given(operator=st.sampled_from(OPERATORS), data=st.data())
+def test_check_agrees_with_place(operator: str, data: st.DataObject) -> None:
+    newest = levels(operator, NEWEST)[-1]
+    if newest not in {case.level for case in cases_of("onnx", operator)}:
+        reject()
+    try:
+        if data.draw(st.booleans()):
+            made = data.draw(descriptors("onnx", operator, newest))
+        else:
+            breaks = data.draw(st.sampled_from(finding_ids("onnx", operator, newest)))
+            made = data.draw(near_valid("onnx", operator, newest, breaks=breaks)).descriptor
+    except InputError:
+        reject()
+    asked = one_node(made, newest, NEWEST)
+    if asked is None or any(type(value).__name__ == "GraphDesc" for value in made.fields.values()):
+        reject()
+    placement = specgate.place(Given(asked[1], "onnx", "model"), CPU)
+    if placement.refusals or asked[0] != str(NEWEST):  # about the file that the node was put into
+        reject()
+    assert (specgate.check(made, target=CPU).accepted is False) == (placement.session == "fails")
+
+
+@pytest.mark.parametrize("target", ["onnxruntime-directml:1.24.4", "onnxruntime:1.20.1"])
+def test_graphs_in_attributes_are_judged_by_their_ends(target):
+    branch = {"outputs": [{"elem_type": "FLOAT", "shape": [2]}]}
+    made = {"op_type": "If", "inputs": [{"elem_type": "BOOL", "shape": []}], "outputs": branch["outputs"]}
+    assert specgate.check(
+        {**made, "attributes": {"then_branch": branch, "else_branch": branch}}, target=target
+    ).accepted
+    wrong = {"then_branch": branch, "else_branch": {"outputs": []}}
+    assert specgate.check({**made, "attributes": wrong}, target=target).accepted is False
