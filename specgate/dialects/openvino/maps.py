@@ -25,7 +25,17 @@ _NAMES: Final = (*MAPS.values(), BACK_EDGES)
 _KEYS: Final = {
     **dict.fromkeys(
         MAPS.values(),
-        ("external_port_id", "internal_layer_id", "axis", "start", "end", "stride", "part_size", "purpose"),
+        (
+            "external_port_id",
+            "internal_layer_id",
+            "internal_port_id",
+            "axis",
+            "start",
+            "end",
+            "stride",
+            "part_size",
+            "purpose",
+        ),
     ),
     BACK_EDGES: ("from-layer", "to-layer"),
 }
