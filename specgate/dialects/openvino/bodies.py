@@ -31,6 +31,11 @@ _NEEDED: Final = ("external_port_id", "internal_layer_id")
 _SLICES: Final = ("axis", "start", "end", "stride", "part_size")
 _NOT_ZERO: Final = ("stride", "part_size")
 _CONDITION: Final = "execution_condition"
+#: The rules about types and shapes, by the kind of an entry.
+_BORDERS: Final = {
+    **dict.fromkeys(("input", "output"), ("port-map-type", "port-map-shape")),
+    "edge": ("back-edge-type", "back-edge-shape"),
+}
 #: The types of a Loop's own ends, by their purpose.
 _OF_PURPOSE: Final = {
     ("Loop", "input", "current_iteration"): ("i32", "i64"),
@@ -164,24 +169,24 @@ class _Map:
                 yield self._wrong("port-map-unfed", f"nothing is mapped to {_named(inner)} of the body")
 
     def _against(
-        self, port: IrPort, inner: IrLayer, outer: IrPort, name: str, entry: IrEntry | None, data: dict[str, Any]
+        self, port: IrPort, inner: IrLayer, outer: IrPort, name: str, entry: IrEntry, data: dict[str, Any]
     ) -> Iterator[Finding]:
         """Yield what the end of a body and the tensor outside of it contradict each other in."""
-        rule = "back-edge" if entry is not None and entry.kind == "edge" else "port-map"
+        of_type, of_shape = _BORDERS[entry.kind]
         kinds = port.element_type, outer.element_type
         if None not in kinds and kinds[0] != kinds[1] and self.layer.type not in _TYPED:
-            yield self._wrong(f"{rule}-type", f"{_named(inner)} is {kinds[0]}, but {name} is {kinds[1]}", entry)
+            yield self._wrong(of_type, f"{_named(inner)} is {kinds[0]}, but {name} is {kinds[1]}", entry)
         if port.shape is None or outer.shape is None:
             return
         sizes: list[int] = list(outer.shape)
         axis = data.get("axis")
         if axis is not None:
             part = abs(data["part_size"]) if "part_size" in data else -1
-            sizes[axis] = part if entry is not None and entry.kind == "input" else -1
+            sizes[axis] = part if entry.kind == "input" else -1
         if not shapes_agree(port.shape, sizes):
             sliced = "" if axis is None else f", with parts along axis {axis}"
             message = f"{_named(inner)} has the shape {list(port.shape)}, but {name} {list(outer.shape)}{sliced}"
-            yield self._wrong(f"{rule}-shape", message, entry)
+            yield self._wrong(of_shape, message, entry)
 
     def _special(self, kinds: tuple[str, ...], port: IrPort, inner: IrLayer, entry: IrEntry) -> Iterator[Finding]:
         """Yield what is wrong with the number of the iteration, or the condition for the next one."""
