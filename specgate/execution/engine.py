@@ -94,23 +94,28 @@ def _prepared(
     if known:
         spec, level, descriptor = known.spec, known.level, known.read or descriptor
     else:
-        spec, level, descriptor = hold_executable(descriptor, level)
+        spec, level, descriptor = hold_executable(descriptor, level, basis)
     inputs = _inputs(descriptor, arrays, spec, known.expected if known else {})
     if known is None:
         descriptor, recorded = recorded_values(descriptor, inputs, spec, level, basis, by)
     if known is None or known.guards:
-        hold_guards(descriptor, inputs, spec, level)
+        hold_guards(descriptor, inputs, spec, level, by if basis == "observed" else None, builds=basis == "observed")
     if known is None:
         arguments = kernel_arguments(descriptor, spec, level, recorded.arguments)
         known = keep(given, asked, (spec, level, descriptor), arguments, recorded)
     return known, descriptor, inputs
 
 
-def hold_executable(descriptor: Descriptor, level: str) -> tuple[OperatorSpec, str, Descriptor]:
-    """Return the operator, the level that applies and the descriptor there; raise what no arrays would change."""
+def hold_executable(
+    descriptor: Descriptor, level: str, basis: Basis = "documented"
+) -> tuple[OperatorSpec, str, Descriptor]:
+    """Return the operator, the level that applies and the descriptor there; raise what no arrays would change.
+
+    basis: whose values are computed; with observed, attributes are what builds read.
+    """
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     recipe = recipe_of(spec)
-    level, descriptor = _at(descriptor, spec, level)
+    level, descriptor = _at(descriptor, spec, level, builds=basis == "observed")
     if not spec.has_kernel(level):
         raise NoKernel(
             f"{spec.dialect.name} {spec.name} has a kernel from {spec.dialect.label(recipe['since'])} on only"
@@ -165,7 +170,7 @@ def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) 
     return True
 
 
-def _at(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str, Descriptor]:
+def _at(descriptor: Descriptor, spec: OperatorSpec, level: str, *, builds: bool) -> tuple[str, Descriptor]:
     """The level whose behaviour applies, the descriptor's own or else the target's, and the descriptor as read there.
 
     The level must have the operator with every field that the descriptor has.
@@ -176,9 +181,13 @@ def _at(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str, De
     if own not in spec.levels:
         raise InputError(f"{spec.name} does not exist at {spec.dialect.label(own)}")
     descriptor = reordered_for(descriptor, spec, own)
+    ignoring = builds and spec.dialect.ignores_attributes
     for oddity in descriptor.oddities:
-        raise InputError(oddity.message, place=oddity.where)
-    for name in spec.fields:
+        if not (builds and oddity.read_as is not None) and not (ignoring and oddity.code == "unknown-attribute"):
+            raise InputError(oddity.message, place=oddity.where)
+    for name, info in spec.fields.items():
+        if ignoring and info.kind == "attribute":
+            continue
         if descriptor.fields.get(name) is not None and spec.field_at(name, own) is None:
             raise InputError(f"is not a field of {spec.name} at {spec.dialect.label(own)}", place=name)
     return own, descriptor

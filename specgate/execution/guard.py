@@ -70,10 +70,19 @@ def _hold_narrow(descriptor: Descriptor, spec: OperatorSpec) -> None:
                     raise NoKernel(f"{spec.name} has no kernel for {where} of {tensor.type}")
 
 
-def hold_guards(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str) -> None:
+def hold_guards(
+    descriptor: Descriptor,
+    arrays: Mapping[str, Any],
+    spec: OperatorSpec,
+    level: str,
+    by: str | None = None,
+    *,
+    builds: bool = False,
+) -> None:
     """Raise InputError where a guard does not hold at `level`; sizes that are unknown are those of `arrays`.
 
-    So too for arrays of more dimensions than are computed.
+    So too for arrays of more dimensions than are computed. builds: whether guards that builds do not enforce are left
+    out, as the implementation `by` has it.
     """
     for name, array in arrays.items():
         ranks = [each.ndim for each in arrays_in(array)]
@@ -91,8 +100,12 @@ def hold_guards(descriptor: Descriptor, arrays: Mapping[str, Any], spec: Operato
         for name, value in fields.items():
             for where, tensor in _tensors(name, value):
                 _hold_tensor(tensor, where, infos[name], guards, spec, level)
-    if guards.own:
-        _hold(guards.own, Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines), None)
+    own = guards.own
+    if builds and own:
+        waived = {name for overlay in spec.overlays if overlay.holds(level, by) for name in overlay.not_enforced}
+        own = tuple(form for form in own if form.name not in waived)
+    if own:
+        _hold(own, Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines), None)
 
 
 def asks_arrays(descriptor: Descriptor, spec: OperatorSpec, level: str) -> bool:

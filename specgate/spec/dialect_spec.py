@@ -128,6 +128,11 @@ class Dialect:
     def infers_outputs(self) -> bool:
         return self.tables.about["unstated_outputs"]
 
+    @property
+    def ignores_attributes(self) -> bool:
+        """Whether builds accept attributes that an operator does not define."""
+        return bool(self.tables.about.get("builds_ignore_attributes"))
+
     def may_omit(self, info: FieldInfo) -> bool:
         """Return whether a descriptor may leave the field out, whether or not it has a default."""
         return info.optional or info.default is not None or (self.infers_outputs and info.kind == "output")

@@ -204,7 +204,7 @@ class Resolved:
     @cached_property
     def ignores_attributes(self) -> bool:
         """Whether builds accept any attribute that the operator does not define at this level."""
-        return self.side == "observed" and bool(self.spec.dialect.tables.about.get("builds_ignore_attributes"))
+        return self.side == "observed" and self.spec.dialect.ignores_attributes
 
     @cached_property
     def strangers(self) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ def suppress_boxes(
     across: bool = False,
     cut: bool = False,
     strict: bool = False,
+    inclusive: bool = False,
     narrow: bool = False,
     rows: Literal["found", "most", "fewer"] = "found",
     scores_type: np.dtype[Any] | None = None,
@@ -43,7 +44,7 @@ def suppress_boxes(
 
     boxes: [batches, boxes, 4], by two opposite corners, or x and y of the centre, width and height if `centred`.
     scores: [batches, classes, boxes]. limit, overlap, least, sigma: single elements, 0 where absent: how many boxes of
-    a class, above which overlap one is removed, the least score (`strict`: it does not suffice), and the decay of
+    a class, above which overlap one is removed (`inclusive`: from which on), the least score (`strict`: it does not suffice), and the decay of
     scores of boxes that overlap; with a decay, boxes are removed only if `cut`. across: whether the boxes of all
     batches and classes are sorted by score together. narrow: whether numbers are int32.
     rows: "found" for as many as are selected; "most" for as many as batches and classes may have, "fewer" for at most
@@ -55,6 +56,8 @@ def suppress_boxes(
     placed = by_corners(boxes.astype(one), centred=centred)
     count = max(0, int(_single("suppress_boxes", limit)))
     above, score, decay = (float(_single("suppress_boxes", part)) for part in (overlap, least, sigma))
+    if inclusive:
+        above = float(np.nextafter(one(above), one(-np.inf)))
     limits = Limits(count, above, score, decay, cut=cut, strict=strict)
     found = _selected(scores.astype(one), limits, lambda batch: apart(placed[batch]))
     found = found.sorted() if across else found

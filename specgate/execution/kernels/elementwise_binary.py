@@ -88,14 +88,14 @@ average = _binary("average", lambda a, b: (a + b) / a.dtype.type(2), _average)
 difference_squared = _binary("difference_squared", lambda a, b: (a - b) * (a - b), lambda a, b: (a - b) * (a - b))
 
 
-def quotient(a: NDArray[Any], b: NDArray[Any], *, floor: bool, broadcast: bool = False) -> NDArray[Any]:
+def quotient(a: NDArray[Any], b: NDArray[Any], *, floor: bool, **how: Unpack[Broadcast]) -> NDArray[Any]:
     """Return quotients; those of integers are rounded down (floor) or cut, and undefined (masked) by 0."""
 
     def integers(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         by = np.where(b == 0, np.ones((), a.dtype), b)
         return undefined(np.asarray(a // by) if floor else _cut(a, by), b == 0)
 
-    result: NDArray[Any] = _binary("quotient", np.divide, integers)(a, b, broadcast=broadcast)
+    result: NDArray[Any] = _binary("quotient", np.divide, integers)(a, b, **how)
     return result
 
 

@@ -11,8 +11,11 @@ from specgate.execution.kernels.elementwise import bits_of, called, paired, quie
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     from numpy.typing import NDArray
+
+    from specgate.execution.kernels.elementwise import Broadcast
 
 __all__ = ["bit_count", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "shift"]
 
@@ -20,8 +23,8 @@ _SET_BITS: Final = np.array([n.bit_count() for n in range(256)], np.uint8)
 
 
 def _bitwise(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
-    def kernel(a: NDArray[Any], b: NDArray[Any], *, broadcast: bool = False) -> NDArray[Any]:
-        a, b = paired(name, a, b, broadcast=broadcast)
+    def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
+        a, b = paired(name, a, b, **how)
         return function(bits_of(a), bits_of(b)).view(a.dtype)
 
     return called(name, kernel)
@@ -79,7 +82,7 @@ def _shift(
 
 
 def shift(
-    a: NDArray[Any], b: NDArray[Any], *, left: bool, overlong: str = "sign", broadcast: bool = False
+    a: NDArray[Any], b: NDArray[Any], *, left: bool, overlong: str = "sign", **how: Unpack[Broadcast]
 ) -> NDArray[Any]:
     """Return integers shifted by b bits, up (left) or down, where signed ones keep their sign.
 
@@ -88,7 +91,7 @@ def shift(
     """
     if overlong not in {"sign", "undefined"}:
         raise InputError(f"shift: expected sign or undefined, found {overlong!r:.60}")
-    a, b = paired("shift", a, b, broadcast=broadcast)
+    a, b = paired("shift", a, b, **how)
     whole("shift", a)
     bits = a.dtype.itemsize * 8
     beyond = (b < 0) | (b >= bits)

@@ -35,6 +35,7 @@ def largest_in_windows(
     auto_pad: str = "explicit",
     rounding: str = "floor",
     valid_rounds: bool = False,
+    strided: bool = False,
     axis: int = 0,
     narrow: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -43,7 +44,8 @@ def largest_in_windows(
     Padding is never found: where there is nothing else, or there is nan, the results are masked. The place is that in
     the flat dimensions of `data` from `axis` on, of int32 if narrow, else int64.
     """
-    slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, auto_pad, rounding, valid=valid_rounds)
+    how = auto_pad, rounding, valid_rounds, strided
+    slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, *how)
     if not -data.ndim <= axis < data.ndim:
         raise InputError(f"pooling: axis {axis} is not one of {data.ndim} dimensions")
     kind = np.dtype(np.int32 if narrow else np.int64)
@@ -77,13 +79,14 @@ def mean_in_windows(
     dilations: Sequence[int] | None = None,
     auto_pad: str = "explicit",
     rounding: str = "floor",
+    strided: bool = False,
 ) -> NDArray[Any]:
     """Return the mean under each window, placed as in `largest_in_windows`.
 
     exclude: padding does not count, and the mean of nothing else is masked; otherwise it counts as zeros. Raises
     NoKernel where it counts and a window reaches behind it.
     """
-    slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, auto_pad, rounding)
+    slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, auto_pad, rounding, False, strided)
     shape = (*data.shape[:2], *slide.counts)
     behind = _ends(data, window, slide)
     if not exclude and any(more > end for more, end in zip(behind, slide.end, strict=True)):
@@ -114,10 +117,14 @@ def _slide(
     ends: Sequence[int],
     auto_pad: str,
     rounding: str,
-    *,
-    valid: bool = False,
+    valid: bool,
+    strided: bool,
 ) -> Slide:
-    """Return where windows lie. valid: `rounding` counts with auto_pad valid too; else it is known where it is even."""
+    """Return where windows lie.
+
+    valid: `rounding` counts with auto_pad valid too; else it is known where it is even. strided: with same_upper and
+    same_lower there are as many windows as strides begin in the input, else as many as it has elements.
+    """
     rank = len(sizes)
     gaps = list(dilations) if dilations is not None else [1] * rank
     same_length("pooling", rank, strides=strides, dilations=gaps, windows=window)
@@ -132,10 +139,11 @@ def _slide(
     for at, (size, length, step, gap) in enumerate(zip(sizes, window, strides, gaps, strict=True)):
         span = (length - 1) * gap + 1
         if auto_pad.startswith("same"):
-            whole = max(0, (size - 1) * step + span - size) if size else 0
+            count = -(-size // step) if strided else size
+            whole = max(0, (count - 1) * step + span - size) if size else 0
             start[at] = whole // 2 if auto_pad == "same_upper" else whole - whole // 2
             end[at] = whole - start[at]
-            counts.append(size)
+            counts.append(count)
             continue
         left = size + start[at] + end[at] - span
         if left < 0:

@@ -1,0 +1,94 @@
+"""Values of OpenVINO layers where builds differ from the page; expected arrays are those of OpenVINO 2026.4.1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import specgate
+
+
+def layer(kind: str, version: str, inputs: list[dict[str, Any]], data: dict[str, Any], outputs: int = 1) -> Any:
+    return {"type": kind, "version": version, "inputs": inputs, "outputs": [{}] * outputs, "data": data}
+
+
+def port(kind: str, *shape: int) -> dict[str, Any]:
+    return {"element_type": kind, "shape": list(shape)}
+
+
+POOL = {"kernel": [3, 3], "strides": [2, 2], "pads_begin": [0, 0], "pads_end": [0, 0], "auto_pad": "same_upper"}
+DATA = np.arange(36, dtype=np.float32).reshape(1, 1, 6, 6)
+
+
+def test_max_pool_follows_all_builds_by_default() -> None:
+    made = layer("MaxPool", "opset1", [port("f32", 1, 1, 6, 6)], POOL)
+    both = specgate.execute(made, {"data": DATA}, target="openvino:opset1")
+    assert both["output"][0, 0].tolist() == [[14, 16, 17], [26, 28, 29], [32, 34, 35]]
+    assert any("follows all builds" in note for note in both.notes)
+    page = specgate.execute(made, {"data": DATA}, target="openvino:opset1", basis="documented")
+    assert page["output"].shape == (1, 1, 6, 6)
+
+
+@pytest.mark.parametrize(("exclude", "last"), [(True, 31.5), (False, 14.0)])
+def test_average_pool_follows_all_builds_by_default(exclude: bool, last: float) -> None:  # noqa: FBT001
+    made = layer("AvgPool", "opset1", [port("f32", 1, 1, 6, 6)], {**POOL, "exclude-pad": exclude})
+    found = specgate.execute(made, {"data": DATA}, target="openvino:opset1")["output"]
+    assert found.shape == (1, 1, 3, 3)
+    assert found[0, 0, 2, 2] == last
+
+
+def test_softmax_without_axis_is_along_the_first_dimension() -> None:
+    made = layer("SoftMax", "opset1", [port("f32", 2, 2)], {})
+    data = np.array([[0, 0], [0, np.log(3)]], np.float32)
+    found = specgate.execute(made, {"data": data}, target="openvino:opset1", basis="observed")["output"]
+    np.testing.assert_allclose(found, [[0.5, 0.25], [0.5, 0.75]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["Add", "Divide", "BitwiseLeftShift"])
+def test_pdpd_aligns_with_the_first_dimensions(kind: str) -> None:
+    version = "opset15" if kind.startswith("Bitwise") else "opset1"
+    a, b = np.full((2, 3), 8, np.int32), np.array([1, 2], np.int32)
+    made = layer(kind, version, [port("i32", 2, 3), port("i32", 2)], {"auto_broadcast": "pdpd"})
+    found = specgate.execute(made, {"a": a, "b": b}, target="openvino:opset15", basis="observed")["output"]
+    rows = {"Add": (9, 10), "Divide": (8, 4), "BitwiseLeftShift": (16, 32)}[kind]
+    assert found.tolist() == [[row] * 3 for row in rows]
+    with pytest.raises(specgate.InputError):
+        specgate.execute(made, {"a": a, "b": b}, target="openvino:opset15", basis="documented")
+
+
+def test_boxes_are_removed_at_an_equal_overlap() -> None:
+    inputs = [port("f32", 1, 2, 4), port("f32", 1, 1, 2), {**port("i64"), "value": 2}]
+    made = layer("NonMaxSuppression", "opset9", inputs, {"box_encoding": "corner"}, 3)
+    boxes = np.array([[[0, 0, 1, 1], [5, 5, 6, 6]]], np.float32)
+    arrays = {"boxes": boxes, "scores": np.array([[[0.5, 0.75]]], np.float32)}
+    for basis, rows in (("documented", [[0, 0, 1], [0, 0, 0]]), ("observed", [[0, 0, 1]])):
+        found = specgate.execute(made, arrays, target="openvino:opset9", basis=basis)  # type: ignore[arg-type]
+        assert found["selected_indices"].tolist() == rows
+
+
+def test_an_absent_ctc_merge_repeated_is_false() -> None:
+    inputs = [port("f32", 1, 3, 3), port("i32", 1), port("i32", 1, 3), port("i32", 1)]
+    generator = np.random.default_rng(5)
+    arrays = {
+        "logits": generator.normal(size=(1, 3, 3)).astype(np.float32),
+        "logit_length": np.array([3], np.int32),
+        "labels": np.array([[0, 0, 0]], np.int32),
+        "label_length": np.array([2], np.int32),
+    }
+    losses = [
+        specgate.execute(layer("CTCLoss", "opset4", inputs, data), arrays, target="openvino:opset4", basis="observed")
+        for data in ({}, {"ctc_merge_repeated": False}, {"ctc_merge_repeated": True})
+    ]
+    assert losses[0]["output"] == losses[1]["output"] != losses[2]["output"]
+
+
+def test_odd_texts_are_computed_as_builds_read_them() -> None:
+    inputs = [port("f32", 2, 3), {**port("i64", 1), "value": [1]}]
+    made = layer("ReduceSum", "opset1", inputs, {"keep_dims": "perhaps", "unheard_of": 1})
+    data = {"data": np.ones((2, 3), np.float32)}
+    found = specgate.execute(made, data, target="openvino:opset1", basis="observed")
+    assert found["output"].shape == (2,)
+    with pytest.raises(specgate.InputError):
+        specgate.execute(made, data, target="openvino:opset1", basis="documented")
