@@ -32,7 +32,7 @@ def test_max_pool_follows_all_builds_by_default() -> None:
 
 
 @pytest.mark.parametrize(("exclude", "last"), [(True, 31.5), (False, 14.0)])
-def test_average_pool_follows_all_builds_by_default(exclude: bool, last: float) -> None:  # noqa: FBT001
+def test_average_pool_follows_all_builds_by_default(exclude: bool, last: float) -> None:
     made = layer("AvgPool", "opset1", [port("f32", 1, 1, 6, 6)], {**POOL, "exclude-pad": exclude})
     found = specgate.execute(made, {"data": DATA}, target="openvino:opset1")["output"]
     assert found.shape == (1, 1, 3, 3)
