@@ -45,8 +45,8 @@ def suppress_boxes(
     boxes: [batches, boxes, 4], by two opposite corners, or x and y of the centre, width and height if `centred`.
     scores: [batches, classes, boxes]. limit, overlap, least, sigma: single elements, 0 where absent: how many boxes of
     a class, above which overlap one is removed (`inclusive`: from which on), the least score (`strict`: it does not
-    suffice), and the decay of scores of boxes that overlap; with a decay, boxes are removed only if `cut`. across: whether the boxes of all
-    batches and classes are sorted by score together. narrow: whether numbers are int32.
+    suffice), and the decay of scores of boxes that overlap; with a decay, boxes are removed only if `cut`. across:
+    whether the boxes of all batches and classes are sorted by score together. narrow: whether numbers are int32.
     rows: "found" for as many as are selected; "most" for as many as batches and classes may have, "fewer" for at most
     as many as there are boxes, both with -1 behind those selected. Where more are selected than there is room for,
     which of them are left out is unknown: all is masked.
