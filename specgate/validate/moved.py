@@ -145,11 +145,9 @@ def type_for(values: Sequence[Any], name: str, fields: Mapping[str, Any], resolv
         if cell is None or cell.types is None:
             continue
         same = [other for other, held in row.cells.items() if cell.variable and held.variable == cell.variable]
-        bound = [fields[other].type for other in same if isinstance(fields.get(other), TensorDesc)]
-        if any(type_ is not None for type_ in bound):
-            return next(type_ for type_ in bound if type_ is not None)
+        bound: list[str | None] = [fields[other].type for other in same if isinstance(fields.get(other), TensorDesc)]
         if bound:
-            return None
+            return next(filter(None, bound), None)
         whole = all(isinstance(value, int) for value in values)
         return min(cell.types, key=lambda type_: _distance(type_, whole=whole, spec=resolved.spec), default=None)
     return None

@@ -59,8 +59,10 @@ class Remedy:
         if step.place.kind != "type" or info is None or info.kind == "output":
             return ""
         held = self.context.fields.get(step.place.field)
-        tensor = held if step.place.item is None else held[step.place.item]  # type: ignore[index]  # it is an array
-        return lost(str(tensor.type), str(step.values[0]), self.resolved.spec.dialect) if tensor.type else ""
+        tensor = held if step.place.item is None or held is None else held[step.place.item]
+        if tensor is None or tensor.type is None:
+            return ""
+        return lost(str(tensor.type), str(step.values[0]), self.resolved.spec.dialect)
 
     def _worded(self, repair: Repair) -> Repair:
         """Return a change with words for the numbers of an enum; a range of them stays one of numbers."""

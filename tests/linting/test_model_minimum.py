@@ -198,5 +198,5 @@ def test_a_word_that_was_renamed_is_no_other_behaviour(tmp_path):
     made = helper.make_node("GridSample", ["x", "g"], ["y"], mode="nearest")
     inputs = (info("x", (1, 1, 4, 4)), info("g", (1, 2, 2, 2)))
     onnx.save(model(graph([made], inputs, (info("y", (1, 1, 2, 2)),)), opsets=(("", 20),)), str(tmp_path / "m.onnx"))
-    (found,) = specgate.minimum(str(tmp_path / "m.onnx")).domains
+    (found,) = model_minimum(str(tmp_path / "m.onnx")).domains
     assert (found.version, [moved.behaviour for moved in found.moved]) == ("16", [()])

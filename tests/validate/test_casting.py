@@ -126,7 +126,7 @@ def test_what_is_said_to_lose_nothing_comes_back_as_it_was() -> None:
             continue
         count = 2 ** (8 * mine.itemsize)
         codes = np.arange(count, dtype=np.uint16 if mine.itemsize == 2 else np.uint8)
-        values = codes.view(mine) if home.types[found]["bits"] >= 8 else np.arange(-8, 8).astype(mine)
+        values = codes.view(mine) if (home.types[found]["bits"] or 0) >= 8 else np.arange(-8, 8).astype(mine)
         for other, theirs in known.items():
             if theirs.kind in "bcO" or "E8M0" in found + other or ("FLOAT" in found and "INT" in other):
                 continue

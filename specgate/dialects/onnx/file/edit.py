@@ -144,7 +144,7 @@ class _Cutter:
         """Return what a field's message is called: its name, or its domain."""
         for _, kind, content, stop in self._contents(message, field):
             if kind == "string":
-                return self.word(message, field)
+                return self.word(message, field) or ""
             inner = PROTO.get(kind)
             for name, text, _ in self.reader.fields([(content, stop)], inner) if inner is not None else ():
                 if name in _NAMED:

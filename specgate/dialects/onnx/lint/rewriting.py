@@ -44,7 +44,7 @@ _FREE_INITIALIZERS: Final = 4
 
 class _Node(NamedTuple):
     body: Body
-    index: int
+    at: int
     node: OnnxNode
     path: Path
 
@@ -62,7 +62,7 @@ def with_edits(graph: Graph, findings: list[Finding]) -> list[Finding]:
     rewriting = _Rewriting(graph, model)
     edits: dict[str | None, tuple[Edit, ...]] = {}
     for held in _nodes(model, about):
-        place = f"{held.body.place}/{label(held.node, held.index)}"
+        place = f"{held.body.place}/{label(held.node, held.at)}"
         edits[place] = (*edits.get(place, ()), *rewriting.edits(held))
     return [
         replace(found, edits=edits.get(found.location.node, ()))
@@ -151,7 +151,7 @@ class _Rewriting:
         for name, value in other.added.items():
             edits.append(_with_attribute(held, name, value, str(new.fields[name].type)))
         edits += _with_inputs(held, names)
-        step = (*held.path, ("node", held.index), ("op_type", 0))
+        step = (*held.path, ("node", held.at), ("op_type", 0))
         return (*edits, Edit(step, text=new.name, expected=held.node.op_type))
 
     def free_name(self, held: _Node, name: str) -> str:
@@ -189,19 +189,19 @@ def _packed(type_: str, values: Sequence[Any]) -> bytes:
 def _without_attributes(held: _Node, names: Sequence[str]) -> Iterator[Edit]:
     order = list(held.node.attributes)
     for name in names:
-        yield Edit((*held.path, ("node", held.index), ("attribute", order.index(name))), expected=name)
+        yield Edit((*held.path, ("node", held.at), ("attribute", order.index(name))), expected=name)
 
 
 def _with_attribute(held: _Node, name: str, value: Any, type_: str) -> Edit:
     content = value.encode() if isinstance(value, str) else value
     data = write_attribute(OnnxAttribute(name, _KINDS[type_], content))
     added = added_field("NodeProto", "attribute", data)
-    return Edit((*held.path, ("node", held.index)), added=added, text=f"attribute {{ name: {shown(name)} {value} }}")
+    return Edit((*held.path, ("node", held.at)), added=added, text=f"attribute {{ name: {shown(name)} {value} }}")
 
 
 def _with_inputs(held: _Node, names: Sequence[str]) -> Iterator[Edit]:
     """Yield what makes the inputs of a node those of `names`."""
-    place = (*held.path, ("node", held.index))
+    place = (*held.path, ("node", held.at))
     for index, old in enumerate(held.node.inputs):
         if index >= len(names):
             yield Edit((*place, ("input", index)), expected=old)
