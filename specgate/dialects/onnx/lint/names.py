@@ -27,14 +27,32 @@ if TYPE_CHECKING:
 __all__ = ["name_findings"]
 
 _LISTED: Final = 5
+_WITH_SHAPES: Final = ("tensor", "sparse_tensor")
 
 
 def name_findings(model: OnnxModel) -> Iterator[Finding]:
     """Yield what is wrong with the names of every graph and function of `model`, in the order of the file."""
     names = _Names(model.file, model.ir_version)
+    yield from _untyped(model.graph, model.file)
     yield from names.graph(model.graph, "graph", [])
     for function in model.functions:
         yield from names.function(function)
+
+
+def _untyped(graph: OnnxGraph, file: str | None) -> Iterator[Finding]:
+    """Yield what the checker requires of the types of the main graph's inputs and outputs."""
+    at = (file, "graph", None)
+    for kind, infos in (("input", graph.inputs), ("output", graph.outputs)):
+        untyped = [info.name for info in infos if info.type is None or info.type.kind == "unknown"]
+        typeless = untyped if kind == "input" else []  # an output's type follows from its node
+        tensors = [info for info in infos if info.type is not None and info.type.kind in _WITH_SHAPES]
+        shapeless = [info.name for info in tensors if info.type is not None and info.type.shape is None]
+        for what, names in (("type", typeless), ("shape", shapeless)):
+            if names:
+                listed = ", ".join(map(shown, names[:_LISTED])) + (" …" if len(names) > _LISTED else "")
+                message = f"without a {what}, which onnx.checker requires: {kind} {listed}"
+                fix = f"state a {what}; sizes may be left open"
+                yield finding("graph-types", "note", message, at, where=kind, values={"names": names}, fix=fix)
 
 
 @dataclass

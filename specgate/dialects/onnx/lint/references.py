@@ -31,6 +31,7 @@ RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "function-types": ("error", "the types that a call hands over fit the nodes inside of the function", _PROTO),
     "function-unused": ("note", "every function is called", _OURS),
     "graph-name": ("note", "a graph has a name", _CHECKER),
+    "graph-types": ("note", "inputs and outputs of the main graph have types, and tensors shapes", _CHECKER),
     "initializer-input": ("error", "up to IR version 3 every initializer is an input as well", _CHECKER),
     "initializer-unused": ("note", "every initializer is read", _OURS),
     "input-unused": ("note", "every input is read", _OURS),
