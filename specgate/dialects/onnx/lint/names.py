@@ -43,16 +43,15 @@ def _untyped(graph: OnnxGraph, file: str | None) -> Iterator[Finding]:
     """Yield what the checker requires of the types of the main graph's inputs and outputs."""
     at = (file, "graph", None)
     for kind, infos in (("input", graph.inputs), ("output", graph.outputs)):
-        untyped = [info.name for info in infos if info.type is None or info.type.kind == "unknown"]
-        typeless = untyped if kind == "input" else []  # an output's type follows from its node
+        given = infos if kind == "input" else ()  # an output's type follows from its node
+        typeless = [info.name for info in given if info.type is None or info.type.kind == "unknown"]
         tensors = [info for info in infos if info.type is not None and info.type.kind in _WITH_SHAPES]
         shapeless = [info.name for info in tensors if info.type is not None and info.type.shape is None]
         for what, names in (("type", typeless), ("shape", shapeless)):
             if names:
-                listed = ", ".join(map(shown, names[:_LISTED])) + (" …" if len(names) > _LISTED else "")
+                listed = ", ".join(map(shown, names[:_LISTED])) + " …" * (len(names) > _LISTED)
                 message = f"without a {what}, which onnx.checker requires: {kind} {listed}"
-                fix = f"state a {what}; sizes may be left open"
-                yield finding("graph-types", "note", message, at, where=kind, values={"names": names}, fix=fix)
+                yield finding("graph-types", "note", message, at, where=kind, fix=f"state a {what}; sizes may be open")
 
 
 @dataclass
