@@ -6,7 +6,7 @@ The engine never asks the validator: that the two agree is a result, which the p
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from specgate.verdict import Basis
 
 __all__ = ["execute_at", "hold_executable"]
+
+#: How numpy begins to say that no array has such a shape, also where a size of 0 is in it, so that nothing is held.
+_TOO_BIG: Final = ("array is too big", "Maximum allowed ")
 
 
 def execute_at(
@@ -74,6 +77,10 @@ def execute_at(
         results = memory.within(left, find_kernel(known.kernel), arguments)
     except MemoryError as error:
         raise InputError(f"needs more memory than there is: {error}") from None
+    except ValueError as error:
+        if not str(error).startswith(_TOO_BIG):
+            raise
+        raise InputError(f"the sizes or values are larger than any array: {error}") from None
     outputs = _outputs(known, results if results.__class__ is tuple else (results,), descriptor)
     if known.recorded.notes or known.recorded.by_elements:
         outputs.notes = all_notes(known, descriptor, arguments, outputs)

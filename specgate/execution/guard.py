@@ -5,6 +5,7 @@ A guard is a rule of the table that kernels rely on, or that none of them reads.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -81,14 +82,18 @@ def hold_guards(
 ) -> None:
     """Raise InputError where a guard does not hold at `level`; sizes that are unknown are those of `arrays`.
 
-    So too for arrays of more dimensions than are computed. builds: whether guards that builds do not enforce are left
-    out, as the implementation `by` has it.
+    So too for arrays of more dimensions than are computed, and of as many as no row has. builds: whether guards that
+    builds do not enforce are left out, as the implementation `by` has it.
     """
     for name, array in arrays.items():
         ranks = [each.ndim for each in arrays_in(array)]
         if max(ranks, default=0) > MAX_DIMENSIONS:
             message = f"has {max(ranks)} dimensions, more than the {MAX_DIMENSIONS} that are computed"
             raise InputError(message, place=name)
+    unranked = {name: array for name, array in arrays.items() if _is_unranked(descriptor.fields.get(name))}
+    if unranked:
+        ranked = {name: _known(descriptor.fields[name], array, valued=False) for name, array in unranked.items()}
+        spec.taken.hold(replace(descriptor, fields={**descriptor.fields, **ranked}))
     guards = _guards_of(spec, level)
     if not guards.own and not guards.shared:
         return
@@ -147,6 +152,10 @@ def _known(declared: Any, array: Any, *, valued: bool) -> Any:
     if isinstance(declared, list | tuple) and isinstance(array, list):
         return [_known(tensor, each, valued=False) for tensor, each in zip(declared, array, strict=True)]
     return declared
+
+
+def _is_unranked(value: Any) -> bool:
+    return any(tensor.sizes is None for _, tensor in _tensors("", value))
 
 
 def _tensors(name: str, value: Any) -> Iterator[tuple[str, TensorDesc]]:

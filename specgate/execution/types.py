@@ -76,6 +76,8 @@ def as_array(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...] | None, pl
             raise InputError(f"expected elements of type {dtype}, found {array.dtype}", place=place)
     else:
         array = _from_python(value, dtype, place)
+    if dtype.kind == "O":
+        array = _texts(array, place)
     if shape is not None and array.shape != shape:
         raise InputError(f"expected the shape {list(shape)}, found {list(array.shape)}", place=place)
     return array
@@ -93,6 +95,22 @@ def _from_python(value: Any, dtype: np.dtype[Any], place: str) -> NDArray[Any]:
             return np.asarray(value, dtype=dtype)
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(f"cannot be read as {dtype}: {error}", place=place) from None
+
+
+def _texts(array: NDArray[Any], place: str) -> NDArray[Any]:
+    """Return an array of texts, those that are bytes decoded; raise InputError for elements that are not texts."""
+    flat = array.reshape(-1).tolist()
+    if all(type(text) is str for text in flat):
+        return array
+    found = np.empty(len(flat), object)
+    for at, text in enumerate(flat):
+        try:
+            found[at] = text.decode() if isinstance(text, bytes) else text
+        except UnicodeDecodeError:
+            raise InputError(f"expected texts in UTF-8, found {text!r:.40}", place=place) from None
+        if not isinstance(found[at], str):
+            raise InputError(f"expected texts, found {text!r:.40}", place=place)
+    return found.reshape(array.shape)
 
 
 def _held(array: NDArray[Any], dtype: np.dtype[Any], place: str) -> NDArray[Any]:

@@ -113,10 +113,10 @@ def executed(name: str, domain: str, arrays: dict[str, Any], attributes: dict[st
     spec = dialect("onnx").operator(f"{domain}.{name}" if domain else name)
     names = [info.name for info in spec.layout("22").inputs]
     kinds = {"float32": "FLOAT", "int64": "INT64", "int32": "INT32"}
-    given = [array for field in names for array in _listed(arrays.get(field))]
-    inputs: list[Any] = [
-        array is not None and {"elem_type": kinds[array.dtype.name], "shape": list(array.shape)} for array in given
-    ]
+    inputs: list[Any] = []
+    for field in names:
+        several = arrays[field] if isinstance(arrays.get(field), list) else [arrays.get(field)]
+        inputs += [a is not None and {"elem_type": kinds[a.dtype.name], "shape": list(a.shape)} for a in several]
     while inputs and not inputs[-1]:
         inputs.pop()
     document = {

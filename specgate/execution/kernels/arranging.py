@@ -51,7 +51,6 @@ def reshape(
         sizes[sizes.index(-1)] = inputs.size // known
     if any(size < 0 for size in sizes) or prod(sizes) != inputs.size or len(sizes) > memory.MAX_DIMENSIONS:
         raise InputError(f"reshape: {inputs.size} elements have no shape {sizes!r:.80}")
-    memory.hold(tuple(sizes), inputs.dtype)
     return inputs.reshape(sizes).copy()
 
 
@@ -72,7 +71,6 @@ def reshape_by_pattern(inputs: NDArray[Any], shape: NDArray[Any], *, copy_zeros:
         sizes[place] = inputs.shape[place]
     if any(size < 0 for size in sizes) or prod(sizes) != inputs.size or len(sizes) > memory.MAX_DIMENSIONS:
         raise InputError(f"reshape: {inputs.size} elements have no shape {sizes!r:.80}")
-    memory.hold(tuple(sizes), inputs.dtype)
     return inputs.reshape(sizes).copy()
 
 

@@ -99,6 +99,8 @@ def attend_cached(
     stores = _stores(
         past, (shared_heads, size), {"key": (key_way, key_scale), "value": (value_way, value_scale)}, bits, query
     )
+    if sinks is not None:
+        require_shape("attention", "sinks", sinks.shape, (heads,))
     with quiet():
         if query_weight is not None or key_weight is not None:
             wide, new[0] = _normal(wide, query_weight, epsilon), _normal(new[0], key_weight, epsilon)

@@ -38,7 +38,7 @@ def sample_at_grid(
     border (the outermost element) or reflection. Raises NoKernel for places that are no numbers, and for integers that
     would be rounded.
     """
-    if data.ndim != 4 or grid.ndim != 4 or grid.shape[3] != 2 or grid.shape[0] != data.shape[0] or not data.size:
+    if data.ndim != 4 or grid.ndim != 4 or grid.shape[3] != 2 or grid.shape[0] != data.shape[0]:
         raise InputError(f"grid_sample: {list(data.shape)} and {list(grid.shape)} do not go together")
     if mode not in {"bilinear", "bicubic", "nearest"} or padding_mode not in {"zeros", "border", "reflection"}:
         raise InputError(f"grid_sample: unknown mode {mode!r:.30} or padding {padding_mode!r:.30}")
@@ -49,6 +49,10 @@ def sample_at_grid(
         raise NoKernel("grid_sample: it is not said what is at places that are not finite, or that far away")
     shape = (*data.shape[:2], *grid.shape[1:3])
     memory.hold(shape, np.dtype(np.float64))
+    if not data.size:
+        if 0 not in shape:
+            raise NoKernel("grid_sample: there is nothing to take elements from")
+        return np.zeros(shape, data.dtype)
     sizes = data.shape[3], data.shape[2]
     x, y = (_unnormalized(places[..., at], size, align_corners) for at, size in enumerate(sizes))
     if padding_mode == "border" and mode != "bicubic":

@@ -8,6 +8,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
+from specgate.execution.kernels.texts import encoded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +33,7 @@ def hash_elements(x: NDArray[Any], *, seed: int = 0, positive: bool = True) -> N
         little = np.ascontiguousarray(x).astype(x.dtype.newbyteorder("<"), copy=False)
         flat[...] = _hashed(little.reshape(-1).view(np.uint8).reshape(x.size, x.itemsize), seed)
     else:
-        texts = [text.encode() for text in memory.in_time(x.reshape(-1).tolist())]
+        texts = [encoded(text) for text in memory.in_time(x.reshape(-1).tolist())]
         lengths = np.array([len(text) for text in texts], np.int64)
         for length in memory.in_time(np.unique(lengths).tolist()):
             at = np.flatnonzero(lengths == length)

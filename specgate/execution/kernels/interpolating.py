@@ -63,7 +63,7 @@ def interpolate_along(
     memory.hold(tuple(shape), np.dtype(np.float64))
     if not padded.size:
         if 0 not in shape:
-            raise InputError("interpolate: nothing can be made larger")
+            raise NoKernel("interpolate: it is not said what nothing is enlarged to")
         return memory.empty(tuple(shape), data.dtype)
     to_place = _PLACES.get(places)
     if to_place is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis
 
@@ -71,7 +71,9 @@ def tuples_at(inputs: NDArray[Any], indices: NDArray[Any], *, batch_dimensions: 
             f"gather_nd: {list(inputs.shape)} and {list(indices.shape)} have no {batch_dimensions} batches"
         )
     count = indices.shape[-1]
-    if not 1 <= count <= inputs.ndim - batch_dimensions:
+    if not count:
+        raise NoKernel("gather_nd: it is not said what tuples of no numbers name")
+    if count > inputs.ndim - batch_dimensions:
         raise InputError(f"gather_nd: tuples of {count} numbers do not fit {list(inputs.shape)}")
     at = indices.reshape(prod(batch), prod(indices.shape[batch_dimensions:-1]), count)
     data = inputs.reshape(prod(batch), *inputs.shape[batch_dimensions:])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import check_axis, same_length
 from specgate.execution.kernels.fill import check_number, number
@@ -98,7 +98,7 @@ def pad_ends(
         result[tuple(slice(a, a + n) for a, n in zip(first, kept.shape, strict=True))] = kept
         return result
     if any(not n and a + b for n, a, b in zip(kept.shape, first, last, strict=True)):
-        raise InputError("pad: there is no element to repeat")
+        raise NoKernel("pad: it is not said what is repeated where there is no element")
     memory.hold(tuple(a + n + b for a, n, b in zip(first, kept.shape, last, strict=True)), inputs.dtype)
     places = [
         _places(np.arange(-before, size + after, dtype=np.int64), size, _ENDS[mode]) if size else np.zeros(0, np.int64)

@@ -256,6 +256,8 @@ def rotate_heads(
     if positions.ndim == 1:
         require_shape("rotary", "a position", positions.shape, (1,))
         positions = np.broadcast_to(positions + np.arange(time), (batch, time))
+    if not inputs.shape[2] and inputs.ndim == 3:
+        return inputs.copy()
     size = 2 * cosines.shape[1]
     count = heads or (inputs.shape[2] // size if size else 0)
     return rotate_pairs(

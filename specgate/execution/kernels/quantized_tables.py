@@ -47,6 +47,8 @@ def gather_from_blocks(
     for axis in (gather_axis, quantize_axis):
         check_axis(axis, data.ndim, "gather")
     packed = bits if data.dtype == np.uint8 else 8
+    if packed not in {2, 4, 8}:
+        raise InputError(f"gather: expected numbers of 2, 4 or 8 bits, found {bits}")
     numbers = unpacked(data, packed) if packed < 8 else data
     count, size = numbers.shape[quantize_axis], block or max(1, numbers.shape[quantize_axis])
     shape = (*numbers.shape[:quantize_axis], -(-count // size), *numbers.shape[quantize_axis + 1 :])

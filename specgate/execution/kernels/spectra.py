@@ -144,7 +144,7 @@ def transform_steps(
     if signal.ndim != 3 or signal.shape[2] not in {1, 2}:
         raise InputError(f"stft: expected a batch of signals with the parts of numbers, found {list(signal.shape)}")
     far, time = int(_one("stft", step)), signal.shape[1]
-    count = int(_one("stft", length)) if length is not None else len(window) if window is not None else time
+    count = int(_one("stft", length)) if length is not None else window.size if window is not None else time
     if far < 1:
         raise InputError(f"stft: expected a step of 1 or more, found {far}")
     if window is not None:

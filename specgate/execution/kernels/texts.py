@@ -13,7 +13,7 @@ from specgate.execution.kernels.arithmetic import require_shape
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["texts_from_bytes", "texts_to_bytes"]
+__all__ = ["encoded", "texts_from_bytes", "texts_to_bytes"]
 
 _MOST: Final = 2**31 - 1
 
@@ -28,7 +28,7 @@ def texts_to_bytes(texts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.i
     if not all(isinstance(text, str) for text in texts.flat):
         raise InputError("texts: expected texts alone")
     memory.hold((sum(len(text) for text in texts.flat),), np.dtype(np.uint8))
-    parts = [_encoded(text) for text in memory.in_time(texts.flat)]
+    parts = [encoded(text) for text in memory.in_time(texts.flat)]
     total = 0
     for place, part in enumerate(parts):
         if total + len(part) > _MOST:
@@ -63,7 +63,8 @@ def texts_from_bytes(begins: NDArray[Any], ends: NDArray[Any], symbols: NDArray[
     return np.ma.MaskedArray(result, mask=lacking) if lacking.any() else result
 
 
-def _encoded(text: str) -> bytes:
+def encoded(text: str) -> bytes:
+    """Return the bytes of a text in UTF-8; raise InputError where it has none."""
     try:
         return text.encode()
     except UnicodeEncodeError:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels.arithmetic import check_axis, require_shape
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def reverse_parts(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis: int
     require_shape("reverse", "lengths", lengths.shape, (inputs.shape[batch_axis],))
     most = inputs.shape[time_axis]
     if time_axis == batch_axis:
-        raise InputError(f"reverse: axis {time_axis} is that of the sequences and of the batches")
+        raise NoKernel(f"reverse: axis {time_axis} is that of the sequences and of the batches")
     numbers = lengths.astype(np.float64)
     if not ((numbers >= 1) & (numbers <= most) & (numbers == np.floor(numbers))).all():
         raise InputError(f"reverse: expected whole lengths from 1 to {most}")
