@@ -12,17 +12,20 @@ import sys
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.read import write_dict
 from specgate.spec.tables import dialect
 from specgate.testing import Case, cases
-from tests.properties.law import ask, cases_of
+from tests.properties.law import ask, cases_of, empty_cases_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Report", "executed", "run"]
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["Report", "executed", "run", "run_empty"]
 
 #: Descriptors at each version or level of an operator.
 CASES: Final = 200
@@ -67,10 +70,23 @@ def executed(names: Iterable[str] = ()) -> list[Case]:
 
 def run(chosen: Iterable[Case], count: int, seed: str = "0", *, search: bool = False) -> Report:
     """Ask about `count` descriptors of each case; search: and those that a search through the rules finds."""
+    return _asked((case, cases_of(_spec(case), case.level, count, seed, search=search)) for case in chosen)
+
+
+def run_empty(chosen: Iterable[Case], count: int | None = None, seed: str = "0") -> Report:
+    """Ask about descriptors with sizes of 0: `count` of each case, all dimensions of all examples if None."""
+    return _asked((case, empty_cases_of(_spec(case), case.level, count, seed)) for case in chosen)
+
+
+def _spec(case: Case) -> OperatorSpec:
+    return dialect(case.dialect).operator(case.operator)
+
+
+def _asked(chosen: Iterable[tuple[Case, Iterable[tuple[Descriptor, dict[str, Any]]]]]) -> Report:
     report = Report()
-    for case in chosen:
-        spec = dialect(case.dialect).operator(case.operator)
-        for descriptor, arrays in cases_of(spec, case.level, count, seed, search=search):
+    for case, drawn in chosen:
+        spec = _spec(case)
+        for descriptor, arrays in drawn:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 answer = ask(spec, descriptor, arrays, case.level)
@@ -91,8 +107,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--cases", type=int, default=CASES, help="descriptors at each level of an operator")
     parser.add_argument("--seed", default="0")
     parser.add_argument("--search", action="store_true", help="search for more descriptors, which takes long")
+    parser.add_argument("--empty", action="store_true", help="sizes of 0 in each dimension of the examples instead")
     given = parser.parse_args(arguments)
-    report = run(executed(given.names), given.cases, given.seed, search=given.search)
+    if given.empty:
+        report = run_empty(executed(given.names), seed=given.seed)
+    else:
+        report = run(executed(given.names), given.cases, given.seed, search=given.search)
     print("\n".join(report.lines()))
     return 1 if report.wrong else 0
 

@@ -21,19 +21,24 @@ from specgate.errors import Error, InputError, NoKernel, NoTable
 from specgate.execution.containers import contained, is_container, made_of
 from specgate.execution.engine import execute_at
 from specgate.execution.types import as_array, integer_range, numpy_type
+from specgate.generate.edits import put
+from specgate.generate.emptied import dimensions_of, emptied
+from specgate.generate.mend import mended
+from specgate.generate.seeds import concrete, examples_at
+from specgate.generate.walk import valid_descriptors
 from specgate.validate.check import accepts
 from specgate.validate.explain import explain_at
 from tests.properties.support import MAX_BYTES, unclaimed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Answer", "ask", "cases_of"]
+__all__ = ["Answer", "ask", "cases_of", "empty_cases_of"]
 
 #: Elements of all tensors together; larger ones are not executed.
 SMALL: Final = 2**14
@@ -74,13 +79,61 @@ def cases_of(
 
     search: also valid ones and ones with one thing wrong that a walk over the table finds.
     """
+    return _with_arrays(spec, level, _descriptors(spec, level, count, seed, search=search), seed)
+
+
+def empty_cases_of(
+    spec: OperatorSpec, level: str, count: int | None, seed: str
+) -> Iterator[tuple[Descriptor, dict[str, Any]]]:
+    """Yield descriptors with sizes of 0, each with arrays for its inputs; count: how many of them, all if None.
+
+    Each dimension of each accepted example, and of pairs of them. What is rejected comes a second time, repaired.
+    """
+    made = _emptied(spec, level, Random(f"{seed}/{spec.name}/{level}"), every=count is None)
+    return _with_arrays(spec, level, islice(made, count), seed)
+
+
+def _emptied(spec: OperatorSpec, level: str, random: Random, *, every: bool) -> Iterator[Descriptor]:
+    sides = [side for side in [spec.resolve(level)] if side is not None]
+    shown = [made for made in map(concrete, examples_at(spec, level)) if accepts(made, level)]
+    bases = [made for made in shown if _small(made)] or valid_descriptors(spec, level, proven=False).found
+    pairs = [(made, *dimension) for made in bases for dimension in dimensions_of(made)]
+    random.shuffle(pairs)
+    second = [(random.choice(list(emptied(made, spec, *at))), at) for made, *at in pairs[: None if every else 4]]
+    pairs += [(made, *random.choice(left)) for made, _ in second if (left := dimensions_of(made))]
+    outputs = {info.name for info in spec.outputs}
+    seen = set()
+    for base, place, axis in pairs:
+        for made in emptied(base, spec, place, axis):
+            open_outputs = {p: t for p, t in made.tensors() if p.partition("[")[0] in outputs}
+            unsized = put(made, {p: t._replace(sizes=None) for p, t in open_outputs.items()})
+            rejected = every and accepts(made, level) is False
+            better = mended(made, sides, random.randint, _has_no_elements) if rejected else None
+            for each in (made, better, unsized if spec.dialect.infers_outputs else None):
+                key = repr(each and each.fields)
+                if each is not None and key not in seen:
+                    seen.add(key)
+                    yield each
+
+
+def _has_no_elements(descriptor: Descriptor) -> bool:
+    return any(0 in (tensor.sizes or ()) for _, tensor in descriptor.tensors())
+
+
+def _small(descriptor: Descriptor) -> bool:
+    return sum(prod(_sizes(tensor)) for _, tensor in descriptor.tensors()) <= SMALL
+
+
+def _with_arrays(
+    spec: OperatorSpec, level: str, descriptors: Iterable[Descriptor], seed: str
+) -> Iterator[tuple[Descriptor, dict[str, Any]]]:
     random = Random(f"{seed}/{spec.name}/{level}")
     shown = list(_shown_inputs(spec))
-    for found in _descriptors(spec, level, count, seed, search=search):
+    for found in descriptors:
         if found.version not in {None, level} or _laid_out_for_nothing(spec, found):
             continue
         try:
-            if sum(prod(_sizes(tensor)) for _, tensor in found.tensors()) > SMALL:
+            if not _small(found):
                 continue
             read_dict(write_dict(found), spec.dialect.name)
             descriptor = _with_constants(spec, found, random)

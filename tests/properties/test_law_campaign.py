@@ -13,7 +13,7 @@ from specgate.errors import InputError
 from specgate.execution import engine
 from specgate.execution.kernels import find_kernel
 from specgate.spec.tables import dialect
-from tests.properties.campaign import CASES, Report, executed, run
+from tests.properties.campaign import CASES, Report, executed, run, run_empty
 from tests.properties.support import ALL
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Descriptors at the first and at the newest level of each operator in the default run.
 SAMPLE: Final = 25
+#: Descriptors with sizes of 0 at the newest level of each operator in the default run.
+EMPTY: Final = 10
 #: How many of them must be executed: half of OpenVINO's types are none of numpy's, and few of its operators have ranks.
 LEAST: Final = {"openvino": 3}
 
@@ -36,6 +38,12 @@ def test_the_law_holds(chosen: list[Case]) -> None:
     report = run(chosen, CASES if ALL else SAMPLE, search=ALL)
     assert not report.wrong, "\n".join(report.lines())
     assert report.kinds["held"] >= LEAST.get(chosen[0].dialect, SAMPLE // 2), "hardly any descriptor was asked"
+
+
+@pytest.mark.parametrize("chosen", by_operator(), ids=lambda chosen: f"{chosen[0].dialect}-{chosen[0].operator}")
+def test_the_law_holds_for_sizes_of_0(chosen: list[Case]) -> None:
+    report = run_empty(chosen if ALL else chosen[-1:], None if ALL else EMPTY)
+    assert not report.wrong, "\n".join(report.lines())
 
 
 def broken_report(monkeypatch: pytest.MonkeyPatch, kernel: object) -> Report:
