@@ -10,7 +10,7 @@ from specgate.generate.edits import put, resized
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from specgate.descriptors.core import Descriptor
+    from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.spec.operator_spec import OperatorSpec
 
 __all__ = ["dimensions_of", "emptied"]
@@ -49,7 +49,7 @@ def emptied(descriptor: Descriptor, spec: OperatorSpec, place: str, axis: int) -
 def _resized(descriptor: Descriptor, dimensions: Iterable[tuple[str, int]]) -> Descriptor:
     """Return the descriptor with size 0 for some dimensions."""
     tensors = dict(descriptor.tensors())
-    changed = {}
+    changed: dict[str, TensorDesc] = {}
     for place, axis in dimensions:
         changed[place] = resized(changed.get(place, tensors[place]), axis, 0)
     return put(descriptor, changed)

@@ -147,13 +147,13 @@ def test_what_is_undefined_of_no_integers_is_masked(name: str) -> None:
 
 def test_zero_points_for_each_row_of_the_second_matrix_are_refused() -> None:
     """Each column of it has one; each row has one of the first matrix."""
-    tensors = [
+    tensors: list[dict[str, Any]] = [
         {"elem_type": "UINT8", "shape": [4, 8]}, {"elem_type": "FLOAT", "shape": []}, {"elem_type": "UINT8", "shape": []},
         {"elem_type": "UINT8", "shape": [8, 6]}, {"elem_type": "FLOAT", "shape": [8, 1]},
         {"elem_type": "UINT8", "shape": [8, 1]}, {"elem_type": "FLOAT", "shape": []}, {"elem_type": "UINT8", "shape": []},
     ]  # fmt: skip
     names = ("a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
-    kinds = {"UINT8": np.uint8, "FLOAT": np.float32}
-    arrays = {n: np.ones(t["shape"], kinds[t["elem_type"]]) for n, t in zip(names, tensors, strict=True)}  # type: ignore[call-overload]
+    kinds: dict[str, Any] = {"UINT8": np.uint8, "FLOAT": np.float32}
+    arrays = {n: np.ones(t["shape"], kinds[t["elem_type"]]) for n, t in zip(names, tensors, strict=True)}
     with pytest.raises(specgate.InputError, match="not one for each column"):
         specgate.execute({"op_type": "QLinearMatMul", "inputs": tensors}, arrays, target="onnx:13")

@@ -99,8 +99,8 @@ def _emptied(spec: OperatorSpec, level: str, random: Random, *, every: bool) -> 
     bases = [made for made in shown if _small(made)] or valid_descriptors(spec, level, proven=False).found
     pairs = [(made, *dimension) for made in bases for dimension in dimensions_of(made)]
     random.shuffle(pairs)
-    second = [(random.choice(list(emptied(made, spec, *at))), at) for made, *at in pairs[: None if every else 4]]
-    pairs += [(made, *random.choice(left)) for made, _ in second if (left := dimensions_of(made))]
+    second = [random.choice(list(emptied(made, spec, at, axis))) for made, at, axis in pairs[: None if every else 4]]
+    pairs += [(made, *random.choice(left)) for made in second if (left := dimensions_of(made))]
     outputs = {info.name for info in spec.outputs}
     seen = set()
     for base, place, axis in pairs:
