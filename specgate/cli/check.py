@@ -162,8 +162,11 @@ def _verdict_lines(answers: list[_Answer], assumed: set[str]) -> str:
     from specgate.report.clean import clean
 
     lines = []
+    several = len({answer.unit.location.file for answer in answers}) > 1
     for unit, target, verdict in answers:
         name = unit.location.node or os.path.basename(unit.location.file or "descriptor")  # noqa: PTH119
+        if several:
+            name = ": ".join(part for part in (unit.location.file or "descriptor", unit.location.node) if part)
         word = "no table" if verdict is None else verdict.word
         notes = "".join(f"; {note}" for note in (verdict.notes if verdict is not None else (unit.reason,)) if note)
         lines.append(f"{word:<9}  {target.described}  {clean(unit.operator)}  {clean(name)}{clean(notes, None)}\n")

@@ -14,6 +14,7 @@ from specgate.cli.outputs import STDOUT, deliver
 from specgate.cli.progress import progress
 from specgate.descriptors.files import loaded, one_of, placed
 from specgate.descriptors.read import read_text_file
+from specgate.descriptors.text import in_lines
 from specgate.dialects import document_package, model_owner, package
 from specgate.errors import Error, InputError
 from specgate.files import refuse_replaced, refuse_shared
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     name = arguments.file if given is None else given.name
     text = read_text_file(name) if given is None else given.text()
-    document = loaded(text, name)
+    document = loaded(text, name) if in_lines(text, name) is None else None
     owner = document_package(document, target.dialect if target else None)
     if owner is not None:
         return _document(owner, arguments, document, name, target, wanted)

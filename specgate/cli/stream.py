@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -83,8 +84,12 @@ def _documents(source: str) -> Iterator[tuple[Given | str | InputError, int | No
         yield from _standard_input()
     elif source.lower().endswith(LINED):
         try:
+            if os.path.exists(source) and not os.path.isfile(source):  # noqa: PTH110, PTH113  # a FIFO would block
+                raise InputError("expected a regular file", file=source)
             with open(source, "rb") as file:  # noqa: PTH123  # no pathlib on the cold path
                 yield from _lines(iter(lambda: file.readline(MAX_FILE + 1), b""), source, 1)
+        except InputError as error:
+            yield error, None
         except OSError as error:
             yield InputError(f"cannot be read: {error.strerror or error}", file=source), None
     else:

@@ -113,16 +113,25 @@ def diff(arguments: argparse.Namespace) -> int:
 
 def _tables_diff(arguments: argparse.Namespace) -> int:
     from specgate.export.compare import compare
-    from specgate.export.reading import read_tables
+    from specgate.export.reading import DAMAGED, INSTALLED, damaged, read_tables
     from specgate.report.tables.tables_changes import tables_changes_markdown, tables_changes_text
 
-    found = compare(read_tables(arguments.before), read_tables(arguments.after))
-    if arguments.format == "json":
-        sys.stdout.write(as_json(found.to_dict()))
-    elif arguments.format == "markdown":
-        sys.stdout.write(tables_changes_markdown(found))
+    before, after = read_tables(arguments.before), read_tables(arguments.after)
+    try:
+        found = compare(before, after)
+        if arguments.format == "json":
+            text = as_json(found.to_dict())
+        elif arguments.format == "markdown":
+            text = tables_changes_markdown(found)
+        else:
+            text = tables_changes_text(found, width(None))
+    except DAMAGED as error:  # what reading does not look into
+        source = arguments.after if arguments.before == INSTALLED else arguments.before
+        raise damaged(error, source) from None
+    if arguments.format in {"json", "markdown"}:
+        sys.stdout.write(text)
     else:
-        _out(tables_changes_text(found, width(None)))
+        _out(text)
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = ["is_array_value", "python_values", "without_arrays"]
 
@@ -58,7 +58,8 @@ def _holds_array(value: Any) -> bool:
 def _plain(value: Any) -> Any:
     if names := getattr(value, "_fields", None):
         parts = (part if name == _ELEMENTS else python_values(part) for name, part in zip(names, value, strict=True))
-        return value.__class__(*(tuple(part) if isinstance(part, list) else part for part in parts))
+        make: Callable[..., Any] = value.__class__
+        return make(*(tuple(part) if isinstance(part, list) else part for part in parts))
     if value.__class__ is list or value.__class__ is tuple:
         return value.__class__(map(_plain, value))
     return python_values(value)

@@ -136,7 +136,7 @@ def holds_text(path: str) -> bool:
 
 def _by_content(path: str) -> DialectPackage | None:
     """Return the first dialect whose models begin as a regular file does, None for a file that cannot be read."""
-    start = _start(path)
+    start = _start(path).removeprefix(_MARK)
     return next((one for one in packages() if one.begins_model(start)), None) if start else None
 
 

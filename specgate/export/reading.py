@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,9 +17,11 @@ from specgate.spec.fields import Bounds, Cell
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["INSTALLED", "Fields", "ReadDialect", "ReadOperator", "ReadSide", "read_tables"]
+__all__ = ["DAMAGED", "INSTALLED", "Fields", "ReadDialect", "ReadOperator", "ReadSide", "damaged", "read_tables"]
 
 INSTALLED: Final = "installed"
+#: What reading and comparing raise of tables that are not as the export writes them.
+DAMAGED: Final = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)
 _MAX_FILE: Final = 2**28
 #: What a field is beside what is taken of it; its kind and its words count, not what it is for.
 _ABOUT: Final = (
@@ -88,11 +91,14 @@ def read_tables(source: str) -> dict[str, ReadDialect]:
     """
     try:
         return {name: _dialect(plain(data)) for name, data in _documents(source)}
-    except (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
-        lacks = f"; {error} is missing" if isinstance(error, KeyError) else ""
-        raise InputError(f"expected tables that `specgate export json` wrote{lacks}", file=source) from None
+    except DAMAGED as error:
+        raise damaged(error, source) from None
+
+
+def damaged(error: Exception, source: str) -> InputError:
+    """Return the error for tables in which something is missing or of another kind than the export writes."""
+    lacks = f"; {error} is missing" if isinstance(error, KeyError) else ""
+    return InputError(f"expected tables that `specgate export json` wrote{lacks}", file=source)
 
 
 def _documents(source: str) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -134,7 +140,10 @@ def _exported(
 
 def _loaded(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > _MAX_FILE:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # a FIFO would block
+            raise InputError("expected a regular file", file=str(path))
+        if status.st_size > _MAX_FILE:
             raise InputError("too large for tables", file=str(path))
         data = path.read_bytes()
     except OSError as error:
@@ -205,6 +214,8 @@ def _fields(data: Mapping[str, Any]) -> Fields:
 
 def _cell(entry: Mapping[str, Any]) -> Cell:
     types, values, operators = (tuple(entry[part]) if part in entry else None for part in _LISTS)
+    if not all(isinstance(word, str) for word in (*(types or ()), *(operators or ()))):
+        raise TypeError("types and operators are words")
     return Cell(types, _bounds(entry.get("ranks")), values, _bounds(entry.get("range")), operators)
 
 
