@@ -105,8 +105,8 @@ def test_names_are_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str], k
         (tmp_path / "m.xml").write_text(IR, encoding="utf-8")
         (tmp_path / "m.bin").write_bytes(b"")
     if more:
-        more = [*more, pytest.importorskip("onnx.reference") and "reference" if kind == "onnx" else "cpu"]
-        kind == "onnx" or pytest.importorskip("openvino")  # type: ignore[func-returns-value]
+        pytest.importorskip("onnx.reference" if kind == "onnx" else "openvino")
+        more = [*more, "reference" if kind == "onnx" else "cpu"]
     assert main(["run", path, "-i", f"x={tmp_path / 'x.npy'}", *more]) == 0
     printed = "".join(capsys.readouterr())
     assert more or "::error file" in printed

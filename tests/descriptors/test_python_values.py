@@ -72,21 +72,21 @@ def test_made_and_executed() -> None:
     same = make.onnx.Softmax(input=tensor("FLOAT", [2, 3]), axis=1)
     for sizes in ([np.int64(2), 3], np.array([2, 3])):
         for input_tensor in (tensor("FLOAT", sizes), specgate.TensorDesc("FLOAT", sizes)):  # type: ignore[arg-type]
-            assert make.onnx.Softmax(input=input_tensor, axis=np.int64(1)) == same
+            assert make.onnx.Softmax(input=input_tensor, axis=np.int64(1)) == same  # type: ignore[arg-type]
     built = specgate.Descriptor("onnx", "Softmax", {"input": tensor("FLOAT", [2, 3]), "axis": np.int64(1)})
     assert type(built.fields["axis"]) is int
     outputs = specgate.execute(
         softmax(np.int64(1), np.array([2, 3])), {"input": np.zeros((2, 3), np.float32)},
-        max_bytes=np.int64(10**6), max_seconds=np.float32(60),
+        max_bytes=np.int64(10**6), max_seconds=np.float32(60),  # type: ignore[arg-type]
     )  # fmt: skip
     assert np.allclose(outputs["output"], 1 / 3)
 
 
 def test_budgets_and_pins(one_hot) -> None:
-    assert budget_of(np.int64(5), np.float64(2))[:2] == budget_of(5, 2)[:2]
+    assert budget_of(np.int64(5), np.float64(2))[:2] == budget_of(5, 2)[:2]  # type: ignore[arg-type]
     for wrong in (np.int64(-1), np.array([1, 2]), np.True_):
         with pytest.raises(specgate.InputError, match="expected max_bytes"):
-            budget_of(wrong)
+            budget_of(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("pins", [{"N": "x"}, {"N": -1}, {"N": 1.5}, {"N": True}, {3: 4}, [1], 5, {"N": 2**63}])

@@ -104,9 +104,6 @@ COMPUTED: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], Any]] = {
 }
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
 
 def executed(name: str, domain: str, arrays: dict[str, Any], attributes: dict[str, Any]) -> Any:
     """The first output of a node with these inputs, whose outputs are not declared."""

@@ -39,7 +39,8 @@ def test_one_target_of_several_is_enough_to_fail():
 def test_no_target_is_unusable_input():
     relu = {"op_type": "Relu", "inputs": [{"elem_type": "FLOAT", "shape": [2]}], "outputs": [None]}
     for model in (relu, MODEL, str(IR)):
-        for targets in ([], (), iter(())):
+        empty: list[list[str] | tuple[str, ...]] = [[], ()]
+        for targets in empty:
             with pytest.raises(specgate.InputError, match="expected at least one target"):
                 assert_supported(model, targets)
 

@@ -343,7 +343,7 @@ def test_a_file_stays_whole_where_writing_fails(tmp_path, monkeypatch, capsys):
             raise OSError(28, "No space left on device")
 
     copy_to = EditedModel.copy_to
-    monkeypatch.setattr(EditedModel, "copy_to", lambda self, _out: copy_to(self, Full()))
+    monkeypatch.setattr(EditedModel, "copy_to", lambda self, _out: copy_to(self, Full()))  # type: ignore[arg-type]
     assert lint(path, "--fix") == 2
     assert "cannot be written: No space left" in capsys.readouterr().err
     assert (tmp_path / "m.onnx").read_bytes() == before
