@@ -6,6 +6,7 @@ Each node is computed from the other's values of its inputs, so a node that diff
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +14,14 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution.containers import arrays_in
 from specgate.execution.filled import filled
+from specgate.execution.kernels import SUMS_OF_PRODUCTS
 from specgate.execution.memory import held_bytes
 from specgate.execution.tolerance import differing, tolerance_of
+from specgate.spec.tables import dialect
 from specgate.workers.child import Child
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -72,15 +75,27 @@ class Judge:
     missing: int = 0
     found: list[Different] = field(default_factory=list)
     _tolerance: float = 0.0
+    _sums: list[Callable[[], Any]] = field(default_factory=list)
 
-    def computed(self, descriptor: Descriptor, arrays: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
-        """Note how far the values of a node may lie apart; nodes of a body count for the node around them."""
+    def computed(
+        self,
+        descriptor: Descriptor,
+        arrays: Mapping[str, Any],
+        outputs: Mapping[str, Any],
+        execute: Callable[[Descriptor, Mapping[str, Any]], Mapping[str, Any]],
+    ) -> None:
+        """Note how far the values of a node may lie apart; nodes of a body count for the node around them.
+
+        execute: computes the node from other arrays.
+        """
         known = filled(descriptor, arrays, outputs)
+        self._sums.append(partial(_absolute_sums, descriptor, arrays, execute))
         self._tolerance = max(self._tolerance, tolerance_of(known, str(descriptor.version)))
 
     def next_node(self) -> None:
         """Forget what holds for a node that is done."""
         self._tolerance = 0.0
+        self._sums.clear()
 
     def settle(self, place: str, operator: str, name: str, value: Any, other: Any) -> Any:
         """Return what later nodes read of a value: the other's, where it has one like it.
@@ -96,8 +111,10 @@ class Judge:
             ours, theirs = (", ".join(f"{a.dtype} {list(a.shape)}" for a in held) or "nothing" for held in (mine, its))
             self.found.append(Different(place, operator, name, f"{ours} here and {theirs} there"))
             return value
-        texts = (_difference(*pair, self._tolerance) for pair in zip(mine, its, strict=True))
-        text = next((text for text in texts if text), "")
+        pairs = list(zip(mine, its, strict=True))
+        text = next((text for pair in pairs if (text := _difference(*pair, self._tolerance))), "")
+        if text and len(pairs) == len(self._sums) == 1 and (sums := self._sums[0]()) is not None:
+            text = _difference(*pairs[0], self._tolerance, sums)
         if text:
             self.found.append(Different(place, operator, name, text))
         return other if isinstance(value, np.ndarray | list) else value
@@ -125,8 +142,31 @@ def values_of(module: str, question: Any, implementation: str, path: str, budget
     return version, values
 
 
-def _difference(mine: Any, its: Any, tolerance: float) -> str:
-    wrong = differing(mine, its, tolerance)
+def _absolute_sums(
+    descriptor: Descriptor,
+    arrays: Mapping[str, Any],
+    execute: Callable[[Descriptor, Mapping[str, Any]], Mapping[str, Any]],
+) -> Any:
+    """Return the sums of the absolute products that a node added, None where it computes something else."""
+    recipe = dialect(descriptor.dialect).operator(descriptor.operator).table.recipe
+    if recipe is None or recipe["kernel"] not in SUMS_OF_PRODUCTS:
+        return None
+    try:
+        outputs = execute(descriptor, {name: _absolute(array) for name, array in arrays.items()})
+    except InputError:  # beyond the budget, for one
+        return None
+    first = next(iter(outputs.values()))
+    return np.abs(first.astype(np.float64)) if len(outputs) == 1 and isinstance(first, np.ndarray) else None
+
+
+def _absolute(array: Any) -> Any:
+    if isinstance(array, list):
+        return [_absolute(each) for each in array]
+    return array if array.dtype.kind in "biuOUS" else np.abs(array)
+
+
+def _difference(mine: Any, its: Any, tolerance: float, sums: Any = None) -> str:
+    wrong = differing(mine, its, tolerance, sums if sums is None or sums.shape == mine.shape else None)
     if not wrong.any():
         return ""
     at = tuple(int(part) for part in np.argwhere(wrong)[0])

@@ -58,9 +58,10 @@ def _evaluated(descriptor: Descriptor, given: Mapping[str, Any], level: str) -> 
     return float(value)
 
 
-def differing(expected: Any, found: Any, tolerance: float) -> NDArray[np.bool_]:
-    """Return where two arrays of one shape lie further apart than tolerance * max(1, abs(expected)).
+def differing(expected: Any, found: Any, tolerance: float, summed: Any = None) -> NDArray[np.bool_]:
+    """Return where two arrays of one shape lie further apart than tolerance * max(1, abs(expected), summed).
 
+    summed: of sums of products, the sums of the absolute products: what was rounded, where large terms cancel.
     Masked elements of `expected` may be anything; masked ones of `found` differ. An infinity equals only itself. Raises
     InputError for different shapes or types.
     """
@@ -74,7 +75,10 @@ def differing(expected: Any, found: Any, tolerance: float) -> NDArray[np.bool_]:
         if tolerance > 0:
             wide, real = ours.astype(np.float64), theirs.astype(np.float64)
             with np.errstate(invalid="ignore"):
-                near = np.abs(wide - real) <= tolerance * np.maximum(1.0, np.abs(wide))
+                scale = np.maximum(1.0, np.abs(wide))
+                if summed is not None:
+                    scale = np.maximum(scale, np.nan_to_num(summed, nan=0.0, posinf=0.0))
+                near = np.abs(wide - real) <= tolerance * scale
             wrong &= ~(near & np.isfinite(wide) & np.isfinite(real))
     result: NDArray[np.bool_] = (wrong | np.ma.getmaskarray(found)) & ~np.ma.getmaskarray(expected)
     return result

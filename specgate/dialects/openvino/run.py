@@ -229,7 +229,10 @@ class _Run:
         results = execute_at(descriptor, arrays, version, budget=left, basis=self.basis, by=self.by)
         self.notes.update(results.notes)
         if self.judge is not None:
-            self.judge.computed(descriptor, arrays, results)
+            left = self.budget.less(self.alive())
+            self.judge.computed(
+                descriptor, arrays, results, lambda what, given: execute_at(what, given, version, budget=left)
+            )
         if spec.several_at(version):
             return [part for info in layout.outputs for part in results[info.name]]
         return [results[info.name] for info in layout.outputs if info.name in results]

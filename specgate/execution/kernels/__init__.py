@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-__all__ = ["KERNELS", "SUMMING", "carries", "find_kernel", "needs_of", "register_kernel", "registered"]
+__all__ = [
+    "KERNELS",
+    "SUMMING",
+    "SUMS_OF_PRODUCTS",
+    "carries",
+    "find_kernel",
+    "needs_of",
+    "register_kernel",
+    "registered",
+]
 
 _HERE: Final = "specgate.execution.kernels"
 _MODULES: Final[dict[str, tuple[str, ...]]] = {
@@ -209,6 +218,12 @@ KERNELS: Final[dict[str, str]] = {
     "one_hot": "specgate.execution.kernels.one_hot",
     **{name: f"{_HERE}.{module}" for module, names in _MODULES.items() for name in names},
 }
+#: Kernels that sum products of their inputs: from absolute inputs they compute the sums of the absolute products.
+SUMS_OF_PRODUCTS: Final = frozenset({
+    "add_columns", "average_windows", "convolution", "convolve", "convolve_transposed", "cumulate", "gemm",
+    "matrix_product", "mean_in_windows", "pool_whole", "reduce_dimensions", "scaled_matrix_product", "slide_filters",
+    "slide_filters_back", "sum_of_all", "sum_products",
+})  # fmt: skip
 #: Kernels that sum many terms. The order is up to the implementation, and with it which partial sums overflow, and what
 #: is lost of a small term beside a large one.
 SUMMING: Final = frozenset({

@@ -55,7 +55,7 @@ def compare_model(
 
     def evaluate(run: Run, descriptor: Descriptor, given: Mapping[str, Any], _place: str) -> dict[str, Any]:
         ours = run.execute(descriptor, given)
-        judge.computed(descriptor, given, ours)
+        judge.computed(descriptor, given, ours, run.execute)
         return ours
 
     def settle(name: str, value: Any) -> Any:

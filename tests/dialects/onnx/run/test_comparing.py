@@ -82,3 +82,44 @@ def test_what_cannot_be_compared(path, tmp_path, capsys):
         compare_model(str(path), {"x": X}, "onnxruntime", None, budget=budget_of())
     assert main(["run", '{"op_type": "Neg"}', "--compare", "onnxruntime"]) == 2
     assert "--compare is for models" in capsys.readouterr().err
+
+
+@pytest.fixture
+def cancelling(tmp_path):
+    """Save a convolution whose large products cancel; return its path and input."""
+    rng = np.random.default_rng(3)
+    half = rng.uniform(100, 1000, (1, 256, 8, 8)).astype("f4")
+    array = np.concatenate([half, half], axis=1)
+    weights = rng.uniform(1, 2, (1, 256, 3, 3)).astype("f4")
+    weights = np.concatenate([weights, -weights], axis=1)
+    node = helper.make_node("Conv", ["x", "w"], ["y"], name="conv", pads=[1, 1, 1, 1])
+    graph = helper.make_graph(
+        [node], "g", [info("x", shape=list(array.shape))], [info("y")], [onnx.numpy_helper.from_array(weights, "w")]
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "c.onnx")
+    return str(tmp_path / "c.onnx"), array
+
+
+def test_sums_in_which_large_products_cancel_are_not_different(cancelling):
+    path, array = cancelling
+    found = compare_model(path, {"x": array}, "onnxruntime", None, budget=budget_of())
+    assert (found.count, list(found.found)) == (1, [])
+
+
+def test_a_wrong_sum_of_large_products_is_different(cancelling, monkeypatch):
+    from specgate.dialects.onnx.run import comparing
+
+    path, array = cancelling
+    values_of = comparing.values_of
+
+    def wrong(*words):
+        version, theirs = values_of(*words)
+        changed = theirs["y"].copy()
+        changed[0, 0, 4, 4] += 50  # one product of some 4,600, whose absolute values add up to millions
+        return version, theirs | {"y": changed}
+
+    monkeypatch.setattr(comparing, "values_of", wrong)
+    found = compare_model(path, {"x": array}, "onnxruntime", None, budget=budget_of())
+    assert [each.node for each in found.found] == ["graph/conv"]
+    assert found.found[0].text.startswith("1 of 64 elements")
