@@ -16,11 +16,12 @@ _ALMOST: Final = 0.9
 _LONGEST: Final = 80
 
 
-def near_operators(wanted: str, names: Collection[str]) -> list[str]:
+def near_operators(wanted: str, names: Collection[str], least: float = 0.6) -> list[str]:
     """Return the operator that `wanted` most likely means, in a list; an empty one where none is like it.
 
     Case, underscores and what a vendor's structures add to a name (``DML_…_OPERATOR_DESC``) do not count; the words of
-    a short name may be some of an operator's words (``ADD`` of ``ELEMENT_WISE_ADD``).
+    a short name may be some of an operator's words (``ADD`` of ``ELEMENT_WISE_ADD``). least: how alike, from 0 to 1,
+    the letters of other names must be.
     """
     from difflib import get_close_matches  # few names are wrong
 
@@ -29,8 +30,8 @@ def near_operators(wanted: str, names: Collection[str]) -> list[str]:
     for spelt in (_folded(wanted), _folded(wanted).rstrip("0123456789")):
         if spelt in folded:
             return [folded[spelt]]
-    if almost := get_close_matches(wanted, names, 1, _ALMOST):
-        return almost
+    if almost := get_close_matches(_folded(wanted), folded, 1, _ALMOST):
+        return [folded[almost[0]]]
     words = {name: _words(name) for name in names}
     known = {word for each in words.values() for word in each}
     asked = _words(wanted)
@@ -41,7 +42,7 @@ def near_operators(wanted: str, names: Collection[str]) -> list[str]:
         holding = [name for name, each in words.items() if "".join(each) == "".join(meant)]
     if meant and holding:
         return [min(holding, key=lambda name: (len(words[name]), words[name][-len(meant) :] != meant, name))]
-    return get_close_matches(wanted, names, 1)
+    return [folded[near] for near in get_close_matches(_folded(wanted), folded, 1, least)]
 
 
 def _folded(name: str) -> str:

@@ -128,10 +128,8 @@ def _tables_diff(arguments: argparse.Namespace) -> int:
     except DAMAGED as error:  # what reading does not look into
         source = arguments.after if arguments.before == INSTALLED else arguments.before
         raise damaged(error, source) from None
-    if arguments.format in {"json", "markdown"}:
-        sys.stdout.write(text)
-    else:
-        _out(text)
+    write = sys.stdout.write if arguments.format in {"json", "markdown"} else _out
+    write(text)
     return 0
 
 

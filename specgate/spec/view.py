@@ -60,7 +60,7 @@ def no_operator(name: str) -> NoTable:
 
     near = []
     for each in dialect_names():
-        near += [f"{each}/{match}" for match in near_operators(name, list(dialect(each).tables.operators))]
+        near += [f"{each}/{match}" for match in near_operators(name, list(dialect(each).tables.operators), 0.8)]
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     return NoTable(f"no dialect has a table for {name!r:.80}{hint}")
 
