@@ -121,6 +121,41 @@ def test_an_infinite_gradient_adds_nothing_where_its_weight_is_zero():
     assert found["observed"]["OutputGradientTensor"].ravel().tolist() == [1, np.inf, 3]
 
 
+@pytest.mark.parametrize(
+    ("mode", "start", "end", "expected"),
+    [
+        ("CONSTANT", -1, 0, [9, 9, 9]),
+        ("CONSTANT", 1, -1, [9, 1, 2, 3]),
+        ("EDGE", -1, 1, [4, 4, 4, 4]),
+        ("EDGE", 2, -3, [1, 1, 1]),
+        ("REFLECTION", -1, 1, [2, 3, 4, 3]),
+        ("REFLECTION", 1, -1, [2, 1, 2, 3]),
+    ],
+)
+def test_paddings_are_added_up_in_32_bits(mode, start, end, expected):
+    """Asked of the build of 6.4."""
+    padding = {
+        "type": "DML_OPERATOR_PADDING",
+        "desc": {
+            "InputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 1, 4]},
+            "OutputTensor": {"DataType": "FLOAT32", "Sizes": [1, 1, 1, len(expected)]},
+            "PaddingMode": mode,
+            "PaddingValue": 9.0,
+            "DimensionCount": 4,
+            "StartPadding": [0, 0, 0, start % 2**32],
+            "EndPadding": [0, 0, 0, end % 2**32],
+        },
+    }
+    assert specgate.check(padding, "directml:6.4", basis="documented").accepted is False
+    assert specgate.check(padding, "directml:6.4", basis="observed").accepted
+    arrays = {"InputTensor": np.array([[[[1, 2, 3, 4]]]], np.float32)}
+    with pytest.raises(InputError):
+        specgate.execute(padding, arrays, basis="documented")
+    assert specgate.execute(padding, arrays, basis="observed")["OutputTensor"].ravel().tolist() == expected
+    padding["desc"]["OutputTensor"]["Sizes"][-1] += 1
+    assert specgate.check(padding, "directml:6.4", basis="observed").accepted is False
+
+
 def test_an_entry_counts_only_at_its_levels_and_under_its_condition():
     before = specgate.execute(ROUND, HALVES, "directml:3.0", basis="observed")["OutputTensor"]
     assert before.ravel().tolist() == [0, 0, 8388609, 3]

@@ -23,6 +23,7 @@ __all__ = ["pad", "pad_ends"]
 _ENDS = {
     "constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECTION", "symmetric": "SYMMETRIC", "wrap": "WRAP",
 }  # fmt: skip
+_SIGN = 2**31
 _MODES = ("CONSTANT", "EDGE", "REFLECTION", "SYMMETRIC", "WRAP")
 
 
@@ -35,12 +36,14 @@ def pad(
     value: float = 0.0,
     cut: bool = False,
     same_type: bool = True,
+    wraps: bool = False,
 ) -> NDArray[Any]:
     """Return `inputs` with so many elements added before and behind along each dimension.
 
     mode: CONSTANT (`value`), EDGE (the nearest element), REFLECTION and SYMMETRIC (mirrored without and with the edge,
     as often as needed), WRAP (repeated from the other end). cut: `value` becomes an integer for integers. same_type:
-    whether it is declared to be of the type of `inputs`.
+    whether it is declared to be of the type of `inputs`. wraps: sums of sizes and paddings have 32 bits, so that a
+    padding of 2**31 or more takes elements away; before the array CONSTANT and EDGE then find no element but the last.
     """
     check_number("pad", inputs.dtype, same_type=same_type)
     same_length("pad", inputs.ndim, **{"start paddings": start, "end paddings": end})
@@ -49,6 +52,8 @@ def pad(
     if any(count < 0 for count in (*start, *end)):
         raise InputError("pad: expected no paddings below 0")
     shape = tuple(a + n + b for a, n, b in zip(start, inputs.shape, end, strict=True))
+    if wraps and any(count >= _SIGN for count in (*start, *end)):
+        return _wrapped(inputs, mode, start, shape, number(value, inputs.dtype, whole=cut))
     result = memory.empty(shape, inputs.dtype)
     if mode == "CONSTANT":
         result[...] = number(value, inputs.dtype, whole=cut)
@@ -59,6 +64,27 @@ def pad(
         for before, size, after in zip(start, inputs.shape, end, strict=True)
     ]
     result[...] = inputs[np.ix_(*places)]
+    return result
+
+
+def _wrapped(inputs: NDArray[Any], mode: str, start: Sequence[int], sums: Sequence[int], value: Any) -> NDArray[Any]:
+    """Return what `pad` does with `wraps`. sums: of sizes and paddings."""
+    shape = tuple(size % 2**32 for size in sums)
+    result = memory.empty(shape, inputs.dtype)
+    places, met = [], np.ones((), np.bool_)
+    for axis, (before, size, count) in enumerate(zip(start, inputs.shape, shape, strict=True)):
+        behind = np.arange(count, dtype=np.int64) - before
+        if mode == "CONSTANT":
+            inside = (behind >= 0) & (behind < size)
+            met = met & inside.reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
+            places.append(np.where(inside, behind, 0))
+        elif mode == "EDGE":
+            places.append(np.full(count, size - 1) if before >= _SIGN else np.clip(behind, 0, size - 1))
+        else:
+            signed = behind + (2**32 if before >= _SIGN else 0)
+            places.append(_places(signed, size, mode))
+    result[...] = inputs[np.ix_(*places)]
+    result[~np.broadcast_to(met, shape)] = value
     return result
 
 
