@@ -186,7 +186,7 @@ class SchemasFile(_File):
 class Observation(_File):
     """A class of differences between these tables and what a build does."""
 
-    aspects: list[Literal["session", "kernel", "node", "descriptor"]] = Field(min_length=1)
+    aspects: list[Literal["session", "kernel", "run", "node", "descriptor"]] = Field(min_length=1)
     operators: list[str] | None = Field(default=None, description="as placements name them; none: any")
     models: list[str] | None = Field(default=None, description="operators of models of one node; none: any model")
     opsets: Versions | RunOfVersions | None = Field(default=None, description="that models import; none: any")
@@ -297,6 +297,9 @@ class RunsFile(_File):
 
     sources: list[Source] = Field(min_length=1)
     unknowns: list[str] = []
+    schemas: Literal["refused"] | None = Field(
+        default=None, description="what becomes of nodes whose structure or types are not those of the schema"
+    )
     outputs: Literal["run"] | None = Field(
         default=None, description="what becomes of nodes that break a rule on what is stated of an output"
     )

@@ -16,12 +16,11 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.conform.fill import fill
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import write_dict
-from specgate.errors import Error
 from specgate.generate.near import broken_descriptors
 from specgate.placement.conform.cases import levels, one_node
+from specgate.placement.conform.feeds import fitting_feeds
 from specgate.placement.oracle.cpu import CpuPlacementOracle
 from specgate.placement.registrations import minor_release, runtime_tables
 from specgate.slotted import replace
@@ -120,35 +119,10 @@ def ask(oracle: CpuPlacementOracle, drawn: Drawn) -> Answer:
     """Return what becomes of a model; if no run succeeds, inputs that fit the descriptor are tried."""
     answer = oracle.ask([drawn.model])[0]
     if answer.word == "created" and answer.run not in {"ran", "crashed", "timeout"}:
-        feeds = []
-        for at in range(3):
-            random = Random(at)  # repeatable on purpose
-            try:
-                made = fill(drawn.descriptor, drawn.version, random, tame=at != 1)
-            except (Error, ValueError, TypeError, KeyError, ArithmeticError):  # it is broken, after all
-                break
-            feeds.append(_fed(drawn, made))
+        feeds = fitting_feeds(drawn.descriptor, drawn.version)
         if feeds:
             answer = oracle.ask([drawn.model], [feeds])[0]
     return answer
-
-
-def _fed(drawn: Drawn, arrays: dict[str, Any]) -> dict[str, Any]:
-    import numpy as np
-
-    feed: dict[str, Any] = {}
-    for name, value in drawn.descriptor.fields.items():  # constants that the model has as inputs
-        if not drawn.constant and isinstance(value, TensorDesc) and value.value is not None and value.concrete:
-            from specgate.execution.types import numpy_type
-
-            dtype = numpy_type(dialect("onnx"), str(value.type))
-            feed[name] = np.array(list(value.value)).astype(dtype).reshape(value.sizes)
-    for name, array in arrays.items():
-        if isinstance(array, list):
-            feed |= {f"{name}_{at}": one for at, one in enumerate(array) if isinstance(one, np.ndarray)}
-        elif isinstance(array, np.ndarray):
-            feed[name] = array
-    return feed
 
 
 def main() -> int:
@@ -184,9 +158,10 @@ def main() -> int:
 def measure(operator: str, options: argparse.Namespace, oracles: dict[str, CpuPlacementOracle]) -> Iterator[Any]:
     """Yield a record for each model of an operator that says anything."""
     records: list[dict[str, Any]] = []
+    lost: set[tuple[str, str, str]] = set()
 
     def useful(drawn: Drawn) -> bool:
-        made = _record(drawn, oracles)
+        made = _record(drawn, oracles, lost)
         if made is not None:
             records.append(made)
         return made is not None
@@ -199,16 +174,28 @@ def _opset(release: str) -> int:
     return int(runtime_tables()["releases"][minor_release(release)]["opsets"]["ai.onnx"])
 
 
-def _record(drawn: Drawn, oracles: dict[str, CpuPlacementOracle]) -> dict[str, Any] | None:
-    """Return what releases did, None where none has a kernel for the node."""
+def _record(
+    drawn: Drawn, oracles: dict[str, CpuPlacementOracle], lost: set[tuple[str, str, str]]
+) -> dict[str, Any] | None:
+    """Return what releases did, None where none has a kernel for the node.
+
+    lost: where a process was lost already, which takes seconds: that is not asked again.
+    """
     answers = {}
     for release, oracle in oracles.items():
         if "." not in drawn.operator and int(drawn.version) > _opset(release):
             continue
+        key = (drawn.version, drawn.breaks, release)
+        if key in lost:
+            continue
         answer = ask(oracle, drawn)
+        if {answer.word, answer.run} & {"crashed", "timeout"}:
+            lost.add(key)
         answers[release] = [answer.session, answer.code, answer.run]
         if _NO_KERNEL.search(answer.error) and len(answers) == 1:
             return None
+    if not answers:
+        return None
     return {
         "operator": drawn.operator,
         "version": drawn.version,

@@ -33,7 +33,7 @@ class Case(NamedTuple):
 
     id: names it again, with the same seed: ``Relu/14/3``, ``graph/7`` or ``file/NAME``. operator: of a model of one
     node, else "". opset: of ai.onnx that it imports, "" for files. model: serialised. drawn: how its
-    descriptor was; of a file its path.
+    descriptor was; of a file its path. level: the opset that a descriptor was drawn at.
     """
 
     id: str
@@ -43,6 +43,7 @@ class Case(NamedTuple):
     model: bytes
     drawn: str = ""
     descriptor: Descriptor | None = None
+    level: str = ""
 
 
 def node_cases(operator: str, count: int, seed: str, newest: int | None = None) -> Iterator[Case]:
@@ -57,7 +58,7 @@ def node_cases(operator: str, count: int, seed: str, newest: int | None = None) 
                 made = one_node(drawn.descriptor, level, newest)
                 if made is not None:
                     name = f"{operator}/{level}/{index}"
-                    yield Case(name, "node", operator, made[0], made[1], drawn.origin, drawn.descriptor)
+                    yield Case(name, "node", operator, made[0], made[1], drawn.origin, drawn.descriptor, level)
         except InputError:  # nothing valid is drawn there
             continue
 

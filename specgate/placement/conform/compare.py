@@ -1,4 +1,4 @@
-"""One placement beside what the runtime did: sessions, kernels, nodes and what they become, with what differs."""
+"""One placement beside what the runtime did: sessions, kernels, runs, nodes and what they become, with what differs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from specgate.descriptors.read import write_dict
+from specgate.placement.oracle.answer import NOT_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["ASPECTS", "Aspect", "Compared", "Found", "compare", "normal"]
 
-Aspect = Literal["answer", "session", "kernel", "node", "descriptor"]
+Aspect = Literal["answer", "session", "kernel", "run", "node", "descriptor"]
 #: What is compared, and what one comparison of each is about.
 ASPECTS: Final[dict[Aspect, str]] = {
     "answer": "models that are placed at all",
     "session": "models: the session is created, or fails",
     "kernel": "models: every node has a kernel, or one has none",
+    "run": "models with a session that was run: the first run succeeds, or every one fails",
     "node": "nodes: the provider that runs them",
     "descriptor": "nodes that become operators with the session, in models of several nodes each operator: all fields",
 }
@@ -36,6 +38,10 @@ _NOT_IMPLEMENTED: Final = 9
 _MOST_WORDS: Final = 160
 #: What the runtime says of a node's inputs and outputs, before it says what is wrong.
 _SIGNATURE: Final = re.compile(r"(In Node, \(.*?, -?\d+\)) : \(.*?\) -> \(.*?\) , (?=Error)")
+#: What it says of the node of which a run fails, and of the function in its source.
+_RUNNING: Final = re.compile(
+    r"Non-zero status code returned while running .*? Status Message: |[\w:]+ [^ ()]*\(.*?\) (?:const )?"
+)
 _VARYING: Final = re.compile(r"0x[0-9A-Fa-f]+|\d+|'[^']*'|\"[^\"]*\"")
 
 
@@ -74,7 +80,9 @@ def compare(answer: Answer, ours: Placement, first: str) -> Compared:
         return made
     fails = answer.word == "fails"
     theirs = f"fails: {_plain(answer.error)}" if fails else "created"
-    made.hold("session", _blamed(ours, fails=fails), _session(ours), theirs, same=ours.session == answer.word)
+    mine = _session(ours)
+    made.hold("session", _blamed(ours, fails=fails), mine, theirs, same=(mine == "created") != fails)
+    _run(made, answer, ours)
     without = next((node for node in ours if not node.has_kernel), None)
     if not fails or answer.code == _NOT_IMPLEMENTED:
         operator = without.operator if without else _blamed(ours, fails=fails)
@@ -90,10 +98,30 @@ def compare(answer: Answer, ours: Placement, first: str) -> Compared:
 
 
 def _session(ours: Placement) -> str:
-    if ours.session == "created":
-        return "created"
-    reasons = [*ours.refusals, *(node.created_by for node in ours.every if node.creation == "fails")]
-    return f"fails: {_plain(reasons[0])}" if reasons else "fails"
+    """Return how creating the session ends: nodes of which only runs fail do not keep it from that."""
+    reasons = [
+        *ours.refusals,
+        *(node.created_by for node in ours.every if node.creation == "fails" and not node.at_run),
+    ]
+    if reasons:
+        return f"fails: {_plain(reasons[0])}"
+    return "fails" if any(node.provider is None for node in ours.every) else "created"
+
+
+def _run(made: Compared, answer: Answer, ours: Placement) -> None:
+    """Compare the first run with what is said of it, where there was one."""
+    if not answer.run or answer.word != "created":
+        return
+    if answer.run.startswith(NOT_RUN) or answer.run == "timeout":
+        made.left_out.append("the session was not run" if answer.run != "timeout" else "the first run was too late")
+        return
+    failing = next((node for node in ours.every if node.at_run), None)
+    ran = answer.run == "ran"
+    mine = "runs" if failing is None else _plain(failing.created_by)
+    theirs = "runs" if ran else f"fails: {_plain(_RUNNING.sub('', answer.run))}"
+    nodes = list(ours)
+    operator = failing.operator if failing else nodes[0].operator if len(nodes) == 1 else ""
+    made.hold("run", operator, mine, theirs, same=ran == (failing is None))
 
 
 def _blamed(ours: Placement, *, fails: bool) -> str:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Answer", "Created", "Placed", "placed_nodes"]
+__all__ = ["NOT_RUN", "Answer", "Created", "Placed", "placed_nodes"]
 
+#: How the answer to a run begins that was asked for and cannot be had.
+NOT_RUN: Final = "not run"
 #: The runtime's names of its providers, and ours.
 _PROVIDERS: Final = {"CPUExecutionProvider": "CPU", "DmlExecutionProvider": "DirectML"}
 _GROUP: Final = re.compile(r"\s*(?:All nodes|Node\(s\)) placed on \[(\w*)\]\. Number of nodes: (\d+)\s*")
@@ -53,8 +55,8 @@ class Answer:
     word: how creating the session ended. error: the runtime's own text where it ``fails``; code: its number, one of
     OrtErrorCode (9 is NOT_IMPLEMENTED: a node without a kernel), else 0. nodes: with their places, as far as the
     runtime came; grouped by provider, in the order of the graph. operators: in the order of their creation. run: how a
-    run of the session ended, if it was asked for: ``ran``, ``crashed``, ``timeout``, or the text of its error. seconds:
-    how long it all took.
+    run of the session ended, if it was asked for: ``ran``, ``crashed``, ``timeout``, ``not run`` with the reason, or
+    the text of its error. seconds: how long it all took.
     """
 
     word: Literal["created", "fails", "crashed", "timeout"]

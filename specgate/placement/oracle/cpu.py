@@ -61,7 +61,7 @@ class CpuPlacementOracle:
         self.versions: Mapping[str, str] = {CPU_PACKAGE: wanted}
 
     def ask(self, models: Sequence[bytes], feeds: Sequence[Sequence[Feed]] | None = None) -> list[Answer]:
-        """Return what becomes of each serialised model; a crash or a late answer counts if it comes about twice.
+        """Return what becomes of each serialised model; a crash or a late session counts if it comes about twice.
 
         feeds: for each model the arrays that a run tries first, by input name.
         """
@@ -70,9 +70,9 @@ class CpuPlacementOracle:
     def _one(self, model: bytes, feeds: Sequence[Feed]) -> Answer:
         question = CpuQuestion(model, self.run, tuple(feeds))
         found = self._child.ask(question)
-        if isinstance(found, str):  # the next process is asked nothing else before
-            found = self._child.ask(question)
         run = ""
+        if isinstance(found, str) and not (self.run and found == "timeout"):
+            found = self._child.ask(question)  # the next process is asked nothing else before
         if isinstance(found, str) and self.run:
             run, found = found, self._child.ask(question._replace(run=False))
         if found == "crashed":

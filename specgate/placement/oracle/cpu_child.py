@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from specgate.placement.oracle.answer import NOT_RUN
 from specgate.placement.oracle.cpu_inputs import NotFed, feeds_of, values_of
 from specgate.placement.oracle.protobuf import nodes_of
 
@@ -97,7 +98,7 @@ def _first_run(runtime: Any, session: Any, feeds: Sequence[Mapping[str, NDArray[
             else:
                 return "ran"
     except NotFed as error:
-        return text or f"not run: {error}"
+        return text or f"{NOT_RUN}: {error}"
     return text
 
 

@@ -85,9 +85,15 @@ def _drawn(word: str, shape: Sequence[Any] | None, way: str, size: int, random: 
 
 
 def values_of(runtime: Any, inputs: Sequence[Any], feed: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the runtime's own values for a set of inputs, None where its Python interface has none of them."""
+    """Return the runtime's own values for a set of inputs, None where its Python interface takes numpy's alone.
+
+    Raises NotFed where that is so of one input, and another one has a type that numpy lacks.
+    """
     words = {info.name: _TENSOR.fullmatch(info.type) for info in inputs}
     if any(found is None or found[1] == "string" for found in words.values()):
+        raw_ones = [info.type for info in inputs if (found := words[info.name]) and found[1] in _RAW]
+        if raw_ones:
+            raise NotFed(f"no input of type {raw_ones[0]} next to strings or sequences")
         return None
     made = {}
     for name, array in feed.items():

@@ -31,7 +31,8 @@ OTHER = {**RELU, "desc": {**RELU["desc"], "OutputTensor": {**TENSOR, "Strides": 
 
 
 def placed(name: str = NODE, operator: str = "Relu", provider: str | None = "DirectML", **more: Any) -> Any:
-    made = {"reason": "", "creation": "created", "created_by": "", "function": None, "lowered": (RELU,), **more}
+    made = {"reason": "", "creation": "created", "created_by": "", "at_run": False, "function": None, **more}
+    made = {"lowered": (RELU,), **made}
     if made["lowered"] is not None:
         made["lowered"] = tuple(read_dict(one, "directml") for one in made["lowered"])
     made = {"has_kernel": provider is not None, **made}
@@ -81,6 +82,33 @@ def test_what_is_alike_is_counted():
 def test_each_difference_has_its_aspect(theirs, ours, aspects):
     found = compare(theirs, Ours(ours), "DirectML").found  # type: ignore[arg-type]
     assert [each.aspect for each in found] == aspects
+
+
+LATE = {"creation": "fails", "at_run": True, "created_by": "fails at the first run: why"}
+
+
+@pytest.mark.parametrize(
+    ("run", "ours", "found"),
+    [
+        ("ran", [placed(lowered=())], []),
+        ("Non-zero status code", [placed(lowered=(), **LATE)], []),
+        ("crashed", [placed(lowered=(), **LATE)], []),
+        ("Non-zero status code", [placed(lowered=())], [("run", "runs", "fails: Non-zero status code")]),
+        ("ran", [placed(lowered=(), **LATE)], [("run", "fails at the first run: why", "runs")]),
+        ("", [placed(lowered=(), **LATE)], []),
+    ],
+)
+def test_a_first_run_is_held_against_what_is_said_of_it(run, ours, found):
+    made = compare(answer(ONE, operators=(), run=run), Ours(ours), "")  # type: ignore[arg-type]
+    assert [(each.aspect, each.ours, each.theirs) for each in made.found] == found
+    assert made.asked["run"] == (run != "")
+    assert made.same["session"] == 1
+
+
+def test_a_session_that_was_not_run_is_left_out():
+    made = compare(answer(ONE, run="not run: no input of type x"), Ours([placed()]), "DirectML")  # type: ignore[arg-type]
+    assert "run" not in made.asked
+    assert made.left_out == ["the session was not run"]
 
 
 def test_names_tell_nodes_apart():
