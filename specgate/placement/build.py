@@ -89,7 +89,7 @@ class _Build:
             raise SpecErrors(self.problems)
         made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}, "observed": []}
         made["loading"] = {"types": {}, "models": {}, "operators": {}}
-        made["runs"] = {"outputs": None, "operators": {}}
+        made["runs"] = {"schemas": None, "outputs": None, "operators": {}}
         made["inference"] = {"values": [], "unsized": []}
         made["duplicating"] = [
             {"attributes": True, "inlined": True, **entry, **self._span(_RELEASES, self.releases[1], place, entry)}
@@ -173,7 +173,7 @@ class _Build:
                 name: {key: self._rules(_RUNS, lines, name, entry, key) for key in ("runs", "fails")}
                 for name, entry in content["operators"].items()
             }
-            made["runs"] = {"outputs": content.get("outputs"), "operators": operators}
+            made["runs"] = {key: content.get(key) for key in ("schemas", "outputs")} | {"operators": operators}
 
     def _rules(
         self, file: str, lines: Lines, operator: str, entry: Mapping[str, Any], key: str

@@ -6,7 +6,7 @@ The data is runs.yaml in the folder of the runtime, for rules that keep no sessi
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from specgate.placement.loading import is_of, loading_of, rule_holds
 from specgate.placement.lowering.checks import holds_at, scope_of, versions_of
@@ -18,7 +18,7 @@ from specgate.placement.registrations import release_position, runtime_tables
 from specgate.placement.validity import refusals
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
-from specgate.validate.looking import of_outputs
+from specgate.validate.looking import aspect, of_outputs
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Outcome", "outcome", "run_failure"]
 
+#: What a schema says.
+_SCHEMA: Final = ("structure", "type")
 #: The session is not created; it is, and every run fails; it is, and the node computes an output; not measured.
 Outcome = Literal["refused", "fails", "runs", "unknown"]
 
@@ -77,8 +79,11 @@ def outcome(descriptor: Descriptor, rule: str, release: str) -> Outcome:
         return "runs"
     if rule in known.named(known.fails, descriptor, version):
         return "fails"
+    general = runtime_tables()["runs"]
+    if general["schemas"] and aspect(f"/{rule}") in _SCHEMA:
+        return "refused"
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
-    if runtime_tables()["runs"]["outputs"] and of_outputs(spec, rule, observed=True):
+    if general["outputs"] and of_outputs(spec, rule, observed=True):
         return "runs"
     return "unknown"
 

@@ -11,7 +11,7 @@ from specgate.placement.foreign import own_refusals
 from specgate.placement.loading import loading_of, refusing_rules
 from specgate.placement.schemas import schema_of
 from specgate.spec.tables import dialect
-from specgate.validate.check import check_at
+from specgate.validate.check import accepts, check_at
 from specgate.validate.looking import UNSURE, looked_at, named_rules, of_outputs
 from specgate.validate.witness import refusing
 
@@ -146,6 +146,7 @@ def refusals(descriptor: Descriptor, release: str, *, on_cpu: bool) -> Iterator[
     if _only_in_the_runtime(descriptor, release):
         return
     asked = (*_LOADING, _MAKING) if on_cpu else _LOADING
+    yielded = set()
     for implementation in refusing(descriptor, descriptor.version, "observed", asked):
         verdict = check_at(descriptor, descriptor.version, "observed", implementation)
         spec = dialect(descriptor.dialect).operator(descriptor.operator)
@@ -154,10 +155,15 @@ def refusals(descriptor: Descriptor, release: str, *, on_cpu: bool) -> Iterator[
             unsure |= {form.name for overlay in spec.overlays if overlay.by == implementation for form in overlay.rules}
         unsure = known.sure(unsure, int(descriptor.version))
         seen = looked_at(spec, implementation, {found.id for found in verdict.findings})
-        always = known.asked(int(descriptor.version), on_cpu=on_cpu)
         for found in verdict.findings:
-            name = found.id.rpartition("/")[2]
-            # A shape that the file states gives way to what is inferred.
-            stated = name not in always and of_outputs(spec, found.id, observed=True)
-            if found.id in seen and name not in unsure and not stated:
+            sure = found.id in seen and found.id.rpartition("/")[2] not in unsure
+            if sure and not of_outputs(
+                spec, found.id, observed=True
+            ):  # a shape that the file states gives way to what is inferred
+                yielded.add(found.id)
+                yield found
+    always = known.asked(int(descriptor.version), on_cpu=on_cpu)
+    if always and accepts(descriptor, descriptor.version, "documented") is False:
+        for found in check_at(descriptor, descriptor.version, "documented").findings:
+            if found.id not in yielded and found.id.rpartition("/")[2] in always:
                 yield found

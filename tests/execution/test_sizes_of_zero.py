@@ -104,7 +104,6 @@ COMPUTED: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], Any]] = {
 }
 
 
-
 def executed(name: str, domain: str, arrays: dict[str, Any], attributes: dict[str, Any]) -> Any:
     """The first output of a node with these inputs, whose outputs are not declared."""
     spec = dialect("onnx").operator(f"{domain}.{name}" if domain else name)

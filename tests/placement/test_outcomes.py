@@ -9,6 +9,8 @@ import pytest
 import specgate
 from specgate.placement.checks import runs_problems
 from specgate.placement.outcomes import outcome
+from tests.linting.models import FLOAT, graph, helper, info, model, onnx
+from tests.placement.test_place import one
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
@@ -26,6 +28,7 @@ def node(operator: str, version: str, inputs, outputs=(("FLOAT", [2, 3]),), **at
 
 
 X = ("FLOAT", [2, 3])
+UINT8 = onnx.TensorProto.UINT8
 
 
 @pytest.mark.parametrize(("shape", "expected"), [([1], "runs"), ([1, 1], "fails"), ([3], "fails")])
@@ -57,3 +60,64 @@ def test_names_in_the_file_are_checked() -> None:
     assert texts[0] == "Clip has no rule 'max-scaler'"
     assert "mim" in texts[1]
     assert texts[2] == "unknown operator 'Clipp'"
+
+
+def placed(made, release: str):
+    return next(iter(specgate.place(made, f"onnxruntime:{release}")))
+
+
+def resize(mode: str, scales: list[float], opset: int = 13, **attributes):
+    shape = [1] * (len(scales) - 2) + [3, 4]
+    constant = helper.make_tensor("s", FLOAT, [len(scales)], scales)
+    node = helper.make_node("Resize", ["x", "", "s"], ["y"], mode=mode, **attributes)
+    return model(graph([node], [info("x", shape)], [info("y", None)], [constant]), opsets=[("", opset)])
+
+
+@pytest.mark.parametrize(
+    ("mode", "scales", "why"),
+    [
+        ("cubic", [1, 1, 2, 2], ""),
+        ("cubic", [1, 2, 2], "cubic mode"),
+        ("cubic", [1, 1, 2, 2, 2], "cubic mode"),
+        ("linear", [1, 1, 2, 2, 2], ""),
+        ("linear", [1, 2, 2, 2], "linear mode"),
+        ("nearest", [1, 2, 2, 2], ""),
+    ],
+)
+def test_scales_that_the_constructor_of_resize_refuses(mode, scales, why) -> None:
+    """What sessions of 1.20.1, 1.24.4, 1.31.1 and 1.32.0 do."""
+    for release in ("1.20.1", "1.32.0"):
+        node = placed(resize(mode, scales), release)
+        assert (node.creation, node.at_run) == ("fails" if why else "created", False)
+        assert why in node.created_by
+
+
+def test_antialias_needs_a_mode_that_averages() -> None:
+    assert placed(resize("nearest", [1, 1, 2, 2], 18, antialias=1), "1.32.0").creation == "fails"
+    assert placed(resize("linear", [1, 1, 2, 2], 18, antialias=1), "1.32.0").creation == "created"
+
+
+def test_what_fails_at_the_first_run_whatever_the_sizes_are() -> None:
+    for sizes, late in (([1, 2, "h", "w"], False), (["n", 2, "h"], True), (None, False)):
+        node = placed(one("LRN", info("x", sizes), opset=13, output=info("y", None), size=3), "1.32.0")
+        assert (node.creation, node.at_run) == (("fails", True) if late else ("created", False))
+        assert node.created_by == (
+            "fails at the first run: the kernel of the CPU needs four dimensions" if late else ""
+        )
+
+
+def test_zero_points_that_differ_need_a_release() -> None:
+    def made(points):
+        scales = [helper.make_tensor(name, FLOAT, [], [1.0]) for name in ("xs", "ws", "ys")]
+        zeros = [helper.make_tensor(name, UINT8, [], [0]) for name in ("xz", "yz")]
+        weights = helper.make_tensor("wz", UINT8, [3], points)
+        names = ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz"]
+        node = helper.make_node("QLinearConv", names, ["y"])
+        ends = [info("x", [1, 2, 5, 5], UINT8), info("w", [3, 2, 3, 3], UINT8)], [info("y", None, UINT8)]
+        return model(graph([node], *ends, [*scales, *zeros, weights]), opsets=[("", 10)])
+
+    failing = [
+        [placed(made(points), release).at_run for release in ("1.20.1", "1.24.4", "1.31.1")]
+        for points in ([1, 1, 1], [1, 2, 3])
+    ]
+    assert failing == [[False, False, False], [True, True, False]]
