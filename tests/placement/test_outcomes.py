@@ -9,7 +9,7 @@ import pytest
 import specgate
 from specgate.placement.checks import runs_problems
 from specgate.placement.outcomes import outcome
-from tests.linting.models import FLOAT, graph, helper, info, model, onnx
+from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
 from tests.placement.test_place import one
 
 if TYPE_CHECKING:
@@ -104,6 +104,14 @@ def test_what_fails_at_the_first_run_whatever_the_sizes_are() -> None:
         assert node.created_by == (
             "fails at the first run: the kernel of the CPU needs four dimensions" if late else ""
         )
+
+
+@pytest.mark.parametrize(("operator", "opset"), [("Squeeze", 13), ("ReduceSum", 13), ("ReduceMax", 18)])
+def test_axes_without_a_dimension_fail_at_every_run(operator, opset) -> None:
+    for dims, late in (([], True), ([1], False)):
+        axes = helper.make_tensor("a", INT64, dims, [1])
+        node = placed(one(operator, info("x", [3, 1, 5]), "a", opset=opset, initializers=[axes]), "1.32.0")
+        assert (node.creation, node.at_run) == ("fails" if late else "created", late)
 
 
 def test_zero_points_that_differ_need_a_release() -> None:

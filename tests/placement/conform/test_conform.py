@@ -84,7 +84,7 @@ def test_each_difference_has_its_aspect(theirs, ours, aspects):
     assert [each.aspect for each in found] == aspects
 
 
-LATE = {"creation": "fails", "at_run": True, "created_by": "fails at the first run: why"}
+LATE: dict[str, Any] = {"creation": "fails", "at_run": True, "created_by": "fails at the first run: why"}
 
 
 @pytest.mark.parametrize(
