@@ -41,9 +41,7 @@ _ACTIVATIONS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
 def recurrent(state: State) -> Iterator[Descriptor]:
     """Yield the operator of a recurrent network."""
     name, usual = state.operator, _USUAL[state.operator]
-    direction = _DIRECTIONS.get(state.get("direction") or "forward")
-    if direction is None:
-        raise Refused("direction", f"the kernel does not know the direction {state.get('direction')}")
+    direction = _DIRECTIONS[state.get("direction") or "forward"]
     twice = 2 if direction == "BIDIRECTIONAL" else 1
     fields: dict[str, Any] = {
         "InputTensor": _tensor(state, "X"),

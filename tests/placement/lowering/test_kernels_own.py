@@ -103,3 +103,27 @@ def test_select_last_index_is_no_flag() -> None:
         (made,) = lowered("ArgMax", [IMAGE], [("INT64", [1, 1, 7, 9])], 13, axis=1, select_last_index=index)
         assert made["desc"]["AxisDirection"] == direction
     assert rule("ArgMax", [IMAGE], [("INT64", [1, 1, 7, 9])], 13, axis=1, select_last_index=-1) == "direction"
+
+
+@pytest.mark.parametrize(("operator", "gates"), [("RNN", 1), ("GRU", 3), ("LSTM", 4)])
+@pytest.mark.parametrize("direction", ["sideways", "Forward", ""])
+def test_recurrent_kernels_know_three_directions(operator: str, gates: int, direction: str) -> None:
+    tensors: Any = [(F, [3, 1, 2]), (F, [1, gates * 2, 2]), (F, [1, gates * 2, 2])]
+    assert rule(operator, tensors, [(F, [3, 1, 1, 2])], 14, hidden_size=2, direction=direction) == "direction"
+
+
+def test_roi_align_knows_two_transformations() -> None:
+    tensors: Any = [(F, [1, 1, 4, 4]), (F, [2, 4]), ("INT64", [2])]
+    word = "asymmetric"
+    assert rule("RoiAlign", tensors, [(F, [2, 1, 1, 1])], 16, coordinate_transformation_mode=word) == "transformation"
+
+
+@pytest.mark.parametrize(("kind", "asked"), [("INT4", 1), ("INT8", 1), ("UINT4", 2), ("UINT8", 2)])
+def test_zero_points_that_are_left_out_from_21_on(kind: str, asked: int) -> None:
+    few: Any = [(kind, [2, 4]), (F, [])]
+    made = lowered("DequantizeLinear", few, [(F, [2, 4])], 21)
+    assert len(made) == asked
+    if asked == 2:
+        assert made[0]["desc"]["ValueDataType"] == "UINT8"
+    made = lowered("QuantizeLinear", [(F, [2, 4]), (F, [])], [(kind, [2, 4])], 21)
+    assert len(made) == asked
