@@ -19,7 +19,7 @@ __all__ = ["place", "placed_minimum"]
 
 
 def place(arguments: argparse.Namespace) -> int:
-    """Print the placement of a model; 1 where the session fails."""
+    """Print the placement of a model; 1 where the session or its first run fails."""
     from specgate.files import refuse_replaced
     from specgate.linting.given import standard_input
     from specgate.linting.settings import LintSettings, read_pins
@@ -40,7 +40,7 @@ def place(arguments: argparse.Namespace) -> int:
     if written:
         report_alone = arguments.format == "text" and arguments.output in {None, "-"}
         (sys.stdout if report_alone else sys.stderr).write(f"{written}\n")
-    return 1 if found.session == "fails" else 0
+    return 0 if found.usable else 1
 
 
 def _written(found: Placement, runtime: Runtime | None, arguments: argparse.Namespace) -> str:

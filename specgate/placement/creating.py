@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from specgate.verdict import Finding
 
     Made = tuple[Creation, str, tuple[Descriptor, ...] | None, tuple[Finding, ...]]
+    Outlined = tuple[str, tuple[Descriptor, ...], tuple[Finding, ...]]
 
 __all__ = ["Creator"]
 
 _MADE: Final[Memo[Made]] = Memo()
+_OUTLINED: Final[Memo[Outlined]] = Memo()
 #: Of a constant: what a node becomes takes longer to find than the key of so many.
 _MOST_ELEMENTS: Final = 4096
 _REFUSALS: Final[Memo[Finding | None]] = Memo()
@@ -48,6 +50,7 @@ class Creator:
         self.stated = stated
         self.device = device
         self._known: dict[object, Made] = {}
+        self._outlines: dict[Alike, Outlined] = {}
         self._first = runtime.providers[0] if runtime.below else None
         self._last = runtime.providers[-1]
         self._blind: set[tuple[int, str]] = set()
@@ -77,6 +80,8 @@ class Creator:
             unseen = self._unseen(one)
             if unseen:
                 node.creation, node.created_by = "unknown", unseen
+        if node.creation == "deferred":
+            node.run_fails, node.outline, node.findings = self._outlined(one.node)
 
     def _refused(self, one: Assigned) -> Finding | None:
         alike = one.node.alike
@@ -171,6 +176,34 @@ class Creator:
                 return "fails", found.reason, None, ()
             return ("deferred" if found.kind == "open" else "unknown"), found.reason, None, ()
         return self._judged(found)
+
+    def _outlined(self, node: Node) -> Outlined:
+        """Return why a kernel cannot be made at the first run, "" where it may be, with what is known of it."""
+        known = self._outlines.get(node.alike)
+        if known is None:
+            attributes = {name: attribute_of(held) for name, held in node.proto.attributes.items()}
+            target = self.runtime.release, self.runtime.level, self.device
+
+            def key() -> Hashable:
+                ends = key_of(node.inputs, _MOST_ELEMENTS), key_of(node.outputs)
+                return target, node.operator, node.opset, ends, keys_of(attributes.items())
+
+            known = _OUTLINED.of(key, lambda: self._outline(node, attributes))
+            self._outlines[node.alike] = known
+        return known
+
+    def _outline(self, node: Node, attributes: Mapping[str, Any]) -> Outlined:
+        from specgate.placement import lower as lowering
+
+        assert node.opset is not None  # noqa: S101  # else its creation is unknown
+        descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
+        if descriptor is None:
+            return "", (), ()
+        found = lowering.outline(descriptor, node.opset, self.runtime.release)
+        if isinstance(found, lowering.NotLowered):
+            return found.reason, (), ()
+        word, why, _, findings = self._judged(found)
+        return (why if word == "fails" else ""), tuple(found), findings
 
     def _judged(self, found: Sequence[Descriptor]) -> Made:
         """Judge what a node becomes by the tables of the dialect below, as builds have it."""

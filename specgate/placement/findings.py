@@ -111,6 +111,8 @@ def findings_of(placement: Placement, errors: set[tuple[str, str]] | None = None
             yield _finding(placement, rule, node.why or "no provider has a kernel for it", at, values, fix)
         if node.has_kernel and node.creation == "fails" and node.node not in nodes:
             yield _finding(placement, "session-fails", node.created_by, at, values)
+        if node.run_fails:
+            yield _finding(placement, "session-fails", f"fails at the first run: {node.run_fails}", at, values)
         if node.open:
             yield _finding(placement, "undecided", node.open, at, values)
 

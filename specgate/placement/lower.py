@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.placement.lowering.table import Origin
 
-__all__ = ["NotLowered", "lower", "node"]
+__all__ = ["NotLowered", "lower", "node", "outline"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,21 @@ def lower(
     if made is None:
         return NotLowered("no-table", f"no row says what {descriptor.operator} of version {version} becomes here")
     return made
+
+
+def outline(descriptor: Descriptor, version: int, release: str | None = None) -> list[Descriptor] | NotLowered:
+    """Return what is known of the DirectML descriptors of a node whose kernel waits for the first run.
+
+    Its tensors have sizes that are not known, and descriptors that depend on more are left out. `NotLowered`: the
+    kernel refuses the node whatever its sizes and constants are.
+    """
+    table = lowering_of(descriptor.operator)
+    try:
+        return [] if table is None else table.outlined(descriptor, version, release)
+    except Refused as error:
+        return NotLowered("refused", str(error), f"onnxruntime/{descriptor.operator}/{error.rule}")
+    except Open:
+        return []
 
 
 def node(

@@ -23,6 +23,7 @@ from specgate.validate.check import check_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from specgate.descriptors.core import Descriptor
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.placement.placed import PlacedNode, Placement
@@ -178,9 +179,11 @@ class _Judge:
                 message = at_level(why, self.table.label(there), self.table.label(level))
                 causes = ((f"{GROUP}/on-cpu", message),)
             elif node.lowered is not None and not node.refused:
-                causes = self._created(node, level)
+                causes = self._refused(node.lowered, level)
             elif node.creation == "fails":
                 causes = ((f"{GROUP}/session-fails", node.created_by),)
+            elif node.creation == "deferred":
+                causes = self._at_run(node, level)
             if causes:
                 yield Blocked(node.node, node.operator, causes)
 
@@ -202,11 +205,17 @@ class _Judge:
             self._placed[lacked] = level, found
         return self._placed[lacked]
 
-    def _created(self, node: PlacedNode, level: str) -> Causes:
-        key = id(node.lowered), level
+    def _at_run(self, node: PlacedNode, level: str) -> Causes:
+        """Return why a kernel that waits for the first run cannot be made there, whatever its sizes are."""
+        if node.outline:
+            return self._refused(node.outline, level)
+        return ((f"{GROUP}/session-fails", f"fails at the first run: {node.run_fails}"),) if node.run_fails else ()
+
+    def _refused(self, lowered: tuple[Descriptor, ...], level: str) -> Causes:
+        key = id(lowered), level
         if key not in self._judged:
             causes = []
-            for one in node.lowered or ():
+            for one in lowered:
                 verdict = check_at(one, level, "observed", None, self.device)
                 if verdict.accepted is False:
                     causes += [(found.id, found.message) for found in verdict.findings]

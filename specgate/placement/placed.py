@@ -29,6 +29,8 @@ class PlacedNode:
     has_kernel: its provider has a kernel for it; what reads FLOAT16 the runtime leaves to the CPU even without one.
     creation: whether its kernel is made with the session, at the first run, or not at all; created_by: why not with the
     session.
+    run_fails: why a kernel that is made at the first run fails there whatever its sizes are, as long as they are not 0;
+    "" where that is not certain. outline: what is known of the descriptors of such a kernel.
     lowered: the descriptors that it becomes, None where that is not known. function: the path of the call that it is a
     part of. partition: the number of its partition, from 1 on. open: what was taken for granted, "" for nothing.
     at_run: the session is created, and every run of this node fails: its `creation` is "fails".
@@ -50,6 +52,8 @@ class PlacedNode:
     has_kernel: bool = True
     creation: Creation = "created"
     created_by: str = ""
+    run_fails: str = ""
+    outline: tuple[Descriptor, ...] = ()
     lowered: tuple[Descriptor, ...] | None = None
     function: str | None = None
     partition: int | None = None
@@ -71,7 +75,12 @@ class PlacedNode:
     @property
     def unlike(self) -> Sequence[PlacedNode]:
         """The duplicates that become something else: some releases add them without its attributes."""
-        return [one for one in self.duplicates if (one.creation, one.lowered) != (self.creation, self.lowered)]
+        return [one for one in self.duplicates if one.becomes != self.becomes]
+
+    @property
+    def becomes(self) -> tuple[object, ...]:
+        """What becomes of its kernel, in which duplicates may differ."""
+        return self.creation, self.lowered, self.run_fails, self.outline
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``specgate place --format json`` prints it."""
@@ -87,6 +96,7 @@ class PlacedNode:
             "casts": self.casts,
             "creation": self.creation,
             "creation_why": self.created_by,
+            "run_fails": self.run_fails,
             "lowered": None if self.lowered is None else [write_dict(one) for one in self.lowered],
             "function": self.function,
             "partition": self.partition,
@@ -184,6 +194,11 @@ class Placement:
         """Whether the session is created."""
         failed = self.refusals or any(node.provider is None or node.creation == "fails" for node in self.every)
         return "fails" if failed else "created"
+
+    @property
+    def usable(self) -> bool:
+        """Whether the session is created and no node is certain to fail at its first run."""
+        return self.session == "created" and not any(node.run_fails for node in self.every)
 
     @property
     def elsewhere(self) -> Sequence[PlacedNode]:

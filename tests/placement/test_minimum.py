@@ -73,7 +73,7 @@ def test_a_type_that_a_level_lacks_puts_a_node_elsewhere():
 def test_unknown_sizes_are_counted_and_not_guessed():
     made = one("Softmax", info("x", ["N", 3]))
     found = lowest(made)
-    assert (found.level, found.nodes, found.deferred, found.blocked) == ("1.0", 1, 1, {})
+    assert (found.level, found.nodes, found.deferred) == ("5.1", 1, 1)  # ACTIVATION_SOFTMAX1 whatever its sizes
     assert lowest(made, pins={"N": 2}).level == "5.1"
 
 
@@ -122,9 +122,7 @@ def test_text_tells_levels_with_the_same_reasons_together(path, capsys):
         "      feature level 1.0..5.0; it exists from 5.1 on",
     ]
     _, out, _ = run(capsys, path, "--dialect", "directml", "-t", DML)
-    assert (
-        "  1 kernel made at the first run: sizes are not known, so their operators are not judged" in out.splitlines()
-    )
+    assert "  1 kernel made at the first run: judged only by what holds for all sizes" in out.splitlines()
 
 
 def test_json(path, capsys):
@@ -172,3 +170,27 @@ def test_descriptors_have_levels_of_their_own(capsys):
     assert "are for models" in err
     with pytest.raises(InputError, match="for models"):
         specgate.minimum({"type": "DML_OPERATOR_FOLD", "desc": {}}, target=DML)
+
+
+def test_what_rank_and_attributes_decide_blocks_without_sizes():
+    weights = helper.make_tensor("w", FLOAT, [4, 5], [0.0] * 20)
+    five = one("MatMul", info("x", ["N", 1, 2, 3, 4]), "w", initializers=[weights])
+    assert lowest(five).level is None
+    assert {rule for rule, _ in lowest(five).blocked["6.4"][0].causes} >= {"directml/GEMM/ATensor.rank"}
+    assert lowest(one("MatMul", info("x", ["N", 2, 3, 4]), "w", initializers=[weights])).level is not None
+
+
+@pytest.mark.parametrize("rank", [4, 5])
+def test_three_commands_agree_on_a_first_run_that_fails(tmp_path, rank):
+    weights = helper.make_tensor("w", FLOAT, [4, 5], [0.0] * 20)
+    made = one("MatMul", info("x", ["N", *[1] * (rank - 2), 4]), "w", initializers=[weights])
+    file = tmp_path / "model.onnx"
+    onnx.save(made, file)
+    placed = specgate.place(str(file), DML)
+    assert (placed.session, placed.nodes[0].creation) == ("created", "deferred")
+    assert placed.usable is (rank == 4)
+    codes = [
+        main([*command, str(file), "-t", DML])
+        for command in (["place"], ["lint"], ["minimum", "--dialect", "directml"])
+    ]
+    assert codes == [int(rank == 5)] * 3

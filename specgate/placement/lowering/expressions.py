@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.placement.lowering.reasons import Refused
+from specgate.descriptors.core import UNKNOWN, Symbol
+from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.state import ABSENT
 from specgate.rules.language import RuleError
 from specgate.rules.parse import parse
@@ -62,7 +63,7 @@ def number_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
 
     def value(state: State, i: int) -> Any:
         found = state.value(rule, i)
-        return ABSENT if found is ABSENT else kind(found)
+        return found if found is ABSENT or found is UNKNOWN else kind(found)
 
     return value
 
@@ -75,7 +76,15 @@ def numbers_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
 
     def value(state: State, i: int) -> Any:
         found = state.value(rule, i)
-        return ABSENT if found is ABSENT else [kind(_there(item)) for item in found]
+        if found is ABSENT:
+            return ABSENT
+        if not state.partial:
+            return [kind(_there(item)) for item in found]
+        if found is UNKNOWN:
+            raise Open(f"{rule.text} is not known before the first run")
+        return [
+            UNKNOWN if item is None or item is UNKNOWN or isinstance(item, Symbol) else kind(item) for item in found
+        ]
 
     return value
 
@@ -93,6 +102,8 @@ def list_form(make: Callable[[Any], Form], raw: Any, scope: Scope) -> Form:
 
 
 def _ratio(first: Any, second: Any) -> float:
+    if first is UNKNOWN or second is UNKNOWN:
+        raise Open("what a ratio is made of is not known before the first run")
     if first is ABSENT or not second:
         raise Refused("unusable", "what a ratio is made of is left out or 0")
     return float(first / second)
@@ -107,4 +118,6 @@ def _there(item: Any) -> Any:
 def _turns(count: Any) -> int:
     if count is ABSENT:
         raise Refused("unusable", "what says how many numbers a list has is left out")
+    if count is UNKNOWN:
+        raise Open("how many numbers a list has is not known before the first run")
     return int(count)

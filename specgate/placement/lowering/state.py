@@ -28,10 +28,10 @@ class State:
 
     lists: the named lists of its table, each computed when an expression first reads it. types: DirectML's word for
     each element type of ONNX. least, most: how many dimensions tensors get and may have. origins: tensors made of the
-    node's, each beside that one.
+    node's, each beside that one. partial: expressions may be UNKNOWN, where they otherwise raise Open.
     """
 
-    __slots__ = ("_evaluator", "_pending", "_values", "least", "most", "operator", "origins", "types")
+    __slots__ = ("_evaluator", "_pending", "_values", "least", "most", "operator", "origins", "partial", "types")
 
     def __init__(
         self,
@@ -40,6 +40,8 @@ class State:
         lists: Mapping[str, Callable[[State, int], Any]],
         general: Mapping[str, Any],
         operator: str,
+        *,
+        partial: bool = False,
     ) -> None:
         self._values = values
         self._pending = dict(lists)
@@ -48,6 +50,7 @@ class State:
         self.least: int = general["dimensions"]["least"]
         self.most: int = general["dimensions"]["most"]
         self.operator = operator
+        self.partial = partial
         self.origins: list[tuple[TensorDesc, TensorDesc]] = []
 
     def get(self, name: str) -> Any:
@@ -69,11 +72,17 @@ class State:
             if not given and (not part or name in rule.needs):  # else the expression asks for it first
                 return ABSENT
             if given and part and self._evaluator.context.absent(path):
+                if self.partial:
+                    return UNKNOWN
                 raise Open(f"the elements of {name} are not known before the first run")
         try:
             found = self._evaluator.value(rule.tree, {"i": i})
         except Undefined as error:
+            if self.partial:
+                return UNKNOWN
             raise Refused("unusable", f"{rule.text}: {error}") from None
+        if self.partial:
+            return UNKNOWN if isinstance(found, Symbol) else found
         items = found if isinstance(found, list | tuple) else (found,)
         if any(item is UNKNOWN or isinstance(item, Symbol) for item in items):
             raise Open(f"{rule.text} is not known before the first run")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.core import UNKNOWN, Descriptor, TensorDesc
 from specgate.placement.lowering.checks import check_of, holds_at, scope_of, versions_of
 from specgate.placement.lowering.expressions import FormError, numbers_form, rule_of
 from specgate.placement.lowering.forms import fields_form
@@ -110,9 +110,31 @@ class Table:
                 return made
         return None
 
-    def _state(self, descriptor: Descriptor, version: int) -> State:
+    def outlined(self, descriptor: Descriptor, version: int, release: str | None = None) -> list[Descriptor]:
+        """Return what is known of the descriptors of a node whose sizes or constants are not all known.
+
+        Descriptors that depend on more than is known are left out. Raises Refused where the kernel refuses the node
+        whatever the rest is.
+        """
+        hold_ranks(descriptor, self.general["dimensions"]["most"])
+        state = self._state(descriptor, version, partial=True)
+        for check in self.checks:
+            held = holds_at(check.since, check.until, version) and released(check.releases, release)
+            if held and state.value(check.when, 0) is True:
+                raise Refused(check.name, check.because)
+        for row in self.rows:
+            if not holds_at(row.since, row.until, version) or not released(row.releases, release):
+                continue
+            holds = True if row.when is None else state.value(row.when, 0)
+            if holds is True:
+                return [] if row.function is not None else list(_outlined(row, state))
+            if holds is UNKNOWN:
+                break
+        return []
+
+    def _state(self, descriptor: Descriptor, version: int, *, partial: bool = False) -> State:
         values = self.schema.values(descriptor, version)
-        return State(values, self.defines, self.lists, self.general, descriptor.operator)
+        return State(values, self.defines, self.lists, self.general, descriptor.operator, partial=partial)
 
     def sizes_inferred(self, descriptor: Descriptor, version: int, release: str | None) -> dict[str, tuple[int, ...]]:
         """Return by name the sizes that a release infers of outputs of one of the runtime's own operators."""
@@ -191,6 +213,17 @@ def _made(row: Row, state: State) -> Iterator[Descriptor]:
         for turn in range(turns):
             if state.holds(step.when, turn) and (made := step.make(state, turn)) is not None:
                 yield made
+
+
+def _outlined(row: Row, state: State) -> Iterator[Descriptor]:
+    """Yield what is known of the operators of a row that are made in any case."""
+    for step in row.steps:
+        try:
+            turns = 1 if step.repeat is None else state.value(step.repeat, 0)
+            if isinstance(turns, int) and turns > 0 and state.holds(step.when) and (made := step.make(state, 0)):
+                yield made
+        except (Open, Refused):  # how it goes on is not known
+            continue
 
 
 def _without_empty(made: list[Descriptor]) -> list[Descriptor]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import UNKNOWN, Symbol, TensorDesc
 from specgate.placement.lowering.expressions import FormError, numbers_form, rule_of
 from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.shape import ALIGNMENTS, broadcast_strides, packed_strides, padded
@@ -24,7 +24,7 @@ from specgate.placement.lowering.state import TENSOR_NAME
 from specgate.rules.language import TENSOR, TENSORS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from specgate.placement.lowering.state import State
     from specgate.rules.language import Rule, Scope
@@ -35,6 +35,8 @@ _KEYS: Final = ("of", "as", "sizes", "over", "permute", "strides", "align", "at_
 _UNSIGNED: Final = {"INT64": "UINT64", "INT32": "UINT32", "INT16": "UINT16", "INT8": "UINT8"}
 
 Sizes = tuple[int, ...]
+#: Sizes of which some are not known (None), as a partial node has them.
+OpenSizes = tuple[Any, ...]
 
 
 class Which(NamedTuple):
@@ -56,6 +58,8 @@ class Which(NamedTuple):
         found = state.get(self.name)
         if self.at is not None and found is not None:
             index = state.value(self.at, i)
+            if index is UNKNOWN:
+                raise Open(f"which of {self.name} is read is not known before the first run")
             if not 0 <= index < len(found):
                 raise Refused("unusable", f"there is no {self.name}[{index}]")
             found = found[index]
@@ -64,15 +68,27 @@ class Which(NamedTuple):
         return found if isinstance(found, TensorDesc) else None
 
 
-def _sizes_of(tensor: TensorDesc, name: str) -> Sizes:
+def _sizes_of(state: State, tensor: TensorDesc, name: str) -> OpenSizes:
     sizes = tensor.sizes
+    if state.partial and sizes is not None:
+        return _open(sizes)
     if sizes is None or not all(isinstance(size, int) for size in sizes):
         raise Open(f"the sizes of {name} are not known before the first run")
     return tuple(int(size) for size in sizes if isinstance(size, int))
 
 
+def _open(sizes: Sequence[Any]) -> OpenSizes:
+    return tuple([None if size is UNKNOWN or isinstance(size, Symbol) else size for size in sizes])
+
+
 def described(
-    state: State, word: str, sizes: Sizes, strides: Sizes | None, *, align: str = "right", least: int | None = None
+    state: State,
+    word: str,
+    sizes: OpenSizes,
+    strides: OpenSizes | None,
+    *,
+    align: str = "right",
+    least: int | None = None,
 ) -> TensorDesc:
     """Return a tensor of DirectML with ones up to `least` dimensions (None: the provider's least); raise Refused."""
     if len(sizes) > state.most:
@@ -131,14 +147,16 @@ class TensorForm:
         if sizes is None:
             if tensor is None or self.sizes is not None:
                 return None
-            sizes = _sizes_of(tensor, self.of.name)  # type: ignore[union-attr]
+            sizes = _sizes_of(state, tensor, self.of.name)  # type: ignore[union-attr]
         strides = _plain(self.strides, state, i)
         least = state.value(self.least, i) if self.least is not None else None
+        if least is UNKNOWN:
+            raise Open("how many dimensions a tensor gets is not known before the first run")
         if self.over is not None:
             wanted = _plain(self.over, state, i)
             if wanted is not None and wanted != sizes:
                 rank = max(len(wanted), state.least if least is None else least)
-                strides, sizes = broadcast_strides(sizes, rank), wanted
+                strides, sizes = _broadcast(sizes, rank), wanted
         if self.permute is not None and (order := _plain(self.permute, state, i)) is not None:
             sizes, strides = _permuted(sizes, strides, order)
         made = described(state, word, sizes, strides, align=self.align, least=least)
@@ -151,7 +169,7 @@ def _sizes_form(entry: Any, scope: Scope) -> Callable[[State, int], Any]:
     """Return what gives sizes: those of a tensor of the node, or a list."""
     if isinstance(entry, str) and _names_tensor(entry, scope):
         which = Which.make(entry, scope)
-        return lambda state, i: None if (t := which.tensor(state, i)) is None else _sizes_of(t, which.name)
+        return lambda state, i: None if (t := which.tensor(state, i)) is None else _sizes_of(state, t, which.name)
     return numbers_form(entry, scope, int)
 
 
@@ -161,16 +179,22 @@ def output_sizes(name: str, entry: Any, scope: Scope) -> Callable[[State, int], 
     return _sizes_form(entry, scope)
 
 
-def _permuted(sizes: Sizes, strides: Sizes | None, order: Sizes) -> tuple[Sizes, Sizes]:
+def _broadcast(sizes: OpenSizes, rank: int) -> OpenSizes:
+    if None in sizes and len(sizes) <= rank:
+        return (0,) * (rank - len(sizes)) + (None,) * len(sizes)
+    return broadcast_strides(sizes, rank)
+
+
+def _permuted(sizes: OpenSizes, strides: OpenSizes | None, order: OpenSizes) -> tuple[OpenSizes, OpenSizes]:
     if sorted(order) != list(range(len(sizes))):
         raise Refused("unusable", f"{list(order)} is no order of {len(sizes)} dimensions")
-    steps = strides or packed_strides(sizes)
+    steps = strides or ((None,) * len(sizes) if None in sizes else packed_strides(sizes))
     return tuple(sizes[at] for at in order), tuple(steps[at] for at in order)
 
 
-def _plain(form: Callable[[State, int], Any] | None, state: State, i: int) -> Sizes | None:
+def _plain(form: Callable[[State, int], Any] | None, state: State, i: int) -> OpenSizes | None:
     found = None if form is None else form(state, i)
-    return None if found is None else tuple(found)
+    return None if found is None else _open(found)
 
 
 def _names_tensor(text: str, scope: Scope) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from specgate.report import plural
 from specgate.report.markup import Markup, breakable, tag
 from specgate.report.page import document, own_file, scrolled
-from specgate.report.placement.words import Group, failing, groups, summary
+from specgate.report.placement.words import Group, at_run, failing, groups, summary
 
 if TYPE_CHECKING:
     from specgate.placement.placed import PlacedNode, Placement
@@ -82,6 +82,7 @@ def _row(node: PlacedNode) -> Markup:
         style, provider = ("none" if node.provider is None else "cpu"), node.provider or "no kernel"
     becomes = "" if node.lowered is None else ", ".join(one.operator for one in node.lowered)
     made = node.creation + (f": {node.created_by}" if node.created_by else "")
+    made += f"; fails {at_run(node)}" if node.run_fails else ""
     name = node.operator if node.version is None else f"{node.operator}-{node.version}"
     becomes += f" (made {node.times} times)" if node.duplicates else ""
     cells = (breakable(node.node), name, tag("span", provider, title=node.why), made, breakable(becomes))

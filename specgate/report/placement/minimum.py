@@ -67,7 +67,7 @@ def level_minimum_text(
 def _open(found: LevelMinimum, width: int) -> Iterator[str]:
     if found.deferred:
         count = plural(found.deferred, "kernel")
-        text = f"{count} made at the first run: sizes are not known, so their operators are not judged"
+        text = f"{count} made at the first run: judged only by what holds for all sizes"
         yield from wrapped(text, width, first="  ", hang="    ")
     if found.unknown:
         text = f"{plural(found.unknown, 'node')} not judged: it is not known which operators they become"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from specgate.report import plural
 from specgate.report.clean import clean, wrap
-from specgate.report.placement.words import failing, groups, summary
+from specgate.report.placement.words import at_run, failing, groups, summary
 
 if TYPE_CHECKING:
     from specgate.placement.placed import Placement
@@ -46,6 +46,7 @@ def render(placement: Placement, width: int = 100, *, verbose: bool = False) -> 
 def _every_node(placement: Placement, lines: list[str]) -> None:
     for node in placement.nodes:
         made = "" if node.creation == "created" else f"  {node.creation}: {node.created_by}"
+        made += f"; fails {at_run(node)}" if node.run_fails else ""
         number = f" {node.partition}" if node.partition is not None else ""
         becomes = (
             "" if node.lowered is None else f"  {', '.join(one.operator for one in node.lowered) or 'no operator'}"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from specgate.placement.placed import PlacedNode, Placement
 
-__all__ = ["Group", "failing", "groups", "summary"]
+__all__ = ["Group", "at_run", "failing", "groups", "summary"]
 
 _MOST = 5
 
@@ -47,7 +47,10 @@ def summary(placement: Placement) -> str:
     unknown = sum(node.creation == "unknown" for node in placement.nodes)
     if unknown:
         parts.append(f"of {unknown} it is not known whether the kernel is made")
-    parts.append("the session is created" if placement.session == "created" else "the session fails")
+    if placement.session == "fails":
+        parts.append("the session fails")
+    else:
+        parts.append("the session is created" + ("" if placement.usable else ", but its first run fails"))
     return "; ".join(parts)
 
 
@@ -63,7 +66,16 @@ def groups(placement: Placement) -> list[Group]:
 def failing(placement: Placement) -> list[Group]:
     """Return the nodes that have a provider and whose kernels cannot be made."""
     failed = (node for node in placement.unlike if node.provider is not None and node.creation == "fails")
-    return _grouped((node.provider or "none", node.created_by, node) for node in failed)
+    late = (node for node in placement.unlike if node.run_fails)
+    return _grouped(
+        [(node.provider or "none", node.created_by, node) for node in failed]
+        + [(node.provider or "none", at_run(node), node) for node in late]
+    )
+
+
+def at_run(node: PlacedNode) -> str:
+    """Return why a node fails at the first run."""
+    return f"at the first run, whatever its sizes: {node.run_fails}"
 
 
 def _grouped(entries: Iterable[tuple[str, str, PlacedNode]]) -> list[Group]:

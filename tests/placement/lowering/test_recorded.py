@@ -10,7 +10,7 @@ import pytest
 
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.dialects.directml.reader import read
-from specgate.placement.lower import NotLowered, lower, node
+from specgate.placement.lower import NotLowered, lower, node, outline
 from specgate.validate.check import check_at
 from tests.paths import ROOT
 from tests.placement.lowering.nodes import attribute_of, tensor_of
@@ -69,3 +69,22 @@ def test_the_tables_of_directml_judge_as_the_build_did(entry: Any) -> None:
     taken = [check_at(descriptor, "6.4", "observed").accepted for descriptor in found[: len(entry["asked"])]]
     assert all(taken[:-1])
     assert taken[-1] is ("refused" not in entry)
+
+
+def forgotten(raw: Any) -> TensorDesc | None:
+    """Return a tensor with its rank and type alone."""
+    found = tensor_of(raw)
+    if found is None or found.sizes is None:
+        return found
+    return TensorDesc(found.type, tuple(None for _ in found.sizes))
+
+
+@pytest.mark.parametrize("entry", [each for each in RECORDED if "refused" not in each and each["asked"]])
+def test_nothing_that_was_created_is_certain_to_fail_without_sizes(entry: Any) -> None:
+    inputs, outputs = ([forgotten(raw) for raw in entry[part]] for part in ("inputs", "outputs"))
+    attributes = {name: attribute_of(raw) for name, raw in entry.get("attributes", {}).items()}
+    made = node(entry["operator"], inputs, outputs, attributes, entry["version"])
+    assert made is not None
+    found = outline(made, entry["version"])
+    assert not isinstance(found, NotLowered)
+    assert not [one for one in found if check_at(one, "6.4", "observed").accepted is False]
