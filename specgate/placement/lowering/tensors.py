@@ -35,7 +35,7 @@ _KEYS: Final = ("of", "as", "sizes", "over", "permute", "strides", "align", "at_
 _UNSIGNED: Final = {"INT64": "UINT64", "INT32": "UINT32", "INT16": "UINT16", "INT8": "UINT8"}
 
 Sizes = tuple[int, ...]
-#: Sizes of which some are not known (None), as a partial node has them.
+#: Sizes of a partial node: None where one is not known.
 OpenSizes = tuple[Any, ...]
 
 
