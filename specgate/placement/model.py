@@ -276,7 +276,7 @@ class LoadingOperator(_File):
 
 
 class RunRule(_File):
-    """A rule of the dialect, with the nodes that break it of which the same is known."""
+    """A rule of the dialect, with the nodes that break it that the entry applies to."""
 
     rule: str
     since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None

@@ -1,8 +1,9 @@
 """What ONNX Runtime's CPU provider does where a rule of ONNX's tables is broken: ``python -m tests.placement.outcomes``.
 
 Draws for each operator, version and finding a few descriptors that have this finding alone, and valid ones; asks
-releases for a session and its first run; and writes one JSON line a model to DIR. ``--summarize`` prints by operator
-and finding what became of them, which is what ``specs/onnxruntime/runs.yaml`` records.
+releases for a session and its first run; and writes one JSON line a model to DIR, a file for each operator. What always
+becomes of a broken rule is what ``specs/onnxruntime/runs.yaml`` records; valid descriptors that fail are conditions for
+``refuses`` in ``loading.yaml``.
 """
 
 from __future__ import annotations

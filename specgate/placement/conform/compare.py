@@ -38,7 +38,7 @@ _NOT_IMPLEMENTED: Final = 9
 _MOST_WORDS: Final = 160
 #: What the runtime says of a node's inputs and outputs, before it says what is wrong.
 _SIGNATURE: Final = re.compile(r"(In Node, \(.*?, -?\d+\)) : \(.*?\) -> \(.*?\) , (?=Error)")
-#: What it says of the node of which a run fails, and of the function in its source.
+#: What precedes the reason why a run fails: the node, and the function in its source.
 _RUNNING: Final = re.compile(
     r"Non-zero status code returned while running .*? Status Message: |[\w:]+ [^ ()]*\(.*?\) (?:const )?"
 )
@@ -98,7 +98,7 @@ def compare(answer: Answer, ours: Placement, first: str) -> Compared:
 
 
 def _session(ours: Placement) -> str:
-    """Return how creating the session ends: nodes of which only runs fail do not keep it from that."""
+    """Return how creating the session ends: a node that fails at run does not prevent it."""
     reasons = [
         *ours.refusals,
         *(node.created_by for node in ours.every if node.creation == "fails" and not node.at_run),
