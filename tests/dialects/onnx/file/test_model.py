@@ -195,7 +195,8 @@ def expected_type(proto: Any) -> OnnxType:
     if case in {"tensor_type", "sparse_tensor_type"}:
         elem = elem_type(content.elem_type) if content.HasField("elem_type") else None
         if content.HasField("shape"):
-            shape = tuple(getattr(dim, dim.WhichOneof("value") or "dim_param") for dim in content.shape.dim)
+            sizes = (getattr(dim, dim.WhichOneof("value") or "dim_param") for dim in content.shape.dim)
+            shape = tuple(None if isinstance(size, int) and size < 0 else size for size in sizes)
             shape = tuple(None if dim == "" else dim for dim in shape)
     elif case == "map_type":
         elem = elem_type(content.key_type) if content.HasField("key_type") else None
@@ -407,7 +408,7 @@ def test_types() -> None:
     infos.append(onnx.ValueInfoProto(name="untyped"))
     graph = check(model_of([], infos, value_info=infos).SerializeToString()).graph
     assert graph.inputs == graph.value_infos
-    plain_tensor = OnnxType("tensor", "FLOAT16", (1, "N", None, -1, None))
+    plain_tensor = OnnxType("tensor", "FLOAT16", (1, "N", None, None, None))  # a size below 0 is unknown
     assert [info.type for info in graph.inputs] == [
         plain_tensor,
         OnnxType("tensor", "DataType(99)"),
