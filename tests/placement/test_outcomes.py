@@ -114,6 +114,14 @@ def test_axes_without_a_dimension_fail_at_every_run(operator, opset) -> None:
         assert (node.creation, node.at_run) == ("fails" if late else "created", late)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "grid", "refused"), [([1, 2, 3, 4, 4], [1, 2, 5, 6, 3], False), ([4, 3, 4], [4, 5, 2], True)]
+)
+def test_a_grid_sample_of_opset_16_with_other_dimensions(sizes, grid, refused) -> None:
+    made = one("GridSample", info("x", sizes), info("g", grid), opset=16, output=info("y", None))
+    assert placed(made, "1.32.0").creation == ("fails" if refused else "created")
+
+
 def test_zero_points_that_differ_need_a_release() -> None:
     def made(points):
         scales = [helper.make_tensor(name, FLOAT, [], [1.0]) for name in ("xs", "ws", "ys")]
