@@ -234,9 +234,9 @@ def test_a_symbol_is_one_size_throughout(save):
     with pytest.raises(InputError, match=r"input 'v': .*\[2\].* but N is 3 in 'i'"):
         run_model(path, INPUTS)
     path = save(outputs=[info("o", TensorProto.FLOAT, ["N", "N"])])
-    notes: list[str] = []
-    assert run_model(path, {**INPUTS, "i": [0, 1]}, on_note=notes.append)["o"].shape == (2, 3)
-    assert notes == ["output o has the shape [2, 3] where ['N', 'N'] is declared, but N is 2 in 'i'"]
+    outputs = run_model(path, {**INPUTS, "i": [0, 1]})
+    assert outputs["o"].shape == (2, 3)
+    assert list(outputs.notes) == ["output o has the shape [2, 3] where ['N', 'N'] is declared, but N is 2 in 'i'"]
 
 
 def test_outputs_are_held_against_their_declaration(save):
@@ -244,7 +244,8 @@ def test_outputs_are_held_against_their_declaration(save):
         run_model(save(outputs=[info("o", TensorProto.INT64, None)]), INPUTS)
     notes: list[str] = []
     for shape in ([3, 4], [3], [3, -1]):
-        outputs = run_model(save(outputs=[info("o", TensorProto.FLOAT, shape)]), INPUTS, on_note=notes.append)
+        outputs = run_model(save(outputs=[info("o", TensorProto.FLOAT, shape)]), INPUTS)
+        notes += outputs.notes
         assert outputs["o"].shape == (3, 3)
     assert notes[:2] == [f"output o has the shape [3, 3], but {shape} is declared" for shape in ([3, 4], [3])]
     assert [note.partition(" has ")[2] for note in notes[2:]] == ["a size below 0; such sizes count as unknown"]
@@ -307,10 +308,10 @@ def test_sizes_below_zero_are_unknown_and_are_said_once(save):
     both = {"inputs": [info("i", shape=[-1]), info("v", TensorProto.FLOAT, [-2])]}
     for _ in range(2):  # what bytes say is shared by models, what is odd is not
         path = save(**both, outputs=[info("o", TensorProto.FLOAT, [-1, 3])])
-        notes: list[str] = []
-        assert run_model(path, INPUTS, on_note=notes.append)["o"].shape == (3, 3)
-        assert len(notes) == 1
-        assert "graph.input[0]" in notes[0]
+        outputs = run_model(path, INPUTS)
+        assert outputs["o"].shape == (3, 3)
+        assert len(outputs.notes) == 1
+        assert "graph.input[0]" in outputs.notes[0]
         report = specgate.lint(path, "onnx:17")
         assert [found.id for found in report.findings if found.id.startswith("onnx/model")] == [
             "onnx/model/size-negative"
