@@ -38,6 +38,8 @@ def ones_on_diagonal(
     if min(shape) < 0:
         raise InputError(f"diagonal: the output would have the shape {list(shape)}")
     result = memory.empty(shape, like)
+    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+        return result
     result[...] = 0
     places = np.arange(max(0, -right), max(0, -right, min(height, width - right)))
     result[..., places, places + right] = 1

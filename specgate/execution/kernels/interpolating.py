@@ -69,11 +69,17 @@ def interpolate_along(
     if to_place is None:
         raise InputError(f"interpolate: unknown coordinate transformation {places!r:.40}")
     if mode == "nearest":
+        if nearest not in _ROUNDED:
+            raise InputError(f"interpolate: unknown rounding {nearest!r:.40}")
+        if 0 in shape:
+            return memory.empty(tuple(shape), data.dtype)
         return _nearest(padded, chosen, lengths, factors, to_place, nearest)
     if mode not in _WEIGHTS:
         raise NoKernel(f"interpolate: no kernel for mode {mode!r:.40}")
     if not is_float(data.dtype):
         raise NoKernel("interpolate: it is not said how integers are rounded")
+    if 0 in shape:  # without the places along its other dimensions, for which nothing is charged
+        return memory.empty(tuple(shape), data.dtype)
     result = to_float64(padded)
     antialias = antialias and any(factor < 1 for factor in factors)
     with memory.quiet():
@@ -171,11 +177,10 @@ def _nearest(
     to_place: Callable[[int, float, int, int], float],
     rounding: str,
 ) -> NDArray[Any]:
-    if rounding not in _ROUNDED:
-        raise InputError(f"interpolate: unknown rounding {rounding!r:.40}")
-    for axis, length, factor in zip(axes, lengths, factors, strict=True):
-        size = data.shape[axis]
-        at = [_ROUNDED[rounding](to_place(i, factor, length, size), factor < 1) for i in range(length)]
+    for axis, length, factor in sorted(zip(axes, lengths, factors, strict=True), key=lambda each: each[2]):
+        size = data.shape[axis]  # the smaller first: nothing between exceeds both the data and the result
+        places = memory.in_time(range(length))
+        at = [_ROUNDED[rounding](to_place(i, factor, length, size), factor < 1) for i in places]
         data = np.take(data, np.clip(np.array(at, np.int64), 0, size - 1), axis)
     return data
 

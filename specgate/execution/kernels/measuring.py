@@ -90,6 +90,8 @@ def keep_triangle(inputs: NDArray[Any], diagonal: NDArray[Any] | None = None, *,
         raise InputError(f"triangle: expected matrices and one diagonal, found the shape {list(inputs.shape)}")
     right = 0 if diagonal is None else max(-_FAR, min(_FAR, int(diagonal.reshape(()))))
     height, width = inputs.shape[-2:]
+    if not inputs.size:  # without the places along its other dimensions, for which nothing is charged
+        return inputs.copy()
     memory.hold(inputs.shape, inputs.dtype)
     at = np.arange(width) - np.arange(height)[:, np.newaxis]
     kept = at >= right if upper else at <= right

@@ -59,6 +59,8 @@ def pad(
         result[...] = number(value, inputs.dtype, whole=cut)
         result[tuple(slice(a, a + n) for a, n in zip(start, inputs.shape, strict=True))] = inputs
         return result
+    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+        return result
     places = [
         _places(np.arange(-before, size + after, dtype=np.int64), size, mode)
         for before, size, after in zip(start, inputs.shape, end, strict=True)
@@ -71,6 +73,8 @@ def _wrapped(inputs: NDArray[Any], mode: str, start: Sequence[int], sums: Sequen
     """Return what `pad` does with `wraps`. sums: of sizes and paddings."""
     shape = tuple(size % 2**32 for size in sums)
     result = memory.empty(shape, inputs.dtype)
+    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+        return result
     places, met = [], np.ones((), np.bool_)
     for axis, (before, size, count) in enumerate(zip(start, inputs.shape, shape, strict=True)):
         behind = np.arange(count, dtype=np.int64) - before
@@ -125,7 +129,9 @@ def pad_ends(
         return result
     if any(not n and a + b for n, a, b in zip(kept.shape, first, last, strict=True)):
         raise NoKernel("pad: it is not said what is repeated where there is no element")
-    memory.hold(tuple(a + n + b for a, n, b in zip(first, kept.shape, last, strict=True)), inputs.dtype)
+    result = memory.empty(tuple(a + n + b for a, n, b in zip(first, kept.shape, last, strict=True)), inputs.dtype)
+    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+        return result
     places = [
         _places(np.arange(-before, size + after, dtype=np.int64), size, _ENDS[mode]) if size else np.zeros(0, np.int64)
         for before, size, after in zip(first, kept.shape, last, strict=True)

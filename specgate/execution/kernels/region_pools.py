@@ -279,6 +279,8 @@ def _of_regions(
     if not np.isin(numbers, np.arange(batches)).all():
         raise InputError(f"a batch of a region is none of {batches}")
     result = memory.empty((len(regions), *shape), inputs.dtype)
+    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+        return result
     memory.hold((*shape, 8), np.dtype(np.float64))  # what is worked with
     mask = np.zeros(result.shape, np.bool_)
     corners = regions[:, 1:].astype(np.float64 if regions.dtype == np.float64 else np.float32)

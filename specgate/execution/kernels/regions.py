@@ -228,6 +228,8 @@ def _pooled(
     height, width = shape_of("align_regions", sizes)
     channels = inputs.shape[1]
     result = memory.empty((len(regions), channels, height, width), inputs.dtype)
+    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+        return result
     lacking = np.full(len(regions), 0 in inputs.shape[2:])
     result[lacking] = 0
     batch, planes, finite = -1, inputs, False

@@ -80,6 +80,8 @@ def mel_weights(
     places = np.floor((points + 1) * (_CORNER * (10 ** (mels / _MEL) - 1)) / second).astype(np.int64)
     if many and int(places.max()) > len(result):
         raise NoKernel("mel: it is not said what a band above half the samples in a second is")
+    if not many:
+        return _typed(result, dtype)
     at = np.arange(len(result))
     for band in memory.in_time(range(many)):
         left, middle, right = places[band : band + 3]

@@ -102,6 +102,8 @@ def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: in
         raise InputError(f"affine_grid: {len(theta)} maps do not go with the sizes {wanted!r:.60}")
     shape = (len(theta), *wanted[2:], rank)
     memory.hold(shape, np.dtype(np.float64))
+    if 0 in shape:  # without the places along its other dimensions, for which nothing is charged
+        return memory.empty(shape, theta.dtype)
     steps = [_steps(n, centres=bool(align_corners)) for n in wanted[2:]]
     places = np.stack([*reversed(np.meshgrid(*steps, indexing="ij")), np.ones(wanted[2:])], axis=-1)
     with quiet():
