@@ -46,16 +46,77 @@ def test_softmax_without_axis_is_along_the_first_dimension() -> None:
     np.testing.assert_allclose(found, [[0.5, 0.25], [0.5, 0.75]], rtol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["Add", "Divide", "BitwiseLeftShift"])
-def test_pdpd_aligns_with_the_first_dimensions(kind: str) -> None:
-    version = "opset15" if kind.startswith("Bitwise") else "opset1"
-    a, b = np.full((2, 3), 8, np.int32), np.array([1, 2], np.int32)
-    made = layer(kind, version, [port("i32", 2, 3), port("i32", 2)], {"auto_broadcast": "pdpd"})
-    found = specgate.execute(made, {"a": a, "b": b}, target="openvino:opset15", basis="observed")["output"]
-    rows = {"Add": (9, 10), "Divide": (8, 4), "BitwiseLeftShift": (16, 32)}[kind]
+#: Operators with pdpd that Node.evaluate aligns with the first dimensions, and the CPU plugin with the last ones.
+ALIGNED_BY_EVALUATE = [
+    ("Subtract", "f32", [[7, 7], [6, 6]], [[7, 6], [7, 6]]),
+    ("Divide", "f32", [[8, 8], [4, 4]], [[8, 4], [8, 4]]),
+    ("BitwiseLeftShift", "i32", [[16, 16], [32, 32]], [[16, 32], [16, 32]]),
+    ("BitwiseRightShift", "i32", [[4, 4], [2, 2]], [[4, 2], [4, 2]]),
+]
+
+
+def pdpd(kind: str, element_type: str, shape: tuple[int, ...]) -> Any:
+    version = "opset15" if kind.endswith("Shift") else "opset13" if kind.startswith("Bitwise") else "opset1"
+    return layer(kind, version, [port(element_type, *shape), port(element_type, 2)], {"auto_broadcast": "pdpd"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows"),
+    [
+        ("Add", (9, 10)), ("Multiply", (8, 16)), ("Power", (8, 64)), ("FloorMod", (0, 0)), ("Maximum", (8, 8)),
+        ("Minimum", (1, 2)), ("Divide", (8, 4)), ("BitwiseLeftShift", (16, 32)),
+    ],
+)  # fmt: skip
+def test_pdpd_aligns_with_the_first_dimensions(kind: str, rows: tuple[int, int]) -> None:
+    arrays = {"a": np.full((2, 3), 8, np.int32), "b": np.array([1, 2], np.int32)}
+    given = pdpd(kind, "i32", (2, 3))
+    found = specgate.execute(given, arrays, target="openvino:opset15", basis="observed")["output"]
     assert found.tolist() == [[row] * 3 for row in rows]
     with pytest.raises(specgate.InputError):
-        specgate.execute(made, {"a": a, "b": b}, target="openvino:opset15", basis="documented")
+        specgate.execute(given, arrays, target="openvino:opset15", basis="documented")
+
+
+@pytest.mark.parametrize(("kind", "element_type", "first", "last"), ALIGNED_BY_EVALUATE)
+def test_pdpd_of_the_cpu_plugin_aligns_with_the_last_dimensions(
+    kind: str, element_type: str, first: list[list[Any]], last: list[list[Any]]
+) -> None:
+    kinds = {"f32": np.float32, "i32": np.int32}
+    arrays = {"a": np.full((2, 2), 8, kinds[element_type]), "b": np.array([1, 2], kinds[element_type])}
+    given = pdpd(kind, element_type, (2, 2))
+    for target, expected in (("openvino:opset15", first), ("openvino-cpu:2026.4", last)):
+        found = specgate.execute(given, arrays, target=target, basis="observed")["output"]
+        assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("Greater", [[True, False], [True, False]]), ("GreaterEqual", [[True, True], [True, True]]),
+        ("BitwiseAnd", [[0, 2], [0, 2]]), ("BitwiseOr", [[3, 2], [3, 2]]), ("BitwiseXor", [[3, 0], [3, 0]]),
+    ],
+)  # fmt: skip
+def test_pdpd_is_the_pages_where_no_build_aligns_with_the_first_dimensions(kind: str, expected: list[Any]) -> None:
+    arrays = {"a": np.full((2, 2), 2, np.int32), "b": np.array([1, 2], np.int32)}
+    given = pdpd(kind, "i32", (2, 2))
+    for target in ("openvino:opset15", "openvino-cpu:2026.4"):
+        found = specgate.execute(given, arrays, target=target, basis="observed")
+        assert found["output"].tolist() == expected
+        assert any("Node.evaluate" in note for note in found.notes) == kind.startswith("Greater")
+
+
+def test_a_name_that_only_the_page_has_counts_on_the_documented_basis() -> None:
+    inputs = [port("i32", 2, 5), port("i32", 2, 3)]
+    arrays = {
+        "sorted_sequence": np.array([[1, 3, 5, 7, 9], [2, 4, 6, 6, 10]], np.int32),
+        "values": np.array([[3, 6, 0], [6, 10, 11]], np.int32),
+    }
+    before, after = [[1, 3, 0], [2, 4, 5]], [[2, 3, 0], [4, 5, 5]]
+    given = layer("SearchSorted", "opset15", inputs, {"right": True})
+    for basis, expected in (("documented", after), ("observed", before)):
+        found = specgate.execute(given, arrays, target="openvino:opset15", basis=basis)  # type: ignore[arg-type]
+        assert found["output"].tolist() == expected
+    with pytest.raises(specgate.InputError, match="builds do not read it"):
+        specgate.execute(given, arrays, target="openvino:opset15", basis="both")
 
 
 def test_boxes_are_removed_at_an_equal_overlap() -> None:

@@ -122,7 +122,7 @@ def remainder(
     raised_quotient: bool = False,
     exact: bool = False,
     by_zero: str = "ones",
-    broadcast: bool = False,
+    **how: Unpack[Broadcast],
 ) -> NDArray[Any]:
     """Return a - b * q, where q is the quotient of a and b, rounded.
 
@@ -155,5 +155,5 @@ def remainder(
             return np.where(b == 0, ~np.zeros((), a.dtype), result)
         return undefined(result, b == 0)
 
-    result: NDArray[Any] = _binary("remainder", floats, integers)(a, b, broadcast=broadcast)
+    result: NDArray[Any] = _binary("remainder", floats, integers)(a, b, **how)
     return result
