@@ -5,13 +5,14 @@ The engine never asks the validator: that the two agree is a result, which the p
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from specgate.descriptors.core import TensorDesc
-from specgate.descriptors.positional import reordered_for
+from specgate.descriptors.positional import read_by_page_names, reordered_for
 from specgate.dialects import package
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
@@ -122,7 +123,7 @@ def hold_executable(
     """
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     recipe = recipe_of(spec)
-    level, descriptor = _at(descriptor, spec, level, builds=basis == "observed")
+    level, descriptor = _at(descriptor, spec, level, basis)
     if not spec.has_kernel(level):
         raise NoKernel(
             f"{spec.dialect.name} {spec.name} has a kernel from {spec.dialect.label(recipe['since'])} on only"
@@ -177,10 +178,11 @@ def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) 
     return True
 
 
-def _at(descriptor: Descriptor, spec: OperatorSpec, level: str, *, builds: bool) -> tuple[str, Descriptor]:
+def _at(descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis) -> tuple[str, Descriptor]:
     """The level whose behaviour applies, the descriptor's own or else the target's, and the descriptor as read there.
 
-    The level must have the operator with every field that the descriptor has.
+    The level must have the operator with every field that the descriptor has. An attribute under a name that only the
+    page has counts where the basis is documented, and is left out where it is observed.
     """
     spec.dialect.check_level(level)
     own = descriptor.version or level
@@ -188,10 +190,18 @@ def _at(descriptor: Descriptor, spec: OperatorSpec, level: str, *, builds: bool)
     if own not in spec.levels:
         raise InputError(f"{spec.name} does not exist at {spec.dialect.label(own)}")
     descriptor = reordered_for(descriptor, spec, own)
+    builds = basis == "observed"
     ignoring = builds and spec.dialect.ignores_attributes
+    page_names = spec.layout(own).page_names if basis == "documented" and descriptor.oddities else {}
     for oddity in descriptor.oddities:
-        if not (builds and oddity.read_as is not None) and not (ignoring and oddity.code == "unknown-attribute"):
+        if oddity.code == "unknown-attribute" and (ignoring or oddity.where in page_names):
+            continue
+        if not builds or oddity.read_as is None:
             raise InputError(oddity.message, place=oddity.where)
+    if ignoring and (renamed := read_by_page_names(descriptor, spec)):
+        names = {info.name for info in spec.attributes if info.vendor_name in renamed}
+        kept = {name: value for name, value in descriptor.fields.items() if name not in names}
+        descriptor = replace(descriptor, fields=kept)
     for name, info in spec.fields.items():
         if ignoring and info.kind == "attribute":
             continue
