@@ -95,6 +95,14 @@ class _Build:
             {"attributes": True, "inlined": True, **entry, **self._span(_RELEASES, self.releases[1], place, entry)}
             for place, entry in _numbered("duplicating", self.releases[0].get("duplicating", ()))
         ]
+        made["removing"] = [
+            {
+                **entry,
+                **self._span(_RELEASES, self.releases[1], place, entry),
+                "operators": {name: _ends(text) for name, text in entry["operators"].items()},
+            }
+            for place, entry in _numbered("removing", self.releases[0].get("removing", ()))
+        ]
         made["lacks"] = {
             name: {
                 version: self._span(_RELEASES, self.releases[1], ("lacks", name), {"releases": releases})

@@ -14,6 +14,7 @@ from specgate.placement.outcomes import outcome
 from specgate.placement.place import place_graph
 from specgate.placement.registrations import runtime_tables
 from specgate.placement.rules import GROUP, RULES
+from specgate.placement.words import spared
 from specgate.slotted import replace
 from specgate.verdict import Finding, Location
 
@@ -56,7 +57,7 @@ class RuntimeFindings:
         """Whether the release loads no model with a finding on the file itself."""
         ids = {(_node(each), each.id) for each in self.placement.file_findings}
         placed = self._placed.get(_node(found))
-        without_kernel = found.severity == "error" and placed is not None and not placed.has_kernel
+        without_kernel = found.severity == "error" and placed is not None and placed.fails and not placed.has_kernel
         return without_kernel or (_node(found), found.id) in ids or self._fails_by(found)
 
     def known(self, nodes: Sequence[NodeRef]) -> list[NodeRef]:
@@ -74,7 +75,7 @@ class RuntimeFindings:
     @cached_property
     def _failures(self) -> set[tuple[str, str]]:
         """Of nodes that fail the paths, "" in functions, each with the ids of the findings that say why."""
-        failing = (node for node in self.placement.nodes if node.creation == "fails")
+        failing = (node for node in self.placement.nodes if node.fails)
         return {("" if node.function else node.node, found.id) for node in failing for found in node.findings}
 
     def _fails_by(self, found: Finding) -> bool:
@@ -107,6 +108,9 @@ def findings_of(placement: Placement, errors: set[tuple[str, str]] | None = None
         fix = placement.fixes[0] if placement.fixes and node.reason == "newer" else None
         values = {"provider": node.provider, "version": node.version}
         rule = _rule(node)
+        if node.spared:
+            yield replace(_finding(placement, rule or "session-fails", spared(node), at, values), severity="note")
+            continue
         if rule is not None:
             yield _finding(placement, rule, node.why or "no provider has a kernel for it", at, values, fix)
         if node.has_kernel and node.creation == "fails" and node.node not in nodes:

@@ -30,12 +30,15 @@ _REFUSED: Final[Memo[bool]] = Memo()
 _MOST_TRIED: Final = 6
 
 
-def fixes(source: Source, assigner: Assigner, found: Sequence[Assigned]) -> list[str]:
+def fixes(
+    source: Source, assigner: Assigner, found: Sequence[Assigned], gone: frozenset[str] = frozenset()
+) -> list[str]:
     """Return lines that say which opset to export at, where that moves nodes to the first provider.
 
     An opset counts where each node of ai.onnx would be taken there as it is written. Of those that move the most nodes
-    it is the newest one.
+    it is the newest one. gone: the paths of nodes that default optimisations take away, which do not count.
     """
+    found = [one for one in found if one.node.path not in gone] if gone else found
     first = assigner.runtime.providers[0]
     now = sum(one.provider == first for one in found)
     imported = source.model.opset_imports.get("")
@@ -52,11 +55,13 @@ def fixes(source: Source, assigner: Assigner, found: Sequence[Assigned]) -> list
             break
         if not standing.at(opset):
             continue
-        placed = assigner.assign(body_of(source, assigner.runtime.release, {**source.model.opset_imports, "": opset}))
+        body = body_of(source, assigner.runtime.release, {**source.model.opset_imports, "": opset})
+        placed = [one for one in assigner.assign(body) if one.node.path not in gone]
         count = sum(one.provider == first for one in placed)
         if count > now and (count, opset) > best[:2]:
             best = (count, opset, len(placed))
-    return [f"export at opset {best[1]}: then {best[0]} of {best[2]}"] if best[0] > now else []
+    without = f" (without {len(gone)} that default optimisations take away)" if gone else ""
+    return [f"export at opset {best[1]}: then {best[0]} of {best[2]}{without}"] if best[0] > now else []
 
 
 def _worth_trying(newer: Iterable[Node], registry: Registry, imported: int) -> list[int]:

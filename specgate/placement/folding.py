@@ -1,4 +1,4 @@
-"""The nodes that defaults may take away: constant folding before nodes are placed, fusing behind it.
+"""The nodes that defaults may take away: by folding and removing before nodes are placed, by fusing behind it.
 
 Source: onnxruntime core/optimizer/constant_folding.cc (commit ad694563b). Which operators count as what is in
 specs/onnxruntime/releases.yaml.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.placement.registrations import runtime_tables
+from specgate.placement.registrations import release_position, runtime_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from specgate.descriptors.core import TensorDesc
     from specgate.placement.assigning import Assigned
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from specgate.placement.placed import Creation
     from specgate.placement.registrations import Registration
 
-__all__ = ["Fusing", "folding", "fusing_setting"]
+__all__ = ["Fusing", "folding", "fusing_setting", "removing"]
 
 #: The domain whose name a model leaves out.
 _MAIN = "ai.onnx"
@@ -70,6 +70,58 @@ def _may(node: Node, about: Mapping[str, Any]) -> bool:
 
 def _sized(sizes: tuple[object, ...] | None) -> bool:
     return sizes is not None and all(isinstance(size, int) for size in sizes)
+
+
+def removing(main: Body, release: str) -> set[Node]:
+    """Return the nodes whose place their first input takes: they change nothing."""
+    number = release_position(release)
+    about = [entry for entry in runtime_tables().get("removing", ()) if entry["first"] <= number <= entry["last"]]
+    found: set[Node] = set()
+    if about:
+        _removed(main, about, found)
+    return found
+
+
+def _removed(body: Body, about: Sequence[Mapping[str, Any]], found: set[Node]) -> None:
+    """Add the nodes of a body and of those inside."""
+    given: dict[str, bool] = {}  # outputs of removed nodes: whether a node gives what takes their place
+    for node in body.nodes:  # in topological order, so that what a node reads is settled
+        for inside in node.bodies:
+            _removed(inside, about, found)
+        names = node.proto.inputs
+        by_nodes = [at for at, name in enumerate(names) if given.get(name, name in body.makers)]
+        one = by_nodes == [0] or (not by_nodes and len(names) == 1)
+        if one and not _kept(node, body) and any(_fits(node, body, entry) for entry in about):
+            found.add(node)
+            given[node.proto.outputs[0]] = bool(by_nodes)
+
+
+def _kept(node: Node, body: Body) -> bool:
+    """Whether something beside readers of its first output needs a node."""
+    outputs = node.proto.outputs
+    return (
+        not outputs
+        or any(name in body.outputs for name in outputs if name)
+        or any(body.readers.get(name) for name in outputs[1:] if name)
+    )
+
+
+def _fits(node: Node, body: Body, entry: Mapping[str, Any]) -> bool:
+    versions = None if node.proto.domain else entry["operators"].get(node.proto.op_type)
+    if versions is None or node.schema is None:
+        return False
+    first, last = versions
+    if node.schema.since < first or (last is not None and node.schema.since > last):
+        return False
+    if "same" not in entry:
+        return True
+    if entry["same"] == "type":
+        kind = node.kinds[0][0]
+        return bool(kind) and kind == node.kinds[1][0]
+    source, made = node.inputs[0], node.outputs[0]
+    if source is None or made is None or not _sized(source.sizes) or source.sizes != made.sizes:
+        return False
+    return all(body.constants.get(name) for name in node.proto.inputs[1:])
 
 
 def fusing_setting(provider: str) -> str | None:

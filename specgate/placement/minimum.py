@@ -174,6 +174,8 @@ class _Judge:
         there, elsewhere = self._elsewhere(level)
         gone = f"its call is replaced by its nodes, as {self.table.tables.title} does not take it there"
         for key, node in taken:
+            if node.gone:
+                continue
             causes: Causes = ()
             if elsewhere is not None and (why := elsewhere.get(key, gone)):
                 message = at_level(why, self.table.label(there), self.table.label(level))

@@ -65,6 +65,16 @@ class Folding(_File):
     by_sizes: list[Word] = Field(default=[], description="those that it takes where the sizes of the input are known")
 
 
+class Removing(_File):
+    """Operators whose nodes default optimisations remove before nodes are placed."""
+
+    releases: ReleaseRange
+    operators: dict[Word, Versions] = Field(min_length=1, description="of ai.onnx, with their versions")
+    same: Literal["type", "sizes"] | None = Field(
+        default=None, description="what the first output has of the first input"
+    )
+
+
 class Duplicating(_File):
     """Operators whose nodes are made again for each further node that reads them, before nodes are placed."""
 
@@ -98,6 +108,7 @@ class ReleasesFile(_File):
     providers: dict[Word, Provider]
     packages: dict[str, Package]
     folding: Folding | None = None
+    removing: list[Removing] = []
     duplicating: list[Duplicating] = []
     lacks: dict[Word, dict[str, str]] = Field(
         default={}, description="versions of operators, each with the releases that do not have it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.placement.assigning import CPU, Assigner, assigned
-from specgate.placement.folding import Fusing, folding
+from specgate.placement.folding import Fusing, folding, removing
 from specgate.placement.partition import copies, partitions
 from specgate.placement.placed import Partition, PlacedNode, Placement
 from specgate.placement.remarks import remark
@@ -58,10 +58,14 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     for node in folding(whole.main, assigner.lookups[CPU]):
         if node in made:
             made[node].folds = True
+    for node in removing(whole.main, runtime.release):
+        if node in made:
+            made[node].removed = True
     _divide(placement, whole.nodes, made)
     remark(placement, graph, functions, whole.main, runtime.release)
     own = [one for one in whole.nodes if id(one.node.proto) not in whole.added] if whole.added else whole.nodes
-    placement.fixes.extend(fixes(whole.source, assigner, own))
+    gone = frozenset(node.node for node in placement.nodes if node.gone)
+    placement.fixes.extend(fixes(whole.source, assigner, own, gone))
     return placement
 
 

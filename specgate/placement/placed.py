@@ -36,6 +36,7 @@ class PlacedNode:
     at_run: the session is created, and every run of this node fails: its `creation` is "fails".
     refused: the runtime refuses it wherever it might run, as it is not what ONNX takes. folds: with default
     optimisations it may not be there when nodes are placed, as its outputs follow from constants and known sizes.
+    removed: they remove it before nodes are placed, as it changes nothing.
     fuses: unless a session forbids it, its provider may make one kernel of it and its neighbours; it stays there.
     duplicates: nodes like it that the runtime adds, one for each further node that reads it, with names of their own;
     reader: the path of the node that one of these is for, "" for a node of the file. descriptor: the node by the tables
@@ -61,11 +62,31 @@ class PlacedNode:
     refused: bool = False
     at_run: bool = False
     folds: bool = False
+    removed: bool = False
     fuses: bool = False
     findings: tuple[Finding, ...] = ()
     duplicates: tuple[PlacedNode, ...] = ()
     reader: str = ""
     descriptor: Descriptor | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def gone(self) -> bool:
+        """Whether a session with default optimisations has no such node, whatever becomes of its kernel.
+
+        One whose values are computed early needs the CPU for that, so one that fails there does not count.
+        """
+        folded = self.folds and self.provider not in {None, "CPU"}
+        return (self.removed or folded) and (self.at_run or not self.refused)
+
+    @property
+    def fails(self) -> bool:
+        """Whether the session fails because of it, with default optimisations."""
+        return not self.gone and (self.provider is None or self.creation == "fails")
+
+    @property
+    def spared(self) -> bool:
+        """Whether it is for default optimisations alone that it does not fail."""
+        return self.gone and (self.provider is None or self.creation == "fails" or bool(self.run_fails))
 
     @property
     def times(self) -> int:
@@ -103,6 +124,7 @@ class PlacedNode:
             "open": self.open,
             "refused": self.refused,
             "folds": self.folds,
+            "removed": self.removed,
             "fuses": self.fuses,
             "findings": [found.to_dict() for found in self.findings],
             "times": self.times,
@@ -147,7 +169,8 @@ class Placement:
     model whatever its nodes; file_findings: the findings on the file itself because of which it does; own_refusals:
     refusals that no finding states. fixes: what would move nodes to the first provider. notes: what the answer rests
     on.
-    All holds without optimisations, which is also the only way in which a runtime keeps the nodes of the file.
+    All but `session` holds without optimisations, which is also the only way in which a runtime keeps the nodes of the
+    file.
     """
 
     target: str
@@ -191,14 +214,14 @@ class Placement:
 
     @property
     def session(self) -> Literal["created", "fails"]:
-        """Whether the session is created."""
-        failed = self.refusals or any(node.provider is None or node.creation == "fails" for node in self.every)
+        """Whether the session is created; nodes that default optimisations take away do not count."""
+        failed = self.refusals or any(node.fails for node in self.every)
         return "fails" if failed else "created"
 
     @property
     def usable(self) -> bool:
         """Whether the session is created and no node is certain to fail at its first run."""
-        return self.session == "created" and not any(node.run_fails for node in self.every)
+        return self.session == "created" and not any(node.run_fails and not node.gone for node in self.every)
 
     @property
     def elsewhere(self) -> Sequence[PlacedNode]:

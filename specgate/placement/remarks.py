@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from specgate.placement.duplicating import duplicating
 from specgate.placement.folding import fusing_setting
-from specgate.placement.words import listed, several
+from specgate.placement.words import listed, several, spared
 
 if TYPE_CHECKING:
     from specgate.linting.nodes import Graph
@@ -24,6 +24,7 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body,
     if folded:
         which = f"{listed(folded)}; others may then run elsewhere"
         placement.notes.append(f"default optimisations may fold {len(folded)} of these nodes: {which}")
+    placement.notes.extend(f"{node.node} ({node.operator}): {spared(node)}" for node in placement.nodes if node.spared)
     again = [node for node in placement.nodes if node.duplicates]
     if again:
         more = sum(len(node.duplicates) for node in again)

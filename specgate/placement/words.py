@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["listed", "several"]
+    from specgate.placement.placed import PlacedNode
+
+__all__ = ["listed", "several", "spared"]
 
 _MOST = 6
 
@@ -15,6 +17,13 @@ _MOST = 6
 def several(noun: str, count: int) -> str:
     """Return a noun as it stands behind a number."""
     return noun if count == 1 else f"{noun}s"
+
+
+def spared(node: PlacedNode) -> str:
+    """Return why a session without optimisations fails because of a node, and one with the default ones does not."""
+    why = node.why if not node.has_kernel else node.created_by or node.run_fails
+    how = "remove it" if node.removed else "compute its values early"
+    return f"{why or 'no provider has a kernel for it'}; default optimisations {how}, a session without them fails"
 
 
 def listed(items: Sequence[object], most: int = _MOST) -> str:

@@ -29,7 +29,7 @@ def contradiction(model: bytes, target: str) -> str | None:
         said = [f"{found.id}: {found.message}" for found in errors]
         return f"place: {placement.session} {reasons}; lint: {said}"
     placed = {node.node for node in placement.nodes if node.function is None}
-    failing = {node.node for node in placement.nodes if node.function is None and node.creation == "fails"}
+    failing = {node.node for node in placement.nodes if node.function is None and node.fails}
     blamed = {found.location.node for found in errors if found.location is not None} & placed
     refused = {found.location.node for found in placement.file_findings if found.location is not None}
     if failing - blamed or blamed - failing - refused:

@@ -65,8 +65,8 @@ def groups(placement: Placement) -> list[Group]:
 
 def failing(placement: Placement) -> list[Group]:
     """Return the nodes that have a provider and whose kernels cannot be made."""
-    failed = (node for node in placement.unlike if node.provider is not None and node.creation == "fails")
-    late = (node for node in placement.unlike if node.run_fails)
+    failed = (node for node in placement.unlike if node.provider is not None and node.fails)
+    late = (node for node in placement.unlike if node.run_fails and not node.gone)
     return _grouped(
         [(node.provider or "none", node.created_by, node) for node in failed]
         + [(node.provider or "none", at_run(node), node) for node in late]
@@ -75,7 +75,7 @@ def failing(placement: Placement) -> list[Group]:
 
 def at_run(node: PlacedNode) -> str:
     """Return why a node fails at the first run."""
-    return f"at the first run, whatever its sizes: {node.run_fails}"
+    return f"at the first run, if its tensors have elements: {node.run_fails}"
 
 
 def _grouped(entries: Iterable[tuple[str, str, PlacedNode]]) -> list[Group]:

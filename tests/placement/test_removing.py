@@ -1,0 +1,156 @@
+"""Nodes that default optimisations remove make no session fail; they are said in a line of their own."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import specgate
+from specgate.cli import main
+from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
+from tests.placement.agreement import contradiction
+
+BF16, HALF, DOUBLE = (getattr(helper.TensorProto, name) for name in ("BFLOAT16", "FLOAT16", "DOUBLE"))
+CPU, DML = "onnxruntime:1.24.4", "onnxruntime-directml:1.24.4"
+X = [info("x", [2, 3])]
+
+
+def cast(source, output, to=FLOAT):
+    return helper.make_node("Cast", [source], [output], name=f"to-{output}", to=to)
+
+
+def dropout(inputs, outputs, name="drop"):
+    return helper.make_node("Dropout", inputs, outputs, name=name)
+
+
+def inside(node, *behind, opset=13, outputs=(), inputs=(), initializers=(), to=BF16):
+    """Return a model with a node between two Casts, so that its type has no kernel."""
+    nodes = [cast("x", "a", to), node, cast("b", "y"), *behind]
+    made = graph(nodes, [*X, *inputs], [info("y", [2, 3]), *outputs], list(initializers))
+    return model(made, opsets=[("", opset)], ir=9)
+
+
+RATIO = [helper.make_tensor("r", FLOAT, [], [0.5])]
+SIZES = [helper.make_tensor("s", INT64, [2], [2, 3])]
+KEPT = [helper.make_tensor("k", BF16, [2, 3], [1.0] * 6)]
+
+
+def alone(node, initializers=(), outputs=None):
+    nodes = [node, cast("b", "y")]
+    return model(
+        graph(nodes, [info("a", [2, 3], BF16)], outputs or [info("y", [2, 3])], list(initializers)),
+        opsets=[("", 13)],
+        ir=9,
+    )
+
+
+# What sessions of onnxruntime 1.20.1, 1.24.4, 1.31.1 and 1.32.0 do with each by default; all fail without optimisations.
+FILES = {
+    "in a chain": ("created", lambda: inside(dropout(["a"], ["b"]))),
+    "of early versions": ("created", lambda: inside(dropout(["a"], ["b"]), opset=6, to=HALF)),
+    "a mask that nothing reads": ("created", lambda: inside(dropout(["a"], ["b", "m"]))),
+    "a mask that is an output": ("fails", lambda: inside(dropout(["a"], ["b", "m"]), outputs=[info("m", None, helper.TensorProto.BOOL)])),
+    "a mask that is read": ("fails", lambda: inside(dropout(["a"], ["b", "m"]), cast("m", "z"), outputs=[info("z", None)])),
+    "an output": ("fails", lambda: inside(dropout(["a"], ["b"]), outputs=[info("b", None, BF16)])),
+    "a ratio": ("created", lambda: inside(dropout(["a", "r"], ["b"]), initializers=RATIO)),
+    "a ratio that a node gives": ("fails", lambda: inside(dropout(["a", "r"], ["b"]), cast("q", "r"), inputs=[info("q", [], DOUBLE)])),
+    "of an input": ("created", lambda: alone(dropout(["a"], ["b"]))),
+    "of an input, with a ratio": ("fails", lambda: alone(dropout(["a", "r"], ["b"]), RATIO)),
+    "of an initializer": ("created", lambda: alone(dropout(["k"], ["b"]), KEPT)),
+    "in series": ("created", lambda: inside(dropout(["a"], ["c"]), dropout(["c"], ["b"], "second"))),
+    "an Expand to the same sizes": ("created", lambda: inside(helper.make_node("Expand", ["a", "s"], ["b"], name="drop"), initializers=SIZES)),
+    "an Add of zero": ("fails", lambda: inside(helper.make_node("Add", ["a", "k"], ["b"], name="drop"), initializers=KEPT)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("target", [CPU, "onnxruntime:1.20.1", "onnxruntime:1.32.0", DML])
+def test_the_default_session_decides(name, target):
+    session, make = FILES[name]
+    made = make()
+    placement = specgate.place(made, target)
+    assert placement.session == session
+    assert contradiction(made.SerializeToString(), target) is None
+    said = [note for note in placement.notes if "a session without them fails" in note]
+    assert bool(said) == (session == "created")
+    if said:
+        (node, *_) = [one for one in placement.to_dict()["nodes"] if one["removed"] and one["creation"] == "fails"]
+        assert said[0].startswith(f"{node['node']} ({node['operator']}): ")
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", FILES)
+def test_the_installed_release_does_so(name):
+    runtime = pytest.importorskip("onnxruntime", reason="ONNX RUNTIME IS NOT ASKED: pip install onnxruntime")
+    session, make = FILES[name]
+    for level, expected in (("ORT_DISABLE_ALL", "fails"), ("ORT_ENABLE_ALL", session)):
+        options = runtime.SessionOptions()
+        options.log_severity_level = 4
+        options.graph_optimization_level = getattr(runtime.GraphOptimizationLevel, level)
+        try:
+            runtime.InferenceSession(make().SerializeToString(), options, providers=["CPUExecutionProvider"])
+            found = "created"
+        except Exception:
+            found = "fails"
+        assert found == expected, level
+
+
+def test_version_22_is_removed_from_1_31_on():
+    made = inside(dropout(["a"], ["b"]), opset=22)
+    assert specgate.place(made, CPU).session == "fails"
+    assert specgate.place(made, "onnxruntime:1.31.1").session == "created"
+
+
+def test_both_commands_exit_clean(tmp_path, capsys):
+    path = tmp_path / "m.onnx"
+    onnx.save(FILES["in a chain"][1](), path)
+    assert main(["place", str(path), "-t", CPU]) == 0
+    assert "default optimisations remove it" in " ".join(capsys.readouterr().out.split())
+    assert main(["lint", str(path), "-t", CPU, "--format", "json"]) == 0
+    (found,) = [one for one in json.loads(capsys.readouterr().out)["findings"] if "no-kernel" in one["id"]]
+    assert found["severity"] == "note"
+    assert found["location"]["node"] == "graph/drop"
+
+
+def test_a_fix_does_not_count_it():
+    chain = [helper.make_node("Relu", ["x"], ["a"]), dropout(["a"], ["b"]), helper.make_node("Relu", ["b"], ["y"])]
+    assert specgate.place(model(graph(chain, X, [info("y", [2, 3])]), opsets=[("", 13)]), DML).fixes == []
+    newer = [helper.make_node("Relu", ["x"], ["a"]), dropout(["a"], ["b"]), helper.make_node("Round", ["b"], ["y"])]
+    (fix,) = specgate.place(
+        model(graph(newer, X, [info("y", [2, 3])]), opsets=[("", 22)]), "onnxruntime-directml:1.24.4"
+    ).fixes
+    assert fix == "export at opset 21: then 2 of 3"
+
+
+def nine(operator):
+    """Return a model with a node of 9 dimensions, read by one that only the CPU has."""
+    more = {"to": FLOAT} if operator == "Cast" else {}
+    nodes = [
+        helper.make_node(operator, ["x"], ["b"], name="nine", **more),
+        helper.make_node("Unique", ["b"], ["y"], name="unique"),
+    ]
+    return model(graph(nodes, [info("x", [1] * 8 + [2])], [info("y", ["N"])]), opsets=[("", 13)])
+
+
+@pytest.mark.parametrize(("operator", "session"), [("Identity", "created"), ("Cast", "created"), ("Neg", "fails")])
+def test_what_directml_refuses_counts_only_if_it_stays(operator, session):
+    """Rank 9, as sessions of onnxruntime-directml 1.24.4 have it: all fail without optimisations."""
+    made = nine(operator)
+    found = specgate.place(made, DML)
+    assert (found.nodes[0].creation, found.session) == ("fails", session)
+    assert contradiction(made.SerializeToString(), DML) is None
+
+
+def test_what_is_computed_early_is_not_made_on_directml():
+    nodes = [
+        helper.make_node("Neg", ["k"], ["b"], name="nine"),
+        helper.make_node("Reshape", ["b", "s"], ["c"]),
+        helper.make_node("Add", ["c", "x"], ["y"]),
+    ]
+    held = [helper.make_tensor("k", FLOAT, [1] * 8 + [2], [1.0, 2.0]), helper.make_tensor("s", INT64, [1], [2])]
+    made = model(graph(nodes, [info("x", [2])], [info("y", [2])], held), opsets=[("", 13)])
+    found = specgate.place(made, DML)
+    assert (found.nodes[0].creation, found.session) == ("fails", "created")
+    assert any("compute its values early" in note for note in found.notes)
+    assert contradiction(made.SerializeToString(), DML) is None
