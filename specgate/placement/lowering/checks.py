@@ -19,7 +19,7 @@ class Check(NamedTuple):
     """Where `when` holds a node is refused.
 
     cpu: only the kernel of the CPU makes it. releases: those that make it, None for all. at_run: it is made by every
-    run, not before.
+    run, not before. stated_output: it is made only where the model states sizes of this output, known or not.
     """
 
     name: str
@@ -30,13 +30,23 @@ class Check(NamedTuple):
     cpu: bool = False
     releases: str | None = None
     at_run: bool = False
+    stated_output: int | None = None
 
 
 def check_of(name: str, entry: Mapping[str, Any], scope: Scope) -> Check:
     """Return one check of a table; raise FormError for an expression that cannot be used."""
     when = rule_of(entry["when"], scope_of(entry, scope), "truth")
     cpu, at_run = entry.get("cpu", False), entry.get("at") == "run"
-    return Check(name, *versions_of(entry), when, entry["because"], cpu, entry.get("releases"), at_run)
+    return Check(
+        name,
+        *versions_of(entry),
+        when,
+        entry["because"],
+        cpu,
+        entry.get("releases"),
+        at_run,
+        entry.get("stated_output"),
+    )
 
 
 def versions_of(entry: Mapping[str, Any]) -> tuple[int, int | None]:

@@ -31,6 +31,7 @@ class Check(_File):
     since: str | None = None
     until: str | None = None
     releases: ReleaseRange | None = Field(default=None, description="of the runtime that make it; none: all")
+    stated_output: int | None = Field(default=None, ge=0, description="made only where sizes of this output are stated")
 
 
 class Shared(_File):

@@ -97,7 +97,7 @@ class Table:
                 descriptor, state = whole, self._state(whole, version)
         for check in self.checks:
             held = holds_at(check.since, check.until, version) and released(check.releases, release)
-            if held and state.holds(check.when):
+            if held and _concerns(check, descriptor, layout) and state.holds(check.when):
                 raise Refused(check.name, check.because)
         if not self.sizes_open:
             hold_outputs(descriptor, layout)
@@ -117,10 +117,10 @@ class Table:
         whatever the rest is.
         """
         hold_ranks(descriptor, self.general["dimensions"]["most"])
-        state = self._state(descriptor, version, partial=True)
+        layout, state = self.schema.layout(version), self._state(descriptor, version, partial=True)
         for check in self.checks:
             held = holds_at(check.since, check.until, version) and released(check.releases, release)
-            if held and state.value(check.when, 0) is True:
+            if held and _concerns(check, descriptor, layout) and state.value(check.when, 0) is True:
                 raise Refused(check.name, check.because)
         for row in self.rows:
             if not holds_at(row.since, row.until, version) or not released(row.releases, release):
@@ -167,6 +167,16 @@ def _worked(form: Callable[[State, int], Any], state: State) -> tuple[int, ...] 
     except (Open, Refused):
         return None
     return None if sizes is None or any(size is None or size < 0 for size in sizes) else tuple(sizes)
+
+
+def _concerns(check: Check, descriptor: Descriptor, layout: Layout) -> bool:
+    """Whether a check is made, by what the model states of an output."""
+    if check.stated_output is None:
+        return True
+    if check.stated_output >= len(layout.outputs):
+        return False
+    tensor = descriptor.fields.get(layout.outputs[check.stated_output].name)
+    return isinstance(tensor, TensorDesc) and tensor.sizes is not None
 
 
 def hold_ranks(descriptor: Descriptor, most: int) -> None:
