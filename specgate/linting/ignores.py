@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from specgate.errors import InputError, NoTable
 from specgate.linting.files import path_matches, quoted, relative_name
-from specgate.targets import at_level, expanded
+from specgate.spec.model_rules import other_groups
+from specgate.targets import at_level, expanded, parse_target
 from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
@@ -90,12 +91,24 @@ def _glob(text: str, pattern: str) -> bool:
 
 
 def _is_covered(ignore: Ignore, names: Sequence[str], targets: Sequence[str]) -> bool:
-    dialects = {"specgate", *(target.partition(":")[0] for target in targets)}
-    if not any(_glob(dialect, ignore.rule.partition("/")[0]) for dialect in dialects):
-        return False  # a rule of a dialect that this run did not ask about
+    groups = {"specgate"}.union(*map(_rule_groups, targets))
+    if not any(_glob(group, ignore.rule.partition("/")[0]) for group in groups):
+        return False  # a rule of a dialect that this run did not lint for
     if ignore.target is not None and _levels(ignore.target).isdisjoint(map(at_level, targets)):
         return False
     return ignore.path is None or any(path_matches(ignore.path, name) for name in names)
+
+
+@lru_cache
+def _rule_groups(text: str) -> frozenset[str]:
+    """Return what the ids of the rules of a target begin with: its dialect, and the groups of a runtime's rules."""
+    try:
+        target = parse_target(text)
+    except InputError:
+        return frozenset({text.partition(":")[0]})
+    if target.runtime is None:
+        return frozenset({target.dialect})
+    return frozenset({target.dialect, *(group.partition("/")[0] for group in other_groups())})
 
 
 def _expired(ignore: Ignore) -> Finding:

@@ -163,6 +163,25 @@ def test_a_stale_ignore_is_reported_where_it_covers_something(tmp_path: Path, en
         assert "patch 12" in last.message
 
 
+@pytest.mark.parametrize("target", ["onnxruntime:1.24.4", "onnxruntime-directml:1.24.4", "onnx:onnxruntime-1.16"])
+@pytest.mark.parametrize(
+    ("rule", "where"),
+    [
+        ("onnx/OneHot/axis-range", "all"),
+        ("onnx/*/axis-range", "all"),
+        ("onnxruntime/placement/*", "runtime"),
+        ("directml/*/axis-range", "none"),
+        ("openvino/*/axis-range", "none"),
+    ],
+)
+def test_a_runtime_target_covers_its_own_rules_and_those_of_its_dialect(
+    tmp_path: Path, target: str, rule: str, where: str
+) -> None:
+    given_report = Report(targets=[target], files=["models/a.onnx"])
+    stale = where == "all" or (where == "runtime" and not target.startswith("onnx:"))
+    assert applied(tmp_path, given_report, ignore(rule)) == (["specgate/ignore-stale"] * stale, [])
+
+
 @pytest.mark.parametrize(
     ("rule", "hint"),
     [
