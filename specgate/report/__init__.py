@@ -55,7 +55,7 @@ def render(report: Report, format: str, *, options: RenderOptions) -> str:  # no
 
 
 def counts(report: Report) -> dict[str, int]:
-    """Return how many findings of each kind, undecided nodes, nodes without a table, ignored and hidden findings."""
+    """Return the numbers of linted files, of findings by severity, and of nodes that were not judged."""
     severities = [finding.severity for finding in report.findings]
     return {
         "findings": len(severities),
@@ -66,6 +66,7 @@ def counts(report: Report) -> dict[str, int]:
         "no_table": len(report.no_table),
         "ignored": len(report.ignored),
         "hidden": report.hidden,
+        "files": len(report.files),
     }
 
 

@@ -89,7 +89,7 @@ def _rule(rule: str, level: str) -> dict[str, Any]:
     help_lines = [clean(known.says, _MESSAGE_LIMIT), *lines]
     entry: dict[str, Any] = {
         "id": shown,
-        "shortDescription": _message(shown),
+        "shortDescription": _message(clean(known.says, 1000)),
         "fullDescription": _message(clean(known.says, 1000)),
         "help": _message("\n".join(help_lines)),
         "defaultConfiguration": {"level": level},

@@ -154,6 +154,8 @@ class _Writer:
             each = f" ({counted} once for each)" if len(report.targets) > 1 else ""
             named = named_targets(report.targets, self.queries)
             self.put(f"targets: {', '.join(named)}{each}", hang="  ")
+        if report.files:
+            self.put(f"files: {n['files']}")
         kinds = [plural(n["errors"], "error"), plural(n["warnings"], "warning")]
         if n["notes"]:
             kinds.append(plural(n["notes"], "note"))

@@ -284,3 +284,18 @@ def test_what_is_fixable_is_marked(tmp_path: Path) -> None:
     made.opset_import.append(helper.make_opsetid("com.some", 1))
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
     assert page(specgate.lint(tmp_path / "m.onnx", ["onnx:28"])).count("fixable with --fix") == 1
+
+
+def test_the_numbers_at_the_top_are_those_of_the_filters() -> None:
+    levels = ["onnx:13", "onnx:14", "onnx:15"]
+    same = [Finding("x/y", "note", "m", target=level, location=Location("a.onnx")) for level in levels]
+    own = Finding("x/z", "error", "n", target="onnx:14", location=Location("a.onnx"))
+    options = RenderOptions(queries={"onnx:13..15": levels})
+    read = Page(
+        render(Report(targets=levels, files=["a.onnx"], nodes=3, findings=[*same, own]), "html", options=options)
+    )
+    tiles = dict(zip([said for _, said in read.all("dt")], [said for _, said in read.all("dd")], strict=True))
+    assert (tiles["errors"], tiles["notes"]) == ("1", "1")
+    assert [said for _, said in read.all("label", class_="choice")] == ["error 1", "note 1"]
+    assert [said for _, said in read.all("h1")] == ["specgate: 2 findings in 1 file"]
+    assert "3 nodes of 1 file linted" in read.all("p", class_="headline")[0][1]

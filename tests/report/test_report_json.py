@@ -58,6 +58,7 @@ def test_the_whole_document(sample: Report) -> None:
             "no_table": 3,
             "ignored": 1,
             "hidden": 0,
+            "files": 2,
         },
         "findings": [
             nothing

@@ -9,6 +9,7 @@ import pytest
 
 import specgate
 from specgate.report import RenderOptions, render, sarif
+from specgate.report.about import about
 from specgate.verdict import Finding, Location, Report
 
 if TYPE_CHECKING:
@@ -191,3 +192,11 @@ def test_fingerprints_differ_by_place_field_rule_and_target_and_by_nothing_else(
     assert all(re.fullmatch("[0-9a-f]{32}", each) for each in prints)
     same = replace(finding, message="reworded", fix="f", severity="warning", location=Location("a", 9, "n"))
     assert result(same)["partialFingerprints"]["specgate/v1"] == prints[0]
+
+
+def test_a_rule_is_described_by_its_sentence(sample: Report) -> None:
+    rules = {rule["id"]: rule for rule in run(sample)["tool"]["driver"]["rules"]}
+    says = about("onnx/OneHot/axis-range").says
+    assert says != "onnx/OneHot/axis-range"
+    assert rules["onnx/OneHot/axis-range"]["shortDescription"] == {"text": says}
+    assert run(sample)["properties"]["counts"]["files"] == 2

@@ -34,6 +34,7 @@ def test_at_eighty_columns(sample: Report) -> None:
                      refused by builds, not by the documentation
 
         targets: directml:4.1, onnx:17 (a node counts once for each)
+        files: 2
         3 findings in 41 nodes (1 error, 1 warning, 1 note); 1 undecided; 3 nodes
           without a table; 1 ignored
         operators without a table: foo (2), aten::x (1)
@@ -66,6 +67,7 @@ def test_at_thirty_columns_and_below(sample: Report) -> None:
         targets: directml:4.1, onnx:17
           (a node counts once for
           each)
+        files: 2
         1 finding in 41 nodes (1
           error, 0 warnings); 1
           undecided; 3 nodes without a
@@ -101,6 +103,7 @@ def test_undecided_nodes_are_listed_only_when_verbose(sample: Report) -> None:
 def test_a_clean_report_still_says_what_was_judged() -> None:
     assert text(Report(targets=["onnx:17"], files=["a.onnx"], nodes=1), width=120) == dedent("""\
         targets: onnx:17
+        files: 1
         0 findings in 1 node (0 errors, 0 warnings); 0 undecided; 0 nodes without a table; 0 ignored
         """)
 

@@ -10,11 +10,12 @@ from specgate.report.lint.entries import GRAVE, KINDS, Entry, entries_of
 from specgate.report.lint.node import node_article
 from specgate.report.lint.overview import counted, file_list, rule_list
 from specgate.report.markup import Markup, breakable, tag
-from specgate.report.merging import asked_targets, named_targets
+from specgate.report.merging import asked_targets, merged, named_targets
 from specgate.report.page import document, own_file
+from specgate.slotted import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from specgate.report.options import RenderOptions
     from specgate.verdict import Report
@@ -28,9 +29,9 @@ def render(report: Report, options: RenderOptions) -> str:
     """Return the page as a whole document; of more than 2000 findings the gravest of each file and of all are on it."""
     shown, left_out = entries_of(report, _MOST, options.queries)
     anchors = _anchors(shown)
-    number = counts(report)["findings"]
-    title = f"specgate: {plural(number, 'finding')} in {plural(len(report.files), 'file')}"
-    head = (tag("h1", title), _about(report, options), _tiles(report), _unusable(report), _leads(report, shown))
+    number = counts(_as_listed(report, options))
+    title = f"specgate: {plural(number['findings'], 'finding')} in {plural(len(report.files), 'file')}"
+    head = (tag("h1", title), _about(report, options), _tiles(number), _unusable(report), _leads(report, shown))
     main = tag(
         "main",
         tag("header", *head),
@@ -60,9 +61,9 @@ def _anchors(shown: Sequence[Entry]) -> Anchors:
 
 def _about(report: Report, options: RenderOptions) -> Markup:
     targets = ", ".join(named_targets(report.targets, options.queries)) or "none"
-    judged = plural(report.nodes, "node")
+    judged = f"{plural(report.nodes, 'node')} of {plural(len(report.files), 'file')}"
     each = " (a node counts once for each target)" if len(report.targets) > 1 else ""
-    return tag("p", f"Targets: {targets}. {judged} judged{each}.", class_="headline")
+    return tag("p", f"Targets: {targets}. {judged} linted{each}.", class_="headline")
 
 
 def _leads(report: Report, shown: Sequence[Entry]) -> Markup:
@@ -73,8 +74,12 @@ def _leads(report: Report, shown: Sequence[Entry]) -> Markup:
     return tag("nav", tag("ul", *links), aria_label="Parts of this page", class_="leads") if links else Markup()
 
 
-def _tiles(report: Report) -> Markup:
-    number = counts(report)
+def _as_listed(report: Report, options: RenderOptions) -> Report:
+    """Return the report with the findings that queries merge counted once, as the page lists and filters them."""
+    return replace(report, findings=merged(report.findings, options.queries))
+
+
+def _tiles(number: Mapping[str, int]) -> Markup:
     tiles = [
         ("errors", number["errors"], "bad" if number["errors"] else "good"),
         ("warnings", number["warnings"], ""),
