@@ -194,10 +194,7 @@ def _of(table: Dialect, wanted: str) -> Target | None:
 
 def _unknown(table: Dialect, wanted: str, text: str) -> Target:
     _refuse_unstated(table, wanted)
-    names = [*table.levels, *(str(entry["name"]) for entry in table.environments)]
-    from specgate.near_names import near_versions  # few names are wrong
-
-    near = near_versions(wanted, names)[-_LISTED:]
+    near = _near_levels(table, wanted)[-_LISTED:]
     hint = f"did you mean {' or '.join(near)}?" if near else f"levels: {', '.join(table.levels)}"
     raise InputError(f"unknown target {text!r:.80}: no {table.level_word} or release of {table.tables.title}; {hint}")
 
@@ -210,8 +207,23 @@ def _refuse_abbreviation(name: str, wanted: str) -> None:
     runtimes = {str(row["target"]).partition(":")[0] for one in packages() for row in one.runtime_rows()}
     near = abbreviated(name, [*dialect_names(), *sorted(runtimes, key=lambda each: (len(each), each))])
     if near:
-        meant = " or ".join(f"{each}:{wanted:.40}" for each in near[:_LISTED])
+        meant = " or ".join(f"{each}:{_near_level(each, wanted):.40}" for each in near[:_LISTED])
         raise InputError(f"unknown dialect {name!r:.60}; did you mean {meant}?")
+
+
+def _near_level(name: str, wanted: str) -> str:
+    """Return the first level or release that `wanted` may mean: ``5.0`` for ``5``; of a runtime `wanted` itself."""
+    if not is_dialect(name) or wanted.lower() == _LATEST or _of(dialect(name), wanted) is not None:
+        return wanted
+    near = _near_levels(dialect(name), wanted)
+    return near[0] if near else wanted
+
+
+def _near_levels(table: Dialect, wanted: str) -> list[str]:
+    """Return the levels and releases that a wrong one may have meant, the oldest first."""
+    from specgate.near_names import near_versions  # few names are wrong
+
+    return near_versions(wanted, [*table.levels, *(str(entry["name"]) for entry in table.environments)])
 
 
 def _refuse_unstated(table: Dialect, wanted: str) -> None:

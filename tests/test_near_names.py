@@ -53,6 +53,10 @@ def test_every_name_in_another_spelling_means_its_operator() -> None:
         ("dml:5.0", "directml:5.0"),
         ("DML:4.1", "directml:4.1"),
         ("ov:2024.0", "openvino:2024.0"),
+        ("dml:5.0", "directml:5.0[?]"),
+        ("dml:5", "directml:5.0[?]"),
+        ("dml:6", "directml:6.0[?]"),
+        ("ov:2024", "openvino:2024.0[?]"),
         ("ort:1.24", "onnxruntime:1.24 or "),
     ],
 )
