@@ -105,7 +105,7 @@ def test_rows_of_drawn_descriptors(case: Case, data: st.DataObject) -> None:
     target = target_of(case)
     near = near_valid(*case).map(lambda broken: broken.descriptor)
     drawn = data.draw(st.lists(descriptors(*case) | near, min_size=1, max_size=3))
-    random = Random(data.draw(st.integers(0, 2**32)))
+    random = data.draw(st.randoms(use_true_random=False))
     made = [*drawn, *(changed(one, random) for one in drawn if one.plain for _ in range(6))]
     basis = data.draw(st.sampled_from(BASES))
     note(str(made))

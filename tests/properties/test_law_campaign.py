@@ -1,4 +1,4 @@
-"""The law over every operator that has a kernel: a sample of the campaign, all of it with HYPOTHESIS_PROFILE=nightly."""
+"""The law for sizes of 0, over every operator that has a kernel, and that a campaign finds what breaks the law."""
 
 from __future__ import annotations
 
@@ -13,31 +13,20 @@ from specgate.errors import InputError
 from specgate.execution import engine
 from specgate.execution.kernels import find_kernel
 from specgate.spec.tables import dialect
-from tests.properties.campaign import CASES, Report, executed, run, run_empty
+from tests.properties.campaign import Report, executed, run, run_empty
 from tests.properties.support import ALL
 
 if TYPE_CHECKING:
     from specgate.testing import Case
 
-#: Descriptors at the first and at the newest level of each operator in the default run.
-SAMPLE: Final = 25
 #: Descriptors with sizes of 0 at the newest level of each operator in the default run.
 EMPTY: Final = 10
-#: How many of them must be executed: half of OpenVINO's types are none of numpy's, and few of its operators have ranks.
-LEAST: Final = {"openvino": 3}
 
 
 def by_operator() -> list[list[Case]]:
     """Return the levels of each operator that are asked."""
     groups = [list(group) for _, group in groupby(executed(), key=lambda case: (case.dialect, case.operator))]
     return groups if ALL else [list(dict.fromkeys([group[0], group[-1]])) for group in groups]
-
-
-@pytest.mark.parametrize("chosen", by_operator(), ids=lambda chosen: f"{chosen[0].dialect}-{chosen[0].operator}")
-def test_the_law_holds(chosen: list[Case]) -> None:
-    report = run(chosen, CASES if ALL else SAMPLE, search=ALL)
-    assert not report.wrong, "\n".join(report.lines())
-    assert report.kinds["held"] >= LEAST.get(chosen[0].dialect, SAMPLE // 2), "hardly any descriptor was asked"
 
 
 @pytest.mark.parametrize("chosen", by_operator(), ids=lambda chosen: f"{chosen[0].dialect}-{chosen[0].operator}")

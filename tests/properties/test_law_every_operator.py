@@ -1,0 +1,103 @@
+"""The law for every operator with a kernel, over descriptors that hypothesis draws and shrinks.
+
+A few examples of each operator in the default run: the table's own examples with changes. With
+HYPOTHESIS_PROFILE=nightly hundreds, and what a search over the table finds. A failure shows the smallest descriptor as a
+`specgate check` line.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from hypothesis import HealthCheck, assume, given, note, settings
+from hypothesis import strategies as st
+
+from specgate.descriptors.read import read_dict
+from specgate.errors import InputError
+from specgate.execution import engine
+from specgate.execution.kernels import find_kernel
+from specgate.generate.moves import Mutator
+from specgate.generate.seeds import concrete, examples_at
+from specgate.spec.tables import dialect
+from specgate.testing import descriptors, near_valid, reproducing
+from tests.properties.campaign import executed
+from tests.properties.law import FAILING, ask, with_arrays
+from tests.properties.support import ALL, spec_of
+
+if TYPE_CHECKING:
+    from specgate.descriptors.core import Descriptor
+    from specgate.testing import Case
+
+EXAMPLES: Final = 300 if ALL else 5
+SIZES: Final = (0, 1, 2, 3, 4, 5, 8, 9, 2**31, 2**32 - 1)
+FEW: Final = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+
+
+def by_operator() -> list[list[Case]]:
+    """Return the levels of each operator with a kernel."""
+    return [list(group) for _, group in groupby(executed(), key=lambda case: (case.dialect, case.operator))]
+
+
+def changed_example(case: Case, random: Random) -> Descriptor:
+    """Return an example of the table at a level, with up to four changes."""
+    spec = spec_of(case)
+    shown = [concrete(made) for made in examples_at(spec, case.level)]
+    assume(shown)
+    mover = Mutator(spec, random.randint, list(SIZES), shown)
+    return mover.moved(random.choice(shown), random.randint(0, 4))
+
+
+def draw_descriptor(case: Case, data: st.DataObject, random: Random) -> Descriptor:
+    """Return an example with changes; in long runs also what a search finds."""
+    kind = data.draw(st.integers(0, 2)) if ALL else 0
+    if kind == 1:
+        return data.draw(descriptors(*case))
+    return data.draw(near_valid(*case)).descriptor if kind else changed_example(case, random)
+
+
+def hold(cases: list[Case], data: st.DataObject) -> None:
+    """Hold one drawn descriptor at a drawn level against the law."""
+    case = data.draw(st.sampled_from(cases))
+    random = data.draw(st.randoms(use_true_random=False))
+    descriptor = draw_descriptor(case, data, random)
+    for asked, arrays in with_arrays(spec_of(case), case.level, [descriptor], random):
+        with reproducing(asked, case.target):
+            answer = ask(spec_of(case), asked, arrays, case.level)
+            note(f"{answer.kind}: {answer.why}")
+            known = [words for operator, _, _, words in FAILING if operator == case.operator]
+            assert not answer.violation or any(words in answer.why for words in known), answer
+
+
+@pytest.mark.parametrize("cases", by_operator(), ids=lambda cases: f"{cases[0].dialect}-{cases[0].operator}")
+@FEW
+@given(data=st.data())
+def test_the_law_holds(cases: list[Case], data: st.DataObject) -> None:
+    hold(cases, data)
+
+
+@pytest.mark.parametrize(("operator", "level", "raw", "words"), FAILING, ids=[entry[0] for entry in FAILING])
+def test_what_is_known_to_fail_still_fails(operator: str, level: str, raw: dict[str, Any], words: str) -> None:
+    spec = dialect("openvino").operator(operator)
+    descriptor = read_dict(raw, "openvino")
+    answers = [ask(spec, *one, level) for n in range(20) for one in with_arrays(spec, level, [descriptor], Random(n))]
+    assert any(answer.violation and words in answer.why for answer in answers)
+
+
+def test_a_kernel_that_refuses_is_found_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    absolute = find_kernel("absolute")
+
+    def refuses(x, **arguments):
+        if x.ndim == 4:
+            raise InputError("never")
+        return absolute(x, **arguments)
+
+    monkeypatch.setattr(engine, "find_kernel", lambda _: refuses)
+    searching = settings(FEW, max_examples=60, derandomize=True)(
+        given(data=st.data())(lambda data: hold(executed(["directml/ELEMENT_WISE_ABS"]), data))
+    )
+    with pytest.raises(AssertionError) as failed:
+        searching()
+    assert "specgate check '{" in "\n".join(failed.value.__notes__)
