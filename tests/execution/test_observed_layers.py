@@ -119,6 +119,23 @@ def test_a_name_that_only_the_page_has_counts_on_the_documented_basis() -> None:
         specgate.execute(given, arrays, target="openvino:opset15", basis="both")
 
 
+@pytest.mark.parametrize(
+    ("shape", "target_shape", "expected"),
+    [((3,), [2, 3], [[0, 1, 2], [0, 1, 2]]), ((2, 1), [2, 2], [[0, 0], [1, 1]]), ((), [2, 2], [[0, 0], [0, 0]])],
+)
+def test_explicit_broadcast_without_a_mapping_is_numpy(
+    shape: tuple[int, ...], target_shape: list[int], expected: list[Any]
+) -> None:
+    inputs = [port("f32", *shape), {**port("i64", 2), "value": target_shape}]
+    arrays = {
+        "data": np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape),
+        "target_shape": np.array(target_shape),
+    }
+    given = layer("Broadcast", "opset1", inputs, {"mode": "explicit"})
+    found = specgate.execute(given, arrays, target="openvino:opset1", basis="observed")["output"]
+    assert found.tolist() == expected
+
+
 def test_boxes_are_removed_at_an_equal_overlap() -> None:
     inputs = [port("f32", 1, 2, 4), port("f32", 1, 1, 2), {**port("i64"), "value": 2}]
     made = layer("NonMaxSuppression", "opset9", inputs, {"box_encoding": "corner"}, 3)
