@@ -70,17 +70,11 @@ def executor(path: str, target: Target, on_note: Callable[[str], object]) -> Exe
         return None
     placement = place(path, target)
     if placement.session == "fails":
-        why = placement.refusals or [
-            f"{node.node}: {node.created_by or node.why}" for node in placement if _fails(node)
-        ]
+        why = placement.refusals or [f"{node.node}: {node.created_by or node.why}" for node in placement if node.fails]
         raise InputError(f"the session is not created at {target}: {why[0]}", file=path)
     first = placement.providers[0]
     nodes = {node.node: node for node in placement if node.provider == first}
     return Executor(nodes, first, runtime, on_note)
-
-
-def _fails(node: PlacedNode) -> bool:
-    return node.provider is None or node.creation == "fails"
 
 
 class Executor:

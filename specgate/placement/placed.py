@@ -219,6 +219,12 @@ class Placement:
         return "fails" if failed else "created"
 
     @property
+    def unoptimised(self) -> Literal["created", "fails"]:
+        """Whether a session without optimisations is created."""
+        spared = any(node.spared and (node.provider is None or node.creation == "fails") for node in self.every)
+        return "fails" if spared else self.session
+
+    @property
     def usable(self) -> bool:
         """Whether the session is created and no node is certain to fail at its first run."""
         return self.session == "created" and not any(node.run_fails and not node.gone for node in self.every)

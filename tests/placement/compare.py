@@ -78,7 +78,7 @@ def judge(records: Iterator[Mapping[str, Any]], place: Callable[[Any], Any]) -> 
         except Exception as error:
             differences.hold("answer", record["operator"], "any", repr(error), where)
             continue
-        differences.hold("session", record["operator"], record["session"], ours.session, where)
+        differences.hold("session", record["operator"], record["session"], ours.unoptimised, where)
         if not record["nodes"]:
             differences.left_out["the runtime placed nothing"] += 1
             continue

@@ -70,7 +70,7 @@ def test_the_default_session_decides(name, target):
     session, make = FILES[name]
     made = make()
     placement = specgate.place(made, target)
-    assert placement.session == session
+    assert (placement.session, placement.unoptimised) == (session, "fails")
     assert contradiction(made.SerializeToString(), target) is None
     said = [note for note in placement.notes if "a session without them fails" in note]
     assert bool(said) == (session == "created")
