@@ -36,6 +36,23 @@ def test_a_bound_of_clip_that_is_not_a_scalar(shape, expected) -> None:
     assert outcome(node("Clip", "13", [X, ("FLOAT", shape)]), "min-scalar", "1.32.0") == expected
 
 
+@pytest.mark.parametrize("release", ["1.20.1", "1.24.4", "1.32.0"])
+@pytest.mark.parametrize(
+    ("operator", "version", "rule"),
+    [("Reshape", "13", "same-elements"), ("Reshape", "13", "shape-rank"), ("Unsqueeze", "11", "axes-range")],
+)
+def test_a_rule_without_which_no_run_succeeds(operator, version, rule, release) -> None:
+    inputs = [X, ("INT64", [2])][: 2 if operator == "Reshape" else 1]
+    assert outcome(node(operator, version, inputs), rule, release) == "fails"
+
+
+def test_one_finding_on_axes_of_squeeze_that_are_not_a_list() -> None:
+    squeeze = helper.make_node("Squeeze", ["x", "axes"], ["y"])
+    made = model(graph([squeeze], [info("x", [1, 2]), info("axes", [], INT64)], [info("y", None)]), opsets=[("", 13)])
+    errors = [found.id for found in specgate.lint(made, "onnxruntime:1.24.4").findings if found.severity == "error"]
+    assert errors == ["onnx/Squeeze/axes-rank"]
+
+
 def test_a_rule_that_keeps_a_session_from_being_created() -> None:
     broken = node("Concat", "13", [X, ("FLOAT", [2, 3, 1])], axis=0)
     assert outcome(broken, "same-rank", "1.32.0") == "refused"
