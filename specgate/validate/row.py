@@ -102,9 +102,13 @@ def _doubtful(descriptor: Descriptor, resolved: Resolved, context: Context) -> I
 
 
 def is_excused(oddity: Malformed, resolved: Resolved) -> bool:
-    """Return whether a level accepts what a reader found odd: what builds read otherwise, or read nothing of."""
+    """Return whether a level accepts what a reader found odd: what builds read otherwise, or read nothing of.
+
+    An attribute under a name that only the page has is rejected although builds pass over it: its value is lost there.
+    """
     if oddity.code == "unknown-attribute":
-        return oddity.where in resolved.attributes or resolved.ignores_attributes
+        ignored = resolved.ignores_attributes and oddity.where not in resolved.spec.layout(resolved.level).page_names
+        return oddity.where in resolved.attributes or ignored
     if oddity.code != "wrong-kind" or resolved.side != "observed":
         return False
     return oddity.read_as is not None or (resolved.ignores_attributes and oddity.where not in resolved.fields)
