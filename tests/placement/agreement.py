@@ -24,12 +24,13 @@ def contradiction(model: bytes, target: str) -> str | None:
     placement = specgate.place(given, target)
     report = specgate.lint(given, [target])
     errors = [found for found in report.findings if found.severity == "error"]
-    if (placement.session == "fails") != bool(errors):
-        reasons = [*placement.refusals, *(node.created_by for node in placement if node.creation == "fails")]
+    broken = [node for node in placement.nodes if node.fails or (node.run_fails and not node.gone)]
+    if placement.usable == bool(errors):
+        reasons = [*placement.refusals, *(node.created_by or node.run_fails for node in broken)]
         said = [f"{found.id}: {found.message}" for found in errors]
-        return f"place: {placement.session} {reasons}; lint: {said}"
+        return f"place: {'usable' if placement.usable else 'fails'} {reasons}; lint: {said}"
     placed = {node.node for node in placement.nodes if node.function is None}
-    failing = {node.node for node in placement.nodes if node.function is None and node.fails}
+    failing = {node.node for node in broken if node.function is None}
     blamed = {found.location.node for found in errors if found.location is not None} & placed
     refused = {found.location.node for found in placement.file_findings if found.location is not None}
     if failing - blamed or blamed - failing - refused:

@@ -17,6 +17,7 @@ from specgate.placement.conform.graphs import graph_cases
 from specgate.spec.tables import dialect
 from specgate.testing import descriptors, finding_ids, near_valid
 from tests.linting.models import BOOL, call, function, graph, helper, info, model, onnx, relu, weights
+from tests.paths import DATA
 from tests.placement.agreement import contradiction
 
 CPU, DML = "onnxruntime:1.24.4", "onnxruntime-directml:1.24.4"
@@ -50,6 +51,12 @@ def test_models_of_one_node(operator: str, target: str, data: st.DataObject) -> 
 def test_random_graphs(seed: int, target: str) -> None:
     for case in graph_cases(1, str(seed), NEWEST):
         assert contradiction(case.model, target) is None
+
+
+@pytest.mark.parametrize("target", [CPU, DML])
+@pytest.mark.parametrize("path", sorted(DATA.rglob("*.onnx")), ids=lambda path: path.name)
+def test_exported_models(path, target):
+    assert contradiction(path.read_bytes(), target) is None
 
 
 def constant(output, name, value=1.0):
