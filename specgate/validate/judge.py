@@ -141,7 +141,9 @@ def _excused(
 
 
 def _later_level(spec: OperatorSpec, missing: str) -> str | None:
-    """Return the first level after `missing` that has the operator."""
+    """Return the first level after `missing` that has the operator, None where its own version was withdrawn."""
+    if spec.row_held(missing) is not None:  # its rules are those of a version that is gone
+        return None
     position = spec.dialect.position
     return next((at for at in spec.levels if position[at] > position[missing]), None)
 

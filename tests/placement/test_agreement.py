@@ -193,3 +193,9 @@ def test_the_advice_names_no_operator_that_does_not_exist_there():
     assert {found.id: found.severity for found in report.findings}["onnx/model/operator-unknown"] == "warning"
     said = " ".join(f"{found.message} {found.fix}" for found in specgate.lint(made, ["onnx:17"]).findings)
     assert "com.microsoft.SimplifiedLayerNormalization" not in said
+
+
+def test_a_withdrawn_version_is_not_judged_by_a_later_one():
+    report = specgate.lint(FILES["a withdrawn version"][1](), [CPU])
+    found = [(found.id, found.severity) for found in report.findings if found.severity != "note"]
+    assert found == [("onnx/GroupNormalization/level", "warning")]
