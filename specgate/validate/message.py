@@ -83,7 +83,7 @@ def builds_note(failure: Failure, spec: OperatorSpec, row: str, target: str) -> 
     if failure.allowed:
         message += f", and the page lists {_list(failure.allowed)}"
     page = _page(spec, row)
-    message += f" ({f'by the page {page}' if page else 'by the page'}; builds accept it, and the verdict follows them)"
+    message += f" (required by the page{f' of {page}' if page else ''}; all builds accept it, and so does this verdict)"
     return Finding(
         id=rule_id(spec.dialect.name, spec.name, failure.rule, failure.scope),
         severity="note",

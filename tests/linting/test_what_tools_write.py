@@ -57,7 +57,7 @@ def test_a_descriptor_alone_follows_the_builds(model: Path) -> None:
     verdict = specgate.check(shape_of, "openvino:opset13")
     assert verdict.accepted is True
     assert [(f.id, f.severity, f.fix) for f in verdict.findings] == [("openvino/ShapeOf/data.type", "note", None)]
-    assert "by the page ShapeOf-3; builds accept it" in verdict.findings[0].message
+    assert "by the page of ShapeOf-3; all builds accept it" in verdict.findings[0].message
     assert specgate.check(shape_of, "openvino:opset13", basis="documented").accepted is False
     assert specgate.check(shape_of, "openvino:opset13", basis="observed").findings == ()
     assert main(["check", json.dumps(shape_of), "--target", "openvino:opset13"]) == 0
@@ -160,7 +160,7 @@ def test_what_model_optimizer_wrote_is_a_note(case: str) -> None:
     assert verdict.accepted is True
     assert sorted(f.id.rpartition("/")[2] for f in verdict.findings) == noted
     assert {(f.severity, f.fix, f.basis) for f in verdict.findings} == {("note", None, "documented")}
-    assert all("by the page " in f.message and "builds accept it" in f.message for f in verdict.findings)
+    assert all("by the page of " in f.message and "builds accept it" in f.message for f in verdict.findings)
     assert specgate.check(layer, "openvino:opset13", basis="documented").accepted is False
     assert specgate.minimum(layer).level is not None
 
