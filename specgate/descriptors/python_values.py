@@ -19,20 +19,32 @@ def is_array_value(value: object) -> bool:
     return value.__class__ not in _PLAIN and hasattr(value, "dtype") and hasattr(value, "tolist")
 
 
-def python_values(value: Any, depth: int = _MAX_DEPTH) -> Any:
+def python_values(value: Any) -> Any:
     """Return `value` with array scalars as Python numbers and arrays as lists; the same object where it has none."""
+    return _converted(value, {}, _MAX_DEPTH)
+
+
+def _converted(value: Any, known: dict[int, Any], depth: int) -> Any:
+    """Convert one value. known: by identity what was converted, which a value may hold many times, or hold itself."""
     if value.__class__ in _PLAIN or depth == 0:
         return value
     if is_array_value(value):
         return value.tolist()
-    if isinstance(value, dict):
-        changed = {key: python_values(item, depth - 1) for key, item in value.items()}
-        return value if all(changed[key] is item for key, item in value.items()) else changed
-    if value.__class__ in {list, tuple}:
-        items = [python_values(item, depth - 1) for item in value]
+    is_dict = isinstance(value, dict)
+    if not is_dict and value.__class__ not in {list, tuple}:
+        return value
+    if id(value) in known:
+        return known[id(value)]
+    known[id(value)] = value
+    if is_dict:
+        changed = {key: _converted(item, known, depth - 1) for key, item in value.items()}
+        same = all(changed[key] is item for key, item in value.items())
+        known[id(value)] = value if same else changed
+    else:
+        items = [_converted(item, known, depth - 1) for item in value]
         same = all(new is old for new, old in zip(items, value, strict=True))
-        return value if same else value.__class__(items)
-    return value
+        known[id(value)] = value if same else value.__class__(items)
+    return known[id(value)]
 
 
 def without_arrays(fields: Mapping[str, Any]) -> Mapping[str, Any]:

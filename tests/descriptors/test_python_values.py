@@ -125,3 +125,16 @@ def test_arrays_that_are_not_a_mapping() -> None:
     for arrays in ([ones], ones, None, "X", 3):
         with pytest.raises(specgate.InputError, match="expected arrays by the names of their inputs"):
             specgate.execute(softmax(1, [2, 3]), arrays)  # type: ignore[arg-type]
+
+
+def test_values_that_hold_themselves_or_others_many_times_end() -> None:
+    endless: list[Any] = []
+    endless += [endless, endless, {"again": endless}]
+    assert python_values(endless) is endless
+    shared: Any = [np.int64(1)]
+    for _ in range(60):
+        shared = [shared, shared]
+    found = python_values(shared)
+    for _ in range(60):
+        found = found[0]
+    assert found == [1]
