@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import Descriptor, TensorDesc, is_record, whole_numbers
 from specgate.generate.edits import changed, deepened, put, reranked, resized, retyped
-from specgate.generate.emptied import dimensions_of, emptied
 from specgate.generate.picks import one_of
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class Mutator:
         self._names = type_names(spec)
         self._moves: list[Callable[[Descriptor], Descriptor]] = [
             self._resize, self._resize, self.retyped, self.retyped, self._deepen, self._value, self._leave_out,
-            self._graft, self._empty,
+            self._graft,
         ]  # fmt: skip
         if any("tensor.strides" in form.require.needs for form in spec.dialect.tensor_rules):
             self._moves += [self._lay_out, self._lay_out]
@@ -97,13 +96,6 @@ class Mutator:
             if tensor is first or (group != "one" and same):
                 made[place] = resized(tensor, axis, new)
         return put(descriptor, made)
-
-    def _empty(self, descriptor: Descriptor) -> Descriptor:
-        """Size 0 for one dimension, and for others of the same size."""
-        dimensions = dimensions_of(descriptor)
-        if not dimensions:
-            return descriptor
-        return self._any(list(emptied(descriptor, self.spec, *self._any(dimensions))))  # type: ignore[no-any-return]
 
     def retyped(self, descriptor: Descriptor) -> Descriptor:
         """Return the descriptor with another type: in one tensor, in all of the same one, or with its name."""

@@ -119,7 +119,9 @@ def of_layout(name: str, tensor: TensorDesc, context: Context) -> Any:
     """Compute a function that a dialect registers: unknown where a size or the type is, broken where it says so."""
     function = LAYOUT_FUNCTIONS[name]
     bits = _bits(tensor, context) if function.needs_bits else 0
-    if bits is UNKNOWN or _elements(tensor, context) is UNKNOWN:
+    if bits is UNKNOWN or tensor.sizes is None:
+        return UNKNOWN
+    if not all(isinstance(each, int) for each in (*tensor.sizes, *(tensor.strides or ()))):
         return UNKNOWN
     try:
         return function.compute(bits, tensor.sizes, tensor.strides)

@@ -53,7 +53,7 @@ def test_verdicts_of_several_files_name_the_file(tmp_path: Path, capsys: pytest.
 
 @pytest.mark.parametrize("command", ["lint", "check", "minimum"])
 def test_an_ir_with_a_mark_and_another_suffix(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
-    plain, marked = tmp_path / "plain" / "net.ir", tmp_path / "marked" / "net.ir"
+    plain, marked = tmp_path / "without" / "net.ir", tmp_path / "bearing" / "net.ir"  # lines are wrapped alike
     for path in (plain, marked):
         path.parent.mkdir()
     plain.write_bytes(IR.read_bytes())
@@ -61,7 +61,8 @@ def test_an_ir_with_a_mark_and_another_suffix(tmp_path: Path, capsys: pytest.Cap
     answers = []
     for path in (plain, marked):
         code = main([command, str(path), *([] if command == "minimum" else ["-t", "openvino:opset16"])])
-        answers.append((code, capsys.readouterr().out.replace(str(path), "FILE")))
+        out = "".join(capsys.readouterr().out.split())  # the path decides where lines are wrapped
+        answers.append((code, out.replace(str(path), "FILE")))
     assert answers[0] == answers[1]
     assert answers[0][0] in {0, 1}
 

@@ -113,7 +113,7 @@ class Ours(list):
     def __init__(self, session="created", provider="DirectML", lowered=(RELU,), creation="created"):
         descriptors = None if lowered is None else tuple(read_dict(one, "directml") for one in lowered)
         super().__init__([SimpleNamespace(operator="Relu", provider=provider, creation=creation, lowered=descriptors)])
-        self.session = session
+        self.session = self.unoptimised = session
 
 
 def judged(ours):

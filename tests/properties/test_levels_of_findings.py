@@ -31,7 +31,8 @@ def says_so(finding: Finding, accepting: list[str], table: Dialect, level: str) 
         assert f"; accepted by {table.level_set(accepting)}" in finding.message
     if f"no {table.level_word} takes it" in finding.message:
         assert not accepting
-    proposed = [at for at in table.levels if f"use {table.label(at)}" in (finding.fix or "").split(" or ")]
+    ways = (finding.fix or "").replace("use a target of ", "use ").split(" or ")
+    proposed = [at for at in table.levels if f"use {table.label(at)}" in ways]
     later = [at for at in accepting if table.position[at] > table.position[level]]
     assert proposed == later[:1] or (not proposed and finding.id.endswith("/device-capability"))
 

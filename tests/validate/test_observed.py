@@ -208,7 +208,7 @@ def test_every_function_rejects_other_bases(one_hot, basis: Any) -> None:
         ):
             call()
     for what in (one_hot, model):
-        with pytest.raises(specgate.InputError, match=r"^expected the basis documented or observed, found [^\x1b]*$"):
+        with pytest.raises(specgate.InputError, match=r"^expected the basis [^\x1b]*, found [^\x1b]*$"):
             specgate.execute(what, {}, basis=basis)
 
 

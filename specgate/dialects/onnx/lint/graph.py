@@ -357,7 +357,8 @@ class _Walker:
             given = node.outputs[index : None if info.type == "tensor[]" else index + 1]
             if not info.optional and not any(given):
                 message = f"gives no name to the output {info.name}, which {unit.operator} always has"
-                self.findings.append(finding("output-required", "error", message, _place(unit.location)))
+                fix = f"give the output {info.name} a name"
+                self.findings.append(finding("output-required", "error", message, _place(unit.location), fix=fix))
                 return False
         return True
 
