@@ -117,11 +117,12 @@ class Finding:
 
 
 class _Reasons:
-    """The slot for what finds the reasons of a verdict that was made without them."""
+    """The slots for what finds the reasons of a verdict made without them, and whether an open one has notes."""
 
-    __slots__ = ("_reasons",)
+    __slots__ = ("_reasons", "may_note")
 
     _reasons: Callable[[], Verdict]
+    may_note: bool
 
 
 @slotted(frozen=True)
@@ -153,13 +154,17 @@ class Verdict(_Reasons):
         reasons: Callable[[], Verdict],
         *,
         accepted: bool | None = False,
+        may_note: bool = False,
     ) -> Verdict:
-        """Return one that is not accepted, with the findings that the verdict of `reasons` has, when they are read."""
+        """Return one that is not accepted, with the findings that the verdict of `reasons` has, when they are read.
+
+        may_note: of an undecided one, that notes may be among its findings; nothing else can be.
+        """
         verdict = object.__new__(cls)
         values = {"accepted": accepted, "target": target, "operator": operator, "basis": basis, "notes": ()}
-        if accepted is None:
+        if accepted is None and not may_note:
             values["findings"] = ()  # what is certain would make it a rejection
-        for name, value in (values | {"_reasons": reasons}).items():
+        for name, value in (values | {"_reasons": reasons, "may_note": may_note}).items():
             object.__setattr__(verdict, name, value)
         return verdict
 

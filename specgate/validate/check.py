@@ -32,7 +32,7 @@ WORTH: Final = 24
 _asked: dict[tuple[str, str, str, Basis, str | None], int] = {}
 _fast: dict[tuple[str, str, str, Basis, str | None], Callable[[Mapping[str, Any]], bool]] = {}
 _shared: dict[tuple[Any, ...], Callable[[Mapping[str, Any]], bool]] = {}
-_accepted: dict[tuple[str, str, Basis, str], Verdict] = {}
+_accepted: dict[tuple[str, str, Basis, str, str], Verdict] = {}
 
 
 @on_change
@@ -65,21 +65,20 @@ def check_at(
     accepted = accepts(descriptor, level, basis, by)
     if not accepted:
         return _unread(accepted, descriptor, level, basis, by, device)
-    if basis == "both" and _rejected_by_page(descriptor, judged_at, by):
-        return _explained(descriptor, level, basis, by, device)
-    key = (descriptor.dialect, descriptor.operator, basis, level)
+    key = (descriptor.dialect, descriptor.operator, basis, level, judged_at)
     verdict = _accepted.get(key)
     if verdict is None:
-        target = f"{descriptor.dialect}:{level}"
-        verdict = Verdict(accepted=True, target=target, operator=descriptor.operator, basis=basis)
-        _accepted[key] = verdict
+        verdict = Verdict(True, f"{descriptor.dialect}:{level}", descriptor.operator, basis)
+        if not _follows_builds(descriptor, judged_at, basis):
+            _accepted[key] = verdict
+        elif accepts(descriptor, judged_at, "documented", by) is False:
+            return _explained(descriptor, level, basis, by, device)
     return _judged_for(verdict, descriptor, level, device, by)
 
 
-def _rejected_by_page(descriptor: Descriptor, level: str, by: str | None) -> bool:
-    """Return whether the page rejects what the default verdict accepts, because every build does otherwise."""
-    spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
-    return spec.follows_builds(level) and accepts(descriptor, level, "documented", by) is False
+def _follows_builds(descriptor: Descriptor, level: str, basis: Basis) -> bool:
+    """Return whether the verdict may differ from the page's because every build does otherwise: notes say so."""
+    return basis == "both" and load_dialect(descriptor.dialect).operator(descriptor.operator).follows_builds(level)
 
 
 def _judged_for(
@@ -104,7 +103,8 @@ def _unread(
     """Return a rejection, or that it is undecided, which is explained when its findings are read."""
     target = f"{descriptor.dialect}:{level}"
     reasons = partial(_explained, descriptor, level, basis, by, device)
-    return Verdict.unread(target, descriptor.operator, basis, reasons, accepted=accepted)
+    may_note = accepted is None and _follows_builds(descriptor, descriptor.version or level, basis)
+    return Verdict.unread(target, descriptor.operator, basis, reasons, accepted=accepted, may_note=may_note)
 
 
 def _explained(
@@ -127,8 +127,6 @@ def accepts(
     judged_at = level if descriptor.version is None else descriptor.version
     if descriptor.layout is not None and descriptor.layout != judged_at:
         descriptor = _as_read_at(descriptor, judged_at)
-    if descriptor.version is not None and not _is_written(descriptor):
-        return False
     if descriptor.plain and (judged_at == level or _below(descriptor, level)):
         check = _checker((descriptor.dialect, descriptor.operator, judged_at, basis, by))
         if check is not None:
@@ -138,16 +136,12 @@ def accepts(
     return answer(descriptor, level, basis, by, facts)
 
 
-def _is_written(descriptor: Descriptor) -> bool:
-    return load_dialect(descriptor.dialect).operator(descriptor.operator).is_written_for(descriptor.version)
-
-
 def _checker(key: tuple[str, str, str, Basis, str | None]) -> Callable[[Mapping[str, Any]], bool] | None:
     """Return the compiled function of (dialect, operator, level, basis, by), None where it is not asked for often."""
     fast = _fast.get(key)
     if fast is None:
         asked = _asked[key] = _asked.get(key, 0) + 1
-        if asked > WORTH:
+        if asked > WORTH and load_dialect(key[0]).operator(key[1]).is_written_for(key[2]):
             fast = _fast[key] = _compile(*key)
     return fast
 
@@ -237,7 +231,10 @@ def spelt_for(verdict: Verdict, target: str) -> Verdict:
         )
 
     if not verdict.accepted:
-        return Verdict.unread(target, verdict.operator, verdict.basis, spelt, accepted=verdict.accepted)
+        may_note = getattr(verdict, "may_note", True)  # one that was made with its findings has them already
+        return Verdict.unread(
+            target, verdict.operator, verdict.basis, spelt, accepted=verdict.accepted, may_note=may_note
+        )
     return spelt()
 
 

@@ -51,7 +51,7 @@ def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, fac
     expect_basis(basis)
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     judged_at, late, missing = _placed(descriptor, spec, level)
-    if late or missing:
+    if late or missing or not spec.is_written_for(descriptor.version):
         return False
     facts, decided = facts or Facts(), True
     for said in spec.sides_at(judged_at, basis, by).values():

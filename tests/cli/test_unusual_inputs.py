@@ -51,11 +51,7 @@ def test_verdicts_of_several_files_name_the_file(tmp_path: Path, capsys: pytest.
     assert [line.split("  ")[-1] for line in lines] == [f"{file}: [{at}]" for file in files for at in (0, 1)]
 
 
-#: An undecided verdict that was kept is printed with its notes, the first one without them.
-_KEPT = pytest.mark.xfail(strict=False, reason="notes of an undecided verdict depend on what was checked before")
-
-
-@pytest.mark.parametrize("command", ["lint", pytest.param("check", marks=_KEPT), "minimum"])
+@pytest.mark.parametrize("command", ["lint", "check", "minimum"])
 def test_an_ir_with_a_mark_and_another_suffix(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     plain, marked = tmp_path / "without" / "net.ir", tmp_path / "bearing" / "net.ir"  # lines are wrapped alike
     for path in (plain, marked):
