@@ -12,6 +12,7 @@ from specgate.rules.parse import parse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from specgate.rules.language import Scope
     from specgate.spec.yamlio import Keys
 
     Problem = tuple[Keys, str]
@@ -68,24 +69,33 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
     from specgate.dialects.onnx.lint.references import RULES
     from specgate.placement.lowering.checks import check_of
     from specgate.placement.lowering.expressions import FormError
-    from specgate.placement.lowering.schema import schema_from
 
     found = type_problems({"types": list(content.get("types", {}))})
     names = [name for name in content.get("models", {}) if name not in RULES]
     found += [(("models", name), f"no rule of a whole model is called {name!r:.60}") for name in names]
-    for name, entry in content["operators"].items():
-        place = ("operators", name)
-        schema = schema_from(name, None)
-        if schema is None:
-            found.append((place, f"unknown operator {name!r:.60}"))
-            continue
-        found += _unknown_rules(name, place, entry, ("takes", "asks"))
+    for place, entry, scope in _operators(content, ("takes", "asks"), found):
         try:
             for check, what in entry.get("refuses", {}).items():
-                check_of(check, what, schema.scope)
+                check_of(check, what, scope)
         except FormError as error:
             found.append(((*place, "refuses"), str(error)))
     return found
+
+
+def _operators(
+    content: Mapping[str, Any], keys: Sequence[str], problems: list[Problem]
+) -> Iterator[tuple[Keys, Mapping[str, Any], Scope]]:
+    """Yield each known operator's place, entry and names; add unknown operators, and rules in lists, to `problems`."""
+    from specgate.placement.lowering.schema import schema_from
+
+    for name, entry in content["operators"].items():
+        place: Keys = ("operators", name)
+        schema = schema_from(name, None)
+        if schema is None:
+            problems.append((place, f"unknown operator {name!r:.60}"))
+            continue
+        problems += _unknown_rules(name, place, entry, keys)
+        yield place, entry, schema.scope
 
 
 def _unknown_rules(operator: str, place: Keys, entry: Mapping[str, Any], keys: Sequence[str]) -> Iterator[Problem]:
@@ -105,22 +115,15 @@ def runs_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return which rules and fields in ``runs.yaml`` the dialect of the models does not have."""
     from specgate.placement.lowering.checks import scope_of
     from specgate.placement.lowering.expressions import FormError, rule_of
-    from specgate.placement.lowering.schema import schema_from
 
     found: list[Problem] = []
-    for name, entry in content["operators"].items():
-        place = ("operators", name)
-        schema = schema_from(name, None)
-        if schema is None:
-            found.append((place, f"unknown operator {name!r:.60}"))
-            continue
-        found += _unknown_rules(name, place, entry, ("runs", "fails"))
+    for place, entry, scope in _operators(content, ("runs", "fails"), found):
         for key in ("runs", "fails"):
             for rule in entry.get(key, ()):
                 if isinstance(rule, str) or "when" not in rule:
                     continue
                 try:
-                    rule_of(rule["when"], scope_of(rule, schema.scope), "truth")
+                    rule_of(rule["when"], scope_of(rule, scope), "truth")
                 except FormError as error:
                     found.append(((*place, key), str(error)))
     return found

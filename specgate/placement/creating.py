@@ -6,7 +6,7 @@ with the session where all inputs that it wants as constants are, and the sizes 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from specgate.dialects.onnx.lint.types import attribute_of
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS
@@ -18,7 +18,7 @@ from specgate.validate.check import check_at
 from specgate.validate.memo import Memo, key_of, keys_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.placement.assigning import Assigned
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     Outlined = tuple[str, tuple[Descriptor, ...], tuple[Finding, ...]]
 
 __all__ = ["Creator"]
+
+Answer = TypeVar("Answer")
 
 _MADE: Final[Memo[Made]] = Memo()
 _OUTLINED: Final[Memo[Outlined]] = Memo()
@@ -149,10 +151,15 @@ class Creator:
         made = self._known.get(key)
         if made is None:
             late = self._late(one)
-            made = self._known[key] = ("deferred", late, None, ()) if late else self._made(node)
+            made = self._known[key] = (
+                ("deferred", late, None, ()) if late else self._remembered(_MADE, node, self._lowered)
+            )
         return made
 
-    def _made(self, node: Node) -> Made:
+    def _remembered(
+        self, answers: Memo[Answer], node: Node, make: Callable[[Node, Mapping[str, Any]], Answer]
+    ) -> Answer:
+        """Return what `make` says of a node and its attributes, once for equal nodes of all models."""
         attributes = {name: attribute_of(held) for name, held in node.proto.attributes.items()}
         target = self.runtime.release, self.runtime.level, self.device
 
@@ -160,7 +167,7 @@ class Creator:
             ends = key_of(node.inputs, _MOST_ELEMENTS), key_of(node.outputs)
             return target, node.operator, node.opset, ends, keys_of(attributes.items())
 
-        return _MADE.of(key, lambda: self._lowered(node, attributes))
+        return answers.of(key, lambda: make(node, attributes))
 
     def _lowered(self, node: Node, attributes: Mapping[str, Any]) -> Made:
         from specgate.placement import lower as lowering
@@ -181,15 +188,7 @@ class Creator:
         """Return why a kernel cannot be made at the first run, "" where it may be, with what is known of it."""
         known = self._outlines.get(node.alike)
         if known is None:
-            attributes = {name: attribute_of(held) for name, held in node.proto.attributes.items()}
-            target = self.runtime.release, self.runtime.level, self.device
-
-            def key() -> Hashable:
-                ends = key_of(node.inputs, _MOST_ELEMENTS), key_of(node.outputs)
-                return target, node.operator, node.opset, ends, keys_of(attributes.items())
-
-            known = _OUTLINED.of(key, lambda: self._outline(node, attributes))
-            self._outlines[node.alike] = known
+            known = self._outlines[node.alike] = self._remembered(_OUTLINED, node, self._outline)
         return known
 
     def _outline(self, node: Node, attributes: Mapping[str, Any]) -> Outlined:
