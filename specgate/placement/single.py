@@ -87,9 +87,7 @@ def _graph_of(descriptor: Descriptor, target: Target) -> Graph:
         outputs=[_info(name, tensors[name]) for name in outputs if name],
         initializers=initializers,
     )
-    imports = {"": int(target.level)} | ({domain: int(descriptor.version or 1)} if domain else {})
-    if not domain:
-        imports[""] = int(descriptor.version or target.level)
+    imports = {"": int(target.level), domain: int(descriptor.version or target.level)}
     model = OnnxModel(
         ir_version=target.ir_version, graph=body, opset_imports=imports, stated_imports=[*imports.items()]
     )

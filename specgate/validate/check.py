@@ -167,9 +167,7 @@ def check_for(
 
     For a release of a runtime it says what this release does.
     """
-    if target.runtime is not None:
-        return _runtime_verdict(descriptor, target, basis, device)
-    if "." not in descriptor.operator:  # of the dialect's own domain, as nearly all are
+    if target.runtime is None and "." not in descriptor.operator:  # of the dialect's own domain, as nearly all are
         verdict = check_at(descriptor, target.level, basis, target.by, device)
         if target.family is None:
             verdict = refusals_noted(verdict, descriptor, target.level)
@@ -187,18 +185,10 @@ def check_for(
         from specgate.validate.judge import domainless  # few targets are that old
 
         return domainless(descriptor, target, basis, device)
-    return spelt_for(check_at(descriptor, version, basis, target.by, device), str(target))
+    if target.runtime is None:
+        return spelt_for(check_at(descriptor, version, basis, target.by, device), str(target))
+    from specgate.dialects import package  # a runtime is asked about whole models, most of the time
 
-
-def _runtime_verdict(descriptor: Descriptor, target: Target, basis: Basis, device: frozenset[str] | None) -> Verdict:
-    from specgate.dialects import package
-    from specgate.validate.judge import domainless
-
-    domain = descriptor.operator.rpartition(".")[0]
-    table = load_dialect(descriptor.dialect)
-    version = table.domain_level(domain, target.level) if domain else target.level
-    if version is None:
-        return domainless(descriptor, target, basis, device)
     page = spelt_for(check_at(descriptor, version, basis, target.by), str(target))
     return package(descriptor.dialect).runtime_verdict(descriptor, version, page, target, device)
 
