@@ -8,14 +8,23 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import reject
+from hypothesis import strategies as st
 
 import specgate
+from specgate.errors import InputError
 from specgate.linting.given import Given
 from specgate.placement.conform.cases import node_cases
 from specgate.placement.conform.graphs import graph_cases
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
+from specgate.testing import descriptors, finding_ids, near_valid
+
+if TYPE_CHECKING:
+    from specgate.descriptors.core import Descriptor
 
 
 def contradiction(model: bytes, target: str) -> str | None:
@@ -36,6 +45,29 @@ def contradiction(model: bytes, target: str) -> str | None:
     if failing - blamed or blamed - failing - refused:
         return f"place: {sorted(failing)} fail; lint: {sorted(map(str, blamed))}"
     return None
+
+
+def installed_session(model: bytes) -> str:
+    """Return whether the installed ONNX Runtime creates a session of a model: "created" or "fails"."""
+    runtime = pytest.importorskip("onnxruntime", reason="ONNX RUNTIME IS NOT ASKED: pip install onnxruntime")
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except Exception:
+        return "fails"
+    return "created"
+
+
+def drawn_node(data: st.DataObject, operator: str, level: str) -> Descriptor:
+    """Draw a valid descriptor, or one that breaks one rule."""
+    try:
+        if data.draw(st.booleans()):
+            return data.draw(descriptors("onnx", operator, level))
+        breaks = data.draw(st.sampled_from(finding_ids("onnx", operator, level)))
+        return data.draw(near_valid("onnx", operator, level, breaks=breaks)).descriptor
+    except InputError:
+        reject()
 
 
 def main(arguments: list[str]) -> int:

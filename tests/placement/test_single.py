@@ -7,12 +7,11 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import specgate
-from specgate.errors import InputError
 from specgate.generate.cases import cases_of
 from specgate.linting.given import Given
 from specgate.placement.conform.cases import levels, one_node
 from specgate.spec.tables import dialect
-from specgate.testing import descriptors, finding_ids, near_valid
+from tests.placement.agreement import drawn_node
 
 CPU = "onnxruntime:1.32.0"
 NEWEST = 28
@@ -54,14 +53,7 @@ def test_check_agrees_with_place(operator: str, data: st.DataObject) -> None:
     newest = levels(operator, NEWEST)[-1]
     if newest not in {case.level for case in cases_of("onnx", operator)}:
         reject()
-    try:
-        if data.draw(st.booleans()):
-            made = data.draw(descriptors("onnx", operator, newest))
-        else:
-            breaks = data.draw(st.sampled_from(finding_ids("onnx", operator, newest)))
-            made = data.draw(near_valid("onnx", operator, newest, breaks=breaks)).descriptor
-    except InputError:
-        reject()
+    made = drawn_node(data, operator, newest)
     asked = one_node(made, newest, NEWEST)
     if asked is None or any(type(value).__name__ == "GraphDesc" for value in made.fields.values()):
         reject()
