@@ -102,6 +102,11 @@ class Finding:
     edits: tuple[Edit, ...] = field(default=(), compare=False, repr=False)
 
     @property
+    def node(self) -> str | None:
+        """The node that it is about, None where it is not about one."""
+        return self.location.node if self.location is not None else None
+
+    @property
     def fixable(self) -> bool:
         return bool(self.edits)
 

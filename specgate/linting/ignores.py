@@ -63,7 +63,7 @@ def _matches(ignore: Ignore, finding: Finding, name: str | None) -> bool:
         return False
     if not _matches_rule(ignore.rule, finding.id):
         return False
-    node = finding.location.node if finding.location else None
+    node = finding.node
     if ignore.node is not None and (node is None or not _matches_node(ignore.node, node)):
         return False
     return ignore.path is None or (name is not None and path_matches(ignore.path, name))

@@ -71,7 +71,8 @@ def _report(
             runtime = package(graph.dialect).runtime_findings(graph, target, device, file)
             read = graph if runtime is None else runtime.graph
             _judge(read, target, Judging(read, target, basis, device), report, runtime)
-            runtimes += [] if runtime is None else [runtime]
+            if runtime is not None:
+                runtimes.append(runtime)
     whole = _of_file(graph.findings, runtimes if len(runtimes) == len(report.targets) else [])
     report.findings[:0] = [*whole, *package(graph.dialect).file_findings(graph, own, file)]
     report.findings.extend(unjudged(graph, targets, report))
@@ -121,9 +122,9 @@ def _judge(
     report.findings.extend(judging.versions.changes(report.files[0] if report.files else None))
     if runtime is not None:
         report.findings[start:] = runtime.settle(report.findings[start:])
-        known = runtime.known(report.no_table[without_table:])
-        report.no_table[without_table:] = [node for node in report.no_table[without_table:] if node not in known]
-        report.nodes += len(known)
+        unread = report.no_table[without_table:]
+        report.no_table[without_table:] = unknown = runtime.unknown(unread)
+        report.nodes += len(unread) - len(unknown)
 
 
 def _with_true_levels(findings: list[Finding], *, unclear: bool) -> Iterator[Finding]:
@@ -155,9 +156,8 @@ def _without_echoes(findings: list[Finding], echoes: Sequence[str]) -> Iterator[
     dropped: dict[str | None, tuple[Edit, ...]] = {}
     kept: list[Finding] = []
     for found in findings:
-        node = found.location.node if found.location is not None else None
-        if found.id in echoes and found.location is not None and node in wrong:
-            dropped[node] = dropped.get(node, ()) + found.edits
+        if found.id in echoes and found.location is not None and found.node in wrong:
+            dropped[found.node] = dropped.get(found.node, ()) + found.edits
         else:
             kept.append(found)
     for found in kept:

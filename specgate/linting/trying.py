@@ -95,8 +95,8 @@ def with_tried_edits(path: str, report: Report, lint: Callable[[Edited], Report]
         for found in report.findings
     ]
     if not isinstance(tried, str):
-        causes = {_node(found) for found in report.findings if found.edits and found.severity == "error"}
-        gone = {id(found) for found in echoes if _key(found) not in left and _node(found) not in causes}
+        causes = {found.node for found in report.findings if found.edits and found.severity == "error"}
+        gone = {id(found) for found in echoes if _key(found) not in left and found.node not in causes}
         report.findings = [found for found in report.findings if id(found) not in gone]
     return report
 
@@ -113,10 +113,6 @@ def _may_echo(found: Finding) -> bool:
     )
 
 
-def _node(found: Finding) -> str | None:
-    return found.location.node if found.location is not None else None
-
-
 def _changes(edit: Edit) -> bool:
     return edit.number is not None or edit.text is not None or edit.added is not None
 
@@ -129,5 +125,4 @@ def missing(report: Report, other: Report) -> list[Finding]:
 
 def _key(found: Finding) -> tuple[str, str | None, str | None, str]:
     """Return what a finding is known by when its file has changed; messages may have other numbers then."""
-    node = found.location.node if found.location is not None else None
-    return (found.id, found.target, node, found.where)
+    return (found.id, found.target, found.node, found.where)

@@ -20,13 +20,14 @@ from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from specgate.linting.nodes import Graph
     from specgate.placement.placed import PlacedNode, Placement
     from specgate.targets import Target
     from specgate.verdict import NodeRef
 
-__all__ = ["RuntimeFindings", "findings_of"]
+__all__ = ["RuntimeFindings"]
 
 #: Findings of lint that say of a file what `Placement.refusals` says, too.
 _OF_FILES: Final = ("onnx/model/opset-import", "onnx/model/ir-version")
@@ -48,21 +49,20 @@ class RuntimeFindings:
 
     def settle(self, findings: Sequence[Finding]) -> list[Finding]:
         """Return the findings on nodes with the severities of the release, and what else it refuses."""
-        kept = [found if self._of_release(found) else self._as_warning(found) for found in findings]
-        kept = [replace(found, target=str(self.target)) for found in kept]
-        errors = {(_node(found), found.id) for found in kept if found.severity == "error"}
-        return [*kept, *findings_of(self.placement, errors)]
+        settled = [found if self._of_release(found) else self._as_warning(found) for found in findings]
+        settled = [replace(found, target=str(self.target)) for found in settled]
+        failing = {found.node for found in settled if found.severity == "error"}
+        return [*settled, *_findings_of(self.placement, failing)]
 
     def refuses(self, found: Finding) -> bool:
         """Whether the release loads no model with a finding on the file itself."""
-        ids = {(_node(each), each.id) for each in self.placement.file_findings}
-        placed = self._placed.get(_node(found))
+        placed = self._placed.get(found.node or "")
         without_kernel = found.severity == "error" and placed is not None and placed.fails and not placed.has_kernel
-        return without_kernel or (_node(found), found.id) in ids or self._fails_by(found)
+        return without_kernel or (found.node, found.id) in self._refusing or self._fails_by(found)
 
-    def known(self, nodes: Sequence[NodeRef]) -> list[NodeRef]:
-        """Return those of the nodes without a table whose operator the release has."""
-        return [node for node in nodes if (placed := self._placed.get(node.location.node or "")) and placed.version]
+    def unknown(self, nodes: Sequence[NodeRef]) -> list[NodeRef]:
+        """Return those of the nodes without a table whose operator the release lacks, too."""
+        return [node for node in nodes if not ((at := self._placed.get(node.location.node or "")) and at.version)]
 
     def as_warning(self, found: Finding) -> Finding:
         """Return a finding on the file itself as one that the release passes over."""
@@ -73,13 +73,17 @@ class RuntimeFindings:
         return {node.node: node for node in self.placement.nodes if node.function is None}
 
     @cached_property
+    def _refusing(self) -> set[tuple[str | None, str]]:
+        return {(found.node, found.id) for found in self.placement.file_findings}
+
+    @cached_property
     def _failures(self) -> set[tuple[str, str]]:
         """Of nodes that fail the paths, "" in functions, each with the ids of the findings that say why."""
         failing = (node for node in self.placement.nodes if node.fails)
         return {("" if node.function else node.node, found.id) for node in failing for found in node.findings}
 
     def _fails_by(self, found: Finding) -> bool:
-        node = _node(found)
+        node = found.node or ""
         return ("" if node.startswith("function ") else node, found.id) in self._failures
 
     def _of_release(self, found: Finding) -> bool:
@@ -91,15 +95,14 @@ class RuntimeFindings:
 
     def _said(self, found: Finding) -> str:
         """Return what the release does with a node that ONNX's page forbids."""
-        placed = self._placed.get(_node(found))
+        placed = self._placed.get(found.node or "")
         descriptor = None if placed is None else placed.descriptor
         runs = descriptor is not None and outcome(descriptor, found.id.rpartition("/")[2], self.release) == "runs"
         return f"outside the ONNX specification, but {self._title} {'runs it' if runs else 'does not refuse it'}"
 
 
-def findings_of(placement: Placement, errors: set[tuple[str, str]] | None = None) -> Iterator[Finding]:
-    """Yield the findings of a placement, but for nodes that have an error. errors: by node and rule."""
-    nodes = {node for node, _ in errors or ()}
+def _findings_of(placement: Placement, failing: AbstractSet[str | None]) -> Iterator[Finding]:
+    """Yield the findings of a placement. failing: the nodes of which an error says already why they fail."""
     model = Location(placement.file, None, "model")
     for refusal in placement.own_refusals:
         yield _finding(placement, "session-fails", refusal, model)
@@ -113,16 +116,12 @@ def findings_of(placement: Placement, errors: set[tuple[str, str]] | None = None
             continue
         if rule is not None:
             yield _finding(placement, rule, node.why or "no provider has a kernel for it", at, values, fix)
-        if node.has_kernel and node.creation == "fails" and node.node not in nodes:
+        if node.has_kernel and node.creation == "fails" and node.node not in failing:
             yield _finding(placement, "session-fails", node.created_by, at, values)
         if node.run_fails:
             yield _finding(placement, "session-fails", f"fails at the first run: {node.run_fails}", at, values)
         if node.open:
             yield _finding(placement, "undecided", node.open, at, values)
-
-
-def _node(found: Finding) -> str:
-    return (found.location.node if found.location is not None else None) or ""
 
 
 def _rule(node: PlacedNode) -> str | None:

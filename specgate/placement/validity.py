@@ -110,7 +110,7 @@ def refused_graph(model: OnnxModel, main: Body) -> Iterator[str]:
 
 
 def _place(found: Finding) -> str:
-    return (found.location.node if found.location is not None else None) or "graph"
+    return found.node or "graph"
 
 
 def _only_in_the_runtime(descriptor: Descriptor, release: str) -> bool:

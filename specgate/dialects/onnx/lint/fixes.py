@@ -50,7 +50,7 @@ def _without_unused(model: OnnxModel, found: Finding) -> Iterator[Edit]:
 
 def _without_duplicates(model: OnnxModel, found: Finding) -> Iterator[Edit]:
     """Take out imports that say once more what the first one of their domain says; two versions are left alone."""
-    place = found.location.node if found.location is not None else None
+    place = found.node
     holders: list[tuple[Path, list[tuple[str, int]], str]] = [((), model.stated_imports, "model")]
     for number, function in enumerate(model.functions):
         name = f"function {function.domain}.{function.name}"
@@ -72,7 +72,7 @@ def _without_duplicates(model: OnnxModel, found: Finding) -> Iterator[Edit]:
 
 def _without_unknown(model: OnnxModel, found: Finding) -> Iterator[Edit]:
     """Take out what a graph states of values that no graph of the file has."""
-    place = found.location.node if found.location is not None else None
+    place = found.node
     walked = list(bodies(model))
     meant = [body.graph for body in walked if body.place == place and body.graph is not None]
     path = graph_paths(model).get(id(meant[0])) if len(meant) == 1 else None  # names of nodes may not be their own
