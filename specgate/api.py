@@ -1,7 +1,4 @@
-"""The public API behind `import specgate`: each function imports what it needs when it is called.
-
-Over 300 lines: most of them say what the public functions take and give.
-"""
+"""The public API behind `import specgate`: each function imports what it needs when it is called."""
 
 from __future__ import annotations
 

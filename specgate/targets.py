@@ -1,7 +1,4 @@
-"""Targets: a dialect at a level, by level or by the name of a release, redistributable or runtime that users know.
-
-Over 300 lines: every spelling of a target is read here.
-"""
+"""Targets: a dialect at a level, by level or by the name of a release, redistributable or runtime that users know."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a check answers: findings, verdicts and reports over many nodes. Plain data, no behaviour of any dialect.
-
-Over 300 lines: the classes refer to each other.
-"""
+"""What a check answers: findings, verdicts and reports over many nodes. Plain data, no behaviour of any dialect."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The commands and options, in one place; each command names the module and function that runs it.
-
-Over 300 lines: one place is where to look for an option.
-"""
+"""The commands and options, in one place; each command names the module and function that runs it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What specgate has to know of a dialect beside its tables.
-
-Over 300 lines: one class has all ways in which dialects differ, each with what holds for a dialect without it.
-"""
+"""What specgate has to know of a dialect beside its tables."""
 
 from __future__ import annotations
 

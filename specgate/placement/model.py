@@ -1,7 +1,4 @@
-"""What the files of a runtime may say: pydantic models. Imported only to (re)build its tables.
-
-Over 300 lines: it is the form of one folder, a class for each kind of entry.
-"""
+"""What the files of a runtime may say: pydantic models. Imported only to (re)build its tables."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One dialect at run time: its levels, its types, what holds for every tensor, and its operators. No pydantic.
-
-Over 300 lines: all of it is asked of one object, which caches most answers.
-"""
+"""One dialect at run time: its levels, its types, what holds for every tensor, and its operators. No pydantic."""
 
 from __future__ import annotations
 

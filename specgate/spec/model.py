@@ -1,7 +1,4 @@
-"""What a spec file of an operator or a family may say: pydantic models. Imported only to (re)build a table.
-
-Over 300 lines: one model for each part of a file, with the description of each key.
-"""
+"""What a spec file of an operator or a family may say: pydantic models. Imported only to (re)build a table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One operator's table at run time: its fields, rows and rules over all levels, and resolved for one level and side.
-
-Over 300 lines: what a table says at a level, on either side and on both, is asked of one object.
-"""
+"""One operator's table at run time: its fields, rows and rules over all levels, and resolved for one level and side."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 Nothing here is computed; what follows from it is in `OperatorSpec` and `Dialect`. Nothing else reads the entries by
 their keys, but for what checks files and writes them.
-
-Over 300 lines: a property for each key.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Checks: the compiled fast path, and behind it the explaining path with levels and fixes.
-
-Over 300 lines: the entry points share what was compiled and accepted before.
-"""
+"""Checks: the compiled fast path, and behind it the explaining path with levels and fixes."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 The XML never becomes a tree: expat reports tags, the reader keeps what a layer is made of and skips the rest, and
 every count, length and depth is bounded, so that a hostile file costs an error and neither memory nor time.
-
-Over 300 lines: the parser calls one object back, which holds all that is open.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The registry of kernels: name in the tables -> module of this package that defines the function of that name.
-
-Over 300 lines: it is one list, and what is known of each kernel beside it.
-"""
+"""The registry of kernels: name in the tables -> module of this package that defines the function of that name."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 The encoding is described at https://protobuf.dev/programming-guides/encoding/. A sub-message is a span (begin, end) of
 the file, never a copy, so what is not asked for is seeked over. One message may be several spans: a singular
 message that occurs again is merged into the first, and merging is the same as reading one after the other.
-
-Over 300 lines: the reader is one state, a buffer and its place, that every method moves.
 """
 
 from __future__ import annotations

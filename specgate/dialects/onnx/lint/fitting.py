@@ -27,11 +27,9 @@ def fitted(graph: Graph, target: Target, findings: list[Finding]) -> list[Findin
         return made
     from specgate.placement.casts import registered_fix
 
-    nodes = _descriptors(graph, {found.location.node for found in made if found.location is not None})
+    nodes = _descriptors(graph, {found.node for found in made})
     return [
-        registered_fix(found, held, target.runtime)
-        if found.location is not None and (held := nodes.get(found.location.node)) is not None
-        else found
+        registered_fix(found, held, target.runtime) if (held := nodes.get(found.node)) is not None else found
         for found in made
     ]
 

@@ -1,7 +1,4 @@
-"""ONNX models as units: every node of the graph, its subgraphs and its functions, with the types known there.
-
-Over 300 lines: one walk makes the units, the scopes and what is found on the way, and all of it shares its state.
-"""
+"""ONNX models as units: every node of the graph, its subgraphs and its functions, with the types known there."""
 
 from __future__ import annotations
 
