@@ -63,6 +63,9 @@ def test_parts_of_space_overlap_where_sizes_do_not_divide() -> None:
     assert nan.tolist() == [[[None, 1, 2]]]
     with pytest.raises(InputError, match="sizes"):
         mean_of_parts(line, ints(1, 1))
+    for parts in (mean_of_parts, largest_of_parts):
+        with pytest.raises(InputError, match="whole numbers"):
+            parts(line, np.array([2.0]))
 
 
 def test_patches_hold_all_depths_of_a_place_first() -> None:

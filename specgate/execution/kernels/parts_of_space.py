@@ -70,6 +70,8 @@ def _parts(
 ) -> tuple[tuple[int, ...], list[tuple[tuple[int, ...], tuple[slice, ...]]]]:
     """Return the output's shape, and for each place of it the part that it is of."""
     counts, sizes = output_size.reshape(-1).tolist(), data.shape[2:]
+    if output_size.dtype.kind not in "iu":
+        raise InputError(f"pooling: expected sizes as whole numbers, found {output_size.dtype}")
     if data.ndim < 3 or len(counts) != len(sizes) or min(counts, default=0) < 0:
         raise InputError(f"pooling: expected {len(sizes)} sizes of 0 or more, found {counts!r:.60}")
     shape = (*data.shape[:2], *counts)
