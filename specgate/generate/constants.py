@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import TensorDesc
+from specgate.generate.domains import element_kind
 from specgate.generate.edits import put
 from specgate.generate.mend import mended
 from specgate.generate.seeds import find_operator
@@ -27,7 +28,8 @@ def consistent_constants(
 ) -> Mapping[str, tuple[Any, ...]]:
     """Return elements for the inputs that rules read the elements of: the descriptor's own, or ones that fit.
 
-    Where none are found that fit, they break only rules that are not structural; else they are small numbers.
+    Where none are found that fit, they break only rules that are not structural; else they are small numbers. Inputs
+    of texts are left out.
     """
     own = descriptor.version or level
     spec = find_operator(descriptor.dialect, descriptor.operator, own)
@@ -38,7 +40,12 @@ def consistent_constants(
         return found
     read = _read(resolved)
     inputs = {info.name for info in spec.inputs}
-    open_ones = {n: t for n, t in tensors.items() if n in read & inputs and t.value is None and t.concrete}
+    open_ones = {
+        name: tensor
+        for name, tensor in tensors.items()
+        if name in read & inputs and tensor.value is None and tensor.concrete
+        if element_kind(spec.dialect, tensor.type)[0] != "O"
+    }
     if not open_ones:
         return found
     solved = _solved(descriptor, open_ones, resolved, pick)

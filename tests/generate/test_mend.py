@@ -82,3 +82,12 @@ def test_constants_that_are_given_are_kept() -> None:
     bare = {name: value for name, value in reshape.items() if name == "data"}
     assert consistent_constants(Descriptor("onnx", "Relu", {"X": bare["data"]}), "21", PICK) == {}
     assert isinstance(bare["data"], TensorDesc)
+
+
+def test_no_numbers_are_made_for_texts() -> None:
+    encoded = {
+        "X": tensor("STRING", (2,)),
+        "Y": tensor("FLOAT", (2, 1)),
+        "cats_strings": ["a"],
+    }
+    assert consistent_constants(Descriptor("onnx", "ai.onnx.ml.OneHotEncoder", encoded), "1", PICK) == {}
