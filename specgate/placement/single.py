@@ -92,7 +92,7 @@ def _graph_of(descriptor: Descriptor, target: Target) -> Graph:
         ir_version=target.ir_version, graph=body, opset_imports=imports, stated_imports=[*imports.items()]
     )
     unit = Unit(Location(None, None, f"graph/{_NODE}", descriptor.operator), descriptor.operator, descriptor)
-    source = Source(model, LintSettings(infer=False), scopes={id(body): tensors}, more={id(node): unit})
+    source = Source(model, LintSettings(), scopes={id(body): tensors}, more={id(node): unit})
     return Graph(table.name, [unit], imports, target.ir_version, source=source)
 
 

@@ -35,6 +35,13 @@ def test_what_the_runtime_lacks_is_rejected():
     assert found(of_shape("Relu", (2,), kind="BFLOAT16"))[0] is False, "the CPU has no such kernel"
 
 
+def test_what_a_node_of_a_function_lacks_is_rejected():
+    made = of_shape("RMSNormalization", (2, 3, 4), (3, 4), kind="BFLOAT16", axis=1)
+    made["outputs"] = [{"elem_type": "BFLOAT16", "shape": [2, 3, 4]}]
+    assert specgate.check(made, target="onnx:28").accepted
+    assert found(made) == (False, [("onnxruntime/placement/no-kernel", "error")])
+
+
 def test_what_only_the_page_forbids_is_a_warning():
     clip = of_shape("Clip", (2,), (1,))
     accepted, findings = found(clip, "onnxruntime:1.20.1")
