@@ -160,7 +160,8 @@ def attributes_of(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     """Return the attributes as they were given, odd ones included, by the vendor's names for them."""
     named = spec.fields
     renamed = read_by_page_names(descriptor, spec)
-    fields = {i.vendor_name: descriptor.fields[i.name] for i in spec.attributes if i.name in descriptor.fields}
+    held = descriptor.fields
+    fields = {i.vendor_name: held[i.name] for i in spec.attributes if held.get(i.name) is not None}
     odd = {
         named[o.where].vendor_name if o.where in named else o.where: o.value
         for o in descriptor.oddities

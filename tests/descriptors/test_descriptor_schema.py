@@ -17,6 +17,7 @@ from specgate.cli import main
 from specgate.descriptors.read import write_dict
 from specgate.dialects import SHIPPED, package
 from specgate.errors import InputError
+from specgate.slotted import replace
 from specgate.spec.examples import counterexample
 from specgate.spec.tables import dialect
 from specgate.testing import descriptors
@@ -65,6 +66,16 @@ def test_what_a_level_accepts_is_taken(data) -> None:
     except InputError:  # a number that its field cannot hold
         reject()
     assert problems(name, written) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "operator", "attribute"), [("onnx", "Gemm", "alpha"), ("openvino", "MatMul", "transpose_a")]
+)
+def test_attributes_that_are_not_given_are_not_written(name, operator, attribute) -> None:
+    made = specgate.descriptor(plain(dialect(name).operator(operator)), name)
+    bare = write_dict(replace(made, fields={key: value for key, value in made.fields.items() if key != attribute}))
+    assert write_dict(replace(made, fields={**made.fields, attribute: None})) == bare
+    assert problems(name, bare) == []
 
 
 @pytest.mark.parametrize("name", SHIPPED)
