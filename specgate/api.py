@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.codes import Explanation
-    from specgate.dialects.base import DialectPackage
+    from specgate.dialects.protocols import Reader
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
     from specgate.linting.minimum import ModelMinimum
@@ -111,12 +111,14 @@ def _descriptor(data: Any, dialect: str | None) -> Descriptor:
         from specgate.descriptors.files import read_one
 
         return read_one(os.fspath(data), dialect)
-    from specgate.dialects import packages
+    from specgate.dialects import implementing
+    from specgate.dialects.protocols import LibraryObjects
 
-    for one in packages():
-        if (made := one.descriptor_of(data)) is not None:
-            return made
-    known = " or ".join(["a dict, Descriptor, path", *(one.node_class for one in packages() if one.node_class)])
+    owners = list(implementing(LibraryObjects))
+    for owner in owners:
+        if (read := owner.descriptor_of(data)) is not None:
+            return read
+    known = " or ".join(["a dict, Descriptor, path", *(owner.node_class for owner in owners)])
     raise InputError(f"expected a descriptor as {known}, found {type(data).__name__}")
 
 
@@ -156,11 +158,8 @@ def execute(
     owner = _model_owner(descriptor)
     if owner is not None and isinstance(descriptor, str | os.PathLike):
         goal = parse_target(target, owner.name) if isinstance(target, str) else target
-        told, done = on_note or (lambda _: None), on_node or (lambda _done, _all: None)
         path = os.fspath(descriptor)
-        return _noted(
-            owner.run_model(path, arrays, goal, budget=budget, on_note=told, on_node=done, basis=basis), on_note
-        )
+        return _noted(_run_model(owner, path, arrays, goal, budget, on_note, on_node, basis), on_note)
     made = _descriptor(descriptor, None if target is None else _dialect(target))
     goal = None if target is None else target if isinstance(target, Target) else parse_target(target, made.dialect)
     if goal is not None and made.dialect != goal.dialect:
@@ -170,6 +169,35 @@ def execute(
     if level is None:
         raise InputError(f"{spec.name} does not exist at {goal}")
     return _noted(execute_at(made, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None), on_note)
+
+
+def _run_model(
+    owner: Reader,
+    path: str,
+    arrays: Mapping[str, Any],
+    target: Target | None,
+    budget: Budget,
+    on_note: Callable[[str], object] | None,
+    on_node: Callable[[int, int], object] | None,
+    basis: Basis,
+) -> Outputs:
+    """Execute a model file, with the nodes of a runtime's release as this computes them."""
+    from specgate.dialects import capability
+    from specgate.dialects.protocols import Runnable
+    from specgate.runtimes import runtime_of
+
+    model = capability(owner, Runnable, path)
+    runtime = None if target is None else runtime_of(target)
+    executor = None
+    if target is not None and runtime is not None and target.dialect == owner.name:
+        executor = runtime.executor(path, target, on_note or (lambda _: None))
+    outputs = model.run_model(
+        path, arrays, target, budget=budget, on_node=on_node or (lambda _done, _all: None), basis=basis,
+        evaluate=None if executor is None else executor.evaluate,
+    )  # fmt: skip
+    if executor is not None:
+        executor.report()
+    return outputs
 
 
 def _noted(outputs: Outputs, on_note: Callable[[str], object] | None) -> Outputs:
@@ -244,15 +272,15 @@ def minimum(
     return find_minimum(_descriptor(descriptor, dialect), basis)
 
 
-def _model_owner(what: Any) -> DialectPackage | None:
+def _model_owner(what: Any) -> Reader | None:
     """Return the dialect of a whole model: a path or an object of a vendor's library; None for a descriptor."""
     if isinstance(what, (Descriptor, dict)):  # a union would be made anew each time
         return None
-    from specgate.dialects import model_owner, packages
+    from specgate.dialects import model_owner, owner_of_object
 
     if isinstance(what, str | os.PathLike):
         return model_owner(os.fspath(what))
-    return next((one for one in packages() if one.is_model(what)), None)
+    return owner_of_object(what)
 
 
 def support(dialect: str, operator: str) -> dict[str, Any]:

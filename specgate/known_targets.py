@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.dialects import dialect_names, package
+from specgate.dialects import dialect_names
+from specgate.runtimes import runtimes
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def known_targets(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
             rows.append({"target": f"{name}:{level}", "name": level, "kind": table.level_word, "level": level, **info})
         rows.extend({"target": f"{name}:{entry['name']}", **entry} for entry in table.environments)
         rows.extend(_of_implementations(table))
-        rows.extend(package(name).runtime_rows())
+        rows.extend(row for each in runtimes(name) for row in each.releases())
     return rows
 
 

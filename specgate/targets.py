@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
-from specgate.dialects import dialect_names, is_dialect, package
+from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import InputError
+from specgate.runtimes import runtimes
 from specgate.slotted import replace, slotted
 from specgate.spec.tables import dialect, on_change
 
@@ -144,8 +145,8 @@ def _implementation(family: str, wanted: str) -> Target | None:
                     f"{' and '.join(known)}; for others: {table.name}:RELEASE"
                 )
             return replace(found, by=name if found.by is None else f"{found.by}+{name}", family=family)
-    found_runtimes = (package(name).runtime_target(family, wanted) for name in dialect_names())
-    return next((target for target in found_runtimes if target is not None), None)
+    targets = (runtime.target(family, wanted) for runtime in runtimes())
+    return next((target for target in targets if target is not None), None)
 
 
 def _only_one(text: str, wanted: str) -> Target:
@@ -198,11 +199,10 @@ def _unknown(table: Dialect, wanted: str, text: str) -> Target:
 
 def _refuse_abbreviation(name: str, wanted: str) -> None:
     """Raise InputError for a name that abbreviates others, such as ``dml``, with the targets that it may mean."""
-    from specgate.dialects import packages
     from specgate.near_names import abbreviated  # few names are wrong
 
-    runtimes = {str(row["target"]).partition(":")[0] for one in packages() for row in one.runtime_rows()}
-    near = abbreviated(name, [*dialect_names(), *sorted(runtimes, key=lambda each: (len(each), each))])
+    families = {str(row["target"]).partition(":")[0] for runtime in runtimes() for row in runtime.releases()}
+    near = abbreviated(name, [*dialect_names(), *sorted(families, key=lambda each: (len(each), each))])
     if near:
         meant = " or ".join(f"{each}:{_near_level(each, wanted):.40}" for each in near[:_LISTED])
         raise InputError(f"unknown dialect {name!r:.60}; did you mean {meant}?")

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specgate.dialects import importers, package
+from specgate.dialects import implementing, package
+from specgate.dialects.protocols import Importer
 from specgate.errors import InputError
 from specgate.placement.registrations import RUNTIME
 
@@ -26,8 +27,9 @@ def import_tables(arguments: argparse.Namespace) -> int:
     if arguments.wheel is not None:
         raise InputError(f"--wheel is for {RUNTIME} alone")
     owner = package(arguments.dialect)
-    if not owner.has_importer:
-        raise InputError(f"{owner.name} has no importer; these have one: {', '.join([*importers(), RUNTIME])}")
+    if not isinstance(owner, Importer):
+        known = [*(each.name for each in implementing(Importer)), RUNTIME]
+        raise InputError(f"{owner.name} has no importer; these have one: {', '.join(known)}")
     if arguments.check:
         if arguments.operator:
             raise InputError("--check compares all tables; --operator is for what is written")

@@ -6,7 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from specgate.cli.common import text_table
-from specgate.dialects import package, packages
+from specgate.dialects import capability, implementing
+from specgate.dialects.protocols import Builds
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ def install(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.release:
         raise InputError("--release is for runtimes; builds of a dialect are chosen with --levels")
-    owner = package(arguments.dialect)
-    owner.install(arguments.levels, system=arguments.system, values=arguments.values, progress=_say)
+    capability(arguments.dialect, Builds).install(
+        arguments.levels, system=arguments.system, values=arguments.values, progress=_say
+    )
     return 0
 
 
@@ -35,7 +37,7 @@ def listed(_arguments: argparse.Namespace) -> int:
     """Print every known build: installed, or the command that installs it; and whether it computes values here."""
     from specgate.placement.oracle import listed as runtimes
 
-    rows = [list(row) for one in packages() for row in one.builds()]
+    rows = [list(row) for each in implementing(Builds) for row in each.builds()]
     sys.stdout.write(text_table([*rows, *runtimes.rows()]))
     return 0
 
@@ -44,7 +46,7 @@ def record(arguments: argparse.Namespace) -> int:
     """Write what a build computes for drawn cases to a file."""
     if arguments.cases < 1:
         raise InputError(f"expected --cases of at least 1, found {arguments.cases}")
-    package(arguments.dialect).record(
+    capability(arguments.dialect, Builds).record(
         arguments.level,
         arguments.operator,
         arguments.to,

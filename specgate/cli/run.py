@@ -15,7 +15,8 @@ from specgate.cli.progress import progress
 from specgate.descriptors.files import loaded, one_of, placed
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import in_lines
-from specgate.dialects import document_package, model_owner, package
+from specgate.dialects import capability, document_package, model_owner
+from specgate.dialects.protocols import ModelFormat, Runnable
 from specgate.errors import Error, InputError
 from specgate.files import refuse_replaced, refuse_shared
 from specgate.linting.given import TEXT, argument, standard_input
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
-    from specgate.dialects.base import DialectPackage
+    from specgate.dialects.protocols import Documents
     from specgate.linting.given import Given
     from specgate.targets import Target
 
@@ -47,7 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_replaced(files, [arguments.file, *(path for _, path in map(_named, arguments.input))])
     target = parse_target(arguments.target) if arguments.target else None
     given = standard_input() if arguments.file == "-" else argument(arguments.file)
-    owner = model_owner(arguments.file) if given is None else package(given.kind) if given.kind != TEXT else None
+    owner = model_owner(arguments.file) if given is None else None
+    if given is not None and given.kind != TEXT:
+        owner = capability(given.kind, ModelFormat)
     if owner is not None:
         with _as_file(arguments.file, given, (*owner.suffixes, "")[0]) as file:
             if arguments.compare:
@@ -61,9 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
     name = arguments.file if given is None else given.name
     text = read_text_file(name) if given is None else given.text()
     document = loaded(text, name) if in_lines(text, name) is None else None
-    owner = document_package(document, target.dialect if target else None)
-    if owner is not None:
-        return _document(owner, arguments, document, name, target, wanted)
+    documents = document_package(document, target.dialect if target else None)
+    if documents is not None:
+        return _document(documents, arguments, document, name, target, wanted)
     descriptor = one_of(placed(text, name, target.dialect if target else None), name)
     try:
         outputs = _executed(descriptor, inputs, target, arguments)
@@ -96,7 +99,7 @@ def _write_note(line: str) -> None:
 
 
 def _compared(
-    owner: DialectPackage,
+    owner: ModelFormat,
     file: str,
     inputs: Mapping[str, NDArray[Any]],
     target: Target | None,
@@ -108,7 +111,7 @@ def _compared(
 
     budget = budget_of(arguments.max_bytes, arguments.max_seconds)
     with progress("comparing") as told:
-        found = owner.compare_model(
+        found = capability(owner, Runnable, file).compare_model(
             file, inputs, arguments.compare, target, budget=budget,
             on_node=lambda done, total: told(done, total, "comparing"),
         )  # fmt: skip
@@ -134,7 +137,7 @@ def _as_file(path: str, given: Given | None, suffix: str) -> Iterator[str]:
 
 
 def _document(
-    owner: DialectPackage,
+    owner: Documents,
     arguments: argparse.Namespace,
     document: Any,
     name: str,

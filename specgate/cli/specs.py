@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from specgate.cli.common import as_json
-from specgate.dialects import dialect_names
-from specgate.dialects import package as dialect_package
+from specgate.dialects import capability, dialect_names
+from specgate.dialects.protocols import Exporter
 from specgate.errors import InputError
 from specgate.placement.registrations import RUNTIME
 from specgate.spec.dialect_spec import Dialect
@@ -104,7 +104,7 @@ def schema(arguments: argparse.Namespace) -> int:
     if arguments.kind == "descriptor":
         if arguments.dialect is None:
             raise InputError(f"expected --dialect, one of {', '.join(dialect_names())}")
-        sys.stdout.write(as_json(dialect_package(arguments.dialect).descriptor_schema()))
+        sys.stdout.write(as_json(capability(arguments.dialect, Exporter).descriptor_schema()))
         return 0
     from specgate.linting.config_model import ConfigFile
     from specgate.spec import dialect_model, model

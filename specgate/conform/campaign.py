@@ -13,6 +13,7 @@ from specgate.conform.shrink import size_of
 from specgate.conform.work import ClassKey, Counts, Example, Shard, close_oracles, run_shard, shrink_example
 from specgate.descriptors.read import write_dict
 from specgate.dialects import package
+from specgate.dialects.protocols import Backend
 from specgate.errors import InputError
 from specgate.generate.cases import reproduce
 from specgate.spec.tables import dialect as tables
@@ -112,7 +113,11 @@ def _pieces(plan: Plan, until: float) -> tuple[list[Shard], list[str]]:
     for level in plan.levels:
         dialect.check_level(level)
     names = [dialect.operator(name).name for name in plan.operators] or list(dialect.operators)
-    levels, skipped = package(plan.dialect).askable(plan.levels or dialect.levels)
+    owner, wanted = package(plan.dialect), plan.levels or dialect.levels
+    if isinstance(owner, Backend):
+        levels, skipped = owner.askable(wanted)
+    else:
+        levels, skipped = [], [f"{owner.name}:{level}: {owner.name} has no oracle" for level in wanted]
     pieces = []
     for name in names:
         spec = dialect.operator(name)

@@ -12,7 +12,8 @@ from specgate.conform.compare import kind_of, our_verdict, sides_taken
 from specgate.conform.draw import draw_cases
 from specgate.conform.pool import pool_of
 from specgate.conform.shrink import shrink, size_of
-from specgate.dialects import package
+from specgate.dialects import capability
+from specgate.dialects.protocols import Backend
 from specgate.errors import InputError
 from specgate.spec.tables import dialect as tables
 
@@ -115,8 +116,8 @@ def _oracle(dialect: str, level: str, alone: str | None = None) -> Oracle:
     if key not in _oracles:
         while len(_oracles) >= _OPEN_AT_ONCE:
             _oracles.popitem(last=False)[1].close()
-        found = package(dialect)
-        _oracles[key] = found.oracle(level) if alone is None else found.oracle_of(alone, level)
+        backend = capability(dialect, Backend)
+        _oracles[key] = backend.oracle(level) if alone is None else backend.oracle_of(alone, level)
     _oracles.move_to_end(key)
     return _oracles[key]
 

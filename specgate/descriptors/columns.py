@@ -16,6 +16,7 @@ from specgate.descriptors.sources import Listed, Numbers, Parts, Ragged, Same, S
 from specgate.descriptors.word_columns import word_column
 from specgate.descriptors.words import numbered
 from specgate.dialects import package
+from specgate.dialects.protocols import Positional
 from specgate.errors import InputError
 from specgate.rules.column_values import INT64
 
@@ -187,6 +188,8 @@ class ColumnReader:
             return [self._object(element, item, path) for item in raw]
         if info.fuses:
             return read_dict(raw, self.spec.dialect.name, path)
+        if not isinstance(self.package, Positional):
+            raise InputError(f"expected a value of the type {info.type}", place=path)
         try:
             return self.package.attribute_value(info, raw)
         except ValueError as error:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from specgate.descriptors.read import read_dict, read_text_file
 from specgate.descriptors.text import in_lines, load_relaxed, place_of
-from specgate.dialects import dialect_of, document_package, package, packages
+from specgate.dialects import dialect_of, document_package, implementing, package, packages
+from specgate.dialects.protocols import Documents
 from specgate.errors import InputError, NoTable
 from specgate.slotted import slotted
 
@@ -131,7 +132,7 @@ def holds_descriptors(path: str | os.PathLike[str]) -> bool:
         document = _of_line(numbered[0][1], name, numbered[0][0]) if numbered else load_relaxed(text, name)
     except InputError:
         return any(word in text for one in packages() for word in one.marks)
-    if isinstance(document, dict) and any(one.document_key in document for one in packages() if one.document_key):
+    if isinstance(document, dict) and any(each.document_key in document for each in implementing(Documents)):
         return True
     if isinstance(document, dict) and isinstance(document.get("descriptors"), dict):
         document = list(document["descriptors"].values())

@@ -125,8 +125,10 @@ def reordered_for(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Des
     """Return a descriptor as it would have been read at `level`, where inputs may have another order."""
     if descriptor.layout in {None, level}:
         return descriptor
-    from specgate.dialects import package
+    from specgate.dialects import capability
+    from specgate.dialects.protocols import Positional
 
+    owner = capability(spec.dialect.name, Positional)
     before = spec.layout(descriptor.layout)
     named = spec.fields
     kinds = {named[o.where].vendor_name if o.where in named else o.where: o.stated for o in descriptor.oddities}
@@ -142,8 +144,8 @@ def reordered_for(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Des
         attributes_of(descriptor, spec),
         version=level,
         name=descriptor.name,
-        convert=package(spec.dialect.name).attribute_value,
-        builds_read=package(spec.dialect.name).builds_read,
+        convert=owner.attribute_value,
+        builds_read=owner.builds_read,
         kinds={name: kind for name, kind in kinds.items() if kind is not None},
     )
     return replace(made, version=descriptor.version)

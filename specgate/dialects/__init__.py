@@ -5,33 +5,36 @@ from __future__ import annotations
 import importlib
 import os
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from specgate.dialects.protocols import Documents, LibraryObjects, ModelFormat, Reader
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from specgate.dialects.base import DialectPackage
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
     "DEFAULT",
     "GROUP",
     "SHIPPED",
     "TEXT_SUFFIXES",
+    "capability",
     "dialect_names",
     "dialect_of",
     "document_package",
     "holds_text",
-    "importers",
+    "implementing",
     "is_dialect",
     "model_owner",
     "model_package",
     "model_suffixes",
+    "owner_of_object",
     "package",
     "package_of",
     "packages",
 ]
+
+P = TypeVar("P", bound=Reader)
 
 GROUP: Final = "specgate.dialects"
 
@@ -73,58 +76,64 @@ def is_dialect(name: str) -> bool:
 
 
 @cache
-def package(name: str) -> DialectPackage:
+def package(name: str) -> Reader:
     """Return a dialect; raise InputError for one that does not exist or cannot be loaded."""
     if name in _SHIPPED:
         module, _, made = _SHIPPED[name].partition(":")
-        found: DialectPackage = getattr(importlib.import_module(module), made)()
-        return found
+        loaded: Reader = getattr(importlib.import_module(module), made)()
+        return loaded
     if name not in _installed():
         raise InputError(f"unknown dialect {name!r:.60}; expected one of {', '.join(dialect_names())}")
-    from specgate.dialects.base import DialectPackage
-
     entry = _installed()[name]
     try:
-        loaded = entry.load()()
+        external = entry.load()()
     except Exception as error:  # noqa: BLE001  # it is code of others
         raise InputError(f"the dialect {name!r:.60} of {entry.value!r:.80} cannot be loaded: {error!r:.200}") from None
-    if not isinstance(loaded, DialectPackage) or getattr(loaded, "name", None) != name:
-        raise InputError(f"expected {entry.value!r:.80} to be a DialectPackage with the name {name!r:.60}")
-    return loaded
+    if not isinstance(external, Reader) or getattr(external, "name", None) != name:
+        raise InputError(f"expected {entry.value!r:.80} to be a Reader with the name {name!r:.60}")
+    return external
 
 
-def packages() -> Iterator[DialectPackage]:
-    """Yield all dialects, loaded one by one: those of other packages are looked up behind the shipped ones."""
+def packages() -> Iterator[Reader]:
+    """Yield all dialects, loaded one by one: those of other packages are looked up after the shipped ones."""
     yield from map(package, _SHIPPED)
     yield from map(package, sorted(_installed()))
 
 
-def importers() -> tuple[str, ...]:
-    """Return the names of the dialects whose tables are written from a vendor's package or compared with one."""
-    return tuple(one.name for one in packages() if one.has_importer)
+def implementing(protocol: type[P]) -> Iterator[P]:
+    """Yield the dialects that implement a protocol, in the order of `packages`."""
+    yield from (each for each in packages() if isinstance(each, protocol))
 
 
-def model_package(path: str) -> DialectPackage | None:
+def capability(dialect: Reader | str, protocol: type[P], file: str | None = None) -> P:
+    """Return a dialect as a protocol; raise InputError, naming `file`, if the dialect does not implement it."""
+    owner = package(dialect) if isinstance(dialect, str) else dialect
+    if not isinstance(owner, protocol):
+        raise InputError(protocol.missing.format(name=owner.name), file=file)
+    return owner
+
+
+def model_package(path: str) -> ModelFormat | None:
     """Return the dialect of a model file, by its suffix; None for any other file, such as JSON and YAML."""
     lowered = path.lower()
     if lowered.endswith(TEXT_SUFFIXES):
         return None
-    return next((one for one in packages() if lowered.endswith(one.suffixes)), None)
+    return next((each for each in implementing(ModelFormat) if lowered.endswith(each.suffixes)), None)
 
 
-def model_owner(path: str) -> DialectPackage | None:
+def model_owner(path: str) -> ModelFormat | None:
     """Return the dialect of a model file, by its suffix or by how it begins; None for descriptors as text.
 
     What is no text is taken for ONNX, whose reader says what it may be.
     """
     if path.lower().endswith(TEXT_SUFFIXES) or holds_text(path):
         return None
-    return model_package(path) or _by_content(path) or (package("onnx") if b"\0" in _start(path) else None)
+    return model_package(path) or _by_content(path) or (_fallback() if b"\0" in _start(path) else None)
 
 
-def package_of(path: str) -> DialectPackage:
+def package_of(path: str) -> ModelFormat:
     """Return the dialect of a model file: by its suffix, or else by how it begins; what is left is taken for ONNX."""
-    return model_package(path) or _by_content(path) or package("onnx")
+    return model_package(path) or _by_content(path) or _fallback()
 
 
 def holds_text(path: str) -> bool:
@@ -134,10 +143,14 @@ def holds_text(path: str) -> bool:
     return model_package(path) is None and _start(path).removeprefix(_MARK).lstrip()[:1] in _JSON
 
 
-def _by_content(path: str) -> DialectPackage | None:
+def _fallback() -> ModelFormat:
+    return capability("onnx", ModelFormat)
+
+
+def _by_content(path: str) -> ModelFormat | None:
     """Return the first dialect whose models begin as a regular file does, None for a file that cannot be read."""
     start = _start(path).removeprefix(_MARK)
-    return next((one for one in packages() if one.begins_model(start)), None) if start else None
+    return next((each for each in implementing(ModelFormat) if each.begins_model(start)), None) if start else None
 
 
 def _start(path: str) -> bytes:
@@ -151,22 +164,32 @@ def _start(path: str) -> bytes:
     return b""
 
 
-def document_package(document: Any, dialect: str | None = None) -> DialectPackage | None:
+def document_package(document: Any, dialect: str | None = None) -> Documents | None:
     """Return the dialect that a loaded JSON or YAML document is a model of, None for none: it may be descriptors.
 
     dialect: whose descriptors are expected, where that is known; other packages are then not looked up in vain.
     """
-    found = next((one for one in map(package, _SHIPPED) if one.is_document(document)), None)
-    if found is not None or dialect in _SHIPPED or not isinstance(document, dict):
-        return found
+    owner = _document_owner(_SHIPPED, document)
+    if owner is not None or dialect in _SHIPPED or not isinstance(document, dict):
+        return owner
     if any(package(name).recognises(document) for name in _UNMISTAKABLE):
         return None
-    return next((one for one in map(package, sorted(_installed())) if one.is_document(document)), None)
+    return _document_owner(sorted(_installed()), document)
+
+
+def _document_owner(names: Iterable[str], document: Any) -> Documents | None:
+    owners = (each for each in map(package, names) if isinstance(each, Documents))
+    return next((each for each in owners if each.is_document(document)), None)
+
+
+def owner_of_object(model: object) -> LibraryObjects | None:
+    """Return the dialect of a model object of a vendor's library, None for any other object."""
+    return next((each for each in implementing(LibraryObjects) if each.is_model(model)), None)
 
 
 def model_suffixes() -> tuple[str, ...]:
     """Return the suffixes of the model files of all dialects."""
-    return tuple(suffix for one in packages() for suffix in one.suffixes)
+    return tuple(suffix for each in implementing(ModelFormat) for suffix in each.suffixes)
 
 
 def dialect_of(data: Mapping[str, Any]) -> str | None:

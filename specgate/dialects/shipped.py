@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from specgate.dialects.base import DialectPackage
+from specgate.dialects.protocols import Backend, Exporter, Positional
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Packaged", "Shipped"]
 
 
-class Shipped(DialectPackage):
+class Shipped(Exporter):
     """A dialect whose descriptors are read by the module `reader` of its package."""
 
     @property
@@ -27,8 +27,8 @@ class Shipped(DialectPackage):
         return importlib.import_module(f"specgate.dialects.{self.name}.reader")
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
-        found: bool = self._reader.is_descriptor(data)
-        return found
+        recognised: bool = self._reader.is_descriptor(data)
+        return recognised
 
     def read(self, data: Mapping[str, Any], place: str = "") -> Descriptor:
         descriptor: Descriptor = self._reader.read(data, place)
@@ -39,20 +39,20 @@ class Shipped(DialectPackage):
         return written
 
     def descriptor_schema(self) -> dict[str, Any]:
-        made: dict[str, Any] = importlib.import_module(f"specgate.dialects.{self.name}.schema").schema()
-        return made
-
-    def attribute_value(self, info: FieldInfo, raw: Any) -> Any:
-        return self._reader.attribute_value(info, raw)
+        schema: dict[str, Any] = importlib.import_module(f"specgate.dialects.{self.name}.schema").schema()
+        return schema
 
 
-class Packaged(Shipped):
+class Packaged(Shipped, Positional, Backend):
     """One whose implementations are Python packages, one oracle for verdicts and values.
 
     implementations: the packages that must be installed.
     """
 
     implementations: ClassVar[tuple[str, ...]]
+
+    def attribute_value(self, info: FieldInfo, raw: Any) -> Any:
+        return self._reader.attribute_value(info, raw)
 
     def opened(self, level: str) -> Oracle:
         """Return the oracle, where all packages are installed."""

@@ -14,6 +14,7 @@ import numpy as np
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.positional import read_by_page_names, reordered_for
 from specgate.dialects import package
+from specgate.dialects.protocols import MemoryLayout
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
 from specgate.execution.arguments import kernel_arguments
@@ -302,7 +303,8 @@ def _hold_layout(name: str, tensor: TensorDesc, spec: OperatorSpec) -> None:
         raise InputError(f"has {len(tensor.strides)} strides for {len(shape)} sizes", place=name)
     bits = spec.dialect.bits.get(tensor.type) if tensor.type is not None else None
     if tensor.size_in_bytes is not None and bits is not None:
-        needed = package(spec.dialect.name).least_bytes(bits, shape, tensor.strides)
+        owner = package(spec.dialect.name)
+        needed = owner.least_bytes(bits, shape, tensor.strides) if isinstance(owner, MemoryLayout) else 0
         if tensor.size_in_bytes < needed:
             raise InputError(f"needs {needed} bytes, but {tensor.size_in_bytes} are declared", place=name)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specgate.dialects import package, packages
+from specgate.dialects import implementing, package
+from specgate.dialects.protocols import Exporter
 from specgate.errors import InputError
 from specgate.files import write_text
 
@@ -28,12 +29,13 @@ def cpp(wanted: Wanted) -> list[str]:
 
 def _written(wanted: Wanted, language: str, title: str) -> list[str]:
     """Write the file, and return what to say; the text itself where no file is named."""
-    asked = map(package, wanted.dialects) if wanted.dialects else packages()
-    made = (one.source_for(language, wanted.operators, wanted.levels, text=wanted.text) for one in asked)
-    found = [text for text in made if text is not None]
-    if not found:
+    owners = map(package, wanted.dialects) if wanted.dialects else implementing(Exporter)
+    exporters = (each for each in owners if isinstance(each, Exporter))
+    sources = (each.source_for(language, wanted.operators, wanted.levels, text=wanted.text) for each in exporters)
+    texts = [text for text in sources if text is not None]
+    if not texts:
         raise InputError(f"{' and '.join(wanted.dialects)} has no structures that programs in {title} hold")
     if wanted.output is None:
-        return found
-    write_text(wanted.output, "".join(found))
+        return texts
+    write_text(wanted.output, "".join(texts))
     return [f"{wanted.output} written\n"]

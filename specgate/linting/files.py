@@ -74,7 +74,7 @@ def looks_like_model(file: str) -> bool:
     """Whether a file found in a directory is worth reading as a model, from its suffix and its beginning.
 
     ``.json``, ``.yaml``, ``.yml``: within the first 64 KiB the keys that some dialect's descriptors have
-    (`DialectPackage.keys`), and in all of it what a descriptor has. Others: the dialect's `marker` within the first
+    (`Reader.keys`), and in all of it what a descriptor has. Others: the dialect's `marker` within the first
     KiB, if it has one.
     """
     if Path(file).suffix.lower() in _TEXT:

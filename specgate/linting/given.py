@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from specgate.descriptors.read import MAX_FILE, UTF16, not_utf8
-from specgate.dialects import package, packages
+from specgate.dialects import capability, implementing
+from specgate.dialects.protocols import ModelFormat
 from specgate.errors import InputError
 from specgate.slotted import replace, slotted
 
@@ -71,7 +72,7 @@ def standard_input(begun: bytes = b"") -> Given:
             data += block
             # The kind is asked before all is read: endless text must not take what a large model may.
             kind = kind_of(data[:_SNIFFED])
-            most = MAX_FILE if kind == TEXT else package(kind).max_bytes
+            most = MAX_FILE if kind == TEXT else capability(kind, ModelFormat).max_bytes
             if len(data) > most:
                 raise InputError(f"expected at most {most} bytes, found more", file=STDIN)
     except (OSError, ValueError) as error:
@@ -93,7 +94,7 @@ def kind_of(start: bytes | bytearray) -> str:
     plain = bytes(start).removeprefix(b"\xef\xbb\xbf").lstrip()
     if plain.startswith((b"{", *UTF16)):  # so that other packages are not looked up for each descriptor
         return TEXT
-    return next((one.name for one in packages() if one.begins_model(plain[:_SNIFFED])), TEXT)
+    return next((each.name for each in implementing(ModelFormat) if each.begins_model(plain[:_SNIFFED])), TEXT)
 
 
 def named(graph: Graph, given: Given) -> Graph:

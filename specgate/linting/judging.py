@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.caching import shelf
 from specgate.descriptors.core import Symbol
 from specgate.descriptors.text import plain_name
-from specgate.dialects import package
+from specgate.dialects import capability
+from specgate.dialects.protocols import ModelFormat
 from specgate.linting.nodes import kinds_of, units_of
 from specgate.linting.versions import Versions
 from specgate.slotted import replace, slotted
@@ -168,7 +169,7 @@ def _with_pins(reason: Callable[[], str], graph: Graph, descriptor: Descriptor, 
     for found in verdict.undecided:
         for value in found.values.values():
             seen.update(item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str))
-    pins = package(descriptor.dialect).pins
+    pins = capability(graph.dialect, ModelFormat).pins
     wanted = dict.fromkeys(name for size in named if str(size) in seen for name in pins(graph, size))
     options = " ".join(f"--pin {quote(f'{plain_name(name)}=SIZE')}" for name in wanted)
     return f"{reason()}; pin {options}" if wanted else reason()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.collecting import gc_paused
 from specgate.descriptors.text import LINED
-from specgate.dialects import DEFAULT, holds_text, is_dialect, package, package_of, packages
+from specgate.dialects import DEFAULT, capability, holds_text, implementing, is_dialect, package, package_of
+from specgate.dialects.protocols import LibraryObjects, ModelFixes, ModelFormat
 from specgate.errors import InputError
 from specgate.linting.context import context_of
 from specgate.linting.edited import Edited
@@ -17,6 +18,7 @@ from specgate.linting.judging import Judging
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
 from specgate.linting.unjudged import unjudged
+from specgate.runtimes import runtime_of
 from specgate.slotted import replace
 from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location, Report
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from specgate.descriptors.files import Placed
-    from specgate.placement.findings import RuntimeFindings
+    from specgate.runtimes.protocol import FileFindings, Runtime
     from specgate.targets import Target
     from specgate.verdict import Basis, Edit
 
@@ -64,20 +66,23 @@ def _report(
     report = Report(files=_files(model))
     file = report.files[0] if report.files else None
     own = [target for target in targets if target.dialect == graph.dialect]
-    runtimes: list[RuntimeFindings] = []
+    owner = capability(graph.dialect, ModelFormat)
+    releases: list[FileFindings] = []
     for name in graph.dialects():
         for target in (target for target in targets if target.dialect == name):
             report.targets.append(str(target))
-            runtime = package(graph.dialect).runtime_findings(graph, target, device, file)
-            read = graph if runtime is None else runtime.graph
-            _judge(read, target, Judging(read, target, basis, device), report, runtime)
-            if runtime is not None:
-                runtimes.append(runtime)
-    whole = _of_file(graph.findings, runtimes if len(runtimes) == len(report.targets) else [])
-    report.findings[:0] = [*whole, *package(graph.dialect).file_findings(graph, own, file)]
+            runtime = runtime_of(target) if target.dialect == graph.dialect else None
+            release = None if runtime is None else runtime.file_findings(graph, target, device, file)
+            read = graph if release is None else release.graph
+            _judge(read, target, Judging(read, target, basis, device), report, runtime, release)
+            if release is not None:
+                releases.append(release)
+    whole = _of_file(graph.findings, releases if len(releases) == len(report.targets) else [])
+    report.findings[:0] = [*whole, *owner.file_findings(graph, own, file)]
     report.findings.extend(unjudged(graph, targets, report))
-    report.findings = list(_without_echoes(report.findings, package(graph.dialect).echoes))
-    report.findings = package(graph.dialect).with_edits(graph, report.findings)
+    report.findings = list(_without_echoes(report.findings, owner.echoes))
+    if isinstance(owner, ModelFixes):
+        report.findings = owner.with_edits(graph, report.findings)
     if graph.not_inferred and report.undecided:
         report.findings.append(_not_inferred(graph, len(report.undecided), report.files))
     add_lines(report, model if isinstance(model, Given) else None)
@@ -92,7 +97,7 @@ def _files(model: Any) -> list[str]:
     return [os.fspath(model)] if isinstance(model, str | os.PathLike) else []
 
 
-def _of_file(findings: Sequence[Finding], runtimes: Sequence[RuntimeFindings]) -> Iterator[Finding]:
+def _of_file(findings: Sequence[Finding], runtimes: Sequence[FileFindings]) -> Iterator[Finding]:
     """Yield the findings on the file itself; of runtimes alone, errors are what one of them refuses.
 
     runtimes: those that all nodes are judged for, none if some target is no runtime.
@@ -110,20 +115,27 @@ def _of_file(findings: Sequence[Finding], runtimes: Sequence[RuntimeFindings]) -
 
 
 def _judge(
-    graph: Graph, target: Target, judging: Judging, report: Report, runtime: RuntimeFindings | None = None
+    graph: Graph,
+    target: Target,
+    judging: Judging,
+    report: Report,
+    runtime: Runtime | None = None,
+    release: FileFindings | None = None,
 ) -> None:
     """Judge the nodes of the target's dialect; what the whole file asks of the target comes before them."""
     start, opened, without_table = len(report.findings), len(report.undecided), len(report.no_table)
     judging.units(graph.units, report)
-    report.findings[start:] = package(graph.dialect).fitted(graph, target, report.findings[start:])
-    asked = list(package(graph.dialect).target_findings(graph, target, report.files, judging.versions))
+    owner = capability(graph.dialect, ModelFormat)
+    if isinstance(owner, ModelFixes):
+        report.findings[start:] = owner.fitted(graph, target, runtime, report.findings[start:])
+    asked = list(owner.target_findings(graph, target, report.files, judging.versions))
     unclear = judging.refused or len(report.undecided) > opened or any(f.severity == "error" for f in graph.findings)
     report.findings[start:start] = _with_true_levels(asked, unclear=unclear)
     report.findings.extend(judging.versions.changes(report.files[0] if report.files else None))
-    if runtime is not None:
-        report.findings[start:] = runtime.settle(report.findings[start:])
+    if release is not None:
+        report.findings[start:] = release.settle(report.findings[start:])
         unread = report.no_table[without_table:]
-        report.no_table[without_table:] = unknown = runtime.unknown(unread)
+        report.no_table[without_table:] = unknown = release.unknown(unread)
         report.nodes += len(unread) - len(unknown)
 
 
@@ -252,18 +264,20 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
 
 
 def _of_object(model: object, settings: LintSettings) -> Graph:
-    for one in packages():
-        data = one.model_bytes(model)
+    owners = list(implementing(LibraryObjects))
+    for owner in owners:
+        data = owner.model_bytes(model)
         if data is not None:
-            return one.graph_of_bytes(data, f"<{one.model_class.rpartition('.')[2]}>", settings)
-    known = " or ".join(one.model_class for one in packages() if one.model_class)
+            name = f"<{owner.model_class.rpartition('.')[2]}>"
+            return capability(owner, ModelFormat).graph_of_bytes(data, name, settings)
+    known = " or ".join(owner.model_class for owner in owners)
     raise InputError(f"expected a path or an {known}, found {type(model).__name__}")
 
 
 def _given(model: Given, settings: LintSettings) -> Graph:
     """Read what is in memory; files beside it, such as weights, are not looked for."""
     if model.kind != TEXT:
-        return package(model.kind).graph_of_bytes(model.data, model.name, settings)
+        return capability(model.kind, ModelFormat).graph_of_bytes(model.data, model.name, settings)
     from specgate.descriptors.files import placed
 
     found: list[Finding] = []

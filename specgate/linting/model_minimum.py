@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from specgate.dialects import package, package_of, packages
+from specgate.dialects import capability, owner_of_object, package_of
+from specgate.dialects.protocols import LowestLevel, Reader
 from specgate.linting.given import TEXT, Given
 
 if TYPE_CHECKING:
@@ -21,10 +22,11 @@ def model_minimum(model: object, settings: LintSettings | None = None, basis: Ba
 
     model: a path, an object of a vendor's library or what is no file (`Given`). Raises InputError for an unusable file.
     """
+    owner: Reader | str
     if isinstance(model, str | os.PathLike):
         owner = package_of(os.fspath(model))
     elif isinstance(model, Given) and model.kind != TEXT:
-        owner = package(model.kind)
+        owner = model.kind
     else:
-        owner = next((one for one in packages() if one.is_model(model)), package_of(""))
-    return owner.minimum(model, settings, basis)
+        owner = owner_of_object(model) or package_of("")
+    return capability(owner, LowestLevel).minimum(model, settings, basis)

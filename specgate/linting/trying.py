@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from specgate.dialects import is_dialect, package_of
+from specgate.dialects import capability, is_dialect, package_of
+from specgate.dialects.protocols import ModelFixes
 from specgate.errors import Error
 from specgate.slotted import replace
 
@@ -57,7 +58,7 @@ class _Attempt:
         edits = [edit for group in (*self.kept, *groups) for edit in group]
         try:
             made = (
-                package_of(self.base).edited(self.base, edits)
+                capability(package_of(self.base), ModelFixes, self.base).edited(self.base, edits)
                 if isinstance(self.base, str)
                 else self.base.edited(edits)
             )

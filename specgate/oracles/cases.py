@@ -9,6 +9,7 @@ import numpy as np
 
 from specgate.descriptors.core import TensorDesc, integer_limits
 from specgate.dialects import package
+from specgate.dialects.protocols import MemoryLayout
 from specgate.execution.containers import is_container, made_of
 from specgate.execution.types import integer_range, numpy_type
 from specgate.spec.tables import dialect
@@ -136,4 +137,5 @@ def _special_floats(dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def laid_out(descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
     """Return the arrays as an implementation reads them: elements that share memory are equal."""
-    return package(descriptor.dialect).laid_out(descriptor, arrays)
+    owner = package(descriptor.dialect)
+    return owner.laid_out(descriptor, arrays) if isinstance(owner, MemoryLayout) else arrays

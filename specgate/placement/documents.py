@@ -9,7 +9,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.dialects import package
+from specgate.dialects import capability
+from specgate.dialects.protocols import Documents
 from specgate.errors import InputError
 from specgate.files import write_text
 from specgate.report.clean import clean
@@ -53,7 +54,7 @@ def write_documents(placement: Placement, below: str, folder: str, names: Sequen
     nodes = _named(placement, names) if names else placement.nodes
     files = dict(_files(one for node in nodes for one in (node, *node.unlike) if one.lowered))
     _prepare(folder, files)
-    owner = package(below)
+    owner = capability(below, Documents)
     left = Counter(_left(node, placement) for node in nodes if not node.lowered)
     written = []
     for file, node in files.items():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.dialects import is_dialect, package, packages
+from specgate.dialects import is_dialect, package
+from specgate.runtimes import runtimes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +23,8 @@ def model_rules(dialect: str) -> Rules:
 
 
 def other_groups() -> dict[str, Rules]:
-    """Return the rules of dialects that have a group of their own, such as ``RUNTIME/placement``, by group."""
-    return {group: rules for one in packages() for group, rules in one.rule_groups().items()}
+    """Return the rules of runtimes by group, such as ``RUNTIME/placement``."""
+    return {group: rules for each in runtimes() for group, rules in each.rule_groups().items()}
 
 
 def rules_of_group(group: str) -> Rules:

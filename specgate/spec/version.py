@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final
 
-from specgate.dialects import SHIPPED, package
+from specgate.dialects import SHIPPED
 from specgate.errors import InputError
+from specgate.runtimes import runtimes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,7 +68,7 @@ def versions_of_targets(targets: Iterable[str]) -> dict[str, str]:
 
 
 def _beside(name: str) -> dict[str, str]:
-    return {other: _version(hashed) for other, hashed in package(name).tables_beside().items()}
+    return {other: _version(hashed) for each in runtimes(name) for other, hashed in each.table_hashes().items()}
 
 
 def _version(hashed: str) -> str:

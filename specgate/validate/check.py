@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.runtimes import runtime_of
 from specgate.slotted import replace
 from specgate.spec.fields import Bounds, Cell
 from specgate.spec.tables import dialect as load_dialect
@@ -184,10 +185,9 @@ def check_for(
         return domainless(descriptor, target, basis, device)
     if target.runtime is None:
         return spelt_for(check_at(descriptor, version, basis, target.by, device), str(target))
-    from specgate.dialects import package  # a runtime is asked about whole models, most of the time
-
     page = spelt_for(check_at(descriptor, version, basis, target.by), str(target))
-    return package(descriptor.dialect).runtime_verdict(descriptor, version, page, target, device)
+    runtime = runtime_of(target)
+    return page if runtime is None else runtime.verdict(descriptor, version, page, target, device)
 
 
 def refusals_noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verdict:

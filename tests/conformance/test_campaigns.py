@@ -12,8 +12,9 @@ pytest.importorskip("hypothesis")
 from specgate.conform.campaign import Plan, run
 from specgate.conform.pool import shown_descriptors
 from specgate.conform.render import FORMATS
-from specgate.dialects import package
+from specgate.dialects import capability
 from specgate.dialects.directml.oracle.install import install_directml, status
+from specgate.dialects.protocols import Backend
 from specgate.errors import InputError
 from specgate.generate.cases import reproduce
 from specgate.spec.tables import dialect
@@ -84,7 +85,7 @@ def directml_levels():
             install_directml(["6.2"], system="linux", progress=lambda _line: None)
         except InputError as error:
             pytest.skip(f"no DirectML build: {error}; specgate oracle install directml --levels 6.2")
-    return package("directml").askable(dialect("directml").levels)[0]
+    return capability("directml", Backend).askable(dialect("directml").levels)[0]
 
 
 @pytest.mark.parametrize("level", dialect("directml").levels)
@@ -101,7 +102,7 @@ def test_every_operator_of_directml(level, directml_levels):
     """The tables' own examples and counterexamples, with small changes: what is known of builds is what they answer."""
     if level not in directml_levels:
         pytest.skip(f"DirectML {level} is not installed: specgate oracle install directml --levels all")
-    oracle = package("directml").oracle(level)
+    oracle = capability("directml", Backend).oracle(level)
     table = dialect("directml")
     wrong, asked, taken = [], 0, 0
     try:

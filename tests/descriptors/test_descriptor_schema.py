@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import specgate
 from specgate.cli import main
 from specgate.descriptors.read import write_dict
-from specgate.dialects import SHIPPED, package
+from specgate.dialects import SHIPPED, capability
+from specgate.dialects.protocols import Exporter
 from specgate.errors import InputError
 from specgate.slotted import replace
 from specgate.spec.examples import counterexample
@@ -31,7 +32,7 @@ LARGEST = 700_000
 
 @cache
 def schema(name: str) -> jsonschema.Draft202012Validator:
-    made = package(name).descriptor_schema()
+    made = capability(name, Exporter).descriptor_schema()
     jsonschema.Draft202012Validator.check_schema(made)
     return jsonschema.Draft202012Validator(json.loads(json.dumps(made)))
 
@@ -180,7 +181,7 @@ def test_its_size(name, capsys) -> None:
 
 
 def test_fields_are_described() -> None:
-    made = package("directml").descriptor_schema()["$defs"]["ONE_HOT"]
+    made = capability("directml", Exporter).descriptor_schema()["$defs"]["ONE_HOT"]
     assert made["description"] == dialect("directml").operator("ONE_HOT").table.summary
     assert made["properties"]["Axis"]["description"] == "the dimension of the sequences"
 
@@ -191,10 +192,10 @@ def test_which_dialect_must_be_said(capsys) -> None:
 
 
 def test_another_dialect_may_have_none() -> None:
-    from specgate.dialects.base import DialectPackage
+    from specgate.dialects.protocols import Reader
 
-    class Other(DialectPackage):
+    class Other(Reader):
         name = "other"
 
     with pytest.raises(InputError, match="other has no JSON Schema"):
-        Other().descriptor_schema()
+        capability(Other(), Exporter)

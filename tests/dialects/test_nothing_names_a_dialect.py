@@ -44,6 +44,7 @@ ALLOWED: Final = {
     "cli/parser.py": COMMANDS,
     "spec/dialect_model.py": TEXTS,
     "spec/model_rows.py": TEXTS,
+    "runtimes/__init__.py": "the registry",
     "spec/view.py": "the prefix of DirectML's operators, which may be given with it",
 }
 PACKAGE: Final = ROOT / "specgate"

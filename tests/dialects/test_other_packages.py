@@ -190,7 +190,7 @@ print(*sorted(found))
     ("code", "message"),
     [
         ("raise RuntimeError('no luck')", "cannot be loaded: RuntimeError('no luck')"),
-        ("class Dialect: pass", "expected 'bad:Dialect' to be a DialectPackage with the name 'bad'"),
+        ("class Dialect: pass", "expected 'bad:Dialect' to be a Reader with the name 'bad'"),
     ],
 )
 def test_a_package_that_is_broken_is_named(tmp_path, code, message) -> None:

@@ -14,7 +14,8 @@ import pytest
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.descriptors.positional import attributes_of, build, positional, reordered_for
 from specgate.descriptors.read import read_dict, write_dict
-from specgate.dialects import package
+from specgate.dialects import capability
+from specgate.dialects.protocols import Positional
 from specgate.spec.examples import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
@@ -57,7 +58,7 @@ def rebuilt(spec: OperatorSpec, descriptor: Descriptor, inputs: Tensors, outputs
         outputs,
         attributes_of(descriptor, spec),
         version=descriptor.version,
-        convert=package(spec.dialect.name).attribute_value,
+        convert=capability(spec.dialect.name, Positional).attribute_value,
     )
 
 

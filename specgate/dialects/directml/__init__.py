@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from specgate.dialects.protocols import Backend, Builds, Documents, MemoryLayout, ModelFormat
 from specgate.dialects.shipped import Shipped
 from specgate.errors import InputError
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["DirectML"]
 
 
-class DirectML(Shipped):
-    """See `DialectPackage`."""
+class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
+    """See `specgate.dialects.protocols`."""
 
     name = "directml"
     shape = 'DirectML ("type", "desc")'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from specgate.dialects.protocols import Importer, LibraryObjects, LowestLevel, ModelFixes, Runnable
 from specgate.dialects.shipped import Packaged
 from specgate.errors import InputError
 
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
     from specgate.oracles.protocol import Oracle
-    from specgate.placement.findings import RuntimeFindings
+    from specgate.runtimes.protocol import Runtime
     from specgate.targets import Target
-    from specgate.verdict import Basis, Edit, Finding, Verdict
+    from specgate.verdict import Basis, Edit, Finding
 
 __all__ = ["ONNX"]
 
 
-class ONNX(Packaged):
-    """See `DialectPackage`."""
+class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel, Importer):
+    """See `specgate.dialects.protocols`."""
 
     name = "onnx"
     shape = 'ONNX ("op_type")'
@@ -97,11 +98,6 @@ class ONNX(Packaged):
 
         return RULES
 
-    def rule_groups(self) -> Mapping[str, Mapping[str, tuple[str, str, dict[str, str]]]]:
-        from specgate.placement.rules import GROUP, RULES
-
-        return {GROUP: RULES}
-
     def file_findings(self, graph: Graph, targets: Sequence[Target], file: str | None) -> Iterable[Finding]:
         if not graph.custom:
             return ()
@@ -114,26 +110,10 @@ class ONNX(Packaged):
 
         return target_findings(graph, target, files, versions)
 
-    def runtime_verdict(
-        self, descriptor: Descriptor, version: str, page: Verdict, target: Target, device: frozenset[str] | None
-    ) -> Verdict:
-        from specgate.placement.single import runtime_verdict
-
-        return runtime_verdict(descriptor, version, page, target, device)
-
-    def runtime_findings(
-        self, graph: Graph, target: Target, device: frozenset[str] | None, file: str | None
-    ) -> RuntimeFindings | None:
-        if target.runtime is None:
-            return None
-        from specgate.placement.findings import RuntimeFindings
-
-        return RuntimeFindings(graph, target, device, file)
-
-    def fitted(self, graph: Graph, target: Target, findings: list[Finding]) -> list[Finding]:
+    def fitted(self, graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
         from specgate.dialects.onnx.lint.fitting import fitted
 
-        return fitted(graph, target, findings)
+        return fitted(graph, target, runtime, findings)
 
     def with_edits(self, graph: Graph, findings: list[Finding]) -> list[Finding]:
         from specgate.dialects.onnx.lint.rewriting import with_edits
@@ -159,22 +139,13 @@ class ONNX(Packaged):
         target: Target | None,
         *,
         budget: Budget,
-        on_note: Callable[[str], object],
         on_node: Callable[[int, int], object],
         basis: Basis,
+        evaluate: Callable[..., dict[str, Any]] | None = None,
     ) -> Outputs:
         from specgate.dialects.onnx.run.model import run_model
 
-        if target is None or target.runtime is None:
-            return run_model(path, arrays, target, budget=budget, on_node=on_node, basis=basis)
-        from specgate.placement.executing import executor
-
-        placed = executor(path, target, on_note)
-        evaluate = None if placed is None else placed.evaluate
-        outputs = run_model(path, arrays, target, budget=budget, on_node=on_node, evaluate=evaluate, basis=basis)
-        if placed is not None:
-            placed.report()
-        return outputs
+        return run_model(path, arrays, target, budget=budget, on_node=on_node, evaluate=evaluate, basis=basis)
 
     def compare_model(
         self,
@@ -189,21 +160,6 @@ class ONNX(Packaged):
         from specgate.dialects.onnx.run.comparing import compare_model
 
         return compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node)
-
-    def runtime_target(self, name: str, wanted: str) -> Target | None:
-        from specgate.placement.targets import runtime_target
-
-        return runtime_target(name, wanted)
-
-    def runtime_rows(self) -> Iterable[dict[str, Any]]:
-        from specgate.placement.targets import runtime_rows
-
-        return runtime_rows()
-
-    def tables_beside(self) -> Mapping[str, str]:
-        from specgate.placement.tables_in_use import hashes
-
-        return hashes()
 
     def opened(self, level: str) -> Oracle:
         from specgate.dialects.onnx.oracle.oracle import ONNXOracle

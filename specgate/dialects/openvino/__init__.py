@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from specgate.dialects.protocols import Importer, LowestLevel, Runnable
 from specgate.dialects.shipped import Packaged
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["OpenVINO"]
 
 
-class OpenVINO(Packaged):
-    """See `DialectPackage`."""
+class OpenVINO(Packaged, Runnable, LowestLevel, Importer):
+    """See `specgate.dialects.protocols`."""
 
     name = "openvino"
     shape = 'OpenVINO ("type", "data")'
@@ -88,12 +89,13 @@ class OpenVINO(Packaged):
         target: Target | None,
         *,
         budget: Budget,
-        on_note: Callable[[str], object],
         on_node: Callable[[int, int], object],
         basis: Basis,
+        evaluate: Callable[..., dict[str, Any]] | None = None,
     ) -> Outputs:
         from specgate.dialects.openvino.run import run_model
 
+        del evaluate  # no runtime computes its layers
         return run_model(path, arrays, target, budget=budget, on_node=on_node, basis=basis)
 
     def compare_model(

@@ -12,24 +12,23 @@ from specgate.spec.tables import dialect
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.linting.nodes import Graph
+    from specgate.runtimes.protocol import Runtime
     from specgate.targets import Target
     from specgate.verdict import Finding
 
 __all__ = ["fitted"]
 
 
-def fitted(graph: Graph, target: Target, findings: list[Finding]) -> list[Finding]:
-    """Return findings on nodes of a model with fixes that the target allows."""
+def fitted(graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
+    """Return findings on nodes of a model with fixes that the target allows. runtime: the target's."""
     if not graph.imports:
         return findings
     made = [_within(graph, found, target) if found.fix and found.levels else found for found in findings]
-    if target.runtime is None or not any(found.id.endswith(".type") for found in made):
+    if runtime is None or not any(found.id.endswith(".type") for found in made):
         return made
-    from specgate.placement.casts import registered_fix
-
     nodes = _descriptors(graph, {found.node for found in made})
     return [
-        registered_fix(found, held, target.runtime) if (held := nodes.get(found.node)) is not None else found
+        runtime.registered_fix(found, held, target) if (held := nodes.get(found.node)) is not None else found
         for found in made
     ]
 

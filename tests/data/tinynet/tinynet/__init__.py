@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import UNSTATED, Descriptor, TensorDesc
 from specgate.descriptors.positional import build, positional, shape_of
-from specgate.dialects.base import DialectPackage
+from specgate.dialects.protocols import Importer, ModelFormat, Positional
 from specgate.errors import InputError, NoTable
 from specgate.linting.nodes import Graph, Unit
 from specgate.rules.language import NUMBER, Attribute, LayoutFunction, Vocabulary, register
@@ -57,7 +57,7 @@ VOCABULARY = Vocabulary(
 register(VOCABULARY)
 
 
-class TinyNet(DialectPackage):
+class TinyNet(ModelFormat, Positional, Importer):
     """Three operators at three levels; a model is a JSON list of calls in a ``.tiny`` file."""
 
     name = "tinynet"
