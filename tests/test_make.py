@@ -5,22 +5,45 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import shutil
+import subprocess
+import sys
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import pytest
 
 from specgate import make
 from specgate.dialects import SHIPPED
 from specgate.make.factory import annotation
-from specgate.make.stubs import stub_text
 from specgate.spec.tables import dialect
 from tests.paths import ROOT
+from tools.stubs import stub_text, write_stubs
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
-@pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
-def test_the_stubs_are_those_of_the_tables(name: str) -> None:
-    """After a table has changed: ``python -m specgate.make.stubs``."""
-    assert (ROOT / "specgate" / "make" / f"{name}.pyi").read_text(encoding="utf-8") == stub_text(name)
+def test_a_type_checker_reads_the_stubs(tmp_path: Path) -> None:
+    """A copy of the package as a user has it, so that the stubs are those of today's tables."""
+    shutil.copytree(ROOT / "specgate", tmp_path / "specgate", ignore=shutil.ignore_patterns("_specs", "*.pyi"))
+    write_stubs(tmp_path / "specgate" / "make")
+    (tmp_path / "use.py").write_text(
+        "from specgate import make\n"
+        "x = make.tensor('FLOAT32', [1, 2])\n"
+        "reveal_type(make.onnx.Relu(X=x))\n"
+        "make.directml.ACTIVATION_RELU(InputTensor=x)\n"
+        "make.openvino.ReLU(nothing=x)\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "mypy", "--config-file=", "--follow-imports=silent", "use.py"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert 'note: Revealed type is "specgate.descriptors.core.Descriptor"' in run.stdout
+    errors = [line.partition("error: ")[2] for line in run.stdout.splitlines() if "use.py" in line and "error" in line]
+    assert errors == [
+        'Missing named argument "OutputTensor" for "ACTIVATION_RELU"  [call-arg]',
+        'Unexpected keyword argument "nothing" for "ReLU"  [call-arg]',
+    ]
 
 
 @pytest.mark.parametrize("name", ["directml", "onnx"])

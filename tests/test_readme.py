@@ -82,7 +82,8 @@ def test_the_first_command_ends_clean_with_nothing_undecided():
 
 def test_ci_runs_exactly_the_test_command():
     (command,) = re.findall(r"<!-- test command -->\n```bash\n(.*?)\n```", TEXT, re.DOTALL)
-    assert command in (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+    assert command in [line.strip() for line in lines]
 
 
 def test_the_coverage_table_is_true():

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
 from typing import TYPE_CHECKING
 
 from specgate.cli.common import emit
 from specgate.cli.conform_runtime import FOR_RUNTIMES, conform_runtime
 from specgate.cli.progress import progress
 from specgate.errors import InputError
-from specgate.files import refuse_shared, refuse_unwritable
+from specgate.files import refuse_unwritable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
-
-    from specgate.conform.result import Result
 
 __all__ = ["conform"]
 
@@ -40,7 +35,7 @@ def conform(arguments: argparse.Namespace) -> int:
         raise InputError(f"{error.name} cannot be imported: pip install 'specgate-ml[oracles]'") from None
     from specgate.conform.render import FORMATS
 
-    _hold_outputs(path for path in (arguments.output, arguments.record) if path and path != "-")
+    refuse_unwritable(path for path in (arguments.output,) if path and path != "-")
     if arguments.cases < 1 or arguments.jobs < 0:
         raise InputError("expected --cases of at least 1 and --jobs of at least 0")
     dialect, alone = _whom(arguments.dialect)
@@ -59,15 +54,7 @@ def conform(arguments: argparse.Namespace) -> int:
     with progress() as told:
         result = run(plan, told)
     emit(FORMATS[arguments.format](result), arguments.output)
-    if arguments.record:
-        _record(result, arguments.record)
     return 1 if result.unexplained else 0
-
-
-def _hold_outputs(paths: Iterable[str]) -> None:
-    outputs = list(paths)
-    refuse_shared(outputs)
-    refuse_unwritable(outputs)
 
 
 def _whom(name: str) -> tuple[str, str | None]:
@@ -88,12 +75,3 @@ def _levels(arguments: argparse.Namespace, dialect: str) -> tuple[str, ...]:
 
     words = [word for group in arguments.level or () for word in group.split(",") if word]
     return tuple(parse_target(f"{dialect}:{word}").level for word in words)
-
-
-def _record(result: Result, path: str) -> None:
-    from specgate.conform.record import propose
-
-    patch = propose(result)
-    emit(patch, path)
-    if path != "-":
-        sys.stderr.write(f"specgate: proposed entries are in {shlex.quote(path)}; read them, then: git apply\n")

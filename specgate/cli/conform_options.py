@@ -36,9 +36,6 @@ def conforming(conform: argparse.ArgumentParser) -> None:
     conform.add_argument("-j", "--jobs", type=int, default=0, metavar="N", help="processes (default: one per core)")
     conform.add_argument("--format", choices=("text", "json", "html", "markdown"), default="text")
     conform.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE")
-    conform.add_argument(
-        "--record", metavar="FILE", help="write proposed observed entries to FILE, as a patch to review"
-    )
     runtime = conform.add_argument_group("for a runtime")
     runtime.add_argument(
         "--release", metavar="N", help="such as 1.24.4 or 1.24.4@5.0; several separated by commas (default: the newest)"

@@ -18,7 +18,7 @@ __all__ = ["FOR_RUNTIMES", "conform_runtime"]
 
 #: The options that only a runtime has, and those that it does not have.
 FOR_RUNTIMES: Final = ("release", "graphs", "models", "case", "keep")
-_NOT_FOR_RUNTIMES: Final = ("versions", "values", "record", "jobs")
+_NOT_FOR_RUNTIMES: Final = ("versions", "values", "jobs")
 _CASES, _GRAPHS = 20, 100
 
 

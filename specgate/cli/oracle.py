@@ -1,4 +1,4 @@
-"""``specgate oracle``: the real builds that verdicts and values are held against; install, list, record."""
+"""``specgate oracle``: the real builds that verdicts and values are held against; install, list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["install", "listed", "record"]
+__all__ = ["install", "listed"]
 
 
 def install(arguments: argparse.Namespace) -> int:
@@ -39,21 +39,6 @@ def listed(_arguments: argparse.Namespace) -> int:
 
     rows = [list(row) for each in implementing(Builds) for row in each.builds()]
     sys.stdout.write(text_table([*rows, *runtimes.rows()]))
-    return 0
-
-
-def record(arguments: argparse.Namespace) -> int:
-    """Write what a build computes for drawn cases to a file."""
-    if arguments.cases < 1:
-        raise InputError(f"expected --cases of at least 1, found {arguments.cases}")
-    capability(arguments.dialect, Builds).record(
-        arguments.level,
-        arguments.operator,
-        arguments.to,
-        cases=arguments.cases,
-        seed=arguments.seed,
-        progress=_say,
-    )
     return 0
 
 

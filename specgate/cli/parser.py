@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["make_parser"]
 
 SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes")
-BENCH_GROUPS = ("check", "execute", "cold", "directml", "cpp", "lint", "place")
 OTHER_KINDS = ("config", "report", "baseline", "export", "descriptor")
 SHELLS = ("bash", "zsh", "tcsh")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
@@ -260,8 +259,6 @@ def _targets(commands: Any) -> None:
 
 
 def _spec(commands: Any) -> None:
-    from specgate.cli.bringing import bring
-
     spec = commands.add_parser(
         "spec", help="work on the tables", description="Work on the tables themselves.", formatter_class=Help
     )
@@ -281,15 +278,6 @@ def _spec(commands: Any) -> None:
         choices=(*SPEC_KINDS, *OTHER_KINDS),
     )
     schema.add_argument("--dialect", metavar="NAME", help="whose descriptors, for `schema descriptor`")
-    brought = _command(
-        kinds,
-        "import",
-        "importing",
-        "write what a vendor's package states into the tables; what people wrote there stays",
-        epilog="Exit codes: 0 done or no difference, 1 differences (--check), 2 unusable input.",
-    )
-    brought.set_defaults(function="import_tables")
-    bring(brought)
 
 
 def _oracle(commands: Any) -> None:
@@ -306,34 +294,6 @@ def _oracle(commands: Any) -> None:
     listed.set_defaults(function="listed")
     install = _command(actions, "install", "oracle", "fetch builds into the cache and build the host that asks them")
     installing(install)
-    record = _command(actions, "record", "oracle", "draw cases of an operator and record what a build computes of them")
-    record.add_argument("dialect", choices=("directml",))
-    record.add_argument("--level", required=True, metavar="LEVEL", help="for instance 6.4")
-    record.add_argument("--operator", required=True, metavar="NAME", help="for instance ONE_HOT")
-    record.add_argument("--cases", type=int, default=100, metavar="N", help="descriptors (default 100)")
-    record.add_argument("--seed", type=int, default=0, metavar="S", help="the same cases for the same number")
-    record.add_argument("--to", required=True, metavar="DIR", help="the folder for directml-LEVEL-NAME.json")
-
-
-def _bench(commands: Any) -> None:
-    bench = _command(commands, "bench", "bench", "time checks and kernels against peers, as ratios measured in one run")
-    bench.add_argument(
-        "what",
-        nargs="*",
-        type=_bench_group,
-        metavar="WHAT",
-        help="check, execute, cold, directml (its tables), cpp (the header), lint (models of up to 50,000 "
-        "nodes), place; default: all",
-    )
-    bench.add_argument("--format", choices=("text", "json"), default="text")
-    bench.add_argument("--repeat", type=int, default=7, metavar="N", help="timed rounds of each side (default 7)")
-
-
-def _bench_group(text: str) -> str:
-    """Check one group; argparse's own choices would list the empty default among them."""
-    if text not in BENCH_GROUPS:
-        raise argparse.ArgumentTypeError(f"expected one of {', '.join(BENCH_GROUPS)}, found {text!r:.40}")
-    return text
 
 
 def _conform(commands: Any) -> None:
@@ -368,5 +328,4 @@ _COMMANDS: Final[dict[str, Callable[[Any], None]]] = {
     "spec": _spec,
     "oracle": _oracle,
     "conform": _conform,
-    "bench": _bench,
 }

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     FileRules = Mapping[str, tuple[str, str, dict[str, str]]]
 
 __all__ = [
-    "Backend", "Builds", "Documents", "Exporter", "Importer", "LibraryObjects", "LowestLevel", "MemoryLayout",
+    "Backend", "Builds", "Documents", "Exporter", "LibraryObjects", "LowestLevel", "MemoryLayout",
     "ModelFixes", "ModelFormat", "Positional", "Reader", "Runnable",
 ]  # fmt: skip
 
@@ -339,29 +339,6 @@ class Builds(Reader):
         self, levels: str | None, *, system: str | None, values: bool, progress: Callable[[str], object]
     ) -> None:
         """Install the builds of levels (``all``, or names with commas); `values`: those that execute, too."""
-        raise NotImplementedError
-
-    def record(
-        self, level: str, operator: str, to: str, *, cases: int, seed: int, progress: Callable[[str], object]
-    ) -> None:
-        """Write what a build computes for drawn cases into the folder `to`."""
-        raise NotImplementedError
-
-
-class Importer(Reader):
-    """Tables written from what the vendor's package states of its operators (``specgate spec import``)."""
-
-    missing = "the tables of {name} are not imported from a package"
-
-    def import_tables(self, to: str | None, say: Callable[[str], object], operators: Sequence[str] = ()) -> None:
-        """Write the tables of a folder, those that specgate uses if None; raise InputError.
-
-        operators: those to begin a table for, if the package states too little to write a whole table.
-        """
-        raise NotImplementedError
-
-    def compare_tables(self, to: str | None, say: Callable[[str], object]) -> bool:
-        """Say how such tables differ from the package, and return whether they do."""
         raise NotImplementedError
 
 

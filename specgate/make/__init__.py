@@ -1,8 +1,8 @@
 """Constructors of descriptors with completion: ``make.directml.ONE_HOT(...)``, ``make.onnx.OneHot(...)``.
 
 Each dialect's module offers one function per operator that has a table, with the operator's own fields as keyword
-arguments; tensors are made by `tensor`. The stubs beside them are written by ``python -m specgate.make.stubs``; those
-of other packages have none.
+arguments; tensors are made by `tensor`. Their stubs are written when specgate is built or installed; those of other
+packages have none.
 """
 
 from __future__ import annotations

@@ -6,13 +6,12 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects import dialect_names, package
-from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path  # it costs what a check of one file must not pay
 
 __all__ = [
-    "CHECKOUT", "PACKAGE", "edited_at", "folder_to_write", "layout_file", "source_folders", "spec_folders",
+    "CHECKOUT", "PACKAGE", "edited_at", "layout_file", "source_folders", "spec_folders",
     "written_tables",
 ]  # fmt: skip
 
@@ -50,17 +49,6 @@ def written_tables(dialect: str) -> Path | None:
     own = next((root / dialect for root in roots if (root / dialect / "levels.yaml").is_file()), None)
     specs = package(dialect).specs if own is None and dialect in dialect_names() else None
     return own if specs is None else Path(specs)
-
-
-def folder_to_write(dialect: str, to: str | None) -> Path:
-    """Return the folder whose tables an import writes: `to`, or that of the tables in use; raise InputError without."""
-    if to is not None:
-        from pathlib import Path
-
-        return Path(to)
-    if not source_folders():
-        raise InputError("expected --to and the folder of the dialect's tables; this installation has none to write")
-    return source_folders()[0] / dialect
 
 
 def layout_file(folder: str | os.PathLike[str]) -> str:

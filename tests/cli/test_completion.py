@@ -41,7 +41,7 @@ def script(capsys, shell="bash"):
         (["lint", "mod"], {"model.onnx", "models"}),
         (["lint", "--target", "onnx:17", "mod"], {"model.onnx", "models"}),
         (["place", "--descriptors", "mod"], {"models"}),
-        (["spec", ""], {"check", "schema", "import"}),
+        (["spec", ""], {"check", "schema"}),
         (["oracle", "install", "--s"], {"--system"}),
     ],
 )

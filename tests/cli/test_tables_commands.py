@@ -419,15 +419,3 @@ def test_an_unknown_attribute_lists_those_of_the_level(capsys, opset, listed):
     text = output(capsys, "check", json.dumps(relu), "--target", opset, "--format", "json", code=1)
     (found,) = json.loads(text)["findings"]
     assert f"(it has: {listed})" in found["message"]
-
-
-def test_bench_names_its_groups(capsys):
-    with pytest.raises(SystemExit):
-        main(["bench", "--help"])
-    text = capsys.readouterr().out
-    assert "[]" not in text
-    assert ",}" not in text
-    with pytest.raises(SystemExit) as left:
-        main(["bench", "nope"])
-    assert left.value.code == 2
-    assert "expected one of check, execute, cold, directml, cpp, lint, place, found 'nope'" in capsys.readouterr().err

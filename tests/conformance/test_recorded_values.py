@@ -1,6 +1,6 @@
 """What real DirectML builds computed, as recorded, against what specgate computes: bit for bit where a table asks for it.
 
-`specgate oracle record` writes the recordings; one test here asks a live build, where one is installed.
+`python -m tools record` writes the recordings; one test here asks a live build, where one is installed.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from specgate.dialects.directml.dxdispatch.buffers import needed_bytes
 from specgate.dialects.directml.oracle.cases import draw_cases
 from specgate.dialects.directml.oracle.layout import lay_out
 from specgate.dialects.directml.oracle.place import VALUE_LEVELS, missing_values, values_command
-from specgate.dialects.directml.oracle.record import read_recording
 from specgate.dialects.directml.oracle.values import FILLS, ValuesOracle
 from specgate.execution.engine import execute_at
 from specgate.spec.tables import dialect
+from tools.recordings import read_recording
 
 RECORDED = sorted((Path(__file__).parent / "recorded").glob("directml-*.json"))
 READY = [level for level in VALUE_LEVELS if not missing_values(level)]

@@ -20,24 +20,9 @@ NAMES: Final = re.compile(
 #: A message may give one as an example.
 EXAMPLE: Final = re.compile(r"\b(such as|for instance|e\.g\.) ")
 COMMANDS: Final = "texts of help, and the names that two commands take"
-BENCHMARKS: Final = "benchmarks of named operators beside named packages"
 TEXTS: Final = "descriptions of fields in the tables' schema"
 #: The files that still name a dialect, and why each may.
 ALLOWED: Final = {
-    "bench/cpp_groups.py": BENCHMARKS,
-    "bench/directml_groups.py": BENCHMARKS,
-    "bench/execute_groups.py": BENCHMARKS,
-    "bench/groups.py": BENCHMARKS,
-    "bench/ir_groups.py": BENCHMARKS,
-    "bench/lint_groups.py": BENCHMARKS,
-    "bench/made_models.py": BENCHMARKS,
-    "bench/many_groups.py": BENCHMARKS,
-    "bench/openvino_models.py": BENCHMARKS,
-    "bench/peers.py": BENCHMARKS,
-    "bench/place_groups.py": BENCHMARKS,
-    "bench/real_groups.py": BENCHMARKS,
-    "bench/real_models.py": BENCHMARKS,
-    "cli/bringing.py": COMMANDS,
     "cli/conform_options.py": COMMANDS,
     "cli/options.py": COMMANDS,
     "cli/oracle_options.py": COMMANDS,

@@ -144,21 +144,6 @@ def test_the_commands_that_show_tables() -> None:
     )
 
 
-def test_its_importer(tmp_path) -> None:
-    pytest.importorskip("ruamel.yaml", reason="NO TABLE IS WRITTEN: pip install ruamel.yaml (it is in the test extra)")
-    copy_tree(DATA / "tinynet" / "tinynet" / "specs" / "tinynet", tmp_path / "tinynet")
-    flip = tmp_path / "tinynet" / "operators" / "flip.yaml"
-    before = flip.read_text(encoding="utf-8").splitlines()
-    command = ("spec", "import", "tinynet", "--to", str(tmp_path / "tinynet"))
-    assert specgate(*command, "--check", code=1) == "flip.yaml: another summary\n"
-    assert specgate(*command) == "flip.yaml\n"
-    after = flip.read_text(encoding="utf-8").splitlines()
-    assert after == [before[0], "summary: Reverses one dimension.", *before[2:]]
-    assert specgate(*command, "--check") == specgate(*command) == ""
-    told = specgate("spec", "import", "directml", code=2)
-    assert "directml has no importer; these have one: onnx, openvino, tinynet" in told
-
-
 def test_conform_says_that_there_is_no_oracle() -> None:
     assert "tinynet:v1: tinynet has no oracle" in specgate("conform", "tinynet", code=2)
 

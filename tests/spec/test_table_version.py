@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -126,9 +125,3 @@ def test_the_command_line_says_it(capsys) -> None:
 def test_a_verdict_says_what_it_rests_on(capsys, one_hot) -> None:
     main(["check", json.dumps(one_hot), "--target", "directml:4.1", "--format", "json"])
     assert json.loads(capsys.readouterr().out)["tables"] == versions(["directml"])
-
-
-def test_the_file_of_a_wheel_has_it() -> None:
-    """A wheel has no YAML to hash."""
-    hook = Path(ROOT / "specgate" / "spec" / "hatch_hook.py").read_text(encoding="utf-8")
-    assert "built(build, " in hook

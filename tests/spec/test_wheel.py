@@ -20,11 +20,13 @@ from specgate.dialects import SHIPPED
 from specgate.placement.registrations import RUNTIME
 from specgate.spec.store import kept_tables
 from tests.paths import DATA, ROOT
+from tools.stubs import stub_text
 
 pytest.importorskip("build", reason="NO WHEEL IS BUILT: pip install build hatchling (they are in the test extra)")
 pytest.importorskip("hatchling", reason="NO WHEEL IS BUILT: pip install build hatchling (they are in the test extra)")
 
 COMPILED = {f"specgate/_specs/{name}.jsonl" for name in (*SHIPPED, RUNTIME, f"{RUNTIME}-lowering")}
+STUBS = {f"specgate/make/{name}.pyi" for name in ("__init__", *SHIPPED)}
 WHEEL = f"specgate_ml-{specgate.__version__}-py3-none-any.whl"
 SOURCE = f"specgate_ml-{specgate.__version__}"
 pytestmark = pytest.mark.timeout(1200)  # two builds, and an environment with pip, on a busy machine
@@ -76,17 +78,20 @@ def test_the_wheel_has_the_compiled_tables_and_the_files_that_they_are_made_of(a
     yaml = {name.removeprefix("specgate/_specs/yaml/") for name in names if "/_specs/yaml/" in name}
     assert {f"specs/{name}" for name in yaml} == specs
     assert {name.partition("/")[0] for name in names} == {"specgate", f"{SOURCE}.dist-info"}
-    assert {"specgate/py.typed", "specgate/make/directml.pyi"} <= names
+    assert {name for name in names if name.endswith(".pyi")} == STUBS
+    assert "specgate/py.typed" in names
     assert not [name for name in names if name.endswith((".pyc", ".orig"))]
 
 
 def test_the_compiled_tables_are_whole(archives: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(archives / WHEEL) as wheel:
         files = [wheel.extract(name, tmp_path) for name in COMPILED]
+        stubs = {name: wheel.read(f"specgate/make/{name}.pyi").decode() for name in SHIPPED}
     for file in files:
         found = kept_tables(Path(file))
         assert found["stamp"] is None
-        assert found["tables"]
+        assert len(found["tables"]["digest"]) > 10  # a wheel has no YAML to hash
+    assert stubs == {name: stub_text(name) for name in SHIPPED}
 
 
 def test_the_source_archive_has_what_the_wheel_and_the_tests_need(archives: Path) -> None:
@@ -98,8 +103,10 @@ def test_the_source_archive_has_what_the_wheel_and_the_tests_need(archives: Path
         "pyproject.toml",
         "specs/directml/dialect.yaml",
         "tests/spec/test_wheel.py",
+        "tools/hatch_hook.py",
     } <= names
     assert not [name for name in names if name.startswith(("specgate/_specs", ".venv", "dist", "mutants"))]
+    assert not [name for name in names if name.endswith(".pyi")]
 
 
 def test_the_metadata_say_what_an_index_shows(archives: Path) -> None:
@@ -151,7 +158,7 @@ def test_a_build_on_a_system_with_other_line_ends_makes_the_same_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Lines of compiled tables are found by their lengths in bytes."""
-    from specgate.spec.hatch_hook import CompileSpecs
+    from tools.hatch_hook import CompileSpecs
 
     def as_on_windows(self: Path, text: str, **_: object) -> int:
         return self.write_bytes(text.replace("\n", "\r\n").encode())
@@ -161,21 +168,25 @@ def test_a_build_on_a_system_with_other_line_ends_makes_the_same_tables(
     build: dict[str, Any] = {"force_include": {}}
     hook.initialize("standard", build)
     try:
-        for file in build["force_include"]:
-            assert kept_tables(Path(file))["tables"]
+        for file, path in build["force_include"].items():
+            assert path in STUBS or kept_tables(Path(file))["tables"]
     finally:
         hook.finalize("standard", build, "")
     assert not any(Path(file).exists() for file in build["force_include"])
 
 
-def test_an_editable_install_compiles_nothing(tmp_path: Path) -> None:
-    from specgate.spec.hatch_hook import CompileSpecs
+def test_an_editable_install_compiles_nothing_and_writes_the_stubs(tmp_path: Path) -> None:
+    from tools.hatch_hook import CompileSpecs
 
-    hook = cast("Any", CompileSpecs)(str(ROOT), {}, None, None, str(tmp_path), "wheel")
+    make = tmp_path / "specgate" / "make"
+    make.mkdir(parents=True)
+    hook = cast("Any", CompileSpecs)(str(tmp_path), {}, None, None, str(tmp_path), "wheel")
     build: dict[str, Any] = {"force_include": {}}
     hook.initialize("editable", build)
     hook.finalize("editable", build, "")
     assert build == {"force_include": {}}
+    assert {f"specgate/make/{path.name}" for path in make.iterdir()} == STUBS
+    assert (make / "onnx.pyi").read_text(encoding="utf-8") == stub_text("onnx")
 
 
 def _findings(document: Any) -> list[dict[str, Any]]:

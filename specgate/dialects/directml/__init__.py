@@ -190,13 +190,6 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
             raise InputError("values are computed with Windows builds, so --system linux has none")
         install_values(wanted, progress=progress)
 
-    def record(
-        self, level: str, operator: str, to: str, *, cases: int, seed: int, progress: Callable[[str], object]
-    ) -> None:
-        from specgate.dialects.directml.oracle.record import record_values
-
-        record_values(level, operator, to, cases=cases, seed=seed, progress=progress)
-
     def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
         from specgate.dialects.directml.oracle.builds import levels as built
         from specgate.dialects.directml.oracle.install import install_command, status

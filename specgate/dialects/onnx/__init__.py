@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from specgate.dialects.protocols import Importer, LibraryObjects, LowestLevel, ModelFixes, Runnable
+from specgate.dialects.protocols import LibraryObjects, LowestLevel, ModelFixes, Runnable
 from specgate.dialects.shipped import Packaged
-from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["ONNX"]
 
 
-class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel, Importer):
+class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
     """See `specgate.dialects.protocols`."""
 
     name = "onnx"
@@ -165,15 +164,3 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel, Importer
         from specgate.dialects.onnx.oracle.oracle import ONNXOracle
 
         return ONNXOracle(level)
-
-    def import_tables(self, to: str | None, say: Callable[[str], object], operators: Sequence[str] = ()) -> None:
-        from specgate.dialects.onnx.tables import import_tables
-
-        if operators:
-            raise InputError("the onnx package states every operator: they are imported together, not by name")
-        import_tables(to, say)
-
-    def compare_tables(self, to: str | None, say: Callable[[str], object]) -> bool:
-        from specgate.dialects.onnx.tables import compare_tables
-
-        return compare_tables(to, say)

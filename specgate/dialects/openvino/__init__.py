@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from specgate.dialects.protocols import Importer, LowestLevel, Runnable
+from specgate.dialects.protocols import LowestLevel, Runnable
 from specgate.dialects.shipped import Packaged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from specgate.execution.compared import Compared
     from specgate.execution.memory import Budget
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["OpenVINO"]
 
 
-class OpenVINO(Packaged, Runnable, LowestLevel, Importer):
+class OpenVINO(Packaged, Runnable, LowestLevel):
     """See `specgate.dialects.protocols`."""
 
     name = "openvino"
@@ -122,13 +122,3 @@ class OpenVINO(Packaged, Runnable, LowestLevel, Importer):
 
         self.oracle(level).close()  # says what is not installed
         return OpenVINOOracle(level, (implementation,))
-
-    def import_tables(self, to: str | None, say: Callable[[str], object], operators: Sequence[str] = ()) -> None:
-        from specgate.dialects.openvino.tables import begin_tables
-
-        begin_tables(to, say, operators)
-
-    def compare_tables(self, to: str | None, say: Callable[[str], object]) -> bool:
-        from specgate.dialects.openvino.tables import compare_tables
-
-        return compare_tables(to, say)

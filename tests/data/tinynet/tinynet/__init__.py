@@ -15,17 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import UNSTATED, Descriptor, TensorDesc
 from specgate.descriptors.positional import build, positional, shape_of
-from specgate.dialects.protocols import Importer, ModelFormat, Positional
+from specgate.dialects.protocols import ModelFormat, Positional
 from specgate.errors import InputError, NoTable
 from specgate.linting.nodes import Graph, Unit
 from specgate.rules.language import NUMBER, Attribute, LayoutFunction, Vocabulary, register
-from specgate.spec.folders import folder_to_write
 from specgate.spec.tables import dialect
-from specgate.spec.yamlio import load_yaml
 from specgate.verdict import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from specgate.linting.settings import LintSettings
     from specgate.spec.fields import FieldInfo
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Span", "TinyNet"]
 
 PAGE = 64
-#: What a package of the vendor would state.
-STATED = {"Flip": "Reverses one dimension."}
 
 
 class Span(NamedTuple):
@@ -57,7 +53,7 @@ VOCABULARY = Vocabulary(
 register(VOCABULARY)
 
 
-class TinyNet(ModelFormat, Positional, Importer):
+class TinyNet(ModelFormat, Positional):
     """Three operators at three levels; a model is a JSON list of calls in a ``.tiny`` file."""
 
     name = "tinynet"
@@ -110,21 +106,6 @@ class TinyNet(ModelFormat, Positional, Importer):
             raise InputError(f"expected a JSON list of calls: {error}", file=path) from None
         return Graph(self.name, [self._unit(call, Location(path, None, f"[{at}]")) for at, call in enumerate(calls)])
 
-    def import_tables(self, to: str | None, say: Callable[[str], object], operators: Sequence[str] = ()) -> None:
-        from specgate.spec.rewrite import rewritten  # it needs ruamel.yaml
-
-        for path, text, content in _stated(to):
-            made = {**content, "summary": STATED[content["operator"]]}
-            if made != content:
-                path.write_text(rewritten(text, content, made), encoding="utf-8")
-                say(path.name)
-
-    def compare_tables(self, to: str | None, say: Callable[[str], object]) -> bool:
-        found = [path.name for path, _, content in _stated(to) if content["summary"] != STATED[content["operator"]]]
-        for name in found:
-            say(f"{name}: another summary")
-        return bool(found)
-
     def _unit(self, call: Any, place: Location) -> Unit:
         if not isinstance(call, dict):
             raise InputError("expected a call as an object", file=place.file, place=place.node)
@@ -134,14 +115,6 @@ class TinyNet(ModelFormat, Positional, Importer):
             return Unit(place, word, self.read(call, place.node or ""))
         except NoTable as error:
             return Unit(place, word, reason=str(error))
-
-
-def _stated(to: str | None) -> Iterator[tuple[Path, str, Any]]:
-    for path in sorted((folder_to_write("tinynet", to) / "operators").glob("*.yaml")):
-        text = path.read_text(encoding="utf-8")
-        content = load_yaml(text, str(path))[0]
-        if content["operator"] in STATED:
-            yield path, text, content
 
 
 def _plain(value: Any) -> Any:

@@ -18,6 +18,7 @@ from specgate.dialects.directml.oracle.place import VALUE_LEVELS, missing_values
 from specgate.dialects.directml.oracle.values import ValuesOracle
 from specgate.dialects.directml.oracle.values_install import install_values, plan, wine_version
 from specgate.errors import InputError
+from tools.__main__ import main as tools
 
 
 @pytest.fixture
@@ -224,8 +225,8 @@ def test_the_command_line(machine, commands, capsys, tmp_path):
     assert [row.split()[0] for row in rows] == ["directml:6.4"]
     assert main(["oracle", "install", "directml", "--values", "--system", "linux"]) == 2
     assert "Windows builds" in capsys.readouterr().err
-    wanted = ["oracle", "record", "directml", "--level", "3.1", "--operator", "ONE_HOT", "--to", str(tmp_path)]
-    assert main(wanted) == 2
+    wanted = ["record", "--level", "3.1", "--operator", "ONE_HOT", "--to", str(tmp_path)]
+    assert tools(wanted) == 2
     assert "values of DirectML 3.1 cannot be computed" in capsys.readouterr().err
 
 

@@ -1,0 +1,92 @@
+"""Many descriptors of one operator at once, as columns, against one by one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import partial
+from time import process_time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+import specgate
+from specgate.conform.pool import shown_descriptors
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.to_columns import columns_of
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts
+from tests.benchmarks.peers import directml_creates
+from tests.benchmarks.timing import Contender, Group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+__all__ = ["many_contenders", "many_groups"]
+
+LEVEL: Final = "6.2"
+OPERATORS: Final = ("ONE_HOT", "GEMM", "CONVOLUTION")
+ROWS: Final = 200_000
+CHANGES: Final = 2_000  # of examples; the rows are those among them that are accepted and alike
+SINGLE: Final = 1_000
+
+
+def many_groups() -> Iterator[Group]:
+    """Time for each descriptor: of columns, and one by one."""
+    for operator in OPERATORS:
+        alike = alike_of(operator)
+        with directml_creates(alike[0], LEVEL) as created:
+            contenders = [*many_contenders(operator, alike), created]
+            yield Group(f"one of {ROWS} descriptors of {operator}, as columns", contenders)
+
+
+def many_contenders(operator: str, alike: Sequence[Descriptor]) -> list[Contender]:
+    """Return what judges these accepted descriptors of an operator; each says the seconds of one."""
+    columns = {name: _repeated(values) for name, values in columns_of(alike).items()}
+    if not specgate.accepts_many(operator, columns, f"directml:{LEVEL}").all():
+        raise specgate.Error(f"columns of accepted descriptors of {operator} are rejected: timing means nothing")
+    rows = [alike[row % len(alike)] for row in range(SINGLE)]
+    return [
+        Contender("specgate.accepts_many", partial(_many, operator, columns), own=True, reports=True),
+        Contender("accepts, one by one", partial(_single, rows), own=True, reports=True),
+    ]
+
+
+def alike_of(operator: str) -> Sequence[Descriptor]:
+    """Return the accepted changes of examples that have the same fields, ranks and lengths of arrays, the most."""
+    found: dict[tuple[Any, ...], list[Descriptor]] = defaultdict(list)
+    for made in shown_descriptors(dialect("directml").operator(operator), LEVEL, CHANGES):
+        fused = any(isinstance(value, Descriptor) for value in made.fields.values())
+        if not fused and accepts(made, LEVEL) and accepts(made, LEVEL, "observed"):
+            found[tuple((name, _shape(value)) for name, value in made.fields.items())].append(made)
+    return max(found.values(), key=len)
+
+
+def _shape(value: Any) -> Any:
+    if isinstance(value, TensorDesc):
+        return tuple(len(part) if isinstance(part, tuple) else part is None for part in value[1:])
+    return len(value) if isinstance(value, list) else None
+
+
+def _repeated(values: Sequence[Any]) -> Any:
+    """Return a column of ROWS rows, words as categories."""
+    picks = np.arange(ROWS) % len(values)
+    if all(isinstance(value, str) for value in values):
+        kinds = sorted(set(values))
+        codes = np.array([kinds.index(value) for value in values], np.int8)
+        return SimpleNamespace(codes=codes[picks], categories=kinds)
+    return np.array(values)[picks]
+
+
+def _many(operator: str, columns: dict[str, Any]) -> float:
+    start = process_time()
+    specgate.accepts_many(operator, columns, f"directml:{LEVEL}")
+    return (process_time() - start) / ROWS
+
+
+def _single(rows: Sequence[Descriptor]) -> float:
+    start = process_time()
+    for made in rows:
+        accepts(made, LEVEL)
+    return (process_time() - start) / len(rows)

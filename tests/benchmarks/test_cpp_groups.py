@@ -1,0 +1,64 @@
+"""The benchmark of the C++ header: figures where a compiler and a library are there, and why not where one is not."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from specgate.dialects.directml.cpp import beside
+from specgate.dialects.directml.cpp.compilers import compilers
+from specgate.errors import InputError
+from tests.benchmarks import cpp_groups as bench
+from tests.benchmarks.__main__ import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "OPERATORS", ("ONE_HOT",))
+    monkeypatch.setattr(bench, "CHANGES", 1)
+    monkeypatch.setattr(bench, "ASKED", "-O0")
+    monkeypatch.setattr(bench, "COMPILED", "-O0")
+
+
+def measured(capsys: pytest.CaptureFixture[str]) -> list[dict]:
+    assert main(["cpp", "--repeat", "1", "--format", "json"]) == 0
+    groups: list[dict] = json.loads(capsys.readouterr().out)["groups"]
+    return groups
+
+
+def test_without_a_library_it_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SPECGATE_CACHE", str(tmp_path))
+    checking, compiling = measured(capsys)
+    assert all("is not installed" in contender["missing"] for contender in checking["contenders"])
+    assert compiling["remarks"]["the header"].endswith(" MB")
+    timed = [contender for contender in compiling["contenders"] if contender["median_seconds"]]
+    assert len(timed) == (0 if next(compilers(), None) is None else 2)
+
+
+def test_without_a_compiler_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("specgate.dialects.directml.cpp.compilers.COMPILERS", {"absent": ("no-such-compiler",)})
+    _, compiling = measured(capsys)
+    assert [contender["missing"] for contender in compiling["contenders"]] == ["no C++ compiler is installed"] * 2
+
+
+@pytest.mark.oracle
+def test_ratios_are_of_one_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The compiler is timed in the test without a library."""
+    if next(compilers(), None) is None:
+        pytest.skip("NO C++ COMPILER is installed: nothing is measured")
+    try:
+        beside._installed(bench.LEVEL)
+    except InputError as error:
+        pytest.skip(f"NO REAL DIRECTML IS ASKED: {error}")
+    monkeypatch.setattr(bench, "_compile", lambda *_: None)
+    checking, _ = measured(capsys)
+    assert all(contender["median_seconds"] > 0 for contender in checking["contenders"])
+    assert len(checking["remarks"]) == 3
+    assert all("at worst" in said for said in checking["remarks"].values())

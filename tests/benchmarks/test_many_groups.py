@@ -1,0 +1,32 @@
+"""The benchmark of columns: its rows are accepted ones, and differ within their columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.benchmarks import many_groups
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_every_contender_reports_one_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many_groups, "CHANGES", 60)
+    monkeypatch.setattr(many_groups, "ROWS", 500)
+    titles = []
+    for group in many_groups.many_groups():
+        titles.append(group.title.split()[5])
+        *own, build = group.contenders
+        assert len(own) == 2
+        for contender in [*own, build] if build.call else own:  # while the group is there, the build can be asked
+            assert contender.call is not None
+            assert 0 < float(str(contender.call())) < 1
+        assert build.call or "not installed" in build.missing
+    assert titles == ["ONE_HOT,", "GEMM,", "CONVOLUTION,"]
+
+
+def test_rows_are_alike_and_not_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many_groups, "CHANGES", 200)
+    rows = many_groups.alike_of("ONE_HOT")
+    assert len({str(made.fields) for made in rows}) > 5
+    assert len({tuple(made.fields) for made in rows}) == 1

@@ -1,0 +1,175 @@
+"""Tables written anew: what says what is wanted stays byte for byte, the rest is written to be read."""
+
+from __future__ import annotations
+
+import json
+import sys
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specgate.errors import InputError
+from specgate.spec.yamlio import load_yaml
+from tests.paths import SPECS
+
+pytest.importorskip("ruamel.yaml", reason="NO TABLE IS WRITTEN: pip install ruamel.yaml (it is in the test extra)")
+
+from tools.rewrite import Quoted, rewritten  # it imports ruamel.yaml
+
+TEXT = """\
+# The first line.
+name:   'x'  # of it
+list:
+  - {a: 1,   b: "two"}   # an item
+
+# Above the part.
+part:
+  # Above one.
+  one: {kind: 'k',
+    more: [1, 2]}   # behind one
+  two:   # behind two
+    kind: "3"
+    # inside two
+    last: 'l'
+    # at the end of two
+
+  # Above three.
+  three: {}
+tail: >-
+  # no comment
+  of any kind
+# The end.
+"""
+SAYS: dict[str, Any] = {
+    "name": "x",
+    "list": [{"a": 1, "b": "two"}],
+    "part": {"one": {"kind": "k", "more": [1, 2]}, "two": {"kind": "3", "last": "l"}, "three": {}},
+    "tail": "# no comment of any kind",
+}
+
+
+def says(text: str) -> Any:
+    return load_yaml(text, "x")[0]
+
+
+def changed(**parts: Any) -> str:
+    made = rewritten(TEXT, SAYS, {**SAYS, **parts})
+    assert says(made) == {**SAYS, **parts}
+    return made
+
+
+def test_the_example() -> None:
+    assert says(TEXT) == SAYS
+
+
+def test_nothing_changes() -> None:
+    assert rewritten(TEXT, SAYS, SAYS) == TEXT
+
+
+def test_one_entry_changes() -> None:
+    made = changed(part={**SAYS["part"], "two": {"kind": "4", "more": 1, "last": "l"}})
+    before, behind = TEXT.split("  two:   # behind two\n")
+    two = "  # behind two\n  # inside two\n  # at the end of two\n  two: {kind: \"4\", more: 1, last: 'l'}\n"
+    assert made == before + two + behind.partition("of two\n")[2].removeprefix("\n").replace(
+        "  # Above three", "\n  # Above three"
+    )
+
+
+def test_an_entry_is_added_and_one_is_gone() -> None:
+    part = SAYS["part"]
+    made = changed(part={"zero": 0, "one": part["one"], "three": part["three"]})
+    assert made == TEXT.replace("part:\n", "part:\n  zero: 0\n").replace(
+        TEXT[TEXT.index("  two:") : TEXT.index("\n  # Above three")], ""
+    )
+
+
+def test_a_list_at_the_top_has_a_line_for_each_item() -> None:
+    made = changed(list=[{"a": 1, "b": "three"}, "a text of some words", {"c": "long " * 30}])
+    listed = '# an item\nlist:\n  - {a: 1, b: "three"}\n  - a text of some words\n  - c: "long long'
+    assert f"# of it\n{listed}" in made
+    assert max(map(len, made.splitlines())) <= 120 + len("long ")
+
+
+def test_keys_that_are_new_or_gone_and_their_order() -> None:
+    made = rewritten(TEXT, SAYS, {"new": None, "tail": SAYS["tail"], "name": "x"})
+    assert (
+        made
+        == "new: null\ntail: >-\n  # no comment\n  of any kind\n# The first line.\nname:   'x'  # of it\n# The end.\n"
+    )
+
+
+def test_remarks_and_quotes() -> None:
+    wanted = {"a": {"x": 1, Quoted("y"): {"z": Quoted("w")}}, "b": Quoted("c"), "n": "1", "d": "yes"}
+    made = rewritten("", {}, wanted, {("a",): "of a", ("a", "x"): "of x", ("b",): "of b"})
+    assert made == 'a:  # of a\n  x: 1  # of x\n  "y": {z: "w"}\nb: "c"  # of b\nn: "1"\nd: yes\n'
+    again = rewritten(made, wanted, {**wanted, "a": {"x": 2}}, {("a",): "not again"})
+    assert again == 'a:  # of a\n  # of x\n  x: 2\nb: "c"  # of b\nn: "1"\nd: yes\n'
+
+
+def test_keys_that_look_like_something_else() -> None:
+    text = "1: a\n~: b  # none\nNull: c\n0x1: d\n2001-01-01: {1: e}"
+    made = rewritten(text, says(text), {**says(text), "Null": "x"})
+    assert made == text.replace("Null: c", '"Null": x') + "\n"
+
+
+def test_long_values() -> None:
+    words = [f"word_{number}" for number in range(30)]
+    made = rewritten("", {}, {"a": {"x": {"short": 1, "words": words}, "y": {k: {"z": 1} for k in "abcd"}}})
+    lines = made.splitlines()
+    assert lines[:3] == ["a:", "  x:", "    short: 1"]
+    assert lines[-5:] == ["  y:", *(f"    {key}: {{z: 1}}" for key in "abcd")]
+    assert max(map(len, lines)) <= 120
+    assert says(made)["a"]["x"]["words"] == words
+
+
+texts = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), max_size=40) | st.sampled_from(
+    ["null", "true", "~", "1", "1e5", "0x10", "2001-01-01", "no", "a: b", "a #b", "- a", "int[]", "$x", "word " * 40]
+)
+scalars = st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats(-1e300, 1e300) | texts
+keys = texts.filter(lambda key: key.strip() and len(key) < 100)
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4), max_leaves=6
+)
+tables = st.dictionaries(keys, values | st.dictionaries(keys, values, max_size=3), min_size=1, max_size=4)
+
+
+@settings(max_examples=40)
+@given(tables, tables)
+def test_what_is_written_says_what_is_wanted(first: dict[str, Any], second: dict[str, Any]) -> None:
+    made = rewritten("", {}, first)
+    assert says(made) == first
+    both = {**second, **first}
+    again = rewritten(made, first, both)
+    assert says(again) == both
+    assert rewritten(again, says(again), both) == again
+
+
+@pytest.mark.parametrize("dialect", ["directml", "onnx", "openvino"])
+def test_shipped_tables_keep_what_does_not_change(dialect: str) -> None:
+    pick = Random(dialect)
+    for file in pick.sample(sorted((SPECS / dialect / "operators").rglob("*.yaml")), 4):
+        text = file.read_text(encoding="utf-8")
+        old = says(text)
+        assert rewritten(text, old, old) == text
+        wanted = json.loads(json.dumps(old))
+        section = pick.choice([key for key, value in wanted.items() if isinstance(value, dict) and value])
+        name = pick.choice(list(wanted[section]))
+        wanted[section][name] = {"new": 1}
+        made = rewritten(text, old, wanted)
+        assert says(made) == wanted
+        present, again = text.splitlines(), made.splitlines()
+        new = [line for line in again if line not in present]
+        expected = [[f"{name}: {{new: 1}}"], [f'"{name}": {{new: 1}}'], [f"{section}:", f"{name}: {{new: 1}}"]]
+        assert [line.strip() for line in new] in expected, file.name
+        rest = iter(present)
+        assert all(line in new or line in rest for line in again), file.name  # the others in their order
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ruamel.yaml", None)
+    monkeypatch.delitem(sys.modules, "tools.rewrite")
+    with pytest.raises(InputError, match=r"ruamel\.yaml is needed to write tables; pip install ruamel\.yaml"):
+        import tools.rewrite  # noqa: F401

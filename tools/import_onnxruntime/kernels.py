@@ -1,0 +1,49 @@
+"""What the installed package of the runtime states of its CPU kernels."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.errors import InputError
+from specgate.placement.registrations import RUNTIME
+from specgate.placement.scopes import MAIN_DOMAIN, type_word
+from tools.import_onnxruntime.stated import Stated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["PROVIDER", "installed"]
+
+#: The provider whose registrations are read so.
+PROVIDER: Final = "CPU"
+_STATES: Final = f"{RUNTIME}.capi.{RUNTIME}_pybind11_state"
+#: What the package says for a kernel that has no last version.
+_OPEN: Final = 2**31 - 1
+
+
+def installed(title: str) -> tuple[str, Stated]:
+    """Return the release of the installed package and the kernels of the provider that it calls `title`.
+
+    Raises InputError where the package is missing, or does not state its kernels.
+    """
+    try:
+        release = str(import_module(RUNTIME).__version__)
+        states = import_module(_STATES)
+    except ImportError:
+        raise InputError(f"{RUNTIME} is needed to import its kernels; install specgate-ml[oracles]") from None
+    ask = getattr(states, "get_all_opkernel_def", None)
+    if ask is None:
+        raise InputError(f"{RUNTIME} {release} does not state its kernels; releases from 1.16 on do")
+    return release, Stated(_kernels(ask(), title))
+
+
+def _kernels(definitions: Any, title: str) -> Iterator[tuple[str, str, int, int | None, dict[str, Any]]]:
+    """Yield them; a range of one version holds as an open-ended one does, for that version, and is made one."""
+    for kernel in definitions:
+        if kernel.provider != title:
+            continue
+        first, last = kernel.version_range
+        types = {name: [type_word(kind) for kind in kinds] for name, kinds in kernel.type_constraints.items()}
+        until = None if last in {_OPEN, first} else int(last)
+        yield kernel.domain or MAIN_DOMAIN, kernel.op_name, int(first), until, {"types": types}

@@ -1,0 +1,105 @@
+"""The rows of an operator over releases: taken apart release by release, changed in one, and put together again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.placement.ranges import range_text, span
+from specgate.spec.sets import by_name, expanded
+from tools.import_onnxruntime.stated import in_order, merged_types
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tools.import_onnxruntime.stated import Key
+
+    #: The rows of each release, by its position.
+    Releases = dict[int, dict[Key, dict[str, Any]]]
+
+__all__ = ["Axis", "apart", "by_release", "written_rows"]
+
+#: What rows have in a file, in this order.
+_ORDER: Final = (
+    "types", "constant_inputs", "cpu_inputs", "cpu_outputs", "graph", "graph_inputs", "needs", "query", "apart",
+    "note", "releases",
+)  # fmt: skip
+
+#: The fewest types of a named list that stands for a part of a longer one.
+_LONG: Final = 8
+
+
+class Axis:
+    """The releases of a provider, and the named lists of types that its files use."""
+
+    def __init__(self, order: Sequence[str], whole: tuple[int, int], sets: Mapping[str, list[str]]) -> None:
+        self.order = order
+        self.whole = whole
+        self.sets = {name: in_order(types) for name, types in sets.items()}
+
+    def types(self, given: Any) -> Any:
+        """Return a row's types with named lists written out, each in the order of the dialect's."""
+        if isinstance(given, list):
+            return merged_types([self.types(each) for each in given])
+        return {
+            name: in_order(expanded([entries] if isinstance(entries, str) else entries, self.sets, "types")[0])
+            for name, entries in given.items()
+        }
+
+    def named(self, types: Any) -> Any:
+        """Return a row's types as a file writes them, by named lists."""
+        if isinstance(types, list):
+            return [self.named(each) for each in types]
+        return {name: self._named(listed) for name, listed in types.items()}
+
+    def _named(self, listed: list[str]) -> str | list[str]:
+        whole = by_name(listed, self.sets)
+        long = {name: types for name, types in self.sets.items() if len(types) >= _LONG}
+        return whole if isinstance(whole, str) else by_name(listed, long)
+
+
+def by_release(versions: Mapping[str, Any], axis: Axis) -> Releases:
+    """Return the rows that a file has for an operator, for each release that has some."""
+    found: Releases = {}
+    for key, forms in versions.items():
+        first, _, last = key.partition("..")
+        for form in forms if isinstance(forms, list) else [forms]:
+            row = {name: value for name, value in form.items() if name != "releases"}
+            row["types"] = axis.types(row.get("types", {}))
+            begin, end = span(form.get("releases"), axis.order, axis.whole)
+            for at in range(begin, end + 1):
+                found.setdefault(at, {})[int(first), int(last) if last else None] = row
+    return found
+
+
+def apart(row: Mapping[str, Any]) -> bool:
+    """Return whether no package states the row."""
+    return bool(row.get("apart"))
+
+
+def written_rows(releases: Releases, axis: Axis) -> dict[str, Any]:
+    """Return the rows as a file writes them: each once, with the releases that have it, oldest versions first."""
+    from tools.rewrite import Quoted
+
+    keys = sorted({key for rows in releases.values() for key in rows}, key=lambda key: (key[0], key[1] or 1 << 30))
+    made: dict[str, Any] = {}
+    for key in keys:
+        forms: list[tuple[int, int, dict[str, Any]]] = []
+        for at in sorted(releases):
+            row = releases[at].get(key)
+            if row is None:
+                continue
+            if forms and forms[-1][1] == at - 1 and forms[-1][2] == row:
+                forms[-1] = (forms[-1][0], at, row)
+            else:
+                forms.append((at, at, row))
+        written = [_written(row, range_text(first, last, axis.order, axis.whole), axis) for first, last, row in forms]
+        name = Quoted(f"{key[0]}" if key[1] is None else f"{key[0]}..{key[1]}")
+        made[name] = written[0] if len(written) == 1 else written
+    return made
+
+
+def _written(row: Mapping[str, Any], releases: str | None, axis: Axis) -> dict[str, Any]:
+    from tools.rewrite import Quoted
+
+    content = {**row, "types": axis.named(row["types"]), "releases": None if releases is None else Quoted(releases)}
+    return {name: content[name] for name in _ORDER if content.get(name) not in (None, {})}

@@ -1,0 +1,182 @@
+"""Write the rows of a release into a provider's files, or hold the files against what a package states of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.errors import InputError
+from specgate.files import write_text
+from specgate.placement.model import ProviderFile, ReleasesFile, TypeSetsFile
+from specgate.placement.ranges import bounds
+from specgate.report import plural
+from specgate.spec.build import SpecErrors, load_file
+from specgate.spec.sets import named_sets
+from specgate.spec.yamlio import load_yaml
+from tools.import_onnxruntime import kernels, library
+from tools.import_onnxruntime.rows import Axis, apart, by_release, written_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from pydantic import BaseModel
+
+    from tools.import_onnxruntime.stated import Key
+
+    Say = Callable[[str], object]
+
+__all__ = ["compare_runtime", "import_runtime"]
+
+#: What people write in a row; packages state the rest.
+_BY_HAND: Final = ("cpu_inputs", "cpu_outputs", "note")
+_QUERY: Final = "query"
+
+
+def import_runtime(folder: Path, say: Say, wheel: Path | None = None) -> None:
+    """Write what a package states of its release into the tables, and keep what people wrote.
+
+    folder: the runtime's files, such as ``specs/onnxruntime``. wheel: one of the package for Windows,
+    for what its library registers; None: the installed package, for its CPU kernels. Raises InputError where nothing
+    can be read, or the release is not in ``releases.yaml``.
+    """
+    from tools.rewrite import rewritten
+
+    job = _Job(folder, wheel)
+    changed = 0
+    for domain in job.domains():
+        path = job.folder / job.place / f"{domain}.yaml"
+        text = path.read_text(encoding="utf-8") if path.is_file() else _begun(job, domain)
+        old = load_yaml(text, str(path))[0]
+        operators = job.updated(domain, old["operators"] or {})
+        wanted = {**old, "sources": job.sources(old["sources"]), "operators": operators}
+        made = rewritten(text, {**old, "operators": old["operators"] or {}}, wanted)
+        if made != text:
+            write_text(path, made)
+            changed += 1
+    say(f"{job.told}, {plural(changed, 'file')} written")
+
+
+def compare_runtime(folder: Path, say: Say, wheel: Path | None = None) -> bool:
+    """Say where the tables differ from what a package states of its release; return whether they do. See above."""
+    job = _Job(folder, wheel)
+    different = 0
+    for domain in job.domains():
+        path = job.folder / job.place / f"{domain}.yaml"
+        old = _loaded(path, ProviderFile)["operators"] if path.is_file() else {}
+        for line in job.differences(domain, old):
+            say(line)
+            different += 1
+    say(f"{job.told}, {plural(different, 'difference')}")
+    return different > 0
+
+
+def _begun(job: _Job, domain: str) -> str:
+    return f"provider: {job.provider}\ndomain: {domain}\nsources:\noperators:\n"
+
+
+def _loaded(path: Path, kind: type[BaseModel]) -> dict[str, Any]:
+    content, _, problems = load_file(path, kind)
+    if problems:
+        raise SpecErrors(problems)
+    return content
+
+
+class _Job:
+    """One release of one provider, and what a package states of it."""
+
+    def __init__(self, folder: Path, wheel: Path | None) -> None:
+        self.folder = folder
+        about = _loaded(self.folder / "releases.yaml", ReleasesFile)
+        self.provider = kernels.PROVIDER if wheel is None else library.PROVIDER
+        info = about["providers"][self.provider]
+        self.place = info["folder"]
+        self.release, self.stated = kernels.installed(info["title"]) if wheel is None else library.registered_in(wheel)
+        self.source = _source(self.provider, self.release, about)
+        order = list(about["releases"])
+        sets = named_sets(_loaded(self.folder / "sets.yaml", TypeSetsFile))[0]["types"]
+        self.axis = Axis(order, bounds(info["releases"], order), sets)
+        minor = self.release.rpartition(".")[0]
+        first, last = self.axis.whole
+        if minor not in order[first : last + 1]:
+            raise InputError(
+                f"{self.release} is none of the releases of {self.provider}; add it to releases.yaml first"
+            )
+        self.at = order.index(minor)
+
+    @property
+    def told(self) -> str:
+        """What was read."""
+        count = sum(len(rows) for rows in self.stated.values())
+        return f"{self.provider} {self.release}: {plural(count, 'kernel')}"
+
+    def domains(self) -> list[str]:
+        """Return the domains that the package or the files have."""
+        files = {path.stem for path in (self.folder / self.place).glob("*.yaml")}
+        return sorted({domain for domain, _ in self.stated} | files)
+
+    def sources(self, old: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+        found = list(old or [])
+        return found if self.source in found else [*found, self.source]
+
+    def updated(self, domain: str, old: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the operators of a file with the rows of the release in place of what it had for it."""
+        made = {}
+        names = {operator for name, operator in self.stated if name == domain}
+        for operator in sorted({*old, *names}):
+            releases = by_release(old.get(operator, {}), self.axis)
+            before = dict(releases.get(self.at, {}))
+            stated = self.stated.get((domain, operator), {})
+            wanted = {key: row for key, row in before.items() if apart(row)}
+            wanted |= {key: self._kept(row, _nearest(releases, key, self.at)) for key, row in stated.items()}
+            if wanted == before:
+                made[operator] = old[operator]
+                continue
+            releases[self.at] = wanted
+            rows = written_rows(releases, self.axis)
+            if rows:
+                made[operator] = rows
+        return made
+
+    def _kept(self, row: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a stated row with what people wrote of it; the package says only whether there is a query."""
+        kept = {name: old[name] for name in _BY_HAND if name in old}
+        plain = {name: value for name, value in row.items() if name != _QUERY}
+        if row.get(_QUERY, False) and _QUERY in old:
+            kept[_QUERY] = old[_QUERY]
+        return {**plain, **kept}
+
+    def differences(self, domain: str, old: Mapping[str, Any]) -> Iterator[str]:
+        """Yield a line for each row that the files have otherwise, or have and the package has not, or the reverse."""
+        names = {operator for name, operator in self.stated if name == domain}
+        for operator in sorted({*old, *names}):
+            here = by_release(old.get(operator, {}), self.axis).get(self.at, {})
+            here = {key: row for key, row in here.items() if not apart(row)}
+            stated: Mapping[Key, Mapping[str, Any]] = self.stated.get((domain, operator), {})
+            for key in sorted({*here, *stated}, key=lambda key: (key[0], key[1] or 0)):
+                place = f"{self.place}/{domain}.yaml: {operator} {key[0]}{'' if key[1] is None else f'..{key[1]}'}"
+                if key not in stated:
+                    yield f"{place}: not in {self.release}"
+                elif key not in here:
+                    yield f"{place}: missing"
+                else:
+                    yield from (f"{place}: {text}" for text in _unlike(here[key], stated[key]))
+
+
+def _unlike(row: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[str]:
+    for name in ("types", "constant_inputs", "graph", "graph_inputs"):
+        if row.get(name) != stated.get(name):
+            yield f"{name}: expected {stated.get(name)}, found {row.get(name)}"
+    if stated.get(_QUERY) is not None and stated[_QUERY] != (_QUERY in row):
+        yield f"{_QUERY}: {'missing' if stated[_QUERY] else 'there is none'}"
+
+
+def _nearest(releases: Mapping[int, Mapping[Key, Mapping[str, Any]]], key: Key, at: int) -> Mapping[str, Any]:
+    """Return the row of these versions in the nearest release that has one, the later of two."""
+    held = [other for other, rows in releases.items() if key in rows]
+    return releases[min(held, key=lambda other: (abs(other - at), -other))][key] if held else {}
+
+
+def _source(provider: str, release: str, about: Mapping[str, Any]) -> dict[str, Any]:
+    packages = [name for name, info in about["packages"].items() if info["providers"][0] == provider]
+    how = "get_all_opkernel_def" if provider == kernels.PROVIDER else "the table of registrations in its library"
+    return {"package": packages[0], "version": release, "name": how}

@@ -1,0 +1,125 @@
+"""What the installed openvino package states of its operations, as plain data.
+
+Facts are a mapping of types, as an IR spells them, to what changes with the opsets: `Version` at the first opset of
+each version, None at an opset that has the type no longer. The package's headers list the types of each opset
+(``openvino/opsets/opset1_tbl.hpp``). An empty operation from the opset's factory says how an IR calls the version, and
+which attributes it has, with what they are when nothing is set.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from specgate.errors import InputError
+from specgate.spec.tables import dialect
+from specgate.workers.child import Child
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Facts", "Version", "changes", "make", "opset_tables", "package_facts", "package_version"]
+
+_ENTRY: Final = re.compile(r"^_OPENVINO_OP_REG\((\w+),\s*ov::op::(\w+)\)", re.MULTILINE)
+#: Types that an IR spells otherwise than the headers.
+_SPELT: Final = {"Constant": "Const", "PRelu": "PReLU", "Relu": "ReLU", "Softmax": "SoftMax"}
+_CHILD: Final = "tools.import_openvino.package"
+
+
+class Version(NamedTuple):
+    """One version of a type.
+
+    opset: as its layers name it, None where it is not told. attributes: with their values when nothing is set, None
+    where the package hands out none.
+    """
+
+    opset: str | None
+    attributes: dict[str, Any] | None
+
+
+Facts = dict[str, dict[str, Version | None]]
+
+
+def package_version() -> str:
+    """Return the version of the installed package."""
+    try:
+        return version("openvino")
+    except PackageNotFoundError:  # built from source
+        return "unknown"
+
+
+def package_facts() -> Facts:
+    """Return the facts of every type; raise InputError where the package or its headers are missing."""
+    spec = find_spec("openvino")
+    if spec is None or spec.origin is None:
+        raise InputError("OpenVINO is not installed; try: pip install 'specgate-ml[oracles]'")
+    tables = opset_tables(Path(spec.origin).parent / "include" / "openvino" / "opsets")
+    levels = dialect("openvino").tables.levels
+    found = changes(tables, {level for level, info in levels.items() if info.get("unfinished")})
+    facts: Facts = {}
+    with Child(_CHILD, "make", timeout=20.0) as child:
+        for name, at in found.items():
+            stated = {level: None if space is None else _asked(child, level, name) for level, space in at.items()}
+            facts[_SPELT.get(name, name)] = stated
+    return facts
+
+
+def opset_tables(folder: Path) -> dict[str, dict[str, str]]:
+    """Return the types of each opset with the names of their versions in C++, from the headers in `folder`."""
+    found = {}
+    for path in sorted(folder.glob("opset*_tbl.hpp"), key=lambda path: int(re.sub(r"\D", "", path.stem))):
+        entries = _ENTRY.findall(path.read_text(encoding="utf-8"))
+        found[path.stem.removesuffix("_tbl")] = dict(entries)
+    if not any(found.values()):
+        raise InputError("expected the tables of the opsets among the headers of the package", file=str(folder))
+    return found
+
+
+def changes(tables: Mapping[str, Mapping[str, str]], unfinished: set[str]) -> dict[str, dict[str, str | None]]:
+    """Return, by type, the version at each opset where another one begins, and None where an opset lacks the type.
+
+    unfinished: opsets that do not have all of their types yet.
+    """
+    found: dict[str, dict[str, str | None]] = {}
+    for name in dict.fromkeys(name for types in tables.values() for name in types):
+        now: str | None = None
+        for level, types in tables.items():
+            new = types.get(name)
+            if new != now and (new is not None or level not in unfinished):
+                found.setdefault(name, {})[level] = now = new
+    return found
+
+
+def _asked(child: Child, level: str, name: str) -> Version:
+    answer = child.ask((level, name))
+    return Version(None, None) if isinstance(answer, str) else Version(*answer)
+
+
+def make(_: object) -> Callable[[tuple[str, str]], Any]:
+    """Return what answers questions of an opset and a type, in a process of its own: some types end it."""
+    sys.modules["openvino_telemetry"] = cast("Any", None)  # importing openvino would report its use over the network
+    import openvino._pyopenvino as native
+
+    def answer(question: tuple[str, str]) -> tuple[str, dict[str, Any] | None] | str:
+        level, name = question
+        try:
+            node = native.NodeFactory(level).create(name)
+            opset = str(node.get_type_info().version_id)
+        except Exception as error:  # noqa: BLE001  # the factory does not make every operation
+            return str(error)
+        try:
+            return opset, {key: _plain(value) for key, value in node.get_attributes().items()}
+        except Exception:  # noqa: BLE001  # an attribute of a kind that it does not hand out
+            return opset, None
+
+    return answer
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bool | int | float | str):
+        return value
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else str(value)

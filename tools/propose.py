@@ -1,0 +1,147 @@
+"""Propose `observed` entries for what no table explains, as a patch that a person reviews before it is applied."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections import defaultdict
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from specgate.conform.result import SCHEMA_VERSION, Difference, Result, Tally
+from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.read import read_dict
+from specgate.errors import InputError
+from specgate.generate.moves import MAX_RANK
+from specgate.spec.fields import Cell
+from specgate.spec.folders import source_folders
+from specgate.spec.tables import dialect as tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+__all__ = ["propose", "read_report"]
+
+
+def read_report(path: Path) -> Result:
+    """Return the verdicts of a campaign, which ``specgate conform --format json`` wrote; raise InputError."""
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        if report["schema"] != SCHEMA_VERSION:
+            raise InputError(f"expected schema {SCHEMA_VERSION}, found {report['schema']!r:.40}", file=str(path))
+        tallies = tuple(Tally(**_members(Tally, entry)) for entry in report["tallies"])
+        differences = tuple(
+            Difference(**{**_members(Difference, entry), "findings": tuple(entry["findings"])})
+            for entry in report["differences"]
+        )
+        parts = {"tallies": tallies, "differences": differences, "rules": (), "values": ()}
+        return Result(**{**_members(Result, report), **parts})
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(f"expected a report of specgate conform as JSON: {error!r:.100}", file=str(path)) from None
+
+
+def _members(kind: type, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members that the class has too; a later report may have more."""
+    return {field.name: entry[field.name] for field in fields(kind)}
+
+
+def propose(result: Result) -> str:
+    """Return a unified diff that adds an `observed` entry for every class that nothing explains; "" if there is none.
+
+    An entry says what builds take beyond the page. What they refuse beyond it needs a rule that only a person can
+    write, so it stands as a comment with the smallest descriptor. `by` is set where only some of the implementations
+    asked disagree.
+    """
+    files: dict[Path, list[str]] = defaultdict(list)
+    for difference in result.differences:
+        if difference.kind == "unexplained":
+            scope, lines = _entry(difference, result)
+            name = "tensor" if scope == "tensor" else difference.operator
+            files[_file(result.dialect, name)] += lines
+    return "".join(_diff(path, lines) for path, lines in sorted(files.items()))
+
+
+def _entry(difference: Difference, result: Result) -> tuple[str, list[str]]:
+    builds = [level.strip() for level in difference.level.split(",")]
+    head = [f"  - builds: [{', '.join(_quoted(level) for level in builds)}]"]
+    if _alone(difference, result.differences, result):
+        head.append(f"    by: {difference.implementation}")
+    said = f" ({difference.detail})" if difference.detail else ""
+    what = f"{difference.theirs}{said}, {difference.count} cases; smallest: {difference.command}"
+    evidence = [f"    evidence: {_quoted(what)}"]
+    if difference.theirs == "crashed":
+        evidence.append("    bug: true")
+    names = [finding.rpartition("/")[2] for finding in difference.findings]
+    if not names or difference.theirs != "accepted":
+        comment = [f"  # {line.strip()}" for line in (*head, *evidence)]
+        return "operator", ["  # To be written by hand: a rule that these builds enforce and no page states.", *comment]
+    scope = "tensor" if all(finding.split("/")[1] == "tensor" for finding in difference.findings) else "operator"
+    waived = [name for name in names if "." not in name]
+    cells = _cells([name for name in names if "." in name], difference, result.dialect)
+    body = [f"    not_enforced: [{', '.join(waived)}]"] if waived else []
+    return scope, [*head, *body, *([f"    support: {cells}"] if cells else []), *evidence]
+
+
+def _alone(difference: Difference, others: Iterable[Difference], result: Result) -> bool:
+    """Whether another implementation asked at these levels does not disagree in the same way."""
+    levels = {level.strip() for level in difference.level.split(",")}
+    asked = {t.implementation for t in result.tallies if t.operator == difference.operator and t.level in levels}
+    alike = {
+        other.implementation
+        for other in others
+        if (other.operator, other.findings, other.theirs)
+        == (difference.operator, difference.findings, difference.theirs)
+    }
+    return bool(asked - alike)
+
+
+def _cells(names: Sequence[str], difference: Difference, dialect: str) -> str:
+    """Return support cells, as flow YAML, that take what the row takes and what the smallest descriptor holds."""
+    spec = tables(dialect).operator(difference.operator)
+    resolved = spec.resolve(difference.level.split(",")[0], "observed")
+    made = read_dict(dict(difference.descriptor), dialect)
+    found = []
+    for name in names:
+        field, _, aspect = name.partition(".")
+        cell, value = (resolved.cells.get(field, Cell()) if resolved else Cell()), made.fields.get(field)
+        if aspect == "type" and isinstance(value, TensorDesc):
+            items: list[Any] = [*(cell.types or ()), value.type]
+        elif aspect == "rank" and isinstance(value, TensorDesc):
+            items = sorted(
+                {*(r for r in range(MAX_RANK + 1) if cell.ranks and r in cell.ranks), len(value.sizes or ())}
+            )
+        elif aspect == "value":
+            items = [*(cell.values or ()), value]
+        else:
+            continue
+        found.append(f"{field}: {{{aspect}s: [{', '.join(map(str, items))}]}}")
+    return "{" + ", ".join(found) + "}" if found else ""
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _file(dialect: str, name: str) -> Path:
+    """Return the file that an operator, or the tensors of a dialect, are described in."""
+    for folder in source_folders():
+        if name == "tensor":
+            candidate = folder / dialect / "tensor.yaml"
+            if candidate.is_file():
+                return candidate
+        for path in sorted((folder / dialect / "operators").glob("*.yaml")):
+            if path.read_text(encoding="utf-8").startswith(f"operator: {tables(dialect).operator(name).name}\n"):
+                return path
+    raise InputError(f"no spec file of {dialect} {name} to propose entries for was found")
+
+
+def _diff(path: Path, lines: Sequence[str]) -> str:
+    before = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    head = [] if any(line.startswith("observed:") for line in before) else ["observed:\n"]
+    after = [*before, *head, *(f"{line}\n" for line in lines)]
+    parts = path.parts
+    name = "/".join(parts[len(parts) - 1 - parts[::-1].index("specs") :]) if "specs" in parts else path.name
+    return "".join(difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"))

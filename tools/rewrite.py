@@ -1,0 +1,258 @@
+"""Write a table anew where it is to say something else; what says it already stays as it is written, byte for byte.
+
+ruamel.yaml finds where entries and comments are, and writes what is new. It is needed only here.
+"""
+
+from __future__ import annotations
+
+from io import StringIO
+from itertools import pairwise, zip_longest
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.errors import InputError
+
+try:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.comments import CommentedBase, CommentedMap, CommentedSeq
+    from ruamel.yaml.emitter import RoundTripEmitter
+    from ruamel.yaml.events import ScalarEvent
+    from ruamel.yaml.representer import RoundTripRepresenter
+    from ruamel.yaml.resolver import VersionedResolver
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString as Quoted
+    from ruamel.yaml.scalarstring import SingleQuotedScalarString
+    from ruamel.yaml.tokens import CommentToken
+except ImportError:
+    raise InputError("ruamel.yaml is needed to write tables; pip install ruamel.yaml") from None
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from specgate.spec.yamlio import Keys
+
+__all__ = ["Quoted", "rewritten"]
+
+_WIDTH: Final = 120
+#: The most mappings that share a line within another one.
+_MOST: Final = 3
+
+
+def rewritten(
+    text: str, old: Mapping[str, Any], wanted: Mapping[str, Any], remarks: Mapping[Keys, str] | None = None
+) -> str:
+    """Return the file `text`, which says `old`, as one that says `wanted`, in the order of its keys.
+
+    Entries of the file, and of mappings at its top, stay as they are where they say what is wanted. The others are
+    written anew, with their comments on lines of their own above them. A text that is `Quoted` is written so.
+    remarks: for an entry that is written anew, and for a mapping at the top without one, the comment behind its key.
+    """
+    remarks = remarks or {}
+    written = _Written(text)
+    made: list[str] = []
+    for key, value in wanted.items():
+        before = old.get(key)
+        if key in old and before == value:
+            made += written.lines(key)
+        elif isinstance(value, dict) and value:
+            made += written.head(key, remarks.get((key,)))
+            for name, entry in value.items():
+                path = (key, name)
+                if path in written.spans and before is not None and before[name] == entry:
+                    made += written.lines(*path)
+                else:
+                    made += written.comments_of(*path)
+                    made += _entry(path, entry, written.at(path), remarks.get(path))
+        else:
+            made += [*written.comments_of(key), *_entry((key,), value, written.at((key,)), remarks.get((key,)))]
+    return "".join([*made, *written.lines()])
+
+
+class _Written:
+    """Where the entries of a file are, those at its top and in the mappings there, and where its comments are.
+
+    An entry has the comments and blank lines above it, as far as they are not indented more than it is. spans: the
+    lines of each entry by its keys, of a mapping at the top those before its first entry; () has what is at the end.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = [f"{line}\n" for line in text.splitlines()]
+        reader = _yaml()
+        reader.Resolver = _Texts
+        self.tree: Any = reader.load(text) or CommentedMap()
+        self.comments = dict(_comments(self.tree))
+        begins = {path: (line, self._above(line, column)) for path, line, column in _places(self.tree)}
+        end = self._above(len(self.text), 0)
+        self.key_lines = {path: line for path, (line, _) in begins.items()}
+        starts = [above for _, above in begins.values()]
+        starts[:1] = [0] if starts else []
+        self.spans = {path: range(*span) for path, span in zip(begins, pairwise([*starts, end]), strict=True)}
+        self.spans[()] = range(end, len(self.text))
+
+    def _above(self, line: int, column: int) -> int:
+        """Return the first of the blank lines and comments above a line."""
+        while line:
+            before = self.text[line - 1].strip()
+            indent = len(self.text[line - 1]) - len(self.text[line - 1].lstrip())
+            if before and (before != self.comments.get(line - 1) or indent > column):
+                break
+            line -= 1
+        return line
+
+    def lines(self, *path: str) -> list[str]:
+        """Return the lines of an entry, with those of all in it; without a path those at the end of the file."""
+        spans = [span for keys, span in self.spans.items() if (keys[: len(path)] == path if path else not keys)]
+        return [self.text[line] for span in spans for line in span]
+
+    def head(self, key: str, remark: str | None) -> list[str]:
+        """Return the lines of a mapping at the top, its entries apart."""
+        if not any(path[:1] == (key,) and len(path) > 1 for path in self.spans):
+            return [*self.comments_of(key), _key_line((key,), remark)]
+        at = self.key_lines[key,]
+        lines = {line: self.text[line] for line in self.spans[key,]}
+        lines |= {} if at in self.comments else {at: f"{lines[at].rstrip()}{_remark(remark)}\n"}
+        return list(lines.values())
+
+    def comments_of(self, *path: str) -> list[str]:
+        """Return the comments of an entry and of all in it, each on a line of its own."""
+        spans = [span for keys, span in self.spans.items() if keys[: len(path)] == path]
+        indent = "  " * (len(path) - 1)
+        return [f"{indent}{self.comments[line]}\n" for span in spans for line in span if line in self.comments]
+
+    def at(self, path: Keys) -> Any:
+        """Return what is written at a path, None where nothing is."""
+        node = self.tree
+        for key in path:
+            node = node.get(key) if isinstance(node, CommentedMap) else None
+        return node
+
+
+def _places(tree: CommentedMap, above: Keys = ()) -> Iterator[tuple[Keys, int, int]]:
+    """Yield the keys of each entry with its line and column."""
+    for key, inner in tree.items():
+        path = (*above, key)
+        yield path, *tree.lc.key(key)
+        if not above and isinstance(inner, CommentedMap) and not inner.fa.flow_style():
+            yield from _places(inner, path)
+
+
+def _comments(node: Any) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of each comment in a tree."""
+    if isinstance(node, CommentToken):
+        for number, one in enumerate(node.value.lstrip().split("\n")):  # its mark is at the first "#"
+            if one.strip():
+                yield node.start_mark.line + number, one.strip()
+    elif isinstance(node, list) and not isinstance(node, CommentedBase):
+        for part in node:
+            yield from _comments(part)
+    elif isinstance(node, CommentedBase):
+        attached = node.ca
+        parts: Any = node.values() if isinstance(node, CommentedMap) else node
+        yield from _comments([attached.comment, *attached.items.values(), attached.end, *parts])
+
+
+def _entry(path: Keys, value: Any, like: Any = None, remark: str | None = None) -> list[str]:
+    """Return the lines of an entry: a mapping on one line if it fits there, else with a line for each of its keys.
+
+    A list has a line for each item at the top of a file, and where items are mappings.
+    """
+    lines = _dumped(path, _flow(value, like))
+    mappings = sum(isinstance(part, dict) for part in value.values()) if isinstance(value, dict) else 0
+    if isinstance(value, dict) and value and (len(lines) > 1 or len(lines[0]) > _WIDTH or mappings > _MOST):
+        lines = [_key_line(path)]
+        for key, part in value.items():
+            lines += _entry((*path, key), part, like.get(key) if isinstance(like, CommentedMap) else None)
+    elif isinstance(value, list) and value and (len(path) == 1 or any(isinstance(part, dict) for part in value)):
+        lines = _dumped(path, CommentedSeq([_item(path, *pair) for pair in _alike(value, like)]))
+    return [f"{lines[0][:-1]}{_remark(remark)}\n", *lines[1:]]
+
+
+def _key_line(path: Keys, remark: str | None = None) -> str:
+    """Return the line of a key whose entries have lines of their own."""
+    return f"{_dumped(path, CommentedMap(first=None))[0][:-1]}{_remark(remark)}\n"
+
+
+def _item(path: Keys, value: Any, like: Any) -> Any:
+    """Return an item of a list, on one line if it fits there."""
+    flow = _flow(value, like)
+    _, *lines = _dumped(path, CommentedSeq([flow]))
+    if isinstance(flow, CommentedMap) and (len(lines) > 1 or len(lines[0]) > _WIDTH):
+        flow.fa.set_block_style()
+    return flow
+
+
+def _remark(text: str | None) -> str:
+    return "" if text is None else f"  # {text}"
+
+
+def _flow(value: Any, like: Any) -> Any:
+    """Return a value for one line; a text has the quotes of that which `like` has in its place."""
+    if isinstance(value, dict):
+        inner = like if isinstance(like, CommentedMap) else {}
+        mapping = CommentedMap({key: _flow(part, inner.get(key)) for key, part in value.items()})
+        mapping.fa.set_flow_style()
+        return mapping
+    if isinstance(value, list):
+        listed = CommentedSeq([_flow(*pair) for pair in _alike(value, like)])
+        listed.fa.set_flow_style()
+        return listed
+    quoted = isinstance(value, str) and isinstance(like, Quoted | SingleQuotedScalarString)
+    return type(like)(value) if quoted else value
+
+
+def _alike(values: list[Any], like: Any) -> list[tuple[Any, Any]]:
+    """Return each item of a list with what is written in its place; of mappings the last is that for all beyond it."""
+    written = list(like) if isinstance(like, CommentedSeq) else [like]
+    last = written[-1] if written and isinstance(written[-1], CommentedMap) else None
+    return list(zip_longest(values, written[: len(values)], fillvalue=last))
+
+
+def _dumped(path: Keys, value: Any) -> list[str]:
+    """Return the lines of an entry at its place in a file."""
+    for key in reversed(path):
+        value = CommentedMap({key: value})
+    stream = StringIO()
+    _yaml().dump(value, stream)
+    return [f"{line.rstrip(' ')}\n" for line in stream.getvalue().splitlines()[len(path) - 1 :]]
+
+
+class _Emitter(RoundTripEmitter):
+    """Takes double quotes for texts that need some, and breaks lines between the items of a list, not within one."""
+
+    def choose_scalar_style(self) -> Any:
+        style = super().choose_scalar_style()
+        unlike = style == "'" or self.event.value.startswith(("?", ":"))  # which mean more to PyYAML
+        return '"' if unlike and self.event.style is None else style
+
+    def expect_flow_sequence_item(self) -> None:
+        width = self.best_width
+        if isinstance(self.event, ScalarEvent):  # a line is broken where it is beyond the width already
+            self.best_width -= len(self.event.value) + len('"",]}')
+        super().expect_flow_sequence_item()
+        self.best_width = width
+
+    def write_plain(self, text: Any, split: Any = True) -> None:
+        super().write_plain(text, split and not self.flow_level)
+
+    def write_double_quoted(self, text: Any, split: Any = True) -> None:
+        super().write_double_quoted(text, split and not self.flow_level)
+
+
+class _Representer(RoundTripRepresenter):
+    """Writes null in full."""
+
+
+_Representer.add_representer(type(None), lambda self, _: self.represent_scalar("tag:yaml.org,2002:null", "null"))
+
+
+class _Texts(VersionedResolver):
+    """Takes every scalar for text: the keys of tables are texts, also those that look like numbers."""
+
+    versioned_resolver: dict[str, Any] = {}  # noqa: RUF012  # a property there
+
+
+def _yaml() -> YAML:
+    made = YAML()
+    made.Emitter, made.Representer = _Emitter, _Representer
+    made.width = _WIDTH
+    made.preserve_quotes = True
+    made.indent(mapping=2, sequence=4, offset=2)
+    return made
