@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from specgate.caching import cached_property
+from specgate.rules.cells import CellCheck
 from specgate.rules.obeying import TensorRules
-from specgate.rules.open_cells import CellCheck
 from specgate.rules.parse import parse, parse_later
 from specgate.slotted import field, replace, slotted
 from specgate.spec.fields import Cell

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
+from specgate.rules.cells import stated
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
-from specgate.rules.open_cells import stated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

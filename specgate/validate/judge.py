@@ -16,7 +16,7 @@ from specgate.validate.message import (
     unwritten_finding,
     version_finding,
 )
-from specgate.validate.openly import taken
+from specgate.validate.passing import passes
 from specgate.verdict import Finding, Verdict, expect_basis
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.levels import LevelSet
-    from specgate.spec.forms import SingleBasis
+    from specgate.spec.forms import Resolved, SingleBasis
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
     from specgate.validate.failures import Failure
@@ -55,11 +55,32 @@ def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, fac
         return False
     facts, decided = facts or Facts(), True
     for said in spec.sides_at(judged_at, basis, by).values():
-        one = taken(descriptor, said, facts)
-        if one is False:
+        accepted = accepts_at(descriptor, said, facts)
+        if accepted is False:
             return False
-        decided = decided and one is True
+        decided = decided and accepted is True
     return decided or None
+
+
+def accepts_at(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> bool | None:
+    """Return whether one level accepts a descriptor, None where that is undecided.
+
+    resolved: lives as long as the tables. facts: what is known of the descriptor.
+    """
+    key = id(resolved)
+    if key not in facts.answers:
+        passing = descriptor.plain and passes(descriptor, resolved, facts)
+        facts.answers[key] = passing or _accepts_slowly(descriptor, resolved, facts)
+    return facts.answers[key]
+
+
+def _accepts_slowly(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> bool | None:
+    from specgate.validate.explain import explain_at  # an accepted descriptor is not explained
+
+    failures = explain_at(descriptor, resolved, facts, bare=True)
+    if any(not failure.unknown for failure in failures):
+        return False
+    return None if failures else True
 
 
 def domainless(descriptor: Descriptor, target: Target, basis: Basis, device: frozenset[str] | None) -> Verdict:

@@ -14,7 +14,6 @@ from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.spec.build import dialect_files
 from specgate.spec.yamlio import load_yaml
 from specgate.validate.explain import explain_at
-from specgate.validate.openly import open_check
 from tests.paths import SPECS
 
 if TYPE_CHECKING:
@@ -126,19 +125,6 @@ def test_compiled_path_agrees_with_the_file(case, case_spec) -> None:
     resolved = spec.resolve("3.0")
     assert resolved is not None
     assert compile_resolved(resolved)(descriptor.fields) is (case["answer"] in {True, "not-applicable"})
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_the_check_in_three_values_agrees_with_the_file(case, case_spec) -> None:
-    spec, descriptor = case_spec(case)
-    resolved = spec.resolve("3.0")
-    assert resolved is not None
-    found = open_check(resolved)(descriptor.fields)
-    left = case["answer"] == "broken" or any(
-        info.fuses and info.name in descriptor.fields for info in spec.fields.values()
-    )
-    wanted = {True: True, "not-applicable": True, False: False, "unknown": UNKNOWN}
-    assert found is (None if left else wanted[case["answer"]])  # None: left to the explaining path
 
 
 def test_file_says_each_thing_once_and_enough_of_each() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 from xml.parsers import expat
 
 from specgate.dialects.openvino import limits
@@ -28,13 +28,14 @@ from specgate.dialects.openvino.net import (
     tensor_names,
     whole_number,
 )  # fmt: skip
-from specgate.dialects.openvino.regular import RegularParts
 from specgate.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 __all__ = ["read_ir", "read_ir_bytes"]
+
+_T = TypeVar("_T")
 
 _BLOCK = 16 * 1024
 _SHOWN = 60  # characters of the file's text in a message
@@ -80,8 +81,10 @@ class _Reader:
         self.ports: list[IrPort] = []
         self.dims: list[int] = []
         self.text = ""
+        self.shared: dict[Any, Any] = {}  # equal words and shapes of many layers
+        self.datas: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self.counts = Counts()
-        self.skipping = self.fed = self.skipped = 0
+        self.skipping = self.fed = 0
         self.parser = parser = expat.ParserCreate("utf-8")  # so a declared encoding is never looked up
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
@@ -89,14 +92,9 @@ class _Reader:
         parser.ExternalEntityRefHandler = self.refuse
 
     def read(self, blocks: Iterable[bytes]) -> IrModel:
-        total, parts = 0, RegularParts(self)
         try:
             for block in blocks:
-                total += len(block)
-                if total > limits.MAX_BYTES:
-                    raise self.error(f"expected at most {limits.MAX_BYTES} bytes of XML")
-                parts.take(block)
-            parts.take(b"")
+                self.parse(block)
             self.parser.Parse(b"", True)
         except expat.ExpatError as error:
             raise self.error(f"expected well-formed XML, found: {expat.ErrorString(error.code)}") from None
@@ -106,18 +104,15 @@ class _Reader:
 
     @property
     def line(self) -> int:
-        return self.parser.CurrentLineNumber + self.skipped
+        return self.parser.CurrentLineNumber
 
-    def parse(self, data: bytes) -> None:
-        for start in range(0, len(data), _BLOCK):
-            block = data[start : start + _BLOCK]
-            self.fed += len(block)
-            self.parser.Parse(block, False)
-            if self.fed - self.parser.CurrentByteIndex > limits.MAX_TOKEN:
-                raise self.error(f"expected tags and texts of at most {limits.MAX_TOKEN} bytes, found a longer one")
-
-    def between(self, tag: str) -> bool:
-        return self.states == ["document", "net", tag] and not self.skipping
+    def parse(self, block: bytes) -> None:
+        self.fed += len(block)
+        if self.fed > limits.MAX_BYTES:
+            raise self.error(f"expected at most {limits.MAX_BYTES} bytes of XML")
+        self.parser.Parse(block, False)
+        if self.fed - self.parser.CurrentByteIndex > limits.MAX_TOKEN:
+            raise self.error(f"expected tags and texts of at most {limits.MAX_TOKEN} bytes, found a longer one")
 
     def error(self, message: str, line: int | None = None, layer: IrLayer | None = None) -> InputError:
         layer = layer or (self.layers[-1] if self.layers else None)
@@ -163,7 +158,12 @@ class _Reader:
         if value is None:
             found = "none" if text is None else _show(text)
             raise self.error(f"expected a whole number as {key} of <{tag}>, found {found}")
-        return str(value)
+        return self.share(str(value))
+
+    def share(self, value: _T) -> _T:
+        """Return the first of all equal values, so that they take memory once."""
+        shared: _T = self.shared.setdefault(value, value)
+        return shared
 
     def open_net(self, tag: str, attributes: dict[str, str]) -> None:
         self.refuse_excess(depth_excess(len(self.nets), self.layers))
@@ -186,7 +186,7 @@ class _Reader:
         )
         self.counts.add(0, 0, 1)
         self.refuse_excess(name_excess(attributes) or self.counts.excess())
-        self.layers.append(IrLayer(number, name, attributes["type"], version, self.line))
+        self.layers.append(IrLayer(number, name, self.share(attributes["type"]), self.share(version), self.line))
         self.nets[-1].layers.append(self.layers[-1])
         self.sections.append(set())
         self.bodies.append({})
@@ -226,17 +226,17 @@ class _Reader:
         self.layers[-1].outputs = tuple(self.ports)
 
     def open_data(self, _tag: str, attributes: dict[str, str]) -> None:
-        self.layers[-1].data = attributes
+        self.layers[-1].data = self.datas.setdefault(tuple(attributes.items()), attributes)
 
     def open_port(self, tag: str, attributes: dict[str, str]) -> None:
         number, names = self.number(tag, attributes, "id"), tensor_names(attributes.get("names", ""))
         self.counts.add(0, len(names))
         kind = self.element_type(attributes["precision"]) if "precision" in attributes else None
-        self.ports.append(IrPort(number, kind, None, names, self.line - self.layers[-1].line))
+        self.ports.append(IrPort(number, kind, None, self.share(names), self.line - self.layers[-1].line))
         self.dims = []
 
     def close_port(self) -> None:
-        self.ports[-1].shape = tuple(self.dims) or None
+        self.ports[-1].shape = self.share(tuple(self.dims)) or None
 
     def open_dim(self, _tag: str, _attributes: dict[str, str]) -> None:
         self.text = ""
@@ -266,7 +266,7 @@ class _Reader:
     def element_type(self, text: str) -> str | None:
         if not (text.isascii() and text.isidentifier() and len(text) < _SHOWN):
             raise self.error(f"expected an element type such as FP32 or i64, found {_show(text)}")
-        return None if text.upper() in _UNKNOWN else _PRECISIONS.get(text.upper(), text.lower())
+        return None if text.upper() in _UNKNOWN else self.share(_PRECISIONS.get(text.upper(), text.lower()))
 
     def open_edge(self, tag: str, attributes: dict[str, str]) -> None:
         start, start_port = (self.number(tag, attributes, key) for key in ("from-layer", "from-port"))

@@ -51,14 +51,6 @@ class Counts:
         self.kept += kept
         self.layers += layers
 
-    def take(self, elements: int, kept: int, layers: int = 0) -> bool:
-        """Count elements, unless there are too many then: return whether there are not."""
-        self.add(elements, kept, layers)
-        if self.excess() is None:
-            return True
-        self.add(-elements, -kept, -layers)
-        return False
-
     def excess(self) -> str | None:
         """Return what there is too much of."""
         if self.elements > MAX_ELEMENTS or self.kept > MAX_KEPT:

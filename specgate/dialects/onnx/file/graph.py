@@ -12,7 +12,6 @@ from specgate.dialects.onnx.file.lists import (
     listed_attribute,
 )
 from specgate.dialects.onnx.file.plain import Runs, plain_info, plain_node
-from specgate.dialects.onnx.file.quick import quick_fields
 from specgate.dialects.onnx.file.schema import ATTRIBUTE_FIELDS, ATTRIBUTE_TYPES, KINDS, PROTO
 from specgate.dialects.onnx.file.structure import (
     NO_ATTRIBUTES,
@@ -33,10 +32,9 @@ from specgate.dialects.onnx.file.varints import WireError
 from specgate.dialects.onnx.file.wire import MAX_NESTING, Reader, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from specgate.dialects.onnx.file.source import Source
-    from specgate.dialects.onnx.file.wire import Field
 
 __all__ = [
     "MAX_ATTRIBUTE_BYTES",
@@ -56,9 +54,7 @@ def read_graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
     _enter(reader, spans, "GraphProto", depth)
     graph = OnnxGraph()
     runs = Runs()
-    quick = depth < _SHALLOW
-    fields = _graph_fields(reader, spans, graph, runs) if quick else reader.fields(spans, PROTO["GraphProto"])
-    for name, value, end in fields:
+    for name, value, end in reader.fields(spans, PROTO["GraphProto"]):
         if name == "node":
             node, bare = read_node(reader, value, end, depth)
             if bare:
@@ -82,17 +78,6 @@ def read_graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
         runs.close()
         graph.runs = [(first, past, reader.keep(begin, end)) for first, past, begin, end in runs.found]
     return graph
-
-
-def _graph_fields(reader: Source, spans: list[Span], graph: OnnxGraph, runs: Runs) -> Iterator[Field]:
-    """Yield the fields of a graph that are not read quickly."""
-    message = PROTO["GraphProto"]
-    reader.spend(message.cost, spans[0][0] if spans else 0)
-    for begin, stop in spans:
-        at = begin
-        while (at := quick_fields(reader, graph, runs, at, stop)) < stop:
-            found, at = reader.field(at, stop, message)
-            yield from found
 
 
 def _enter(reader: Reader, spans: list[Span], kind: str, level: int) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from specgate.dialects.onnx.file.source import INFO_TYPE
 from specgate.dialects.onnx.file.structure import NO_ATTRIBUTES, OnnxNode
 from specgate.dialects.onnx.file.wire import FIELD_COST
 
@@ -17,26 +16,14 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.source import Source
 
-__all__ = [
-    "INFO_COST",
-    "INFO_NAME",
-    "INPUT",
-    "NAME",
-    "NODE_COST",
-    "OP_TYPE",
-    "OUTPUT",
-    "Plain",
-    "Runs",
-    "plain_info",
-    "plain_node",
-]
+__all__ = ["Plain", "Runs", "plain_info", "plain_node"]
 
 _MOST_HEADER = 6  # bytes of a field's key and length; more are fields in between that are not read
-NODE_COST, INFO_COST = 400, 60  # as in onnx_schema.PROTO
+_NODE_COST, _INFO_COST = 400, 60  # as in onnx_schema.PROTO
 
 # Keys of NodeProto and of ValueInfoProto: field number << 3 | 2; what is skipped is onnx_schema.SKIPPED.
-INPUT, OUTPUT, NAME, OP_TYPE, _DOC, _ATTRIBUTE, _DOMAIN, _METADATA, _DEVICES = 10, 18, 26, 34, 50, 42, 58, 74, 82
-INFO_NAME, _INFO_DOC, _INFO_METADATA = 10, 26, 34
+_INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOC, _ATTRIBUTE, _DOMAIN, _METADATA, _DEVICES = 10, 18, 26, 34, 50, 42, 58, 74, 82
+_INFO_NAME, _INFO_TYPE, _INFO_DOC, _INFO_METADATA = 10, 18, 26, 34
 
 
 class Plain(NamedTuple):
@@ -74,16 +61,16 @@ def plain_node(source: Source, begin: int, end: int) -> Plain | None:
                 i += 1
             at = i
             i += size
-            if key == INPUT:
+            if key == _INPUT:
                 inputs.append(source.text(data[at:i]))
                 behind = -1
-            elif key == OUTPUT:
+            elif key == _OUTPUT:
                 outputs.append(source.text(data[at:i]))
                 behind = -1
-            elif key == NAME:
+            elif key == _NAME:
                 name = data[at:i].decode()
                 behind = -1
-            elif key == OP_TYPE:
+            elif key == _OP_TYPE:
                 behind = at - 2 if size < 128 and bare and not attributes and not domain else -1
                 op_type = source.text(data[at:i])
             elif key == _ATTRIBUTE:
@@ -105,7 +92,7 @@ def plain_node(source: Source, begin: int, end: int) -> Plain | None:
         return None
     if i > stop or domain == "ai.onnx":
         return None
-    source.spend(NODE_COST + stop + FIELD_COST * (len(inputs) + len(outputs) + len(attributes)), begin)
+    source.spend(_NODE_COST + stop + FIELD_COST * (len(inputs) + len(outputs) + len(attributes)), begin)
     made = OnnxNode(name, op_type, domain, "", tuple(inputs), tuple(outputs), NO_ATTRIBUTES)
     return Plain(made, attributes, bare, data[behind:] if bare and behind >= 0 else None)
 
@@ -151,9 +138,9 @@ def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] |
             i = at + size
             if size > 127:
                 return None
-            if key == INFO_NAME:
+            if key == _INFO_NAME:
                 name = data[at:i].decode()
-            elif key == INFO_TYPE and kind is None:  # a second one is merged into the first
+            elif key == _INFO_TYPE and kind is None:  # a second one is merged into the first
                 kind, place = data[at:i], begin + at
             elif key == _INFO_METADATA:
                 if not plain_entry(data, at, i):
@@ -164,7 +151,7 @@ def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] |
         return None
     if i > stop or kind is None:
         return None
-    source.spend(INFO_COST + stop + 2 * FIELD_COST, begin)
+    source.spend(_INFO_COST + stop + 2 * FIELD_COST, begin)
     return source.texts.setdefault(name, name), kind, place
 
 

@@ -13,13 +13,12 @@ if TYPE_CHECKING:
 
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxNode, OnnxType
 
-__all__ = ["INFO_TYPE", "End", "Source"]
+__all__ = ["End", "Source"]
 
 MAX_SHARED = 4096  # types, attributes and ends of nodes that are kept by their bytes
 MAX_SHARED_BYTES = 127
 MAX_END_BYTES = 512
 _MOST_READ = 1 << 10
-INFO_TYPE = 18  # the key of a type in a ValueInfoProto
 
 
 class End(NamedTuple):
@@ -34,21 +33,19 @@ class End(NamedTuple):
 # What bytes say, of all models that are read: they say it anywhere. Only what nothing odd was found in is here.
 _attributes: Final[dict[bytes, OnnxAttribute]] = {}
 _types: Final[dict[bytes, OnnxType]] = {}
-_kinds: Final[dict[bytes, OnnxType]] = {}
 _ends: Final[dict[bytes, End]] = {}
 
 
 class Source(Reader):
     """A reader of a model, with what is shared by its bytes.
 
-    texts: those of names. kinds: types by all that is behind the name of a value. ends: of nodes.
+    texts: those of names. ends: of nodes.
     """
 
-    __slots__ = ("_attributes", "_types", "ends", "kinds", "texts")
+    __slots__ = ("_attributes", "_types", "ends", "texts")
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         super().__init__(file, size)
-        self.kinds: Final = _kinds
         self.ends: Final = _ends
         self.texts: dict[str, str] = {}
         # In these something odd was found, which is said once of each model.
@@ -85,7 +82,6 @@ class Source(Reader):
                 keep(self._types, data, found, MAX_SHARED)
             elif len(data) <= MAX_SHARED_BYTES:
                 keep(_types, data, found, MAX_SHARED)
-                keep(_kinds, bytes((INFO_TYPE, len(data))) + data, found, MAX_SHARED)
         return found
 
     def share_end(self, end: bytes, node: OnnxNode, attributes: Collection[bytes], *, bare: bool) -> None:

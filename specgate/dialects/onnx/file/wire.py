@@ -101,11 +101,7 @@ class Reader:
                 batch, at = self._batch(at, stop, message)
                 yield from batch
 
-    def field(self, at: int, stop: int, message: Message) -> tuple[list[Field], int]:
-        """Return the field at a byte as `fields` gives it, none where it is skipped, and where the next one begins."""
-        return self._batch(at, stop, message, one=True)
-
-    def _batch(self, at: int, stop: int, message: Message, *, one: bool = False) -> tuple[list[Field], int]:
+    def _batch(self, at: int, stop: int, message: Message) -> tuple[list[Field], int]:
         # The fields that begin in the block at hand, and where the next one begins. What is wrong with a field is
         # raised when it comes first, so that those before it are looked into before.
         batch: list[Field] = []
@@ -114,7 +110,7 @@ class Reader:
         if not 0 <= at - self._base < self._safe:
             self._load(at, at)
         buffer, base = self._buffer, self._base
-        held, i, last = len(buffer), at - base, at - base + 1 if one else min(stop - base, self._safe)
+        held, i, last = len(buffer), at - base, min(stop - base, self._safe)
         by_key = message.by_key
         try:
             while i < last:
@@ -161,10 +157,6 @@ class Reader:
             return batch, at
         self.spend(FIELD_COST * len(batch), at)
         return batch, base + i
-
-    def block(self, at: int) -> tuple[bytes, int]:
-        """The block at hand and the place of its first byte; b"" where `at` is not in it."""
-        return (self._buffer, self._base) if 0 <= at - self._base < len(self._buffer) else (b"", at)
 
     def held(self, begin: int, end: int) -> bytes | None:
         """The bytes of a span if they lie in the block at hand."""

@@ -1,17 +1,15 @@
-"""What compiled checks call for a field's value as a whole, where something of it may be unknown."""
+"""Checks of a field's whole value, parts of which may be unknown."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.core import UNKNOWN, UNSTATED, FileList, TensorDesc, is_record
+from specgate.descriptors.core import UNKNOWN, UNSTATED, TensorDesc, is_record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from specgate.spec.fields import Cell, FieldInfo
 
-__all__ = ["CellCheck", "Fewer", "Strangers", "stated", "tensors_in"]
+__all__ = ["CellCheck", "stated"]
 
 
 class CellCheck:
@@ -57,33 +55,6 @@ class CellCheck:
         if self.values is not None and value not in self.values:
             return False
         return self.range is None or value in self.range
-
-
-class Fewer:
-    """Whether an array holds fewer elements than it must."""
-
-    def __init__(self, least: int) -> None:
-        self.least = least
-
-    def __call__(self, value: Any) -> bool:
-        return isinstance(value, list | tuple) and len(value) < self.least
-
-
-class Strangers:
-    """Whether a descriptor has fields that the level does not have."""
-
-    def __init__(self, names: frozenset[str]) -> None:
-        self.names = names
-
-    def __call__(self, fields: Mapping[str, Any]) -> bool:
-        return any(fields[name] is not None for name in self.names & fields.keys())
-
-
-def tensors_in(value: Any) -> list[TensorDesc]:
-    if isinstance(value, FileList):
-        return []
-    held = value if value.__class__ is list or value.__class__ is tuple else [value]
-    return [one for one in held if one.__class__ is TensorDesc and one is not UNSTATED]
 
 
 def stated(*values: Any) -> bool:
