@@ -10,10 +10,10 @@ from specgate.descriptors.text import in_lines, load_relaxed, place_of
 from specgate.dialects import dialect_of, document_package, implementing, package, packages
 from specgate.dialects.protocols import Documents
 from specgate.errors import InputError, NoTable
-from specgate.slotted import slotted
+from specgate.slotted import field, slotted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Finding
@@ -41,11 +41,14 @@ class NoTableEntry:
     """An entry of a file that no table covers, so that it is neither accepted nor rejected.
 
     operator: in its dialect's own words, or the kind of a dispatchable that is no DirectML operator (``hlsl``).
+    model: a file that has what the entry stands for, None where it names none. pins: sizes of dimensions in it.
     """
 
     dialect: str
     operator: str
     message: str
+    model: str | None = None
+    pins: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_one(path: str | os.PathLike[str], dialect: str | None = None) -> Descriptor:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["execute_at", "hold_executable"]
 
 #: How numpy begins to say that no array has such a shape, also where a size of 0 is in it, so that nothing is held.
+_NEGATIVE: Final = "negative dimensions are not allowed"
 _TOO_BIG: Final = ("array is too big", "Maximum allowed ")
 
 
@@ -79,7 +80,11 @@ def execute_at(
         results = memory.within(left, find_kernel(known.kernel), arguments)
     except MemoryError as error:
         raise InputError(f"needs more memory than there is: {error}") from None
+    except OverflowError as error:
+        raise InputError(f"a number is outside of its type: {error}") from None
     except ValueError as error:
+        if str(error) == _NEGATIVE:
+            raise InputError("a size of the result would be negative") from None
         if not str(error).startswith(_TOO_BIG):
             raise
         raise InputError(f"the sizes or values are larger than any array: {error}") from None

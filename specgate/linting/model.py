@@ -63,7 +63,20 @@ def _report(
     model: Any, targets: Sequence[Target], basis: Basis, device: frozenset[str] | None, settings: LintSettings
 ) -> Report:
     graph = graph_of(model, settings)
-    report = Report(files=_files(model))
+    report = _of_graph(graph, _files(model), targets, basis, device)
+    for place, part in graph.parts:
+        own = [target for target in targets if target.dialect in part.dialects()]
+        report.extend(_inside(_of_graph(part, report.files, own, basis, device), place))
+    report.findings.extend(unjudged(graph, targets, report))
+    add_lines(report, model if isinstance(model, Given) else None)
+    return report
+
+
+def _of_graph(
+    graph: Graph, files: list[str], targets: Sequence[Target], basis: Basis, device: frozenset[str] | None
+) -> Report:
+    """Return the report on one graph, without lines, and without what was not judged at all."""
+    report = Report(files=list(files))
     file = report.files[0] if report.files else None
     own = [target for target in targets if target.dialect == graph.dialect]
     owner = capability(graph.dialect, ModelFormat)
@@ -79,15 +92,28 @@ def _report(
                 releases.append(release)
     whole = _of_file(graph.findings, releases if len(releases) == len(report.targets) else [])
     report.findings[:0] = [*whole, *owner.file_findings(graph, own, file)]
-    report.findings.extend(unjudged(graph, targets, report))
     report.findings = list(_without_echoes(report.findings, owner.echoes))
     if isinstance(owner, ModelFixes):
         report.findings = owner.with_edits(graph, report.findings)
     if graph.not_inferred and report.undecided:
         report.findings.append(_not_inferred(graph, len(report.undecided), report.files))
-    add_lines(report, model if isinstance(model, Given) else None)
     report.judged = dict.fromkeys(report.files, tuple(report.targets))
     report.context = context_of(graph.units, report)
+    return report
+
+
+def _inside(report: Report, place: Location) -> Report:
+    """Return the report on a part as one on the file that names it: nodes are behind its place, nothing is changed."""
+
+    def moved(location: Location | None) -> Location:
+        inner = None if location is None else location.node
+        node = place.node if inner is None else f"{place.node}/{inner}"
+        return replace(place, node=node, operator=location.operator if location is not None else None)
+
+    report.findings = [replace(f, location=moved(f.location), edits=()) for f in report.findings]
+    report.undecided = [replace(node, location=moved(node.location)) for node in report.undecided]
+    report.no_table = [replace(node, location=moved(node.location)) for node in report.no_table]
+    report.context = {(place.file, f"{place.node}/{node}"): held for (_, node), held in report.context.items()}
     return report
 
 
@@ -232,6 +258,8 @@ def _line(lines: Mapping[tuple[str | int, ...], int], node: str, field: str, con
     """The line of a field, else of its descriptor, by the place that `read_descriptors` gave it."""
     group, slash, name = node.partition("/")
     numbered = node.startswith("[") and node.endswith("]") and node[1:-1].isdecimal()
+    while "/" in name and (group, name) not in lines:  # a node of the model that a part of the file names
+        name = name.rpartition("/")[0]
     base: tuple[str | int, ...] = (int(node[1:-1]),) if numbered else (group, name) if slash else ()
     name = field.partition(".")[0].partition("[")[0]
     for path in (*((*base, key, name) for key in containers), (*base, name), base):
@@ -245,9 +273,10 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
 
     That is an object of a vendor's library, or what was given otherwise (see `Given`).
 
-    settings: for models whose dialect infers types; without, nothing is inferred.
+    settings: for models whose dialect infers types; without, nothing is inferred, and models that a file names are not
+    read.
     """
-    settings = settings or LintSettings(infer=False)
+    following, settings = settings, settings or LintSettings(infer=False)
     if isinstance(model, Given):
         return named(_given(model, settings), model)
     if isinstance(model, Edited):
@@ -259,7 +288,7 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
         from specgate.descriptors.files import read_placed
 
         found: list[Finding] = []
-        return _descriptors(read_placed(path, found=found), path, found)
+        return _descriptors(read_placed(path, found=found), path, found, following)
     return package_of(path).graph(path, settings)
 
 
@@ -284,14 +313,20 @@ def _given(model: Given, settings: LintSettings) -> Graph:
     return _descriptors(placed(model.text(), model.name, found=found), model.name, found)
 
 
-def _descriptors(entries: Iterable[Placed], file: str, found: list[Finding]) -> Graph:
+def _descriptors(
+    entries: Iterable[Placed], file: str, found: list[Finding], settings: LintSettings | None = None
+) -> Graph:
+    """Return the graph of what a text holds. settings: for models that entries name, which are not read without."""
     from specgate.descriptors.core import Descriptor as Made
 
-    units = []
+    units, parts = [], []
     for name, line, entry in entries:
         place = Location(file, line, name, entry.operator)
         if isinstance(entry, Made):
             units.append(Unit(place, entry.operator, entry))
+        elif entry.model is not None and settings is not None and not holds_text(entry.model):
+            pinned = replace(settings, pins={**entry.pins, **settings.pins})
+            parts.append((place, package_of(entry.model).graph(entry.model, pinned)))
         else:
             units.append(Unit(place, entry.operator, reason=entry.message))
-    return Graph(DEFAULT, units, findings=found)
+    return Graph(DEFAULT, units, findings=found, parts=parts)

@@ -105,7 +105,7 @@ class Graph:
     ir_version: of the file. findings: what is wrong with the file itself. not_inferred: the package without which types
     that the file leaves out stay unknown, "" where it was not missed. custom: the operators of domains that are not the
     dialect's, each with how many nodes there are of it. source: what the dialect read of the file and found out of it,
-    for what looks at more than units.
+    for what looks at more than units. parts: the models that units of the file name, each with that unit's place.
     """
 
     dialect: str
@@ -116,8 +116,11 @@ class Graph:
     not_inferred: str = ""
     custom: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     source: Any = None
+    parts: list[tuple[Location, Graph]] = field(default_factory=list)
 
     def dialects(self) -> list[str]:
-        """Every dialect of its units; the file's own where none has a table."""
+        """Every dialect of its units and parts; the file's own where none has a table."""
         units = (unit for unit, _ in kinds_of(self.units))
-        return list(dict.fromkeys(unit.descriptor.dialect for unit in units if unit.descriptor)) or [self.dialect]
+        names = [unit.descriptor.dialect for unit in units if unit.descriptor]
+        names += [name for _, part in self.parts for name in part.dialects()]
+        return list(dict.fromkeys(names)) or [self.dialect]

@@ -161,7 +161,7 @@ class _Build:
             self._tell(_LOADING, lines, loading_problems(content))
             models = {
                 rule: {
-                    **{key: entry.get(key) for key in ("read", "constants", "uncalled")},
+                    **{key: entry.get(key) for key in ("read", "constants", "uncalled", "bodies", "absent")},
                     **self._span(_LOADING, lines, ("models", rule), entry),
                 }
                 for rule, entry in content.get("models", {}).items()

@@ -112,11 +112,14 @@ class FileRule(NamedTuple):
 
     read: only where something reads the constant that a finding is about. constants: where Constant nodes may break
     the rule ("graph": the main graph; "body": bodies too; "": nowhere). uncalled: also in functions that nothing calls.
+    bodies: in bodies alone, not in the main graph. absent: only where the file leaves out what the rule is about.
     """
 
     read: bool
     constants: str
     uncalled: bool
+    bodies: bool
+    absent: bool
 
 
 @cache
@@ -125,7 +128,9 @@ def refusing_rules(release: str) -> Mapping[str, FileRule]:
     at = release_position(release)
     rules = runtime_tables()["loading"]["models"]
     return {
-        f"onnx/model/{name}": FileRule(bool(rule["read"]), rule["constants"] or "", bool(rule["uncalled"]))
+        f"onnx/model/{name}": FileRule(
+            bool(rule["read"]), rule["constants"] or "", *(bool(rule[key]) for key in ("uncalled", "bodies", "absent"))
+        )
         for name, rule in rules.items()
         if is_of(rule, at)
     }

@@ -324,6 +324,8 @@ class LoadingModel(_File):
         description="where Constant nodes, which become initializers, may break it: the main graph, or bodies too",
     )
     uncalled: bool = Field(default=False, description="also in functions that nothing calls")
+    bodies: bool = Field(default=False, description="only in bodies of nodes, not in the main graph")
+    absent: bool = Field(default=False, description="only where the file leaves out what the rule is about")
 
 
 class LoadingType(_File):

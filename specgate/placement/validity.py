@@ -53,6 +53,8 @@ def _counts(found: Finding, rule: FileRule, model: OnnxModel, main: Body) -> boo
     place = _place(found)
     if rule.constants and found.values.get("constants") in ("graph", rule.constants):
         return False
+    if (rule.bodies and place == "graph") or (rule.absent and found.where):
+        return False
     if rule.read and _unread(found, model.graph, main):
         return False
     of_function = found.id.startswith("onnx/model/function-")

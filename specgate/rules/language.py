@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "ATTRIBUTES", "FUNCTIONS", "GRAPH_ENDS", "LAYOUT_FUNCTIONS", "PLAIN", "TENSOR_ATTRIBUTES", "UNKNOWN", "Attribute",
-    "Context", "Kind", "LayoutFunction", "Rule", "RuleError", "Scope", "Undefined", "Vocabulary", "known", "member",
-    "number", "register",
+    "ATTRIBUTES", "FUNCTIONS", "GRAPH_ENDS", "LAYOUT_FUNCTIONS", "PLAIN", "TENSOR_ATTRIBUTES", "TENSOR_TYPES",
+    "UNKNOWN", "Attribute", "Context", "Kind", "LayoutFunction", "Rule", "RuleError", "Scope", "Undefined",
+    "Vocabulary", "known", "member", "number", "register", "register_types",
 ]  # fmt: skip
 
 MAX_SHOWN: Final = 160
@@ -73,6 +73,8 @@ PLAIN: Final = Vocabulary()
 #: The attributes and functions of all dialects that are in use: what a name means is the same in each that has it.
 ATTRIBUTES: Final[dict[str, Attribute]] = {}
 LAYOUT_FUNCTIONS: Final[dict[str, LayoutFunction]] = {}
+#: The element types of all dialects that are in use by the name of a tensor of them: FLOAT by ``tensor(float)``.
+TENSOR_TYPES: Final[dict[str, str]] = {}
 
 
 def register(vocabulary: Vocabulary) -> None:
@@ -85,6 +87,13 @@ def register(vocabulary: Vocabulary) -> None:
             raise ValueError(f"the function {name} is registered otherwise")
     for name, record in vocabulary.records.items():
         register_record(name, record)
+
+
+def register_types(types: Mapping[str, str]) -> None:
+    """Add a dialect's element types by the names of their tensors; raise ValueError where a name is another type."""
+    for tensor, name in types.items():
+        if TENSOR_TYPES.setdefault(tensor, name) != name:
+            raise ValueError(f"{tensor} is registered as {TENSOR_TYPES[tensor]}, not {name}")
 
 
 #: What a graph has, in order.
@@ -112,6 +121,7 @@ FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Kind]]] = {
     "power_of_two": ((NUMBER,), TRUTH),
     "split": ((WORD, WORD), WORDS),
     "count": ((WORD, WORD), NUMBER),
+    "item_type": ((WORD,), WORD),
     "letters": ((WORD,), NUMBER),
     "letter": ((WORD, NUMBER), WORD),
     "single_letters": ((WORD,), WORD),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.rules.language import UNKNOWN, known
+from specgate.rules.language import TENSOR_TYPES, UNKNOWN, known
+from specgate.spec.type_names import parse_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +34,15 @@ def _single_letters(text: str) -> str:
     """Return the letters that a text has once, in the order of ASCII."""
     found = _letters(text)
     return "".join(sorted(c for c in found if found.count(c) == 1))
+
+
+def _item_type(text: str) -> str:
+    """Return the type in a sequence or an optional: FLOAT of ``seq(tensor(float))``."""
+    tree = parse_type(text)
+    if tree is None or tree.element or len(tree.parts) != 1:
+        raise ValueError(f"{text} is not a type that holds another one")
+    item = str(tree.parts[0])
+    return TENSOR_TYPES.get(item, item)
 
 
 def _labelled(terms: Sequence[str], tensors: Sequence[TensorDesc], letter: str) -> Any:
@@ -81,6 +91,7 @@ def _not_negative(place: int) -> int:
 TEXT_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "split": lambda text, mark: tuple(text.split(mark)),
     "count": lambda text, part: text.count(part),
+    "item_type": _item_type,
     "letters": lambda text: sum(c.isascii() and c.isalpha() for c in text),
     "letter": _letter,
     "single_letters": _single_letters,

@@ -10,7 +10,7 @@ from specgate.descriptors.core import Numbered
 from specgate.dialects import is_dialect, package
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
-from specgate.rules.language import PLAIN, TENSOR, Scope, Vocabulary
+from specgate.rules.language import PLAIN, TENSOR, Scope, Vocabulary, register_types
 from specgate.spec.forms import Overlay, RuleForm, SingleBasis, make_forms, rule_forms
 from specgate.spec.operator_spec import OperatorSpec
 from specgate.spec.type_names import parse_type
@@ -44,6 +44,7 @@ class Dialect:
         self.parent = parent
         self.tables = DialectTables(entries)
         self.vocabulary: Vocabulary = package(name).vocabulary if is_dialect(name) else PLAIN
+        register_types({info["tensor"]: word for word, info in self.types.items() if "tensor" in info})
         self._operators: dict[str, OperatorSpec] = {}
         self._domains: dict[str, Dialect] = {}
 

@@ -46,6 +46,7 @@ def _form(pair: tuple[str, str, str], since: str | None, until: str | None, spec
     variable, one, other = pair
     fields = [spec.fields[name] for name in (one, other)]
     text = _expression(*fields)
+    output = any(info.kind == "output" for info in fields)
     whose = f"{one} and {other}" if one != other else f"the tensors of {one}"
     return RuleForm(
         name=f"{variable}.{SAME_TYPE}",
@@ -53,7 +54,8 @@ def _form(pair: tuple[str, str, str], since: str | None, until: str | None, spec
         since=None if since == spec.rows[0] else since,
         until=until,
         because=f"{whose} must have the same type ({variable})",
-        structural=any(info.kind == "output" for info in fields),
+        structural=output,
+        guard=output and any(_holds_others(spec.table.only_rows[level].get(other, {})) for level in spec.rows),
         variable=variable,
     )
 
@@ -73,6 +75,11 @@ def _pairs(row: Mapping[str, Any], fields: Mapping[str, FieldInfo]) -> Iterator[
             yield from ((variable, anchor.name, info.name) for info in group if info is not anchor)
         else:
             yield from ((variable, one.name, other.name) for one, other in combinations(group, 2))
+
+
+def _holds_others(cell: Mapping[str, Any]) -> bool:
+    """Return whether a cell has a type made of others: the value of one may be empty, and not tell its type."""
+    return any("(" in word for word in cell.get("types") or ())
 
 
 def _expression(one: FieldInfo, other: FieldInfo) -> str:

@@ -11,21 +11,24 @@ import json
 import sys
 import warnings
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.read import write_dict
+from specgate.generate.seeds import counterexamples_at
 from specgate.spec.tables import dialect
 from specgate.testing import Case, cases
-from tests.properties.law import ask, cases_of, empty_cases_of
+from tests.properties.law import ask, cases_of, empty_cases_of, with_arrays
+from tests.properties.single_changes import changed_once
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from specgate.descriptors.core import Descriptor
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Report", "executed", "run", "run_empty"]
+__all__ = ["Report", "executed", "run", "run_counterexamples", "run_each", "run_empty"]
 
 #: Descriptors at each version or level of an operator.
 CASES: Final = 200
@@ -78,6 +81,24 @@ def run_empty(chosen: Iterable[Case], count: int | None = None, seed: str = "0")
     return _asked((case, empty_cases_of(_spec(case), case.level, count, seed)) for case in chosen)
 
 
+def run_each(chosen: Iterable[Case], seed: str = "0") -> Report:
+    """Ask about the examples of each case with one thing changed, all such changes."""
+    drawn = ((case, changed_once(_spec(case), case.level), Random(f"{seed}/{case.operator}")) for case in chosen)
+    return _asked((case, with_arrays(_spec(case), case.level, made, random)) for case, made, random in drawn)
+
+
+def run_counterexamples(chosen: Iterable[Case], seed: str = "0") -> Report:
+    """Ask about the counterexamples of each case, without their outputs where these may be left out."""
+    return _asked((case, with_arrays(_spec(case), case.level, _counterexamples(case), Random(seed))) for case in chosen)
+
+
+def _counterexamples(case: Case) -> Iterator[Descriptor]:
+    spec = _spec(case)
+    outputs = {info.name for info in spec.outputs} if spec.dialect.infers_outputs else set()
+    for made in counterexamples_at(spec, case.level):
+        yield replace(made, fields={name: value for name, value in made.fields.items() if name not in outputs})
+
+
 def _spec(case: Case) -> OperatorSpec:
     return dialect(case.dialect).operator(case.operator)
 
@@ -108,9 +129,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", default="0")
     parser.add_argument("--search", action="store_true", help="search for more descriptors, which takes long")
     parser.add_argument("--empty", action="store_true", help="sizes of 0 in each dimension of the examples instead")
+    parser.add_argument("--each", action="store_true", help="the examples with one thing changed instead")
     given = parser.parse_args(arguments)
     if given.empty:
         report = run_empty(executed(given.names), seed=given.seed)
+    elif given.each:
+        report = run_each(executed(given.names), given.seed)
     else:
         report = run(executed(given.names), given.cases, given.seed, search=given.search)
     print("\n".join(report.lines()))

@@ -1,4 +1,7 @@
-"""Profiles: ``ci`` (the default) repeats itself exactly and is quick; HYPOTHESIS_PROFILE=nightly searches for long."""
+"""Profiles: ``laptop`` draws anew in each run, ``ci`` (where CI is set) repeats itself exactly; both are quick.
+
+HYPOTHESIS_PROFILE chooses one by name, also ``nightly``, which searches for long.
+"""
 
 from __future__ import annotations
 
@@ -16,5 +19,6 @@ _STEADY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 _examples = min(max(_FEWEST, _CI_EXAMPLES // len(chosen_cases())), _MOST)
 settings.register_profile("ci", _STEADY, derandomize=True, max_examples=_examples)
+settings.register_profile("laptop", _STEADY, max_examples=_examples, print_blob=True)
 settings.register_profile("nightly", _STEADY, max_examples=3000, print_blob=True)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "laptop"))

@@ -13,7 +13,7 @@ from specgate.errors import InputError
 from specgate.execution import engine
 from specgate.execution.kernels import find_kernel
 from specgate.spec.tables import dialect
-from tests.properties.campaign import Report, executed, run, run_empty
+from tests.properties.campaign import Report, executed, run, run_counterexamples, run_empty
 from tests.properties.support import ALL
 
 if TYPE_CHECKING:
@@ -32,6 +32,13 @@ def by_operator() -> list[list[Case]]:
 @pytest.mark.parametrize("chosen", by_operator(), ids=lambda chosen: f"{chosen[0].dialect}-{chosen[0].operator}")
 def test_the_law_holds_for_sizes_of_0(chosen: list[Case]) -> None:
     report = run_empty(chosen if ALL else chosen[-1:], None if ALL else EMPTY)
+    assert not report.wrong, "\n".join(report.lines())
+
+
+@pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
+def test_the_law_holds_for_counterexamples(name: str) -> None:
+    groups = groupby(executed([name]), key=lambda case: case.operator)
+    report = run_counterexamples([list(group)[-1] for _, group in groups])
     assert not report.wrong, "\n".join(report.lines())
 
 

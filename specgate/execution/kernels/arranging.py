@@ -128,6 +128,7 @@ def expand(inputs: NDArray[Any], shape: NDArray[Any]) -> NDArray[Any]:
     try:
         if any(size < 0 for size in sizes) or len(sizes) > memory.MAX_DIMENSIONS:
             raise ValueError
+        memory.hold(tuple(sizes), inputs.dtype)
         wanted = np.broadcast_shapes(inputs.shape, tuple(sizes))
     except ValueError:
         raise InputError(f"expand: {list(inputs.shape)} and {sizes!r:.80} cannot be broadcast") from None

@@ -99,8 +99,10 @@ def patches(
     patch are `rates` apart. auto_pad: valid (windows lie in the data), same_upper or same_lower (there are as many as
     strides begin in the data; beyond it are zeros, the odd one behind or before).
     """
-    if data.ndim != 4 or any(len(each) != 2 or min(each) < 1 for each in (sizes, strides, rates)):
-        raise InputError("patches: expected four dimensions, and two sizes, strides and rates above 0")
+    if data.ndim != 4 or any(len(each) != 2 for each in (sizes, strides, rates)):
+        raise InputError("patches: expected four dimensions, and two sizes, strides and rates")
+    if min(sizes) < 0 or min(*strides, *rates) < 1:
+        raise InputError("patches: expected sizes of 0 or more, and strides and rates of at least 1")
     if auto_pad not in {"valid", "same_upper", "same_lower"}:
         raise InputError(f"patches: expected valid, same_upper or same_lower, found {auto_pad!r:.40}")
     before, counts = [], []

@@ -128,6 +128,9 @@ def normalize_quantized_embeddings(
     given = {"word_table": word_table, "place_table": place_table, "scale": scale, "shift": shift}
     if segment_table is not None:
         given["segment_table"] = segment_table
+    missing = [name for name in given if f"{name}_by" not in numbers or f"{name}_zero" not in numbers]
+    if missing:
+        raise InputError(f"expected a scale and a zero point of each table, found none of {', '.join(missing)}")
     with quiet():
         tables = {name: real_of(each, numbers[f"{name}_by"], numbers[f"{name}_zero"]) for name, each in given.items()}
     result, counted, _ = normalize_embeddings(words, segments=segments, mask=mask, epsilon=epsilon, **tables)

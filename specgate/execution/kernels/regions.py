@@ -9,7 +9,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import require_shape, round_to, shape_of, to_float64
+from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
 from specgate.execution.kernels.products import multiply_matrices
 
 if TYPE_CHECKING:
@@ -188,7 +188,9 @@ def _along(start: Any, span: Any, parts: int, samples: int) -> tuple[NDArray[Any
         return np.zeros((parts, 0), type(span)), 0
     count = samples if samples > 0 else max(0, ceil(part))
     if count >= _FEW:
-        raise InputError(f"align_regions: {count} points along a dimension are too many")
+        raise InputError(
+            f"align_regions: {count} points along a dimension are too many, more than the limit of {_FEW - 1}"
+        )
     memory.hold((parts, count), np.dtype(np.int8))
     inside = (np.arange(count, dtype=type(span)) + type(span)(0.5)) * (part / type(span)(max(1, count)))
     return start + np.arange(parts, dtype=type(span))[:, None] * part + inside, count
@@ -225,7 +227,9 @@ def _pooled(
 
     lines: the points are where each of the first numbers meets each of the others.
     """
-    height, width = shape_of("align_regions", sizes)
+    if min(sizes) < 0:
+        raise InputError(f"align_regions: the output would have the sizes {list(sizes)}")
+    height, width = sizes
     channels = inputs.shape[1]
     result = memory.empty((len(regions), channels, height, width), inputs.dtype)
     if not result.size:  # without the places along its other dimensions, for which nothing is charged

@@ -26,6 +26,8 @@ def segment_max(
     """
     if data.ndim == 0:
         raise InputError("segment_max: expected data of at least one dimension")
+    if data.dtype == np.bool_:
+        raise InputError("segment_max: expected numbers, found bool")
     require_shape("segment_max", "segment_ids", segment_ids.shape, data.shape[:1])
     if (segment_ids < 0).any() or (segment_ids[1:] < segment_ids[:-1]).any():
         raise InputError("segment_max: expected segment_ids of 0 and above, in rising order")

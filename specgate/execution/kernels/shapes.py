@@ -131,9 +131,9 @@ def split_along(
 ) -> list[NDArray[Any]]:
     """Return `parts` parts of `inputs` along `axis`, of these sizes, or of equal ones if None.
 
-    axis: negative ones count from the end; raises NoKernel for none. listed: the sizes in another form; raises NoKernel
-    where both are given and differ. rest: the last one may be smaller than the others, which are equal; `stated` says
-    their number then, in the place of sizes.
+    parts: 0 for as many as `stated` or the sizes say. axis: negative ones count from the end; raises NoKernel for none.
+    listed: the sizes in another form; raises NoKernel where both are given and differ. rest: the last one may be
+    smaller than the others, which are equal; `stated` says their number then, in the place of sizes.
     """
     if axis is None:
         raise NoKernel("split: it is not said along which dimension parts lie where none is given")
@@ -145,6 +145,7 @@ def split_along(
         if sizes not in (None, list(listed)):
             raise NoKernel("split: it is not said which of two lists of sizes counts")
         sizes = listed
+    parts = parts or (len(sizes) if sizes is not None else stated or 0)
     if parts < 1:
         raise InputError(f"split: expected at least one part, found {parts}")
     if rest and (sizes is None) == (stated is None):

@@ -98,7 +98,7 @@ def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: in
     rank = theta.shape[1]
     require_shape("affine_grid", "sizes", size.shape, (rank + 2,))
     wanted = [int(n) for n in size]
-    if wanted[0] != len(theta) or min(wanted) < 0 or align_corners not in {0, 1}:
+    if wanted[0] != len(theta) or min(wanted[2:]) < 0 or align_corners not in {0, 1}:
         raise InputError(f"affine_grid: {len(theta)} maps do not go with the sizes {wanted!r:.60}")
     shape = (len(theta), *wanted[2:], rank)
     memory.hold(shape, np.dtype(np.float64))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.descriptors.beside import size_in_folder, unusable_location
 from specgate.descriptors.core import integer_limits, shown
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed, place_of, plain_name
@@ -50,6 +51,8 @@ __all__ = [
 UINT32: Final = 2**32 - 1
 UINT64: Final = 2**64 - 1
 FOREIGN: Final = {"hlsl": "hlsl", "onnx": "onnx", "dmlserializedgraph": "dmlSerializedGraph"}
+#: Of these, what names a model of operators.
+MODELS: Final = frozenset({"onnx", "dmlSerializedGraph"})
 COMMANDS: Final = {"dispatch": "dispatch", "print": "print", "writefile": "writeFile"}
 _WORDS: Final = frozenset({"nan", "inf", "-inf"})
 
@@ -61,16 +64,32 @@ def is_dx_model(document: Any) -> bool:
 
 def entries(document: Mapping[str, Any], file: str) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
     """Yield the dispatchables of a model with their places; of kinds that no table covers as such."""
-    from specgate.descriptors.files import NoTableEntry
-
     for key, dispatchable in read_dx_model(document, file=file).dispatchables.items():
         if dispatchable.kind == GRAPH:  # judged by its operators, which are dispatchables of their own
             yield from unseen_nodes(dispatchable, place_of("dispatchables", key))
         elif dispatchable.descriptor is not None:
             yield place_of("dispatchables", key), dispatchable.descriptor
         else:
-            entry = NoTableEntry(NAME, dispatchable.operator, dispatchable.no_table or "")
-            yield place_of("dispatchables", key), entry
+            yield place_of("dispatchables", key), _entry(dispatchable, file)
+
+
+def _entry(dispatchable: DxDispatchable, file: str) -> NoTableEntry:
+    """Return a dispatchable without a descriptor, with the model that it names where that may be read."""
+    from specgate.descriptors.files import NoTableEntry
+
+    source, why = dispatchable.raw.get("sourcePath"), dispatchable.no_table or ""
+    if dispatchable.kind not in MODELS or not isinstance(source, str) or not os.path.isfile(file):  # noqa: PTH113
+        return NoTableEntry(NAME, dispatchable.operator, why)
+    folder = os.path.dirname(file) or "."  # noqa: PTH120
+    problem = unusable_location(source)
+    if problem is None and isinstance(size := size_in_folder(folder, source), str):
+        problem = f"{shown(source)}, which {size}"
+    if problem is not None:
+        return NoTableEntry(NAME, dispatchable.operator, f"its model is not read: it lies in {problem}")
+    pins = dispatchable.raw.get("freeDimensionNameOverrides")
+    sizes = {name: size for name, size in pins.items() if isinstance(size, int)} if isinstance(pins, dict) else {}
+    path = os.path.join(folder, source)  # noqa: PTH118
+    return NoTableEntry(NAME, dispatchable.operator, why, path, sizes)
 
 
 def read_dx_model(source: str | os.PathLike[str] | Mapping[str, Any], *, file: str | None = None) -> DxModel:

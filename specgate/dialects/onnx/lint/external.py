@@ -6,10 +6,10 @@ Source: docs/ExternalData.md of onnx, commit f75469120. The data is never read: 
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from specgate.descriptors.beside import size_in_folder, unusable_location
 from specgate.descriptors.core import shown
 from specgate.dialects.onnx.lint.data import tensor_bytes
 from specgate.dialects.onnx.lint.walk import finding, label, tensors
@@ -57,7 +57,7 @@ class _Files:
 
     def check(self, tensor: OnnxTensor, what: str, at: Place) -> Iterator[Finding]:
         location = tensor.external.get("location", "")
-        problem = _unusable(location)
+        problem = unusable_location(location)
         if problem:
             yield finding("external-location", "error", f"the data of {what} lies in {problem}", at, where="location")
             return
@@ -83,40 +83,8 @@ class _Files:
         if self.folder is None:
             return None
         if location not in self.sizes:
-            self.sizes[location] = _size(self.folder, location)
+            self.sizes[location] = size_in_folder(self.folder, location)
         return self.sizes[location]
-
-
-def _unusable(location: str) -> str | None:
-    """Say why a location is refused whatever files there are."""
-    if not location:
-        return "no file: it has no location"
-    parts = location.replace("\\", "/").split("/")
-    if "\0" in location:
-        return f"{shown(location)}, which no file can be called"
-    drive = parts[0][1:2] == ":" and (len(parts[0]) == 2 or os.name == "nt")
-    if not parts[0] or drive:
-        return f"{shown(location)}, an absolute path"
-    depth = 0
-    for part in parts:
-        depth += 0 if part in {"", "."} else -1 if part == ".." else 1
-        if depth < 0:
-            return f"{shown(location)}, outside of the model's folder"
-    return None
-
-
-def _size(folder: str, location: str) -> int | str:
-    path = os.path.join(folder, location)  # noqa: PTH118
-    try:
-        home, real = os.path.realpath(folder), os.path.realpath(path)
-        if os.path.commonpath([home, real]) != home:
-            return "leads out of the model's folder through a link"
-        status = os.stat(real)  # noqa: PTH116
-    except FileNotFoundError:
-        return "does not exist"
-    except (OSError, ValueError) as error:
-        return f"cannot be used: {getattr(error, 'strerror', None) or error}"
-    return status.st_size if stat.S_ISREG(status.st_mode) else "is no regular file"
 
 
 def _number(text: str | None) -> int | None:

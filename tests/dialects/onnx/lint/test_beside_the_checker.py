@@ -55,3 +55,32 @@ def test_axes_of_squeeze_are_a_list_before_23_too():
     )
     made = helper.make_model(body, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     assert "onnx/Squeeze/axes-rank" in {f.id for f in specgate.lint(made, ["onnxruntime:1.24.4"]).findings}
+
+
+def test_a_runtime_reads_a_file_without_names_of_its_main_graph_alone():
+    made = chain("x", "y")
+    made.graph.ClearField("name")
+    assert {(f.id, f.severity) for f in specgate.lint(made, ["onnxruntime:1.24.4"]).findings} == {
+        ("onnx/model/graph-name", "note")
+    }
+    branches = {
+        name: helper.make_graph([helper.make_node("Identity", ["x"], [name])], name, [], [info(name, (2,))])
+        for name in ("then_branch", "else_branch")
+    }
+    branches["then_branch"].name = ""
+    node = helper.make_node("If", ["c"], ["y"], **branches)
+    condition = helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, [])
+    graph = helper.make_graph([node], "g", [info("x", (2,)), condition], [info("y", (2,))])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    assert ("onnx/model/graph-name", "error") in {
+        (f.id, f.severity) for f in specgate.lint(made, ["onnxruntime:1.24.4"]).findings
+    }
+    assert specgate.place(made, "onnxruntime:1.24.4").session == "fails"
+
+
+def test_a_runtime_reads_no_file_without_an_ir_version():
+    made = chain("x", "y")
+    made.ClearField("ir_version")
+    assert {(f.id, f.severity) for f in specgate.lint(made, ["onnxruntime:1.24.4"]).findings} == {
+        ("onnx/model/ir-version", "error")
+    }

@@ -1,0 +1,43 @@
+"""Files that a model names: only those in the folder of the model are looked at, also through links."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from specgate.descriptors.core import shown
+
+__all__ = ["size_in_folder", "unusable_location"]
+
+
+def unusable_location(location: str) -> str | None:
+    """Return why a location that a model names is refused whatever files there are, None where it is not."""
+    if not location:
+        return "no file: it has no location"
+    parts = location.replace("\\", "/").split("/")
+    if "\0" in location:
+        return f"{shown(location)}, which no file can be called"
+    drive = parts[0][1:2] == ":" and (len(parts[0]) == 2 or os.name == "nt")
+    if not parts[0] or drive:
+        return f"{shown(location)}, an absolute path"
+    depth = 0
+    for part in parts:
+        depth += 0 if part in {"", "."} else -1 if part == ".." else 1
+        if depth < 0:
+            return f"{shown(location)}, outside of the model's folder"
+    return None
+
+
+def size_in_folder(folder: str, location: str) -> int | str:
+    """Return the size in bytes of a file that a model in `folder` names, or what is wrong with the file."""
+    path = os.path.join(folder, location)  # noqa: PTH118
+    try:
+        home, real = os.path.realpath(folder), os.path.realpath(path)
+        if os.path.commonpath([home, real]) != home:
+            return "leads out of the model's folder through a link"
+        status = os.stat(real)  # noqa: PTH116
+    except FileNotFoundError:
+        return "does not exist"
+    except (OSError, ValueError) as error:
+        return f"cannot be used: {getattr(error, 'strerror', None) or error}"
+    return status.st_size if stat.S_ISREG(status.st_mode) else "is no regular file"
