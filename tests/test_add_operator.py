@@ -64,6 +64,7 @@ def test_run(folder):
     assert np.load(folder / "out.npy").tolist() == [[2, 1, 0], [5, 4, 3]]
 
 
+@pytest.mark.slow
 def test_lint_and_run_of_a_model(folder):
     onnx = pytest.importorskip("onnx", reason="LINT OF AN INVENTED OPERATOR IS NOT RUN: pip install onnx (test extra)")
     tensor = onnx.helper.make_tensor_value_info
@@ -76,12 +77,14 @@ def test_lint_and_run_of_a_model(folder):
     assert "[[2 1 0]" in specgate(folder, "run", "m.onnx", "-i", "x=x.npy")
 
 
+@pytest.mark.slow
 def test_support_diff_rule_and_the_data_linters(folder):
     assert "* 13..28 <- this target" in specgate(folder, "support", "Mirror", "-t", "onnx:17")
     assert "data, mirrored: types +BOOL" in specgate(folder, "diff", "onnx:9", "onnx:13")
     assert "rejected at 28 with attributes.axis = 1" in specgate(folder, "rule", "onnx/Mirror/axis-range")
 
 
+@pytest.mark.slow
 def test_a_folder_of_operators_is_checked_by_itself(folder, capsys):
     assert main(["spec", "check", str(folder / "my_specs")]) == 0
     assert capsys.readouterr().out == "1 dialect, 1 operator, 0 problems\n"
@@ -108,6 +111,7 @@ def test_the_source_of_an_own_operator_is_what_it_says(folder):
     assert "None" not in said
 
 
+@pytest.mark.slow
 def test_strategies_and_properties(folder):
     """Every law holds for it, and the strategies reach every rule and row, by the very tests of this repository."""
     plugin = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"  # it is ours, and the kernels need it

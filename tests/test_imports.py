@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING, Final
+
+import pytest
 
 from tests.paths import ROOT
 
@@ -51,10 +54,15 @@ def circles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:
     return {frozenset(b for b in reached[a] if a in reached[b]) for a in graph if a in reached[a]}
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def graph(*, inside: bool) -> dict[str, set[str]]:
     found = {}
     for name, file in MODULES.items():
-        names = set(imported(ast.parse(file.read_text(encoding="utf-8")), inside=inside))
+        names = set(imported(parsed(file), inside=inside))
         found[name.removeprefix("specgate.")] = {n.removeprefix("specgate.") for n in names & set(MODULES) - {name}}
     return found
 
@@ -63,11 +71,13 @@ def test_circles_are_found() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {frozenset({"b", "c"})}
 
 
+@pytest.mark.slow
 def test_no_circle_when_modules_are_imported() -> None:
     found = graph(inside=False)
     assert len(found) > 150
     assert circles(found) == set()
 
 
+@pytest.mark.slow
 def test_no_circle_through_imports_inside_functions() -> None:
     assert circles(graph(inside=True)) == set()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.slow
 def test_a_type_checker_reads_the_stubs(tmp_path: Path) -> None:
     """A copy of the package as a user has it, so that the stubs are those of today's tables."""
     shutil.copytree(ROOT / "specgate", tmp_path / "specgate", ignore=shutil.ignore_patterns("_specs", "*.pyi"))

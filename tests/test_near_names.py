@@ -76,6 +76,7 @@ def test_releases_beyond_the_newest() -> None:
     assert abbreviated("d", ["directml"]) == abbreviated("", ["directml"]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["check", "lint", "run", "minimum", "place"])
 @pytest.mark.parametrize(("suffix", "hint"), [(".cpp", "export cpp"), (".H", "export cpp"), (".cs", "export csharp")])
 def test_source_code(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, suffix: str, hint: str) -> None:

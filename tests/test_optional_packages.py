@@ -10,6 +10,8 @@ import pytest
 
 from tests.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 #: What `sys.modules` holds so is not found by anybody.
 HIDING = "import sys; sys.modules[sys.argv[1]] = None; import pytest; sys.exit(pytest.main(sys.argv[2:]))"
 PACKAGES = ("onnx", "onnxruntime", "openvino", "ml_dtypes", "torch", "distributed", "ruamel")

@@ -8,6 +8,8 @@ from tests.benchmarks import directml_groups
 from tests.benchmarks.peers import fresh
 from tests.benchmarks.timing import Contender, Group, measure
 
+pytestmark = pytest.mark.slow
+
 
 def test_only_the_timed_line_counts() -> None:
     group = Group("sleeping", [fresh("short", "time.sleep(0.01)", "time.sleep(0.3)")])

@@ -12,6 +12,7 @@ from tests.benchmarks import execute_cases, execute_groups, groups
 from tests.benchmarks.timing import Contender, Group, measure
 
 
+@pytest.mark.slow
 def test_each_node_is_timed_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     few = tuple(case for case in execute_cases.CASES if case.operator in {"Add", "NonMaxSuppression", "GatherElements"})
     assert len(few) == 3

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 onnx = pytest.importorskip("onnx", reason="the onnx package makes the models and is the peer")
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, pytest.mark.slow]
 
 
 def test_the_models_are_sound(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 onnx = pytest.importorskip("onnx", reason="the onnx package makes the models")
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, pytest.mark.slow]
 
 
 def test_the_encoder_is_sound_and_has_a_shape_subgraph(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 onnx = pytest.importorskip("onnx", reason="the onnx package makes the models")
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, pytest.mark.slow]
 
 
 def absent(path: Path) -> None:

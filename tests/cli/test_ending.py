@@ -85,6 +85,7 @@ def ended(number: int) -> int:
     return 128 + number if number == signal.SIGTERM else -number
 
 
+@pytest.mark.slow
 @linux_only
 @pytest.mark.parametrize(
     ("name", "code", "said"),
@@ -107,6 +108,7 @@ def test_a_signal_ends_lint_with_all_its_processes(tmp_path: Path, name: str, co
     assert sorted(path.name for path in tmp_path.iterdir()) == ["models", "old.json"]
 
 
+@pytest.mark.slow
 @linux_only
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGKILL"])
 def test_a_signal_ends_lint_in_one_process(tmp_path: Path, name: str) -> None:
@@ -116,6 +118,7 @@ def test_a_signal_ends_lint_in_one_process(tmp_path: Path, name: str) -> None:
     assert (found, out) == (ended(number), "")
 
 
+@pytest.mark.slow
 @linux_only
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGKILL"])
@@ -132,6 +135,7 @@ def test_a_signal_ends_a_campaign_with_all_its_processes(tmp_path: Path, name: s
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @posix_only
 def test_a_signal_while_a_file_is_written_leaves_the_old_one(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
@@ -166,6 +170,7 @@ def test_handlers_of_others_are_left_alone_and_ours_taken_away(monkeypatch: pyte
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
 
 
+@pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize(
     "command",
@@ -182,6 +187,7 @@ def test_a_full_disk_behind_standard_output_is_told(full: Path, command: list[st
     assert stat.S_ISCHR(full.lstat().st_mode)
 
 
+@pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize("more", [[], ["-o", "-"]])
 def test_a_reader_that_leaves_is_no_message(more: list[str]) -> None:
@@ -195,6 +201,7 @@ def test_a_reader_that_leaves_is_no_message(more: list[str]) -> None:
     assert (run.returncode, run.stderr) == (2, "")
 
 
+@pytest.mark.slow
 @posix_only
 def test_a_closed_standard_output_is_told_and_needed_only_without_a_file(tmp_path: Path) -> None:
     command = f"{sys.executable} -m specgate support --target onnx:17"

@@ -198,6 +198,7 @@ def test_output_goes_to_a_file_whole(capsys, tmp_path):
     assert not list(tmp_path.glob("**/*.tmp"))
 
 
+@pytest.mark.slow
 def test_several_processes_say_the_same_as_one(capsys):
     folder = str(DATA / "models")
     argv = ["lint", folder, "-t", "onnx:17", "-t", "openvino:opset13", "--format", "json"]
@@ -242,6 +243,7 @@ def test_an_ignore_without_a_reason_is_unusable(capsys, tmp_path):
     assert "ignore[0].reason" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_the_hash_seed():
     command = [sys.executable, "-m", "specgate", "lint", "tests/data/models", "-t", "openvino:opset13", "-t", "onnx:12"]
     outputs = [

@@ -93,6 +93,7 @@ IR = """<net name="n" version="11"><layers>
 <edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["onnx", "ir"])
 @pytest.mark.parametrize("more", [[], ["--compare"]])
 def test_names_are_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, more: list[str]) -> None:

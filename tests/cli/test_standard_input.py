@@ -101,6 +101,7 @@ def test_a_model_through_standard_input_is_judged_as_its_file(fed: Any, command:
     assert counts[0] == counts[1]
 
 
+@pytest.mark.slow
 def test_lint_takes_it_beside_files_and_in_several_processes(fed: Any) -> None:
     arguments = ["lint", str(IR), "-", "-t", "onnx:15", "-t", "openvino:2024.0", "--format", "json"]
     code, out, _ = fed(ONNX.read_bytes(), *arguments)

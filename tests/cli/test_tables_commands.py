@@ -194,6 +194,7 @@ def test_rule_prints_levels_source_and_a_ready_failing_command(capsys):
     assert "directml/ONE_HOT/axis-range" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_every_rule_id_has_a_reference(capsys):
     from specgate.dialects import SHIPPED
     from specgate.spec.tables import dialect
@@ -257,6 +258,7 @@ def test_schemas_accept_the_shipped_files(capsys, kind):
         validator.validate(load_yaml(file.read_text(encoding="utf-8"), file.name)[0])
 
 
+@pytest.mark.slow
 def test_schemas_of_families_and_cases(capsys):
     import jsonschema
 
@@ -282,6 +284,7 @@ def one_hot_alone(folder: Path) -> Path:
     return folder / "directml" / "operators" / "one_hot.yaml"
 
 
+@pytest.mark.slow
 def test_spec_check_of_a_broken_folder_names_every_problem(capsys, tmp_path):
     from tests.paths import SPECS, copy_tree
 

@@ -99,6 +99,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(inner for key, item in pairs for inner in places(item, (*path, key)))]
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=60, deadline=None)
 def test_a_damaged_export_is_unusable_input(exported: Any, data: st.DataObject) -> None:

@@ -40,6 +40,7 @@ def test_an_implementation_like_our_tables_agrees_on_everything(asked):
     assert all(oracle.closed for oracle in opened)
 
 
+@pytest.mark.slow
 def test_each_operator_is_asked_at_the_levels_that_begin_a_row(asked):
     asked(Fake)
     plan = Plan("directml", operators=("ONE_HOT",), cases=20, versions=True)
@@ -101,6 +102,7 @@ def test_what_was_not_asked_is_no_case(asked):
     assert (result.tallies[0].cases, result.tallies[0].words) == (0, {"not asked": 50})
 
 
+@pytest.mark.slow
 def test_it_is_the_same_again_for_the_same_seed(asked):
     asked(lambda name, level: Fake(name, level, refuses_type("IndicesTensor", "UINT32")))
     first, second = (

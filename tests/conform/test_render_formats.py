@@ -66,6 +66,7 @@ def test_names_sort_by_their_numbers():
     assert sorted(names, key=natural) == ["", "2.1", "9", "10.0", "a", "opset", "Opset9", "opset13"]
 
 
+@pytest.mark.slow
 @given(st.text(max_size=8), st.text(max_size=8))
 def test_the_order_of_names_is_total(a, b):
     assert (natural(a) == natural(b)) == (a == b)

@@ -165,6 +165,7 @@ def test_every_text_stands_out_from_its_ground(scheme):
     } == {}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(results)
 def test_whatever_an_implementation_says_is_text(result):

@@ -54,6 +54,7 @@ def test_the_schema_refuses_a_difference_without(member):
         VALIDATOR.validate(data)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(results)
 def test_whatever_an_implementation_says_the_json_is_valid_ascii_that_any_reader_takes(result):

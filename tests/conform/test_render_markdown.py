@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -91,6 +92,7 @@ def test_an_empty_campaign_is_a_page():
 words = texts | st.sampled_from(HOSTILE)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(words, words)
 def test_text_and_code_come_back_from_a_cell(text, code):
@@ -100,6 +102,7 @@ def test_text_and_code_come_back_from_a_cell(text, code):
     assert [flat(cell) for cell in reader.texts["td"]] == [flat(clean(text, None)), flat(clean(code, None))]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(words)
 def test_text_comes_back_from_a_list(text):
@@ -114,6 +117,7 @@ def test_github_finds_no_mention_emoji_issue_link_or_formula_in_text(text):
     assert not re.search(r"@\w|#\d|:\w+:|\$|https?://|www\.", re.sub(r"&#\d+;", "", _text(text, None)), re.IGNORECASE)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(results)
 def test_whatever_an_implementation_says_the_page_keeps_its_shape(result):

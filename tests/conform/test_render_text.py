@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from specgate.conform.render.text import render
@@ -72,6 +73,7 @@ def test_two_operators_that_differ_in_the_middle_of_a_long_name_keep_begin_and_e
     assert columns(row) <= 100
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(results)
 def test_whatever_an_implementation_says_the_text_is_printable_lines_of_100_columns(result):

@@ -27,7 +27,7 @@ NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 ONNX_LEVELS = ("9", "13", "17", "21", "26")  # ONNX Runtime 1.31 has none beyond
 EVERY_OPERATOR_AT = dialect("directml").levels if NIGHTLY else ("2.1", "6.2")
 
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.slow, pytest.mark.oracle]
 
 
 def _campaign(plan: Plan, *, taken: float) -> None:

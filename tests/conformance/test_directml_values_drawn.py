@@ -11,6 +11,7 @@ from specgate.dialects.directml.oracle.place import missing_values, values_comma
 
 LEVEL = "6.4"
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.oracle,
     pytest.mark.timeout(1200),
     pytest.mark.skipif(

@@ -31,6 +31,7 @@ def errors():
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_nine_of_ten_errors_have_a_fix():
     found = errors()

@@ -128,6 +128,7 @@ def difference(case: Any, path: str) -> str:
     return ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_suite(part, tmp_path):
     import onnx

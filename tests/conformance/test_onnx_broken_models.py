@@ -45,12 +45,14 @@ def asked(nodes):
         others.close()
 
 
+@pytest.mark.slow
 def test_nodes_are_accepted_as_they_are(nodes):
     assert len({node.operator for node in nodes}) > 190
     said = {node.name: ours(node.model) for node in (nodes if ALL else nodes[::20])}
     assert {name: verdict.ids for name, verdict in said.items() if verdict.word == "rejected"} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     find_spec("onnxruntime") is None, reason="NO BROKEN NODE IS JUDGED BY OTHERS: pip install onnxruntime"
 )

@@ -129,6 +129,7 @@ def table(pick, kind: str, rows: int, columns: int, bits: int):
     return made[kind]()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "axes"),
     [("bytes", (0, 1)), *((k, a) for k in ("uint4", "int4", "float4", "float8") for a in ((0, 1), (1, 0), (0, 0)))],

@@ -33,6 +33,7 @@ def test_every_one_is_executed() -> None:
     assert all(dialect("onnx").operator(name).table.recipe for name in OWN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(OWN) - OF_MODELS))
 def test_values_are_equal_or_the_difference_is_recorded(name: str) -> None:
     result = run(Plan("onnx", operators=(name,), cases=CASES, values=True, shrink_known=False))
@@ -59,6 +60,7 @@ SHAPES: dict[str, list[tuple[int, ...]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("halves", [False, True])
 @pytest.mark.parametrize("operator", SHAPES)
 def test_quantized_numbers_are_the_same_for_usual_scales(tmp_path, operator, halves) -> None:
@@ -318,6 +320,7 @@ WAYS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(way) or "plain")
 @pytest.mark.parametrize("kind", [np.float32, np.float16])
 def test_attention_over_a_cache(tmp_path, way, kind) -> None:

@@ -130,6 +130,7 @@ def test_trees_of_targets(tmp_path, seed, aggregate):
     hold_equal(both(tmp_path, "TreeEnsembleRegressor", {"x": x}, 1, **arguments, **more, **nodes, **chosen))
 
 
+@pytest.mark.slow
 def test_trees_whose_lists_the_structural_reader_skips(tmp_path):
     random = Random(0)
     nodes, votes = forest(random, [0, 1], None, trees=700, depth=8)
@@ -184,6 +185,7 @@ def test_n_grams(tmp_path, mode, skips):
     hold_equal(both(tmp_path, "TfIdfVectorizer", {"x": x}, 1, domain="", mode=mode, **attributes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pattern",
     ["a|ab", "a.b", "^a$", r"(?i)k", r"\pL+", r"\w+", r"\Qa.b\E", "[[:alpha:]]+", "x*?", r"(a|b)*\b", "(?m)^a$", "[^a-c]{2,}", r"\x{e9}"],

@@ -50,6 +50,7 @@ def own_target(imports: dict[str, int]) -> str:
     raise AssertionError(f"no opset has all of {imports}")
 
 
+@pytest.mark.slow
 def test_no_false_alarm_on_the_packages_own_models():
     found = models()
     if not found:

@@ -38,6 +38,7 @@ pytestmark = [
 COMBINATIONS = {"9": 30, "11": 30, "28": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["9", "11", "28"])
 def test_every_combination_of_types(level):
     from specgate.dialects.onnx.oracle.oracle import ONNXOracle
@@ -150,6 +151,7 @@ def described(operator, model, inputs, outputs):
     return read_dict(made, "onnx"), str(opset)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", EXECUTED)
 def test_backend_node_tests(operator, tmp_path):
     import onnx

@@ -10,6 +10,7 @@ import pytest
 from specgate.conform.values import compare_values
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.oracle,
     pytest.mark.skipif(
         any(importlib.util.find_spec(name) is None for name in ("onnx", "onnxruntime")),

@@ -116,6 +116,7 @@ def test_the_recording_of_one_hot_covers_what_can_vary():
     assert any((indices < -depth).any() for indices, depth in depths if indices.dtype.kind == "i")
 
 
+@pytest.mark.slow
 @pytest.mark.oracle
 @pytest.mark.parametrize(
     "level",
@@ -140,6 +141,7 @@ def test_a_live_build_computes_the_same(level):
                 assert same_bits(built, answer.arrays["OutputTensor"]), (drawn.descriptor, arrays)
 
 
+@pytest.mark.slow
 @pytest.mark.oracle
 @pytest.mark.skipif("6.4" not in READY, reason=f"NO REAL DIRECTML 6.4 COMPUTES VALUES: {values_command(['6.4'])}")
 def test_recording_again_gives_the_same_values():

@@ -145,6 +145,7 @@ ANY = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(ANY, st.integers(20, 200))
 def test_shown_is_one_short_line(value: Any, limit: int) -> None:
     text = shown(value, limit)

@@ -46,6 +46,7 @@ def plain(spec: OperatorSpec) -> dict[str, Any]:
     return copy.deepcopy(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_example_is_taken(name) -> None:
     wrong = []
@@ -55,6 +56,7 @@ def test_every_example_is_taken(name) -> None:
     assert [one for one in wrong if one[2]] == []
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_what_a_level_accepts_is_taken(data) -> None:
     name, operator = data.draw(st.sampled_from(EVERY))
@@ -160,6 +162,7 @@ def test_words_of_layers_may_be_in_capitals() -> None:
     assert problems("openvino", one) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_counterexample_differs_from_its_example_only_where_the_schema_is_open(name) -> None:
     """Rules are not in the schema: a descriptor that breaks one alone is for `check` to find."""

@@ -176,6 +176,7 @@ def tame(text: str) -> None:
     assert len(text) < 600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 @given(data=st.dictionaries(WORDS | st.text(max_size=4), VALUES, max_size=6))
 @settings(max_examples=120, deadline=None)
@@ -239,6 +240,7 @@ def test_every_place_of_an_example_with_every_monster(
         judged(taken_out(example, path), name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 @given(data=st.data())
 @settings(max_examples=120, deadline=None)
@@ -252,6 +254,7 @@ def test_examples_with_a_few_places_changed(name: str, data: st.DataObject) -> N
     judged(changed, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "example"), [(name, e) for name, examples in EXAMPLES.items() for e in examples])
 def test_examples_survive_being_written(name: str, example: dict[str, Any]) -> None:
     made = read_dict(example, name)

@@ -49,6 +49,7 @@ def test_check() -> None:
     assert 'OpenVINO ("type", "data") or TinyNet ("call"); found the keys \'unheard\'' in unknown
 
 
+@pytest.mark.slow
 def test_what_it_adds_to_tensors_and_rules() -> None:
     """A record, two attributes of tensors and a function of their layout, that nothing but its package knows."""
     crop = {**CROP, "in": [["f32", [2, 50], {"align": 12, "pages": 6}]]}
@@ -63,6 +64,7 @@ def test_what_it_adds_to_tensors_and_rules() -> None:
     assert "two integers, first and last, are expected" in " ".join(wrong.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -131,6 +133,7 @@ def test_lint(tmp_path) -> None:
     assert "nothing in it was" in specgate("lint", "model.tiny", "-t", "onnx:17", cwd=tmp_path, code=1)
 
 
+@pytest.mark.slow
 def test_the_commands_that_show_tables() -> None:
     assert specgate("support", "tinynet/Flip", "-t", "tinynet:v2").startswith("tinynet Flip: ")
     assert "x, y: types +i32" in specgate("diff", "tinynet:v1", "tinynet:v2")
@@ -148,6 +151,7 @@ def test_conform_says_that_there_is_no_oracle() -> None:
     assert "tinynet:v1: tinynet has no oracle" in specgate("conform", "tinynet", code=2)
 
 
+@pytest.mark.slow
 def test_the_strategies_draw_from_its_tables() -> None:
     script = """
 from random import Random
@@ -186,6 +190,7 @@ def test_a_package_that_is_broken_is_named(tmp_path, code, message) -> None:
     assert message in specgate("targets", "bad", folder=tmp_path, code=2)
 
 
+@pytest.mark.slow
 def test_tables_that_a_folder_brings_alone_are_shown(tmp_path) -> None:
     """Without a package nothing reads its descriptors."""
     source = DATA / "tinynet" / "tinynet" / "specs" / "tinynet"

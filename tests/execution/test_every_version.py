@@ -68,6 +68,7 @@ def computes(spec: OperatorSpec, level: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITHOUT_KERNEL)
 def test_every_operator_is_executed_in_every_version(name: str) -> None:
     tables = dialect(name)
@@ -78,6 +79,7 @@ def test_every_operator_is_executed_in_every_version(name: str) -> None:
     assert {operator for operator, _ in lacking} <= IN_NODE_TESTS, lacking
 
 
+@pytest.mark.slow
 def test_the_law_is_asked_of_every_operator_with_a_kernel() -> None:
     """Both halves: what is accepted executes, what breaks a structural rule is refused (`test_law_campaign`)."""
     asked = {(case.dialect, case.operator) for case in asked_the_law()}

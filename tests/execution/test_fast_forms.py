@@ -98,6 +98,7 @@ def test_floats_are_rounded_to_16_bits_as_numpy_does(kind: str) -> None:
             np.testing.assert_array_equal(found.view(np.uint16), whole.astype(np.float16).view(np.uint16))
 
 
+@pytest.mark.slow
 def test_every_exponent_is_rounded_to_16_bits_as_numpy_does() -> None:
     near = np.arange(0, 2**32, 2**13, dtype=np.int64)[:, None] + np.array([-1, 0, 1, 2**12 - 1, 2**12, 2**12 + 1])
     data = (near.reshape(-1) % 2**32).astype(np.uint32).view(np.float32)

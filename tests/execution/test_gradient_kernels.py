@@ -187,6 +187,7 @@ def test_slices(steps):
         place_in_window(numbers(2, 5), shape=x.shape, **how)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linear", [True, False])
 @pytest.mark.parametrize("largest", [True, False])
 @pytest.mark.parametrize("to_corners", [True, False])

@@ -44,6 +44,7 @@ def strangers(case: Any) -> list[tuple[str, str]]:
     return [(name, kind) for name, types in held.items() if types is not None for kind in carried if kind not in types]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect_name", ["directml", "onnx", "openvino"])
 def test_a_type_that_no_row_takes_is_refused_by_every_operator(dialect_name: str) -> None:
     asked = 0

@@ -237,6 +237,7 @@ def shifted(scratch, values: str, basis: Any = "observed", array=(-2.0, 4.0), **
     return found["OutputTensor"].tolist(), seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "expected"),
     [

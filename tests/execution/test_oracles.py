@@ -99,6 +99,7 @@ def test_onnx_reference(tmp_path_factory, case):
     assert np.array_equal(found, expected)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(cases(st.sampled_from(RUNTIME_KERNELS)))
 def test_onnx_runtime(tmp_path_factory, case):

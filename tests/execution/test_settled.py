@@ -125,6 +125,7 @@ def test_what_numpy_does_about_a_division_by_zero_stays_as_it_was() -> None:
                 np.divide(one, zero)
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_longer_than_the_descriptor() -> None:
     made = _softmax()
     specgate.execute(made, {"input": DATA})

@@ -51,6 +51,7 @@ def at(document: dict[str, Any], name: str, operator: str, level: str) -> dict[s
     return entry
 
 
+@pytest.mark.slow
 def test_the_whole_export_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert problems("document", whole()) == []
@@ -172,6 +173,7 @@ def test_cells_are_those_of_the_tables(data) -> None:
 SAMPLE = ("ONE_HOT", "GEMM", "GATHER", "CAST", "ELEMENT_WISE_ADD", "CONVOLUTION", "GATHER_ELEMENTS", "TOP_K", "SLICE")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", SAMPLE)
 def test_types_are_answered_as_check_answers(operator) -> None:
     spec = dialect("directml").operator(operator)

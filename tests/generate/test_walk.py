@@ -16,8 +16,10 @@ from specgate.generate.walk import MAX_ELEMENTS, Walk, valid_descriptors
 from specgate.spec.tables import dialect
 from specgate.testing import operators
 from specgate.validate.check import accepts, check_at
+from tests.paths import ROOT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "operator", "level"),
     [("directml", "ONE_HOT", "4.1"), ("directml", "MULTIHEAD_ATTENTION", "6.4"), ("onnx", "Slice", "13"),
@@ -54,6 +56,7 @@ def test_draws_differ() -> None:
     assert len({repr(source.draw(pick).fields) for _ in range(200)}) >= 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", ["ONE_HOT", "CONVOLUTION", "GEMM", "SLICE1", "PADDING", "MAX_POOLING2"])
 def test_every_type_rank_and_word_that_a_row_names_is_collected(operator: str) -> None:
     source = valid_descriptors(dialect("directml").operator(operator), "6.4")
@@ -61,6 +64,7 @@ def test_every_type_rank_and_word_that_a_row_names_is_collected(operator: str) -
     assert wanted(source.sides) - found == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "operator", "level"),
     [
@@ -90,6 +94,7 @@ def test_where_nothing_is_found_the_message_names_what_refuses_most(monkeypatch)
         walk.require()
 
 
+@pytest.mark.slow
 def test_what_is_broken_has_the_finding_that_is_named_and_few_others() -> None:
     spec = dialect("directml").operator("CONVOLUTION")
     source = broken_descriptors(spec, "6.4")
@@ -109,6 +114,7 @@ def test_inputs_are_small_by_a_limit_that_the_documentation_names() -> None:
     assert MAX_ELEMENTS == {"input": 256, "output": 4096}
 
 
+@pytest.mark.slow
 def test_campaigns_need_no_hypothesis() -> None:
     code = (
         "import sys; sys.modules['hypothesis'] = None\n"
@@ -117,7 +123,7 @@ def test_campaigns_need_no_hypothesis() -> None:
         "from specgate.spec.tables import dialect\n"
         "print(len(list(draw_cases(dialect('directml').operator('ONE_HOT'), '6.4', 20, '0'))))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.stdout.strip() == "20", done.stderr
 
 

@@ -98,6 +98,7 @@ def test_findings_need_not_fail_the_step(workspace):
     assert (ran.code, ran.outputs) == (0, {"exit-code": "1"})
 
 
+@pytest.mark.slow
 def test_unusable_input_fails_the_step_whatever_is_asked_for(workspace):
     (workspace / "repo/broken.onnx").write_bytes(b"\xff\xff\xff")
     ran = lint(workspace, targets="onnx:17", fail="false")
@@ -125,6 +126,7 @@ def test_a_configuration_below_the_checkout_keeps_paths_from_the_checkout(worksp
     assert "::error file=ml/model.onnx," in lint(workspace).log
 
 
+@pytest.mark.slow
 def test_inputs_are_not_executed(workspace):
     hostile = "$(touch pwned)`touch pwned`; touch pwned #\n--output=pwned"
     for name in ("paths", "targets", "basis", "baseline", "sarif"):

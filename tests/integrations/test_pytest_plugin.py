@@ -95,6 +95,7 @@ def test_the_distribution_registers_it():
     assert project["entry-points"]["pytest11"] == {"specgate": "specgate.pytest_plugin"}
 
 
+@pytest.mark.slow
 def test_pytest_offers_the_fixture_and_shows_the_report(tmp_path):
     (tmp_path / "test_models.py").write_text(
         dedent(f"""\

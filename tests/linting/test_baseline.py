@@ -149,6 +149,7 @@ findings_drawn = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(findings_drawn, max_size=8).flatmap(
         lambda drawn: st.lists(st.sampled_from(drawn)) if drawn else st.just([])
@@ -184,6 +185,7 @@ documents = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(documents | json_values)
 def test_arbitrary_documents_raise_nothing_but_input_errors(document: Any) -> None:
     with TemporaryDirectory() as folder:

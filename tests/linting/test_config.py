@@ -413,6 +413,7 @@ tables = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(tables)
 def test_arbitrary_values_raise_nothing_else(table: dict[str, Any]) -> None:
     text = "".join(f"{key} = {toml(value)}\n" for key, value in table.items())

@@ -57,6 +57,7 @@ def opsets(text):
     return [int(number) for number in re.findall(r"use opset (\d+)", text or "")]
 
 
+@pytest.mark.slow
 def test_nothing_marked_fixable_stays_and_no_fix_asks_for_what_the_target_lacks(tmp_path, record_property):
     path, fixable, asked = tmp_path / "m.onnx", 0, 0
     for index, (name, made, level) in enumerate(examples()):

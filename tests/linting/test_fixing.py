@@ -208,6 +208,7 @@ def test_an_opset_that_the_nodes_need_stays(tmp_path, made, target):
     assert (tmp_path / "m.onnx").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_models_of_a_lower_opset_compute_the_same(tmp_path):
     from onnx.backend.test.case.node import collect_testcases
 

@@ -74,6 +74,7 @@ class Held:
         return self.data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SEEDS)
 def test_mutated_models_are_linted_or_refused(kind):
     draw = random.Random(kind)

@@ -107,6 +107,7 @@ def lint(path, *options):
     return main(["lint", path, "--target", "onnx:28", *options])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in MOVED if name not in WITHOUT_CASES])
 def test_a_model_with_an_attribute_too_late_is_fixed_and_computes_what_it_did(name, tmp_path, record_property):
     spec, count, ran = dialect("onnx").operator(name), 0, 0
@@ -139,6 +140,7 @@ def test_a_model_with_an_attribute_too_late_is_fixed_and_computes_what_it_did(na
     assert count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in MOVED if name not in {*WITHOUT_CASES, "DFT"}])
 def test_a_model_with_an_input_too_early_is_fixed_and_computes_what_it_did(name, tmp_path):
     spec, count = dialect("onnx").operator(name), 0

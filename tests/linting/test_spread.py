@@ -68,6 +68,7 @@ def test_what_a_job_raises_is_its_answer() -> None:
     assert [found[0], found[3]] == ["1", "2"]
 
 
+@pytest.mark.slow
 @posix_only
 def test_a_job_that_kills_its_process_is_named_and_the_others_are_answered(tmp_path: Path) -> None:
     log = tmp_path / "log"
@@ -88,6 +89,7 @@ def test_a_job_that_kills_its_process_is_named_and_the_others_are_answered(tmp_p
     assert set(asked) == {str(number) for number in range(100)}  # some twice, but one answer each
 
 
+@pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize("dies_first", [True, False])
 def test_a_process_that_dies_while_another_is_started_leaves_none(
@@ -151,6 +153,7 @@ def test_leaving_early_ends_what_is_under_way(tmp_path: Path) -> None:
         assert not child.is_alive()
 
 
+@pytest.mark.slow
 @posix_only
 def test_ctrl_c_ends_the_command_with_one_line(tmp_path: Path) -> None:
     for number in range(400):
@@ -177,6 +180,7 @@ def test_ctrl_c_ends_the_command_with_one_line(tmp_path: Path) -> None:
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "specgate: interrupted\n")
 
 
+@pytest.mark.slow
 @posix_only
 def test_the_file_that_kills_its_process_is_named_on_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

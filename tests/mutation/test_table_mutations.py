@@ -187,6 +187,7 @@ def test_no_equivalent_mutant_is_listed_in_vain() -> None:
     assert set(EQUIVALENT) <= names
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("dialect", "operator"), TESTIFIED, ids=str)
 def test_no_mutant_survives(dialect: str, operator: str, use) -> None:

@@ -23,6 +23,7 @@ NEWEST = 25
 OPERATORS = sorted(dialect("onnx").tables.operators)
 
 
+@pytest.mark.slow
 @given(operator=st.sampled_from(OPERATORS), target=st.sampled_from([CPU, DML]), data=st.data())
 def test_models_of_one_node(operator: str, target: str, data: st.DataObject) -> None:
     known = [
@@ -38,6 +39,7 @@ def test_models_of_one_node(operator: str, target: str, data: st.DataObject) -> 
     assert contradiction(asked[1], target) is None
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), target=st.sampled_from([CPU, DML]))
 def test_random_graphs(seed: int, target: str) -> None:
     for case in graph_cases(1, str(seed), NEWEST):

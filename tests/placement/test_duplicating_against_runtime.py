@@ -87,6 +87,7 @@ def every(body):
                 yield from every(held.g)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("functions", [False, True])
 def test_as_many_are_made_with_the_same_numbers(functions, tmp_path):
     added = 0

@@ -187,6 +187,7 @@ def branch(number):
     return helper.make_graph([node("Relu", ["x"], [f"b{number}"])], "b", [], [info(f"b{number}")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", GROWING)
 def test_work_grows_with_the_nodes(kind):
     small, large = (GROWING[kind](count) for count in (200, 1600))
@@ -195,6 +196,7 @@ def test_work_grows_with_the_nodes(kind):
     assert many < 8 * 1.3 * few
 
 
+@pytest.mark.slow
 def test_twenty_thousand_calls():
     placed = specgate.place(GROWING["calls"](20_000), TARGET)
     assert placed.counts == {"DirectML": 40_000}

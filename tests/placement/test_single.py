@@ -55,6 +55,7 @@ def test_other_targets_are_not_asked_about_a_runtime():
     assert specgate.check(of_shape("Relu", (2,), kind="BFLOAT16"), target="onnx:22").accepted
 
 
+@pytest.mark.slow
 @given(operator=st.sampled_from(OPERATORS), data=st.data())
 def test_check_agrees_with_place(operator: str, data: st.DataObject) -> None:
     newest = levels(operator, NEWEST)[-1]

@@ -12,13 +12,15 @@ import sys
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cache
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.read import write_dict
+from specgate.generate.cases import cases_of as levels_of
 from specgate.generate.seeds import counterexamples_at
 from specgate.spec.tables import dialect
-from specgate.testing import Case, cases
+from specgate.testing import Case, cases, operators
 from tests.properties.law import ask, cases_of, empty_cases_of, with_arrays
 from tests.properties.single_changes import changed_once
 
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Report", "executed", "run", "run_counterexamples", "run_each", "run_empty"]
+__all__ = [
+    "Report", "executed", "executed_cases_of", "executed_operators", "run", "run_counterexamples", "run_each", "run_empty",
+]  # fmt: skip
 
 #: Descriptors at each version or level of an operator.
 CASES: Final = 200
@@ -69,6 +73,19 @@ def executed(names: Iterable[str] = ()) -> list[Case]:
         if (not wanted or wanted & {case.operator, case.dialect, f"{case.dialect}/{case.operator}"})
         and dialect(case.dialect).operator(case.operator).has_kernel(case.level)
     ]
+
+
+def executed_operators() -> list[tuple[str, str]]:
+    """Return (dialect, operator) of every operator with a kernel: what tests run over, which is cheap to collect."""
+    specs = {key: dialect(key[0]).operator(key[1]) for key in operators()}
+    return [key for key, spec in specs.items() if any(spec.has_kernel(level) for level in spec.levels)]
+
+
+@cache
+def executed_cases_of(name: str, operator: str) -> list[Case]:
+    """Return one operator at every level where it differs and has a kernel."""
+    spec = dialect(name).operator(operator)
+    return [case for case in levels_of(name, operator) if spec.has_kernel(case.level)]
 
 
 def run(chosen: Iterable[Case], count: int, seed: str = "0", *, search: bool = False) -> Report:

@@ -112,6 +112,7 @@ def test_rows_of_drawn_descriptors(case: Case, data: st.DataObject) -> None:
     agree(made, case.level, target, basis)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
 def test_rows_of_every_operator(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every operator's examples and counterexamples with changes; what is asked row by row are few operators."""

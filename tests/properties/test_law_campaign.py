@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pytest
@@ -13,25 +12,19 @@ from specgate.errors import InputError
 from specgate.execution import engine
 from specgate.execution.kernels import find_kernel
 from specgate.spec.tables import dialect
-from tests.properties.campaign import Report, executed, run, run_counterexamples, run_empty
+from tests.properties.campaign import (
+    Report, executed, executed_cases_of, executed_operators, run, run_counterexamples, run_empty,
+)  # fmt: skip
 from tests.properties.support import ALL
-
-if TYPE_CHECKING:
-    from specgate.testing import Case
 
 #: Descriptors with sizes of 0 at the newest level of each operator in the default run.
 EMPTY: Final = 10
 
 
-def by_operator() -> list[list[Case]]:
-    """Return the levels of each operator that are asked."""
-    groups = [list(group) for _, group in groupby(executed(), key=lambda case: (case.dialect, case.operator))]
-    return groups if ALL else [list(dict.fromkeys([group[0], group[-1]])) for group in groups]
-
-
-@pytest.mark.parametrize("chosen", by_operator(), ids=lambda chosen: f"{chosen[0].dialect}-{chosen[0].operator}")
-def test_the_law_holds_for_sizes_of_0(chosen: list[Case]) -> None:
-    report = run_empty(chosen if ALL else chosen[-1:], None if ALL else EMPTY)
+@pytest.mark.parametrize(("name", "operator"), executed_operators())
+def test_the_law_holds_for_sizes_of_0(name: str, operator: str) -> None:
+    cases = executed_cases_of(name, operator)
+    report = run_empty(cases if ALL else cases[-1:], None if ALL else EMPTY)
     assert not report.wrong, "\n".join(report.lines())
 
 

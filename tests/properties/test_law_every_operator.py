@@ -7,7 +7,6 @@ HYPOTHESIS_PROFILE=nightly hundreds, and what a search over the table finds. A f
 
 from __future__ import annotations
 
-from itertools import groupby
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,7 +22,7 @@ from specgate.generate.moves import Mutator
 from specgate.generate.seeds import concrete, examples_at
 from specgate.spec.tables import dialect
 from specgate.testing import descriptors, near_valid, reproducing
-from tests.properties.campaign import executed
+from tests.properties.campaign import executed, executed_cases_of, executed_operators
 from tests.properties.law import FAILING, ask, with_arrays
 from tests.properties.support import ALL, spec_of
 
@@ -34,11 +33,6 @@ if TYPE_CHECKING:
 EXAMPLES: Final = 300 if ALL else 5
 SIZES: Final = (0, 1, 2, 3, 4, 5, 8, 9, 2**31, 2**32 - 1)
 FEW: Final = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
-
-
-def by_operator() -> list[list[Case]]:
-    """Return the levels of each operator with a kernel."""
-    return [list(group) for _, group in groupby(executed(), key=lambda case: (case.dialect, case.operator))]
 
 
 def changed_example(case: Case, random: Random) -> Descriptor:
@@ -71,11 +65,11 @@ def hold(cases: list[Case], data: st.DataObject) -> None:
             assert not answer.violation or any(words in answer.why for words in known), answer
 
 
-@pytest.mark.parametrize("cases", by_operator(), ids=lambda cases: f"{cases[0].dialect}-{cases[0].operator}")
+@pytest.mark.parametrize(("name", "operator"), executed_operators())
 @FEW
 @given(data=st.data())
-def test_the_law_holds(cases: list[Case], data: st.DataObject) -> None:
-    hold(cases, data)
+def test_the_law_holds(name: str, operator: str, data: st.DataObject) -> None:
+    hold(executed_cases_of(name, operator), data)
 
 
 @pytest.mark.parametrize(("operator", "level", "raw", "words"), FAILING, ids=[entry[0] for entry in FAILING])
@@ -86,6 +80,7 @@ def test_what_is_known_to_fail_still_fails(operator: str, level: str, raw: dict[
     assert any(answer.violation and words in answer.why for answer in answers)
 
 
+@pytest.mark.slow
 def test_a_kernel_that_refuses_is_found_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     absolute = find_kernel("absolute")
 

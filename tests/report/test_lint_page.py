@@ -179,6 +179,7 @@ def test_the_sample_is_closed_too(sample: Report) -> None:
     is_closed(page(Report()))
 
 
+@pytest.mark.slow
 @slow
 @given(reports)
 def test_any_report_is_a_closed_page(report: Report) -> None:
@@ -224,6 +225,7 @@ def test_of_very_many_findings_the_gravest_are_shown() -> None:
     assert "501 more are not on this page" in text
 
 
+@pytest.mark.slow
 def test_of_very_many_findings_each_file_has_its_gravest() -> None:
     def finding(severity: Any, file: str, at: int) -> Finding:
         return Finding("x/y", severity, "m", location=Location(file, None, f"node[{at}]"))

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -76,6 +77,7 @@ def shows_only_printable_lines(text: str) -> bool:
     return text.replace("\n", "").isprintable() and "##" not in text
 
 
+@pytest.mark.slow
 @slow
 @given(reports, st.integers(-5, 150), st.integers(0, 3))
 def test_text_prints_within_the_width_and_forges_nothing(report: Report, width: int, limit: int) -> None:
@@ -86,6 +88,7 @@ def test_text_prints_within_the_width_and_forges_nothing(report: Report, width: 
         assert not line.lstrip().startswith("::")
 
 
+@pytest.mark.slow
 @slow
 @given(reports.filter(lambda r: len(r.findings) > 0), st.integers(30, 150))
 def test_text_cuts_nothing(report: Report, width: int) -> None:
@@ -110,6 +113,7 @@ def unescape(text: str, extra: str) -> str:
     return text
 
 
+@pytest.mark.slow
 @slow
 @given(reports)
 def test_github_lines_are_our_annotations_only(report: Report) -> None:
@@ -126,6 +130,7 @@ def test_github_lines_are_our_annotations_only(report: Report) -> None:
     assert len(commands) - len(own) == bool(report.undecided or report.no_table)
 
 
+@pytest.mark.slow
 @slow
 @given(reports)
 def test_json_parses_back(report: Report) -> None:
@@ -139,6 +144,7 @@ def test_json_parses_back(report: Report) -> None:
     assert kept <= {f["message"] for f in document["findings"]}
 
 
+@pytest.mark.slow
 @slow
 @given(reports)
 def test_junit_parses_and_counts(report: Report) -> None:
@@ -156,6 +162,7 @@ def test_junit_parses_and_counts(report: Report) -> None:
 URI = re.compile(r"(?:[A-Za-z0-9._~/-]|%[0-9A-F]{2})+")
 
 
+@pytest.mark.slow
 @slow
 @given(reports)
 def test_sarif_is_well_formed(report: Report) -> None:
@@ -175,6 +182,7 @@ def test_sarif_is_well_formed(report: Report) -> None:
                 assert physical["region"]["startLine"] >= 1
 
 
+@pytest.mark.slow
 @slow
 @given(report=reports)
 def test_sarif_is_valid(report: Report, sarif_errors: Callable[[Any], list[str]]) -> None:

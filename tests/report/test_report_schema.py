@@ -92,6 +92,7 @@ def test_the_schema_does_find_mistakes(sample: Report) -> None:
         assert problems(json.dumps(wrong))
 
 
+@pytest.mark.slow
 @slow
 @given(reports.filter(lambda report: all(_usable(f.location) for f in [*report.findings, *report.ignored])))
 def test_any_report(report: Report) -> None:

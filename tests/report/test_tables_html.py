@@ -59,6 +59,7 @@ def reader(page: str) -> Reader:
     return Reader(page)
 
 
+@pytest.mark.slow
 def test_every_operator_and_level_is_there(reader):
     table = dialect("directml")
     heads = [said.removesuffix("target") for found, said in reader.all("th") if found.get("scope") == "col"]
@@ -123,6 +124,7 @@ def test_the_page_stays_small(page):
     assert len(page.encode()) < 3_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["onnx", "openvino"])
 def test_other_dialects_have_a_page_too(name):
     reader = Reader(render(dialect(name), None))

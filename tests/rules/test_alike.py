@@ -65,6 +65,7 @@ def drawn(rng: random.Random) -> dict[str, Any]:
     return {"Numbers": numbers, "Others": others, "Words": words, "Limit": limit, "X": TensorDesc("FLOAT", sizes)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", RULES)
 def test_the_answer_is_that_of_all_turns(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rule, rng, found = parse(text, SCOPE), random.Random(text), set()

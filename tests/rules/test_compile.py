@@ -263,6 +263,7 @@ def one_hots(draw: st.DrawFn) -> Descriptor:
 LEVELS = dialect("directml").operator("ONE_HOT").levels
 
 
+@pytest.mark.slow
 @given(one_hots(), st.sampled_from(list(LEVELS)))
 @settings(max_examples=150, deadline=None)
 def test_one_hot_judged_by_both_paths(descriptor: Descriptor, level: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -250,6 +251,7 @@ def made(rule: str) -> Resolved | None:
     return resolved
 
 
+@pytest.mark.slow
 @given(truths(), descriptors())
 @settings(max_examples=150, deadline=None)
 def test_compiled_and_explaining_path_agree(rule: str, values: dict[str, Any]) -> None:
@@ -289,6 +291,7 @@ def masked(value: Any, hidden: list[bool]) -> Any:
     return value._replace(sizes=tuple(None if hide else size for size, hide in zip(value.sizes, hidden, strict=False)))
 
 
+@pytest.mark.slow
 @given(truths(), descriptors(), st.lists(st.booleans(), min_size=9, max_size=9), st.booleans())
 @settings(max_examples=150, deadline=None)
 def test_an_unknown_size_opens_answers_and_never_turns_them(

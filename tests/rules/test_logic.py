@@ -118,6 +118,7 @@ def test_explaining_path_agrees_with_the_file(case, case_spec) -> None:
     assert [failure.unknown for failure in failures] == wanted[case["answer"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [c for c in CASES if c.values[0]["in"] == "known"])  # type: ignore[index]
 def test_compiled_path_agrees_with_the_file(case, case_spec) -> None:
     spec, descriptor = case_spec(case)

@@ -78,6 +78,7 @@ def test_every_finding_that_can_be_raised_has_a_page(name):
                 assert raised <= known
 
 
+@pytest.mark.slow
 def test_no_two_pages_differ_in_the_case_of_letters_alone():
     ids = [f"{name}/{operator}/{rule}" for name in SHIPPED for operator in dialect(name).operators
            for rule in operator_rules(dialect(name).operator(operator))]  # fmt: skip

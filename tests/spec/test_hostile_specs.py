@@ -39,6 +39,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "message"), HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_files(folder, text: str, message: str | None) -> None:
     root = folder(operators__copy_yaml=text)
@@ -52,6 +53,7 @@ def test_hostile_files(folder, text: str, message: str | None) -> None:
         assert message is None
 
 
+@pytest.mark.slow
 def test_memory_stays_small(folder) -> None:
     root = folder(operators__copy_yaml=OPERATOR + "x: [" + "[1,2]," * 30_000 + "1]\n")
     tracemalloc.start()

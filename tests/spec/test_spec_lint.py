@@ -272,6 +272,7 @@ examples:
     assert found[0].startswith("examples.one: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
 def test_shipped_tables_are_clean(name: str) -> None:
     assert lint_tables(dialect(name)) == []

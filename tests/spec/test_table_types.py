@@ -83,6 +83,7 @@ def test_what_reads_entries_is_found(code: str, count: int) -> None:
     assert len(reads(ast.parse(code))) == count
 
 
+@pytest.mark.slow
 def test_only_what_checks_files_reads_entries_by_their_keys() -> None:
     """The export, too, takes entries: it gives them whole, as people wrote them."""
     found: dict[str, Any] = {}

@@ -41,6 +41,7 @@ def test_it_is_not_worked_out_by_an_import() -> None:
     subprocess.run([sys.executable, "-c", script], check=True, timeout=240, cwd=ROOT)
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_same() -> None:
     """Hashes of texts differ from process to process, and with them the order of sets."""
     script = (

@@ -216,6 +216,7 @@ def test_texts(folder, tmp_path, capsys) -> None:
     assert "  - 1.0..3.0: `rule axis-range: Axis < dimensions → Axis <= dimensions`" in lines
 
 
+@pytest.mark.slow
 def test_exports_are_read_as_what_they_were_made_of(tmp_path, capsys) -> None:
     file, folder = tmp_path / "tables.json", tmp_path / "tables"
     chosen = ["--operator", "directml/ONE_HOT", "--operator", "onnx/Cast"]
@@ -265,6 +266,7 @@ def test_what_is_no_json_is_refused(text, tmp_path) -> None:
         read_tables(str(path))
 
 
+@pytest.mark.slow
 def test_what_is_not_there_is_refused(tmp_path, capsys) -> None:
     assert main(["diff", "--tables", "installed", str(tmp_path / "nothing.json")]) == 2
     assert "cannot be read: No such file" in capsys.readouterr().err

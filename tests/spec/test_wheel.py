@@ -18,7 +18,8 @@ import pytest
 import specgate
 from specgate.dialects import SHIPPED
 from specgate.placement.registrations import RUNTIME
-from specgate.spec.store import kept_tables
+from specgate.spec import store
+from specgate.spec.store import compiled_tables, kept_tables
 from tests.paths import DATA, ROOT
 from tools.stubs import stub_text
 
@@ -29,7 +30,7 @@ COMPILED = {f"specgate/_specs/{name}.jsonl" for name in (*SHIPPED, RUNTIME, f"{R
 STUBS = {f"specgate/make/{name}.pyi" for name in ("__init__", *SHIPPED)}
 WHEEL = f"specgate_ml-{specgate.__version__}-py3-none-any.whl"
 SOURCE = f"specgate_ml-{specgate.__version__}"
-pytestmark = pytest.mark.timeout(1200)  # two builds, and an environment with pip, on a busy machine
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # two builds, and an environment with pip, on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +164,9 @@ def test_a_build_on_a_system_with_other_line_ends_makes_the_same_tables(
     def as_on_windows(self: Path, text: str, **_: object) -> int:
         return self.write_bytes(text.replace("\n", "\r\n").encode())
 
+    compiled = {name: compiled_tables(name) for name in SHIPPED}  # by the checkout, once
+    built = store.built
+    monkeypatch.setattr(store, "built", lambda build, folder: compiled.get(folder.name) or built(build, folder))
     monkeypatch.setattr(Path, "write_text", as_on_windows)
     hook = cast("Any", CompileSpecs)(str(ROOT), {}, None, None, str(tmp_path), "wheel")
     build: dict[str, Any] = {"force_include": {}}

@@ -123,6 +123,7 @@ def cached_release(release: str) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.oracle
 @pytest.mark.parametrize("release", KNOWN)
 def test_tables_and_other_releases_say_the_same(table, release):
@@ -310,6 +311,7 @@ def test_a_withdrawn_version_at_the_end_and_in_the_middle(folder):
     assert (folder / "operators" / "gone.yaml").read_text().endswith('removed: "9"\n')
 
 
+@pytest.mark.slow
 def test_the_shipped_files_are_what_the_importer_writes(tmp_path, installed):
     if installed["package"] != "1.23.2":
         pytest.skip(

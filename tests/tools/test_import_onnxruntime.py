@@ -10,6 +10,7 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.placement.build import build_runtime
+from tests.paths import SPECS
 from tools.__main__ import main
 from tools.import_onnxruntime import update
 from tools.import_onnxruntime.rows import Axis, by_release, written_rows
@@ -52,6 +53,7 @@ def rows_of(folder, release: str, operator: str, provider: str = "CPU") -> list[
     return [{**row, "types": {name: lists[t] for name, t in row["types"].items()}} for row in held]
 
 
+@pytest.mark.slow
 def test_a_release_takes_the_rows_that_it_states(runtime, install) -> None:
     install("1.31.1", [*ABS, kernel("New", (13, 13), {}), kernel("Other", (1, OPEN), {}, "Other")])
     lines: list[str] = []
@@ -68,6 +70,7 @@ def test_a_release_takes_the_rows_that_it_states(runtime, install) -> None:
     assert rows_of(runtime, "1.31", "Add") == []
 
 
+@pytest.mark.slow
 def test_what_people_wrote_stays(runtime, wheel) -> None:
     stated = [{"name": f"Op{index}", "version": 1, "types": {"T": 1 << 1}} for index in range(60)]
     resize = {"name": "Resize", "version": 13, "types": {"T1": 1 << 1, "T2": 1 << 1}, "inputs": [1], "query": 9}
@@ -107,6 +110,7 @@ def test_what_cannot_be_imported(runtime, install, monkeypatch) -> None:
         update.import_runtime(runtime, print)
 
 
+@pytest.mark.slow
 def test_the_command(runtime, install, capsys) -> None:
     install("1.31.1", ABS)
     assert main(["import", "onnxruntime", "--to", str(runtime), "--check"]) == 1
@@ -143,4 +147,4 @@ def test_the_shipped_files_are_what_the_installed_package_states() -> None:
     if package.__version__ != "1.31.1":
         pytest.skip("the files were made from 1.31.1 and older wheels")
     lines: list[str] = []
-    assert not update.compare_runtime(None, lines.append), "\n".join(lines[:20])
+    assert not update.compare_runtime(SPECS / "onnxruntime", lines.append), "\n".join(lines[:20])

@@ -39,6 +39,7 @@ def about(table: Dialect, facts: Any) -> list[str]:
     return [line for line in differences(table, facts) if ": no table" not in line]
 
 
+@pytest.mark.slow
 @pytest.mark.oracle
 def test_tables_and_the_installed_package_say_the_same(facts):
     assert about(dialect("openvino"), facts) == []
@@ -239,6 +240,7 @@ removed: "opset8"
     assert [line for line in lint_tables(table) if "no-example" in line] != []
 
 
+@pytest.mark.slow
 @pytest.mark.oracle
 @installed
 def test_the_command(folder, capsys):

@@ -14,6 +14,8 @@ from tests.conform.fakes import Fake, put_in_place, refuses_type
 from tests.paths import SPECS
 from tools.__main__ import main
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def proposed(monkeypatch, tmp_path, capsys):

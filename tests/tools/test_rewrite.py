@@ -136,6 +136,7 @@ values = st.recursive(
 tables = st.dictionaries(keys, values | st.dictionaries(keys, values, max_size=3), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(tables, tables)
 def test_what_is_written_says_what_is_wanted(first: dict[str, Any], second: dict[str, Any]) -> None:

@@ -100,6 +100,7 @@ def test_minimum() -> None:
 TYPES, SIZES = ("FLOAT32", "UINT32", "INT64"), (FOUR, THREE, FIVE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("basis", ["documented", "observed", "both"])
 def test_both_paths_agree(table: Dialect, basis: Any) -> None:
     spec = table.operator("REDUCE_SOME")

@@ -80,6 +80,7 @@ def test_what_loses_nothing(found: str, other: str, expected: bool) -> None:
     assert lossless(found, other, dialect("openvino")) is expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["directml", "onnx", "openvino"])
 def test_no_table_proposes_a_cast_that_loses_something_where_another_does_not(name: str) -> None:
     home, rows, asked = dialect(name), set(), 0

@@ -39,6 +39,7 @@ def broken(name: str) -> Iterator[tuple[Descriptor, Resolved, Failure]]:
                     yield descriptor, resolved, failure
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(ONE_IN))
 def test_what_is_proposed_mends_what_was_wrong(name: str) -> None:
     repaired = failed = 0
@@ -58,6 +59,7 @@ def test_what_is_proposed_mends_what_was_wrong(name: str) -> None:
     assert repaired >= 0.8 * failed > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(ONE_IN))
 def test_a_fix_names_what_it_changes(name: str) -> None:
     for _, resolved, failure in broken(name):

@@ -232,6 +232,7 @@ def test_findings_tell_what_is_taken_and_what_to_change(fusing) -> None:
     assert told[0].values == {"F": "LINEAR {'X': 1, 'Alpha': 0.5}"}
 
 
+@pytest.mark.slow
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=5) | st.binary(max_size=5), st.lists, max_leaves=5))
 def test_junk_is_no_operator(junk: Any) -> None:
     fusible = Fusible(tables.dialect("directml"), "2.0", None)
@@ -311,6 +312,7 @@ JOINED = {
 }
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.sampled_from(["INT8", "INT8", "INT16"]), st.lists(st.integers(1, 2), min_size=1, max_size=2)),

@@ -91,6 +91,7 @@ def test_a_type_that_builds_take_and_the_page_does_not(gate) -> None:
     assert both.basis == alone.basis == "documented"
 
 
+@pytest.mark.slow
 def test_a_level_without_a_build_is_judged_by_the_page(gate) -> None:
     data = gate([1, 2, 3, 4], kind="INT8")
     assert judged(data, "2.0") == {"documented": False, "observed": False, "both": False}

@@ -75,6 +75,7 @@ def calls(function: Callable[[], Any]) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", LARGE_ONES, ids=lambda made: made.__name__)
 def test_ten_times_the_size_costs_ten_times_as_much(made) -> None:
     def cost(count: int) -> int:

@@ -33,6 +33,7 @@ def drawn(name: str, every: int) -> list[tuple[Descriptor, str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DIALECTS)
 def test_what_passes_is_what_needs_no_explanation(name: str) -> None:
     answers = set()
@@ -44,6 +45,7 @@ def test_what_passes_is_what_needs_no_explanation(name: str) -> None:
     assert answers == {True, False}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DIALECTS)
 def test_what_is_known_of_a_descriptor_before_a_change_holds_after_it(name: str) -> None:
     """Each field of one descriptor is given the value that it has in another one of the same operator."""

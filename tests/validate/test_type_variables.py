@@ -123,6 +123,7 @@ def test_other_dialects_have_no_such_rules():
     assert not any(form.variable for form in forms)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", dialect("onnx").operators)
 def test_every_variable_of_several_tensors_has_its_rules(operator):
     spec = dialect("onnx").operator(operator)

@@ -122,6 +122,7 @@ EXAMPLES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=80, deadline=None)
 def test_hiding_sizes_never_turns_a_verdict(data: st.DataObject) -> None:

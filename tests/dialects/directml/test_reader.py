@@ -418,6 +418,7 @@ VALUES: dict[str, tuple[str, Any, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "raw", "value"), VALUES.values(), ids=VALUES.keys())
 def test_values_of_every_kind(scratch, field: str, raw: Any, value: Any) -> None:
     scratch(kinds=KINDS)
@@ -530,6 +531,7 @@ BAD: dict[str, tuple[str, Any, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "raw", "message"), BAD.values(), ids=BAD.keys())
 def test_bad_values_of_every_kind(scratch, field: str, raw: Any, message: str) -> None:
     scratch(kinds=KINDS)

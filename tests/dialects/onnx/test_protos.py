@@ -79,6 +79,7 @@ EXAMPLES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("operator", "name"), EXAMPLES)
 def test_examples_make_valid_nodes_that_read_the_same(operator, name):
     spec = dialect("onnx").operator(operator)

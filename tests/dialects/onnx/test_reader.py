@@ -177,6 +177,7 @@ def doubling() -> list[Any]:
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "value",
     [endless(), doubling(), [[]] * 2_000_000, [0] * 1_000_001],
@@ -239,6 +240,7 @@ BAD: dict[str, tuple[str, Any, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "raw", "value"), GOOD.values(), ids=GOOD.keys())
 def test_attributes(scratch, name: str, raw: Any, value: Any) -> None:
     scratch("onnx", kinds=ATTRIBUTES)
@@ -248,6 +250,7 @@ def test_attributes(scratch, name: str, raw: Any, value: Any) -> None:
     assert read(write(made)) == made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "raw", "message"), BAD.values(), ids=BAD.keys())
 def test_attributes_of_wrong_kinds(scratch, name: str, raw: Any, message: str) -> None:
     scratch("onnx", kinds=ATTRIBUTES)

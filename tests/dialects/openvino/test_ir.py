@@ -198,6 +198,7 @@ def test_undeclared_entities_are_refused() -> None:
         read_ir_bytes(net(layer(0, port("<dim>&j;</dim>"))))
 
 
+@pytest.mark.slow
 def test_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     deep = b"<net><rt_info>" + b"<a>" * 198 + b"</a>" * 198 + b"</rt_info></net>"
     assert read_ir_bytes(deep).net.layers == []
@@ -375,6 +376,7 @@ def check_invariants(found: IrNet) -> None:
             check_invariants(body)
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.data())
 def test_mutated_models_are_read_or_refused(data: st.DataObject) -> None:

@@ -17,7 +17,7 @@ from tests.export.cpp.ring import Ring, questions
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, pytest.mark.slow]
 #: Those that crash the library where something is wrong, and some whose arrays it reads.
 OPERATORS = (
     "MULTIHEAD_ATTENTION",

@@ -25,6 +25,8 @@ from tests.export.cpp.native import BASES, as_held, parsed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 #: Numbers of 128 bits, floating ones, arrays of tensors, fused operators, cases, scalars.
 OPERATORS = ("ONE_HOT", "CONVOLUTION", "JOIN", "GATHER", "FILL_VALUE_SEQUENCE", "REDUCE", "RESAMPLE2", "SLICE1")

@@ -15,6 +15,8 @@ from tests.paths import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 GUIDE = (ROOT / "docs" / "pages" / "cpp.md").read_text(encoding="utf-8")
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from specgate.rules.language import Rule
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 #include "specgate_dml.h"
 int main() {{

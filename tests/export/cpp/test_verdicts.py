@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_the_answers_are_those_of_check(native: Native, operator: str) -> None:

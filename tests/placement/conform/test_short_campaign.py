@@ -19,6 +19,8 @@ from specgate.placement.oracle.install import install_command, status
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("onnx", reason="NO PLACEMENTS ARE HELD AGAINST A RUNTIME: onnx is not installed")
 OPERATORS = ("Relu", "Add", "Gemm", "Conv", "Cast", "Where", "TopK", "Softmax")
 LEAST_NODES = 300

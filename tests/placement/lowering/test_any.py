@@ -30,6 +30,7 @@ def hold(descriptor: Descriptor, version: int) -> None:
         assert all(each.dialect == "directml" for each in made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_lowering_answers(operator: str) -> None:
     @LIGHT

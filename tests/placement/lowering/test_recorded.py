@@ -48,6 +48,7 @@ def test_the_record_is_whole() -> None:
     assert len({entry["operator"] for entry in RECORDED}) > 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", RECORDED, ids=NAMES)
 def test_the_tables_say_what_was_asked(entry: Any) -> None:
     found = lowered(entry)
@@ -61,6 +62,7 @@ def test_the_tables_say_what_was_asked(entry: Any) -> None:
         assert len(found) == len(asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", RECORDED, ids=NAMES)
 def test_the_tables_of_directml_judge_as_the_build_did(entry: Any) -> None:
     found = lowered(entry)
@@ -79,6 +81,7 @@ def forgotten(raw: Any) -> TensorDesc | None:
     return TensorDesc(found.type, tuple(None for _ in found.sizes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", [each for each in RECORDED if "refused" not in each and each["asked"]])
 def test_nothing_that_was_created_is_certain_to_fail_without_sizes(entry: Any) -> None:
     inputs, outputs = ([forgotten(raw) for raw in entry[part]] for part in ("inputs", "outputs"))

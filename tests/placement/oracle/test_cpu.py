@@ -175,6 +175,7 @@ def test_a_wheel_for_an_older_numpy_gets_one(programs):
     assert [command[4] for command in ran if "pip" in command] == ["onnxruntime==1.2.3", "numpy<2"]
 
 
+@pytest.mark.slow
 def test_a_release_that_cannot_be_fetched_leaves_nothing(programs):
     _, broken = programs
     broken.append("fetching")

@@ -14,7 +14,7 @@ from specgate.placement.oracle.answer import Placed
 from specgate.placement.oracle.install import install_command, status
 from specgate.placement.oracle.oracle import PlacementOracle
 
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, pytest.mark.slow]
 onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
 NEWEST = status()[0]
 if NEWEST.missing:

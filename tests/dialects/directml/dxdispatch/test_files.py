@@ -247,6 +247,7 @@ PATHS: list[tuple[Any, ...]] = [
 PATHS += [(*path, key) for path in PATHS[1:] if len(path) == 2 for key in MODEL[path[0]][path[1]]]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.sampled_from(PATHS), JSON)
 def test_whatever_stands_there_it_is_read_or_refused(path, value):

@@ -291,6 +291,7 @@ def test_operators_nested_without_end():
         image(endless)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_many_operators_nested_without_end():
     endless: dict[str, Any] = {"type": "RNN", "desc": {"Direction": 0}}

@@ -46,6 +46,7 @@ def test_every_operator_has_descriptions():
     assert {name for name, _, _ in descriptions()} == set(abi().operators)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", abi().operators)
 def test_a_structure_reads_as_the_descriptor_that_went_in(operator):
     for _, descriptor, level in descriptions(operator):

@@ -152,6 +152,7 @@ def test_an_operator_newer_than_the_build_is_rejected(oracle):
     assert answer.accepted is at_least(oracle, "6.4")
 
 
+@pytest.mark.slow
 def test_thousands_of_questions_a_second(oracle, one_hot, changed):
     asked = [one_hot, changed(Axis=4)] * 500
     begin = time.perf_counter()

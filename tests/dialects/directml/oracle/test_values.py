@@ -240,6 +240,7 @@ def test_a_failure_reads_well():
     assert str(Failed("CompileOperator", 0x80004005)) == "CompileOperator: 0x80004005"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     cache.compiler("windows").path is None, reason="NO HOST IS COMPILED: " + cache.compiler("windows").advice
 )

@@ -41,6 +41,7 @@ def kept(value: Any) -> Any:
     return [kept(each) for each in value] if type(value) in {list, tuple} else value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", abi().operators)
 def test_an_operator_comes_back_as_it_was_written(operator):
     for _, descriptor, _ in descriptions(operator):

@@ -151,6 +151,7 @@ def attributes() -> Iterator[bytes]:
     yield from OTHERS.values()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(LISTS) + len(OTHERS)))
 def test_changed_bytes_mean_the_same_to_both(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(number)

@@ -771,6 +771,7 @@ def random_model(seed: int) -> bytes:
 SEEDS = st.integers(0, 1 << 32)
 
 
+@pytest.mark.slow
 @given(SEEDS, st.sampled_from([24, 100, 1 << 15]))
 @settings(max_examples=150, deadline=None)
 def test_any_model_is_read_as_onnx_reads_it(seed: int, block: int) -> None:
@@ -805,6 +806,7 @@ def mutated(data: bytes, draw: st.DataObject) -> bytes:
     return bytes(out)
 
 
+@pytest.mark.slow
 @given(SEEDS, st.data())
 @settings(max_examples=600, deadline=None)
 def test_any_bytes_are_read_as_onnx_reads_them_or_refused(seed: int, draw: st.DataObject) -> None:
@@ -814,6 +816,7 @@ def test_any_bytes_are_read_as_onnx_reads_them_or_refused(seed: int, draw: st.Da
 REAL = [path for path in PACKAGED if path.stat().st_size < 20_000]
 
 
+@pytest.mark.slow
 @given(st.sampled_from(REAL), st.sampled_from([100, 1 << 14]), st.data())
 @settings(max_examples=300, deadline=None)
 def test_any_bytes_of_real_files_too(path: Path, block: int, draw: st.DataObject) -> None:
@@ -859,6 +862,7 @@ def test_every_truncation_of_a_model() -> None:
         same_or_refused(data + bytes([byte, 0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PACKAGED, ids=lambda path: "-".join(path.parts[-3:-1]))
 def test_the_models_that_come_with_onnx(path: Path) -> None:
     model = read_model(path)
@@ -1064,6 +1068,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_memory_is_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limit = 1 << 20

@@ -76,6 +76,7 @@ def test_written_models_are_read_the_same(slowly: Callable[[bytes], tuple[Any, .
     assert len(read(data)) == 2
 
 
+@pytest.mark.slow
 def test_changed_bytes_are_read_as_they_are_field_by_field(slowly: Callable[[bytes], tuple[Any, ...]]) -> None:
     whole = model_of(80)
     read(whole)

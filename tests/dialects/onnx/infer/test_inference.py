@@ -135,6 +135,7 @@ def test_how_the_process_ended_is_told():
     assert "Input 0 is out of bounds" in finding.message
 
 
+@pytest.mark.slow
 def test_too_many_such_nodes_end_the_attempt():
     names = [f"n{i}" for i in range(8)]
     open_, findings = undecided(hidden(*map(crashing, names), outputs=["hot", *names]))

@@ -95,6 +95,7 @@ def test_long_chains_of_functions_are_counted_without_recursion():
     assert not far(calling(3000, 1))
 
 
+@pytest.mark.slow
 @posix_only
 def test_a_busy_process_is_ended_by_what_it_computed(slow_child, monkeypatch):
     slow_child("exec('while True: pass')")
@@ -126,6 +127,7 @@ def test_values_that_double_cost_little():
     assert time.monotonic() - begun < budget.left + process.START_SECONDS
 
 
+@pytest.mark.slow
 def test_waiting_for_others_costs_a_thread_nothing(slow_child, monkeypatch):
     """Sixteen threads share a process: the last one waits for longer than it may take itself, and is answered."""
     monkeypatch.setattr(process, "SECONDS", 5.0)

@@ -232,6 +232,7 @@ def deadly(tmp_path, monkeypatch):
         each.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["checker", "inference", "onnxruntime"])
 def test_a_crash_of_one_leaves_the_others_their_answers(deadly, node, name):
     oracle = deadly(name)
@@ -244,6 +245,7 @@ def test_a_crash_of_one_leaves_the_others_their_answers(deadly, node, name):
         assert {n: reply.word for n, reply in replies.items()} == ACCEPTED
 
 
+@pytest.mark.slow
 def test_a_late_answer_of_one_is_its_own(deadly, node):
     replies = deadly("inference", hang=True).ask([node(attributes={"axis": 77}, outputs=[])])[0]
     assert {n: reply.word for n, reply in replies.items()} == {
@@ -254,6 +256,7 @@ def test_a_late_answer_of_one_is_its_own(deadly, node):
     assert replies["inference"].accepted is None
 
 
+@pytest.mark.slow
 def test_a_crash_while_computing_is_that_one_s_word(deadly, node):
     values = deadly("reference").values_many(node(attributes={"axis": 77}, outputs=[]), [INPUTS, INPUTS])
     for each in values:
@@ -333,6 +336,7 @@ def test_without_onnx_runtime_its_column_is_absent(tmp_path, monkeypatch, node):
         assert list(oracle.values(node(), INPUTS)) == ["reference"]
 
 
+@pytest.mark.slow
 def test_importing_it_imports_no_onnx():
     code = "import sys; import specgate.dialects.onnx.oracle.oracle, specgate.dialects.onnx.oracle.child; print({'onnx', 'onnxruntime', 'numpy'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"

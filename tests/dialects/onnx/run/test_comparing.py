@@ -38,6 +38,7 @@ def path(tmp_path):
     return tmp_path / "m.onnx"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["onnxruntime", "reference"])
 def test_no_node_differs(path, name):
     found = compare_model(str(path), {"x": X, "c": np.array(True)}, name, None, budget=budget_of())

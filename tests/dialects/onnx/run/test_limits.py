@@ -49,6 +49,7 @@ def endless(save):
     return save(nodes, [info("x", shape=[1])], initializers=given)
 
 
+@pytest.mark.slow
 def test_an_endless_loop_ends(save):
     path, begun = endless(save), time.monotonic()
     with pytest.raises(InputError, match=r"model\.onnx: .*takes longer than the limit of 0.5 seconds \(max_seconds\)"):
@@ -171,6 +172,7 @@ def test_other_domains_and_functions_are_held_to_the_target_too(save):
         specgate.execute(path, {"x": np.ones(1, "f4")}, "onnx:13")
 
 
+@pytest.mark.slow
 def test_limits_of_the_command(save, tmp_path):
     nodes = [helper.make_node("Erf", ["x"], ["e"]), helper.make_node("Softsign", ["e"], ["o"])]
     path = save(nodes, [info("x", shape=[1])])

@@ -229,6 +229,7 @@ def test_values_are_the_executors(kind, mode, oracle):
             assert np.array_equal(values.arrays["output"], expected)
 
 
+@pytest.mark.slow
 def test_what_may_harm_the_plugin_does_not_harm_the_rest():
     with OpenVINOOracle("opset1") as made:  # of its own: a negative depth at run time is no error to the plugin
         found = made.values(one_hot(), arrays(depth=np.array(-1)))
@@ -243,6 +244,7 @@ def test_a_set_that_cannot_be_asked_leaves_the_others(oracle):
     assert [values["cpu"].reply.word for values in found] == ["accepted", "not asked", "accepted"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["factory", "ir"])
 def test_a_process_that_dies_or_hangs(column, marked):
     other = {"factory": "ir", "ir": "factory"}[column]
@@ -263,6 +265,7 @@ def test_a_process_that_dies_or_hangs(column, marked):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["evaluate", "cpu"])
 def test_a_process_that_dies_or_hangs_over_values(column, marked):
     def words_of(what):
@@ -305,6 +308,7 @@ def pooled(kind="AvgPool", **data):
     return read(layer | {"version": "opset16", "data": how | data})
 
 
+@pytest.mark.slow
 def test_the_plugin_alone():
     one: dict[str, Any] = {"outputs": [], "data": {}}
     asked = [

@@ -34,6 +34,7 @@ def test_zeros_at_the_end_are_kept(oracle):
     assert found.arrays["output"].tolist() == ["a\0", "b\0\0"]
 
 
+@pytest.mark.slow
 def test_what_is_no_text_is_not_asked(oracle):
     reply = oracle.values(*packed(b"ab\xff", 0, 2, 3))["cpu"].reply
     assert (reply.word, reply.detail) == ("not asked", "an output holds strings that are no UTF-8")
