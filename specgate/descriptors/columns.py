@@ -18,7 +18,6 @@ from specgate.descriptors.words import numbered
 from specgate.dialects import package
 from specgate.dialects.protocols import Positional
 from specgate.errors import InputError
-from specgate.rules.column_values import INT64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,8 +44,7 @@ _MOST_ITEMS: Final = 1024
 class ColumnReader:
     """Reads the columns of one operator, whose fields may change with the level.
 
-    count: of the rows, None while every column holds for all rows. wide: rows with a number that 64 bits with a sign
-    do not hold, None where there are none.
+    count: of the rows, None while every column holds for all rows.
     """
 
     def __init__(self, spec: OperatorSpec, level: str | None) -> None:
@@ -57,7 +55,6 @@ class ColumnReader:
         self.ids: dict[Any, int] = {}
         self.count: int | None = None
         self.first = ""
-        self.wide: NDArray[np.bool_] | None = None
 
     def fields(self, columns: Mapping[str, Any]) -> dict[str, Source]:
         """Return the source of each field that columns name; raise InputError."""
@@ -244,7 +241,6 @@ class ColumnReader:
             if None in raw or len(kinds) > 1:
                 self._counted(len(raw), path)
                 keys = [None if item is None else item.__class__ if kinds else 1 for item in raw]
-                self._note(np.array([_large(item) for item in raw]))
                 return Ragged(list(raw), keys, lambda items: Numbers(number_column(items, kind, path)))
         array = number_column(raw, kind, path)
         if array.ndim == int(many):
@@ -252,7 +248,6 @@ class ColumnReader:
         if array.ndim != 1 + int(many):
             raise InputError(f"expected an array of {1 + int(many)} dimensions, found {array.ndim}", place=path)
         self._counted(len(array), path)
-        self._note(_beyond(array))
         return Numbers(array)
 
     def _lists(self, raw: list[Any], kind: str, path: str) -> Source:
@@ -263,16 +258,8 @@ class ColumnReader:
                 raise InputError(f"expected a list of numbers in row {row}, found {shown(item)}", place=path)
         keys = [None if item is None else len(item) for item in raw]
         if len(set(keys)) == 1 and keys[0] is not None:
-            array = _listed(raw, kind, path)
-            self._note(_beyond(array))
-            return Numbers(array)
+            return Numbers(_listed(raw, kind, path))
         return Ragged(raw, keys, lambda items: Numbers(_listed(items, kind, path)))
-
-    def _note(self, large: NDArray[np.bool_]) -> None:
-        """Note rows, or lists in them, with numbers that 64 bits with a sign do not hold."""
-        if large.any():
-            rows = large if large.ndim == 1 else np.asarray(large.any(axis=1))
-            self.wide = rows if self.wide is None else self.wide | rows
 
 
 def _is_ready(info: FieldInfo, raw: Any) -> bool:
@@ -292,12 +279,3 @@ def _listed(items: list[Any], kind: str, path: str) -> NDArray[Any]:
     if array.size and array.ndim != 2:
         raise InputError(f"expected an array of 2 dimensions, found {array.ndim}", place=path)
     return array.reshape(len(items), len(items[0]))
-
-
-def _large(number: Any) -> bool:
-    return isinstance(number, int | np.integer) and int(number) > INT64[1]
-
-
-def _beyond(array: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which integers those are; no other type of arrays has any."""
-    return array > np.uint64(INT64[1]) if array.dtype == np.uint64 else np.zeros(1, bool)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from specgate.rules.column_values import Words, bounded, column, flag_column
+from specgate.rules.column_values import INT64, Words, bounded, column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -86,15 +86,15 @@ class Numbers:
 
 def _value(data: NDArray[Any]) -> Any:
     """Return numbers as rules take them."""
-    if data.dtype.kind == "b":
-        return flag_column(data)
     return column(_signed(data) if data.dtype.kind in "iu" else data)
 
 
 def _signed(data: NDArray[Any]) -> NDArray[Any]:
-    """Return integers in 32 or 64 bits with a sign; those that do not fit are wrong, and their rows are open."""
+    """Return integers in 32 or 64 bits with a sign, or Python's where that is too few."""
     if data.dtype in _SIGNED:
         return data
+    if data.dtype == np.uint64 and data.max() > INT64[1]:
+        return data.astype(object)
     return data.astype(np.int32 if data.dtype.itemsize < 4 else np.int64)
 
 

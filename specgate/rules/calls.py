@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import Descriptor, shown
 from specgate.rules import primitives
+from specgate.rules.functions import FUNCTIONS
 from specgate.rules.language import LAYOUT_FUNCTIONS, UNKNOWN, Undefined, known, member, number
-from specgate.rules.spelling import TEXT_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,15 +61,17 @@ def part_of_call(node: ast.Call, part_of: Maker) -> Part:
         return _present(argument, part_of)
     if name == "operator":
         return _operator(argument, part_of)
-    if name in TEXT_FUNCTIONS:
-        return _of_texts(name, node, part_of)
-    if name in primitives.TENSOR_FUNCTIONS:
-        return _of_tensor(primitives.TENSOR_FUNCTIONS[name], _argument(argument, part_of))
     if name in LAYOUT_FUNCTIONS:
         return _of_tensor(
             lambda tensor, context: primitives.of_layout(name, tensor, context), _argument(argument, part_of)
         )
-    return _of_numbers(name, node, _argument(argument, part_of))
+    function = FUNCTIONS[name]
+    assert function.compute is not None  # noqa: S101  # of those above alone
+    if function.of_texts:
+        return _of_texts(function.compute, node, part_of)
+    if function.of_tensor:
+        return _of_tensor(function.compute, _argument(argument, part_of))
+    return _of_numbers(function.compute, node, _argument(argument, part_of))
 
 
 def _argument(node: ast.expr, part_of: Maker) -> Part:
@@ -107,8 +109,8 @@ def _operator(argument: ast.expr, part_of: Maker) -> Part:
     return value
 
 
-def _of_texts(name: str, node: ast.Call, part_of: Maker) -> Part:
-    parts, compute = [part_of(argument) for argument in node.args], TEXT_FUNCTIONS[name]
+def _of_texts(compute: Callable[..., Any], node: ast.Call, part_of: Maker) -> Part:
+    parts = [part_of(argument) for argument in node.args]
 
     def value(state: State, variables: Mapping[str, Any]) -> Any:
         texts = [part(state, variables) for part in parts]
@@ -131,8 +133,8 @@ def _of_tensor(compute: Callable[[TensorDesc, Context], Any], tensor_of: Part) -
     return value
 
 
-def _of_numbers(name: str, node: ast.Call, numbers_of: Part) -> Part:
-    compute, any_items = primitives.NUMBER_FUNCTIONS[name], name == "len"
+def _of_numbers(compute: Callable[..., Any], node: ast.Call, numbers_of: Part) -> Part:
+    any_items = compute is len
 
     def value(state: State, variables: Mapping[str, Any]) -> Any:
         found = numbers_of(state, variables)

@@ -1,24 +1,26 @@
-"""Values of rules over many descriptors at once: a number or word for each row, with bounds that settle most questions.
+"""Values of rules over many descriptors at once: a number or word for each row, and what is computed of them.
 
-What is the same for all rows stays a plain value of Python. Integers are exact: bounds are computed without limits, and
-rows whose result might not fit 64 bits are left open, to be judged one by one.
+What all rows have in common stays a plain value of Python. Integers are exact: their bounds are computed without
+limits, and what 64 bits may not hold is an array of Python's integers. Bounds often settle a comparison.
 """
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
 __all__ = [
-    "EXACT", "INT32", "INT64", "Broken", "Column", "Open", "Words", "both", "bounded", "choose", "column", "either",
-    "exact", "fits", "flag_column", "is_column", "negation", "numeric",
+    "EXACT", "INT64", "Column", "Open", "Words", "among", "arithmetic", "both", "bounded", "choose", "column",
+    "compare", "either", "equal", "is_column", "is_sequence", "negation", "product", "total", "within",
 ]  # fmt: skip
 
 INT32: Final = (-(2**31), 2**31 - 1)
@@ -27,49 +29,44 @@ INT64: Final = (-(2**63), 2**63 - 1)
 EXACT: Final = 2**53
 #: So many words are looked for one after the other.
 _FEW: Final = 12
+_COMPUTE: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "FloorDiv": operator.floordiv, "Mod": operator.mod,
+}  # fmt: skip
+_COMPARE: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    "Eq": operator.eq, "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge,
+}  # fmt: skip
 
 Truth = Any  # bool, or an array of bool with one for each row
 
 
-class Broken(Exception):
-    """What all rows that are asked would fail to compute: a check refuses them."""
-
-
 class Open(Exception):
-    """What is not written for columns: the rows that are asked are judged one by one."""
+    """What is not computed for columns: the rows that need it are judged one by one."""
 
 
 class Column:
     """A number for each row, computed when it is first looked at: its bounds often say enough.
 
-    low, high: bounds of integers, which are as exact as they are; None for floats. beyond: rows whose number is at
-    least about 2**62, where `data` has some such number, not this one.
+    low, high: bounds of integers; None where some may be floats.
     """
 
-    __slots__ = ("_compute", "_data", "beyond", "high", "low")
+    __slots__ = ("_compute", "_data", "high", "low")
 
     def __init__(
-        self,
-        data: NDArray[Any] | Callable[[], NDArray[Any]],
-        low: int | None,
-        high: int | None,
-        beyond: NDArray[np.bool_] | None = None,
+        self, data: NDArray[Any] | Callable[[], NDArray[Any]], low: int | None = None, high: int | None = None
     ) -> None:
         self._compute: Callable[[], NDArray[Any]] = data if callable(data) else lambda: data
         self._data: NDArray[Any] | None = None
         self.low = low
         self.high = high
-        self.beyond = beyond
 
     @property
     def data(self) -> NDArray[Any]:
         """The numbers; integers in 32 bits where the bounds allow it, which takes half the time."""
-        found = self._data
-        if found is None:
-            found = self._compute()
-            small = self.low is not None and self.high is not None and INT32[0] <= self.low and self.high <= INT32[1]
-            self._data = found = found.astype(np.int32, copy=False) if small else found
-        return found
+        if self._data is None:
+            data = self._compute()
+            kind = _kind_of(self.low, self.high)
+            self._data = data if kind is None else data.astype(kind, copy=False)
+        return self._data
 
 
 @dataclass(slots=True, eq=False)
@@ -89,38 +86,49 @@ class Words:
         if not yes or len(yes) == len(self.words):
             return bool(yes)
         no = [number for number in self.words.values() if number not in yes]
-        found = self._one_of(min(yes, no, key=len))
-        return found if len(yes) <= len(no) else ~found
+        fewer = min(yes, no, key=len)
+        parts = (self.codes == number for number in fewer)
+        rows = np.isin(self.codes, fewer) if len(fewer) > _FEW else reduce(np.logical_or, parts)
+        return rows if fewer is yes else ~rows
 
-    def _one_of(self, numbers: list[int]) -> NDArray[np.bool_]:
-        if len(numbers) > _FEW:
-            return np.isin(self.codes, numbers)
-        found: NDArray[np.bool_] = self.codes == numbers[0]
-        for number in numbers[1:]:
-            found |= self.codes == number
-        return found
+    def numbers(self, value_of: Callable[[Any], int]) -> Any:
+        """Return a number of each row's word."""
+        values = {number: value_of(word) for word, number in self.words.items()}
 
-    def numbers(self, values: Callable[[Any], int]) -> Any:
-        """Return what `values` says of the word of each row, as a value of rules."""
-        given = {number: values(word) for word, number in self.words.items()}
-
-        def looked_up() -> NDArray[Any]:
+        def look_up() -> NDArray[Any]:
             table = np.zeros(len(self.ids), np.int64)
-            table[list(given)] = list(given.values())
+            table[list(values)] = list(values.values())
             return table.take(self.codes)
 
-        return bounded(looked_up, min(given.values()), max(given.values()))
+        return bounded(look_up, min(values.values()), max(values.values()))
+
+
+def _kind_of(low: int | None, high: int | None) -> type[Any] | None:
+    """Return the type of arrays that has all integers within bounds, None for what may be floats."""
+    if low is None or high is None:
+        return None
+    return next((kind for kind, (least, most) in _KINDS if least <= low and high <= most), object)
+
+
+_KINDS: Final[tuple[tuple[type[Any], tuple[int, int]], ...]] = ((np.int32, INT32), (np.int64, INT64))
 
 
 def is_column(value: Any) -> bool:
-    """Return whether a value is one for each row."""
+    """Return whether a value is a number or truth value for each row."""
     return value.__class__ is Column or value.__class__ is np.ndarray
 
 
+def is_sequence(value: Any) -> bool:
+    """Return whether a value is made of several."""
+    return isinstance(value, tuple | list | range)
+
+
 def column(data: NDArray[Any]) -> Any:
-    """Return the numbers of an array as a value of rules; a plain one where all are the same."""
+    """Return an array as a value of rules; a plain one where all integers or truth values are the same."""
     if data.dtype.kind == "f":
-        return Column(data, None, None)
+        return Column(data)
+    if data.dtype.kind == "b":
+        return bool(data[0]) if data.all() or not data.any() else data
     return bounded(data, int(data.min()), int(data.max()))
 
 
@@ -129,32 +137,125 @@ def bounded(data: NDArray[Any] | Callable[[], NDArray[Any]], low: int, high: int
     return Column(data, low, high) if low < high else low
 
 
-def flag_column(data: NDArray[np.bool_]) -> Truth:
-    """Return an array of truth values as a value of rules."""
-    return bool(data[0]) if data.all() or not data.any() else data
-
-
-def numeric(value: Any) -> Column:
+def _numeric(value: Any) -> Column:
     if value.__class__ is Column:
         return value
     if value.__class__ is np.ndarray:
-        return Column(value.astype(np.int32), 0, 1)
-    if value.__class__ is float:
-        return Column(np.float64(value), None, None)  # type: ignore[arg-type]
+        return Column(value, 0, 1)
+    if isinstance(value, float):
+        return Column(np.float64(value))  # type: ignore[arg-type]
     if not isinstance(value, int):
-        raise Broken
-    number: Any = np.int64(value) if INT64[0] <= value <= INT64[1] else np.float64("nan")  # see `fits`
-    return Column(number, value, value)
+        raise TypeError
+    return Column(np.array(value, _kind_of(value, value)), value, value)
 
 
-def fits(value: Column) -> bool:
-    """Whether its numbers are ones that 64 bits hold."""
-    return value.low is None or value.high is None or (INT64[0] <= value.low and value.high <= INT64[1])
+def _aligned(one: Column, other: Column) -> tuple[Any, Any]:
+    """Return the data of two columns as numpy compares and computes it without rounding."""
+    floats = [value for value in (one, other) if value.low is None or value.high is None]
+    rounding = (abs(b) > EXACT for value in (one, other) if value not in floats for b in (value.low, value.high))  # type: ignore[arg-type]
+    if floats and any(rounding):
+        return one.data.astype(object), other.data.astype(object)
+    return one.data, other.data
 
 
-def exact(value: Column) -> bool:
-    """Whether float64 has all its numbers."""
-    return value.low is None or value.high is None or (value.low >= -EXACT and value.high <= EXACT)
+def arithmetic(kind: str, left: Any, right: Any) -> Any:
+    """Return left + right and so on; no divisor is 0."""
+    if not (is_column(left) or is_column(right)):
+        return _COMPUTE[kind](left, right)
+    one, other = _numeric(left), _numeric(right)
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        if kind in {"FloorDiv", "Mod"}:
+            raise Open  # numpy differs from Python in corners
+        return Column(lambda: _COMPUTE[kind](*_aligned(one, other)))
+    low, high = _bounds(kind, one.low, one.high, other.low, other.high)
+    kinds = [_kind_of(*ends) for ends in ((low, high), (one.low, one.high), (other.low, other.high))]
+    kind_of_all = object if object in kinds else np.int64 if np.int64 in kinds else np.int32
+
+    def compute() -> NDArray[Any]:
+        data = (value.data.astype(kind_of_all, copy=False) for value in (one, other))
+        result: NDArray[Any] = _COMPUTE[kind](*data)
+        return result
+
+    return bounded(compute, low, high)
+
+
+def _bounds(kind: str, low: int, high: int, least: int, most: int) -> tuple[int, int]:
+    """Return the bounds of a result by those of both sides."""
+    if kind == "Mod":
+        if low >= 0 and least > 0:
+            return (low, high) if high < least else (0, min(high, most - 1))
+        return min(least + 1, 0), max(most - 1, 0)
+    ends = [least, most, *(one for one in (-1, 1) if least < one < most)]
+    corners = [_COMPUTE[kind](a, b) for a in (low, high) for b in ends if b or kind != "FloorDiv"]
+    return min(corners), max(corners)
+
+
+def total(numbers: Iterable[Any]) -> Any:
+    """Return the sum, 0 of nothing."""
+    return reduce(lambda left, right: arithmetic("Add", left, right), numbers, 0)
+
+
+def product(numbers: Iterable[Any]) -> Any:
+    """Return the product, 1 of nothing."""
+    items = list(numbers)
+    return reduce(lambda left, right: arithmetic("Mult", left, right), items) if items else 1
+
+
+def compare(kind: str, left: Any, right: Any) -> Truth:
+    """Return what one comparison says of each row."""
+    if kind in {"NotEq", "NotIn"}:
+        return negation(compare(kind.removeprefix("Not"), left, right))
+    if kind == "In":
+        return reduce(either, (equal(left, item) for item in right), False)
+    return equal(left, right) if kind == "Eq" else _compare_numbers(kind, left, right)
+
+
+def equal(left: Any, right: Any) -> Truth:
+    """Return whether two values are the same: numbers, words, truth values, or sequences of them."""
+    if is_sequence(left) and is_sequence(right):
+        if len(left) != len(right):
+            return False
+        return reduce(both, map(equal, left, right), True)
+    if right.__class__ is Words:
+        left, right = right, left
+    if left.__class__ is Words:
+        if right.__class__ is Words:
+            return not left.words.keys().isdisjoint(right.words) and left.codes == right.codes
+        number = left.words.get(right) if isinstance(right, str) else None
+        return number is not None and left.codes == number
+    if not (is_column(left) or is_column(right)):
+        return bool(left == right)
+    if any(value is None or isinstance(value, str) or is_sequence(value) for value in (left, right)):
+        return False
+    return _compare_numbers("Eq", left, right)
+
+
+def _compare_numbers(kind: str, left: Any, right: Any) -> Truth:
+    test = _COMPARE[kind]
+    if not (is_column(left) or is_column(right)):
+        return test(left, right)
+    one, other = _numeric(left), _numeric(right)
+    if one.low is not None and one.high is not None and other.low is not None and other.high is not None:
+        if kind == "Eq":
+            if one.high < other.low or other.high < one.low:
+                return False
+        elif (settled := test(one.high, other.low)) == test(one.low, other.high):
+            return settled
+    found = test(*_aligned(one, other))
+    return found.astype(bool) if found.dtype == object else found
+
+
+def among(value: Any, allowed: frozenset[Any]) -> Truth:
+    """Return whether a value is one of those that a row lists."""
+    if value.__class__ is Words:
+        return value.among(allowed.__contains__)
+    return compare("In", value, allowed) if is_column(value) else value in allowed
+
+
+def within(value: Any, low: int, high: int | None) -> Truth:
+    """Return whether a number is in the range that a row allows."""
+    least = _compare_numbers("GtE", value, low)
+    return least if high is None else both(least, _compare_numbers("LtE", value, high))
 
 
 def both(left: Truth, right: Truth) -> Truth:
@@ -186,27 +287,17 @@ def choose(mask: NDArray[np.bool_], left: Any, right: Any) -> Any:
         return Words(np.where(mask, one.codes, other.codes), one.words | other.words, words.ids)
     if isinstance(left, bool | np.ndarray) and isinstance(right, bool | np.ndarray):
         return np.where(mask, left, right)
-    if isinstance(left, str) or isinstance(right, str) or left is None or right is None:
-        raise Open
     if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
         return tuple(choose(mask, a, b) for a, b in zip(left, right, strict=True))
-    first, second = numeric(left), numeric(right)
-    if first.low is None and second.low is None:
-        return Column(np.where(mask, first.data, second.data), None, None)
-    if first.low is None or first.high is None or second.low is None or second.high is None:
-        raise Open  # a whole number here, a float there
-    if not (fits(first) and fits(second)):
+    if any(isinstance(value, str) or value is None for value in (left, right)):
         raise Open
+    first, second = _numeric(left), _numeric(right)
+    if (first.low is None) is not (second.low is None):
+        raise Open  # a whole number here, a float there
+    if first.low is None or second.low is None or first.high is None or second.high is None:
+        return Column(np.where(mask, first.data, second.data))
     low, high = min(first.low, second.low), max(first.high, second.high)
-    kind = np.int32 if low >= INT32[0] and high <= INT32[1] else np.int64
-
-    def chosen() -> NDArray[Any]:
-        return np.where(mask, *(value.data.astype(kind, copy=False) for value in (first, second)))
-
-    if first.beyond is None and second.beyond is None:
-        return bounded(chosen, low, high)
-    beyond = [False if value.beyond is None else value.beyond for value in (first, second)]
-    return Column(chosen, low, high, np.where(mask, *beyond))
+    return bounded(lambda: np.where(mask, first.data, second.data), low, high)
 
 
 def _worded(value: Any, ids: dict[Any, int]) -> Words:

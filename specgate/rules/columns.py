@@ -1,6 +1,8 @@
-"""Rules evaluated over columns: the rows of many descriptors of one operator at once, with numpy.
+"""Compile an operator resolved for one level into a function over columns: the rows of many descriptors at once.
 
-All rows have the same fields, ranks and lengths of arrays, so loops are written out. `column_checks` asks whole tables.
+It is the compiler's translation (`compile`, `translate`), in which a part whose value may differ from row to row is a
+call: of a function of `column_values`, or of `Rows`, which knows which rows a part is asked for at all. All rows have
+the same fields, ranks and lengths of arrays.
 """
 
 from __future__ import annotations
@@ -9,282 +11,464 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import Descriptor
-from specgate.rules.column_compare import compared
-from specgate.rules.column_functions import OF_NUMBERS, of_tensor
-from specgate.rules.column_rows import Rows
-from specgate.rules.column_values import Broken, Column, Open, Words, both, choose, either, negation
-from specgate.rules.language import ATTRIBUTES, LAYOUT_FUNCTIONS, member
-from specgate.rules.primitives import LOOP_LIMIT, NEST_LIMIT, TENSOR_FUNCTIONS
-from specgate.rules.spelling import TEXT_FUNCTIONS
+import numpy as np
+
+from specgate.rules import column_values as values
+from specgate.rules.column_values import Column, Open, Words, both, choose, either, is_column, negation
+from specgate.rules.compile import Builder
+from specgate.rules.functions import FUNCTIONS
+from specgate.rules.language import LAYOUT_FUNCTIONS
+from specgate.rules.primitives import LOOP_LIMIT, NEST_LIMIT, bounded_range, power_of_two
+from specgate.rules.translate import Translator, answer, call, check_of, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from specgate.rules.language import Rule
+    from numpy.typing import NDArray
 
-__all__ = ["ColumnRules"]
+    from specgate.spec.forms import Resolved
+
+__all__ = ["Rows", "compile_columns"]
 
 #: Loops whose number of turns depends on the row are written out so far.
 _MOST_TURNS: Final = 64
+#: What has no value: a check refuses it.
+_ERRORS: Final = (LookupError, TypeError, ArithmeticError, ValueError, AttributeError)
+
+Truth = Any  # bool, or an array of bool with one for each row
 
 
-class ColumnRules(Rows):
-    """Evaluates the trees of rules over a block of rows.
+def compile_columns(resolved: Resolved) -> Callable[[Mapping[str, Any], int], tuple[Truth, Truth]]:
+    """Return `f(fields, count)`: which rows are accepted, and where among them that is open."""
+    builder = _Builder(resolved)
+    body = builder.statements()
+    functions = {f"_{name}": partial(_plainly, function.compute) for name, function in FUNCTIONS.items()}
+    scope = {**functions, **_GLOBALS, **builder.constants}
+    check = check_of(body, f"columns of {resolved.spec.name} at {resolved.level}", scope, "fields, rows")
 
-    fields: of the level, each a value of rules; None where it is left out. known: the names of the level's fields.
+    def check_columns(fields: Mapping[str, Any], count: int) -> tuple[Truth, Truth]:
+        rows = Rows(count, resolved.spec.dialect.bits)
+        try:
+            with np.errstate(all="ignore"):  # of rows that are open, or not asked
+                if not check(fields, rows):
+                    return False, False
+        except _ERRORS:  # a field is missing that no descriptor can do without
+            return False, False
+        return rows.accepted, both(rows.accepted, rows.left)
+
+    return check_columns
+
+
+class Rows:
+    """The rows of a block while they are checked.
+
+    accepted: those that passed so far. left: those of them for which some check has no answer. broken, open: those for
+    which something has no value in the check at hand, or is not known. conditions: which rows a part is asked for.
     """
 
-    def __init__(
-        self,
-        count: int,
-        fields: Mapping[str, Any],
-        numbers: Mapping[str, int],
-        bits: Mapping[str, int | None],
-        defines: Mapping[str, Rule],
-    ) -> None:
-        super().__init__(count)
-        self.fields = fields
-        self.numbers = numbers
-        self.bits = bits
-        self.defines = defines
-        self.kept: dict[Any, Any] = {}
+    def __init__(self, count: int, bits: Mapping[str, int | None]) -> None:
+        self.count = count
+        self.bit_counts = bits
+        self.accepted: Truth = True
+        self.left: Truth = False
+        self.broken: Truth = False
+        self.open: Truth = False
+        self.conditions: list[tuple[NDArray[np.bool_], bool]] = []
+        self.kept: dict[str, Any] = {}
 
-    def value(self, node: ast.expr, variables: Mapping[str, Any]) -> Any:
-        """Return the value of a part for each row that is asked for it; raise Broken or Open where none has any."""
-        return _METHODS[type(node)](self, node, variables)
+    def refuse_all(self, test: Callable[[], Truth]) -> bool:
+        """Keep the rows that pass a check; return whether none is left."""
+        try:
+            passed = _truth(test())
+        except _ERRORS:
+            passed = False
+        except Open:
+            passed = self.open = True
+        passed = either(both(passed, negation(self.broken)), self.open)
+        self.left = either(self.left, self.open)
+        self.broken = self.open = False
+        self.accepted = both(self.accepted, passed)
+        return self.accepted is False or (self.accepted is not True and not self.accepted.any())
 
-    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """Return what `compute` gives, which is kept unless something was noted of rows that are asked now."""
+    def _asked(self, where: Truth) -> Truth:
+        for mask, negated in self.conditions:
+            where = both(where, ~mask if negated else mask)
+        return where
+
+    def leave(self, where: Truth = True) -> None:
+        """Note rows for which the check at hand has no answer, among those that are asked."""
+        self.open = either(self.open, self._asked(where))
+
+    def refuse(self, where: Truth = True) -> None:
+        """Note rows for which something has no value, among those that are asked."""
+        self.broken = either(self.broken, self._asked(where))
+
+    def where(self, mask: NDArray[np.bool_], part: Callable[[], Any], *, negated: bool = False) -> Any:
+        """Return what `part` gives for the rows of `mask` (or the others); None where it has no answer for any."""
+        self.conditions.append((mask, negated))
+        try:
+            return part()
+        except _ERRORS:
+            self.refuse()
+        except Open:
+            self.leave()
+        finally:
+            self.conditions.pop()
+        return None
+
+    def once(self, key: str, compute: Callable[[], Any]) -> Any:
+        """Return what `compute` gives, which is kept unless it left rows open."""
         if key in self.kept:
             return self.kept[key]
-        before = self.marks
-        found = compute()
-        if before == self.marks:
-            self.kept[key] = found
-        return found
+        before = self.broken, self.open
+        value = compute()
+        if self.broken is before[0] and self.open is before[1]:
+            self.kept[key] = value
+        return value
 
-    def chain(self, parts: Iterable[Callable[[], Any]], *, decisive: bool) -> Any:
-        """Return `and` (decisive: False) or `or` of truths; each part is asked for the rows that are not settled."""
-        found: Any = not decisive
+    def chain(self, decisive: bool, *parts: Callable[[], Any]) -> Truth:
+        """Return `and` (decisive: False) or `or`; each part is asked for the rows that are not settled."""
+        result: Truth = not decisive
         for part in parts:
-            if isinstance(found, bool):
-                found = part()
-                if found is decisive:
-                    return found
-                continue
-            truth = self.where(found, part, negated=decisive)
-            if truth is None:
-                return found
-            found = either(found, truth) if decisive else both(found, truth)
-            if found is decisive:
-                return found
-        return found
+            if isinstance(result, bool):
+                result = _truth(part())
+            else:
+                truth = self.where(result, part, negated=decisive)
+                if truth is None:
+                    return result
+                result = either(result, _truth(truth)) if decisive else both(result, _truth(truth))
+            if result is decisive:
+                return result
+        return result
 
-    def on_Constant(self, node: ast.Constant, _variables: Mapping[str, Any]) -> Any:
-        return node.value
+    def choice(self, test: Truth, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+        """Return `body if test else orelse`."""
+        test = _truth(test)
+        if isinstance(test, bool):
+            return body() if test else orelse()
+        left, right = self.where(test, body), self.where(test, orelse, negated=True)
+        if left is None or right is None:
+            if left is right:
+                raise Open  # all of them are noted; to leave more of them open does no harm
+            return right if left is None else left
+        return choose(test, left, right)
 
-    def on_Name(self, node: ast.Name, variables: Mapping[str, Any]) -> Any:
-        name = node.id
-        if name in variables:
-            return variables[name]
-        if name in self.defines:
-            return self.once(name, lambda: self.value(self.defines[name].tree, {}))
-        if name in self.fields:
-            return self.fields[name]
-        return self.numbers.get(name, name)
-
-    def on_Attribute(self, node: ast.Attribute, variables: Mapping[str, Any]) -> Any:
-        owner = self.value(node.value, variables)
-        field = isinstance(node.value, ast.Name) and node.value.id not in variables
-        if owner is None and field:
-            return None
-        try:
-            found = member(owner, node.attr)
-        except AttributeError as error:
-            raise Broken from error
-        if found is None and node.attr != "sizes" and not field:
-            raise Broken
-        return found
-
-    def on_Subscript(self, node: ast.Subscript, variables: Mapping[str, Any]) -> Any:
-        sequence, index = self.value(node.value, variables), self.value(node.slice, variables)
-        return self.at(sequence_of(sequence), index)
-
-    def on_BoolOp(self, node: ast.BoolOp, variables: Mapping[str, Any]) -> Any:
-        parts = (lambda part=part: truth_of(self.value(part, variables)) for part in node.values)
-        return self.chain(parts, decisive=isinstance(node.op, ast.Or))
-
-    def on_UnaryOp(self, node: ast.UnaryOp, variables: Mapping[str, Any]) -> Any:
-        found = self.value(node.operand, variables)
-        if isinstance(node.op, ast.Not):
-            return negation(truth_of(found))
-        return self.computed(ast.Sub, 0, found) if found.__class__ is not float else -found
-
-    def on_BinOp(self, node: ast.BinOp, variables: Mapping[str, Any]) -> Any:
-        return self.computed(type(node.op), self.value(node.left, variables), self.value(node.right, variables))
-
-    def on_Compare(self, node: ast.Compare, variables: Mapping[str, Any]) -> Any:
-        left = self.value(node.left, variables)
-        if len(node.ops) == 1:
-            return compared(node.ops[0], left, self.value(node.comparators[0], variables))
+    def compare(self, left: Any, *links: tuple[str, Callable[[], Any]]) -> Truth:
+        """Return a chain of comparisons."""
         before = [left]
 
-        def link(op: ast.cmpop, part: ast.expr) -> Any:
-            right = self.value(part, variables)
-            found = compared(op, before[0], right)
-            before[0] = right
-            return found
+        def link(kind: str, part: Callable[[], Any]) -> Truth:
+            before.append(part())
+            return values.compare(kind, *before[-2:])
 
-        links = (lambda op=op, part=part: link(op, part) for op, part in zip(node.ops, node.comparators, strict=True))
-        return self.chain(links, decisive=False)
+        return self.chain(False, *(partial(link, *each) for each in links))
 
-    def on_IfExp(self, node: ast.IfExp, variables: Mapping[str, Any]) -> Any:
-        test = truth_of(self.value(node.test, variables))
-        if isinstance(test, bool):
-            return self.value(node.body if test else node.orelse, variables)
-        body = self.where(test, lambda: self.value(node.body, variables))
-        orelse = self.where(test, lambda: self.value(node.orelse, variables), negated=True)
-        if body is None or orelse is None:
-            if body is orelse:
-                raise Open  # all of them are noted; to leave more of them open does no harm
-            return orelse if body is None else body
-        return choose(test, body, orelse)
+    def divide(self, kind: str, left: Any, right: Any) -> Any:
+        """Return left // right or left % right; no row has a value with a divisor of 0."""
+        if (
+            isinstance(right, Column)
+            and right.low is not None
+            and right.high is not None
+            and right.low <= 0 <= right.high
+        ):
+            zero = right.data == 0
+            self.refuse(zero)
+            right = Column(np.where(zero, right.data.dtype.type(1), right.data), min(right.low, 1), max(right.high, 1))
+        return values.arithmetic(kind, left, right)
 
-    def on_Tuple(self, node: ast.Tuple | ast.List, variables: Mapping[str, Any]) -> Any:
-        return tuple([self.value(part, variables) for part in node.elts])
-
-    def on_Call(self, node: ast.Call, variables: Mapping[str, Any]) -> Any:
-        name: str = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
-        argument = node.args[0]
-        if name in {"all", "any"}:
-            return self.quantified(argument, variables, decisive=name == "any")  # type: ignore[arg-type]
-        if name == "present":
-            return self._present(argument, variables)
-        if name in TENSOR_FUNCTIONS or name in LAYOUT_FUNCTIONS:
-            tensor = self.value(argument, variables)
-            return self.once((name, id(tensor)), lambda: of_tensor(self, name, tensor))
-        if name in TEXT_FUNCTIONS:
-            return _of_texts(name, [self.value(part, variables) for part in node.args])
-        if name == "operator":
-            return _operator(self.value(argument, variables))
-        if isinstance(argument, ast.GeneratorExp):
-            return OF_NUMBERS[name](self, list(self.collected(argument, variables)))
-        found = self.value(argument, variables)
-        many = isinstance(found, tuple | list | range)
-        return OF_NUMBERS[name](self, [(item, True) for item in found] if many else found)
-
-    def _present(self, argument: ast.expr, variables: Mapping[str, Any]) -> bool:
-        if isinstance(argument, ast.Name):
-            return self.fields.get(argument.id) is not None
-        assert isinstance(argument, ast.Attribute)  # parse() has checked it  # noqa: S101
-        owner = self.value(argument.value, variables)
-        if owner is None or owner.__class__ is str:  # a field that is left out, or not there
-            return False
-        attribute = ATTRIBUTES.get(argument.attr)
-        return getattr(owner, argument.attr if attribute is None else attribute.slot) is not None
-
-    def turns(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
-        """Yield (variables, which rows have it) of each turn of a loop, without its conditions."""
-        loop = node.generators[0]
-        name: str = loop.target.id  # type: ignore[attr-defined]
-        if isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range":
-            stop = self.value(loop.iter.args[0], variables)
-            if isinstance(stop, Column):
-                yield from (({**variables, name: turn}, going) for turn, going in self._counted(stop))
-                return
-        items = sequence_of(self.value(loop.iter, variables))
-        if len(items) > NEST_LIMIT:
+    def at(self, sequence: Any, index: Any) -> Any:
+        """Return an element of a sequence, another one for each row where the index is a column."""
+        if not isinstance(index, Column):
+            if not 0 <= index < len(sequence):
+                raise LookupError
+            return sequence[index]
+        if index.low is None or index.high is None:
             raise Open
-        for item in items:
-            yield {**variables, name: item}, True
+        if index.high < 0 or index.low >= len(sequence):
+            raise LookupError
+        if index.low < 0 or index.high >= len(sequence):
+            self.refuse((index.data < 0) | (index.data >= len(sequence)))
+        first, last = max(index.low, 0), min(index.high, len(sequence) - 1)
+        value = sequence[last]
+        for place in range(first, last):
+            value = choose(index.data == place, sequence[place], value)
+        return value
 
-    def _counted(self, stop: Column) -> Iterator[tuple[int, Any]]:
-        """Yield the turns of a loop over range(stop), with the rows that have each of them."""
+    def turns(self, stop: Any) -> Sequence[tuple[int, Truth]]:
+        """Return the turns of a loop over range(stop), with the rows that have each of them."""
+        if not isinstance(stop, Column):
+            return items(bounded_range(stop))
         if stop.low is None or stop.high is None:
-            raise Broken
-        if stop.high > LOOP_LIMIT:
-            self.breaks(stop.data > LOOP_LIMIT)
+            raise Open
         if stop.high > _MOST_TURNS:
-            self.leaves(stop.data > _MOST_TURNS)
-        for turn in range(min(stop.high, _MOST_TURNS)):
-            yield turn, turn < stop.low or stop.data > turn
+            self.leave(stop.data > _MOST_TURNS)
+        turns = range(min(stop.high, _MOST_TURNS, LOOP_LIMIT))
+        return [(turn, turn < stop.low or stop.data > turn) for turn in turns]
 
-    def _kept(self, node: ast.GeneratorExp, inner: Mapping[str, Any], going: Any) -> Any:
-        """Return which rows have a turn, by the conditions of the loop."""
-        tests = [partial(self._truth, test, inner) for test in node.generators[0].ifs]
-        return self.chain(tests if going is True else [lambda: going, *tests], decisive=False)
+    def kept_by(self, test: Callable[[Any], Truth] | None, item: Any, going: Truth) -> Truth:
+        """Return which rows have a turn of a loop."""
+        return going if test is None else self.chain(False, lambda: going, lambda: test(item))
 
-    def _truth(self, node: ast.expr, variables: Mapping[str, Any]) -> Any:
-        return truth_of(self.value(node, variables))
-
-    def quantified(self, node: ast.GeneratorExp, variables: Mapping[str, Any], *, decisive: bool) -> Any:
+    def quantify(
+        self, decisive: bool, turns: Any, test: Callable[[Any], Truth] | None, element: Callable[[Any], Truth]
+    ) -> Truth:
         """Return any() (decisive: True) or all() of a loop."""
 
-        def turn(inner: Mapping[str, Any], going: Any) -> Any:
-            kept = self._kept(node, inner, going)
+        def turn(item: Any, going: Truth) -> Truth:
+            kept = self.kept_by(test, item, going)
+            kept = kept if decisive else negation(kept)
+            return self.chain(not decisive, lambda: kept, lambda: element(item))
+
+        return self.chain(decisive, *(partial(turn, *each) for each in turns))
+
+    def collect(self, turns: Any, test: Callable[[Any], Truth] | None, element: Callable[[Any], Any]) -> Collected:
+        """Return the values that a loop gives, each with the rows that have it."""
+        collected = Collected()
+        for item, going in turns:
+            kept = self.kept_by(test, item, going)
             if kept is False:
-                return not decisive
-            if kept is True:
-                return truth_of(self.value(node.elt, inner))
-            found = self.where(kept, lambda: truth_of(self.value(node.elt, inner)))
-            if found is None:
-                return not decisive
-            return both(kept, found) if decisive else either(negation(kept), found)
+                continue
+            value = element(item) if kept is True else self.where(kept, partial(element, item))
+            if value is not None:
+                collected.append((value, kept))
+        return collected
 
-        turns = (lambda one=one: turn(*one) for one in self.turns(node, variables))
-        return self.chain(turns, decisive=decisive)
+    def extreme(self, kind: str, several: Any) -> Any:
+        """Return the least or greatest; of floats, Python's answer hangs on their order, so they are open."""
+        value: Any = None
+        present: Truth = False
+        for item, kept in _pairs(several):
+            if isinstance(item, float) or (isinstance(item, Column) and item.low is None):
+                raise Open
+            if value is None:
+                value = item
+            else:
+                better = both(kept, either(negation(present), values.compare(kind, item, value)))
+                value = item if better is True else value if better is False else choose(better, item, value)
+            present = either(present, kept)
+        if value is None:
+            raise ValueError
+        self.refuse(negation(present))
+        return value
 
-    def collected(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """Yield (value, which rows have it) of each turn of a loop; rows without a value are noted."""
-        for inner, going in self.turns(node, variables):
-            kept = self._kept(node, inner, going)
-            if kept is True:
-                yield self.value(node.elt, inner), True
-            elif kept is not False:
-                found = self.where(kept, partial(self.value, node.elt, inner))
-                if found is not None:
-                    yield found, kept
+    def bits(self, kind: Any) -> Any:
+        """Return the bits of an element."""
+        if kind.__class__ is not Words:
+            return _given(self.bit_counts.get(kind))
+        self.refuse(kind.among(lambda word: self.bit_counts.get(word) is None))
+        return kind.numbers(lambda word: self.bit_counts.get(word) or 0)
 
-
-_METHODS: Final[Mapping[type[ast.expr], Callable[[ColumnRules, Any, Mapping[str, Any]], Any]]] = {
-    ast.Attribute: ColumnRules.on_Attribute,
-    ast.BinOp: ColumnRules.on_BinOp,
-    ast.BoolOp: ColumnRules.on_BoolOp,
-    ast.Call: ColumnRules.on_Call,
-    ast.Compare: ColumnRules.on_Compare,
-    ast.Constant: ColumnRules.on_Constant,
-    ast.IfExp: ColumnRules.on_IfExp,
-    ast.List: ColumnRules.on_Tuple,
-    ast.Name: ColumnRules.on_Name,
-    ast.Subscript: ColumnRules.on_Subscript,
-    ast.Tuple: ColumnRules.on_Tuple,
-    ast.UnaryOp: ColumnRules.on_UnaryOp,
-}
-
-
-def sequence_of(value: Any) -> tuple[Any, ...]:
-    """Return the elements of a sequence; there is no result where it is none."""
-    if not isinstance(value, tuple | list | range):
-        raise Broken
-    return tuple(value)
+    def layout(self, name: str, kind: Any, sizes: Any, strides: Any) -> Any:
+        """Return a function that a dialect registers."""
+        function = LAYOUT_FUNCTIONS[name]
+        if function.columns is None:
+            raise Open
+        return function.columns(self, self.bits(kind) if function.needs_bits else 0, sizes, strides)
 
 
-def truth_of(value: Any) -> Any:
+class Collected(list[tuple[Any, Truth]]):
+    """What a loop gives: values, each with the rows that have it."""
+
+
+def items(sequence: Any) -> list[tuple[Any, Truth]]:
+    """Return the turns of a loop over a sequence."""
+    if len(sequence) > NEST_LIMIT:
+        raise Open
+    return [(item, True) for item in sequence]
+
+
+def _pairs(several: Any) -> Iterable[tuple[Any, Truth]]:
+    return several if isinstance(several, Collected) else [(item, True) for item in several]
+
+
+def _kept(several: Any, neutral: int) -> Iterable[Any]:
+    """Yield the values of each row, `neutral` in the rows that do not have one."""
+    for value, kept in _pairs(several):
+        yield value if kept is True else choose(kept, value, neutral)
+
+
+def _length(several: Any) -> Any:
+    return (
+        len(several)
+        if not isinstance(several, Collected)
+        else values.total(_kept(Collected((1, kept) for _, kept in several), 0))
+    )
+
+
+def _truth(value: Any) -> Truth:
     """Return a truth value as one; all that rules ask of others is whether they are true."""
     return bool(value) if isinstance(value, int) else value
 
 
-def _operator(held: Any) -> str:
-    if not isinstance(held, Descriptor):
-        raise Broken
-    return held.operator
+def _given(value: Any) -> Any:
+    if value is None:
+        raise ValueError
+    return value
 
 
-def _of_texts(name: str, arguments: list[Any]) -> Any:
-    if any(isinstance(argument, Column | Words) for argument in arguments):
+def _numbers(value: Any) -> Any:
+    """Return the elements of a constant, None where they are not numbers."""
+    numeric = value is not None and all(is_column(item) or isinstance(item, int | float) for item in value)
+    return value if numeric else None
+
+
+def _single(value: Any) -> Any:
+    [item] = _given(_numbers(value))
+    return item
+
+
+def _plainly(compute: Callable[..., Any], *arguments: Any) -> Any:
+    """Return a function of what is the same in all rows."""
+    if any(isinstance(argument, Column | Words | np.ndarray) for argument in arguments):
         raise Open
-    try:
-        return TEXT_FUNCTIONS[name](*arguments)
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise Broken from error
+    return compute(*arguments)
+
+
+def _is_whole(value: Any) -> bool:
+    return value.__class__ is np.ndarray or (value.__class__ is Column and value.low is not None)
+
+
+def _absolute(value: Any) -> Any:
+    if not is_column(value):
+        return abs(value)
+    negative = values.arithmetic("Sub", 0, value)
+    if _is_whole(value):
+        return choose(values.compare("Lt", value, 0), negative, value)
+    return Column(np.abs(value.data))
+
+
+def _power_of_two(value: Any) -> Truth:
+    if not _is_whole(value):
+        return _plainly(power_of_two, value)
+    return (value.data > 0) & (value.data & (value.data - 1) == 0)
+
+
+#: Functions over arrays.
+FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "product": lambda several: values.product(_kept(several, 1)),
+    "sum": lambda several: values.total(_kept(several, 0)),
+    "len": _length,
+    "abs": _absolute,
+    "int": lambda value: value if _is_whole(value) else _plainly(int, value),
+    "power_of_two": _power_of_two,
+}
+_GLOBALS: Final[Mapping[str, Any]] = {
+    "_given": _given,
+    "_numbers": _numbers,
+    "_single": _single,
+    "_items": items,
+    "_among": values.among,
+    "_within": values.within,
+    "_arithmetic": values.arithmetic,
+    "_compare": values.compare,
+    "_not": lambda value: negation(_truth(value)),
+    **{f"_{name}": form for name, form in FORMS.items()},
+}
+
+
+def _on_rows(method: str, *arguments: ast.expr) -> ast.expr:
+    return ast.Call(ast.Attribute(load("rows"), method, ast.Load()), list(arguments), [])
+
+
+def _later(value: ast.expr, *parameters: str) -> ast.expr:
+    """Return a function that gives a value when it is called."""
+    arguments = ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, [])
+    return ast.Lambda(arguments, value)
+
+
+class _Translator(Translator):
+    """Rewrites rules: what may differ from row to row becomes a call."""
+
+    def on_Name(self, node: ast.Name) -> ast.expr:
+        written = super().on_Name(node)
+        if node.id in self.variables or node.id not in self.builder.resolved.spec.scope.defines:
+            return written
+        return _on_rows("once", ast.Constant(node.id), _later(written))
+
+    def on_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        decisive = ast.Constant(isinstance(node.op, ast.Or))
+        return _on_rows("chain", decisive, *(_later(self(part)) for part in node.values))
+
+    def on_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        operand = self(node.operand)
+        if isinstance(node.op, ast.Not):
+            return call("_not", operand)
+        if isinstance(operand, ast.Constant):
+            return ast.UnaryOp(node.op, operand)
+        return call("_arithmetic", ast.Constant("Sub"), ast.Constant(0), operand)
+
+    def on_BinOp(self, node: ast.BinOp) -> ast.expr:
+        kind = type(node.op).__name__
+        sides = ast.Constant(kind), self(node.left), self(node.right)
+        return _on_rows("divide", *sides) if kind in {"FloorDiv", "Mod"} else call("_arithmetic", *sides)
+
+    def on_IfExp(self, node: ast.IfExp) -> ast.expr:
+        return _on_rows("choice", self(node.test), _later(self(node.body)), _later(self(node.orelse)))
+
+    def on_Compare(self, node: ast.Compare) -> ast.expr:
+        kinds = [ast.Constant(type(op).__name__) for op in node.ops]
+        left, rest = self(node.left), [self(part) for part in node.comparators]
+        if len(kinds) == 1:
+            return call("_compare", kinds[0], left, rest[0])
+        links = [ast.Tuple([kind, _later(part)], ast.Load()) for kind, part in zip(kinds, rest, strict=True)]
+        return _on_rows("compare", left, *links)
+
+    def on_Subscript(self, node: ast.Subscript) -> ast.expr:
+        return _on_rows("at", self(node.value), self(node.slice))
+
+    def on_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        return _on_rows("collect", *self._loop(node))
+
+    def on_Call(self, node: ast.Call) -> ast.expr:
+        name = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
+        argument = node.args[0]
+        if name in {"all", "any"}:
+            return _on_rows("quantify", ast.Constant(name == "any"), *self._loop(argument))  # type: ignore[arg-type]
+        if name in {"min", "max"}:
+            return _on_rows("extreme", ast.Constant("Lt" if name == "min" else "Gt"), self(argument))
+        if name == "len":
+            return call("_len", self(argument))
+        return super().on_Call(node)
+
+    def _loop(self, node: ast.GeneratorExp) -> tuple[ast.expr, ast.expr, ast.expr]:
+        """Return the turns of a loop, a function that says which count, and one for the value of each."""
+        loop = node.generators[0]
+        counted = isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range"
+        turns = (
+            _on_rows("turns", self(loop.iter.args[0]))  # type: ignore[attr-defined]
+            if counted
+            else call("_items", self(loop.iter))
+        )
+        variable: str = loop.target.id  # type: ignore[attr-defined]
+        outer, self.variables = self.variables, self.variables | {variable}
+        tests = [_later(self(test)) for test in loop.ifs]
+        element = _later(self(node.elt), f"v_{variable}")
+        self.variables = outer
+        if not tests:
+            return turns, ast.Constant(None), element
+        return turns, _later(_on_rows("chain", ast.Constant(value=False), *tests), f"v_{variable}"), element
+
+    def layout(self, name: str, kind: ast.expr, sizes: ast.expr, strides: ast.expr) -> ast.expr:
+        return _on_rows("layout", ast.Constant(name), kind, sizes, strides)
+
+    def bits(self, kind: ast.expr) -> ast.expr:
+        return _on_rows("bits", kind)
+
+
+class _Builder(Builder):
+    translator = _Translator
+
+    def refuse_unless(self, condition: ast.expr) -> None:
+        self.out.append(ast.If(_on_rows("refuse_all", _later(condition)), [answer(value=False)], []))
+
+    def any_of(self, parts: list[ast.expr]) -> ast.expr:
+        return _on_rows("chain", ast.Constant(value=True), *map(_later, parts))
+
+    def among(self, value: ast.expr, allowed: Iterable[Any]) -> ast.expr:
+        return call("_among", value, self.constant(frozenset(allowed)))
+
+    def within(self, value: ast.expr, low: int, high: int | None) -> ast.expr:
+        return call("_within", value, ast.Constant(low), ast.Constant(high))
+
+    def require(self, tree: ast.expr, guards: list[ast.expr], translate: Translator) -> None:
+        self.refuse_unless(self.any_of([*guards, translate(tree)]))

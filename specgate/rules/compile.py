@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import ast
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS
 from specgate.rules import primitives
-from specgate.rules.spelling import TEXT_FUNCTIONS
+from specgate.rules.functions import FUNCTIONS
+from specgate.rules.language import LAYOUT_FUNCTIONS
 from specgate.rules.translate import Translator, answer, assign, call, check_of, is_none, load, slot
+from specgate.rules.walk import walk
 from specgate.slotted import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from specgate.spec.fields import Cell, FieldInfo
+    from specgate.spec.fields import Bounds, Cell, FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
 
-__all__ = ["compile_resolved"]
+__all__ = ["Builder", "compile_resolved"]
 
 
 def compile_resolved(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
@@ -25,9 +28,10 @@ def compile_resolved(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
 
     It may be asked only about plain descriptors (nothing unknown, nothing odd); whatever it cannot evaluate is False.
     """
-    builder = _Builder(resolved)
+    builder = Builder(resolved)
     body = builder.statements()
-    scope = {**_GLOBALS, **primitives.layout_functions(), **builder.constants}
+    functions = {f"_{name}": function.compute for name, function in (*FUNCTIONS.items(), *LAYOUT_FUNCTIONS.items())}
+    scope = {**functions, **_GLOBALS, **builder.constants}
     name = f"{resolved.spec.name} at {resolved.level}"
     check: Callable[[Mapping[str, Any]], bool] = check_of(
         [ast.Try(body, [_handler(builder.errors)], [], [])], name, scope
@@ -68,20 +72,14 @@ _GLOBALS: Final[Mapping[str, Any]] = {
     "_few": primitives.few,
     "_single": _single,
     "_numbers": _numbers,
-    "_product": primitives.product,
-    "_range": primitives.bounded_range,
     "_given": _given,
-    "_power_of_two": primitives.power_of_two,
-    **{f"_{name}": function for name, function in TEXT_FUNCTIONS.items()},
 }
 
 
-def _refuse_unless(condition: ast.expr) -> ast.stmt:
-    return ast.If(ast.UnaryOp(ast.Not(), condition), [answer(value=False)], [])
-
-
-class _Builder:
+class Builder:
     """Collects statements; a tensor X lives in locals t_X, p_type_X, p_sizes_X …, loaded once and only when read."""
+
+    translator: type[Translator] = Translator
 
     def __init__(self, resolved: Resolved) -> None:
         self.resolved = resolved
@@ -92,51 +90,64 @@ class _Builder:
         self.out: list[ast.stmt] = []
 
     def statements(self) -> list[ast.stmt]:
-        for name, info in self.resolved.fields.items():
+        for name, info in self.fields.items():
             self._load(name, info)
-        self._refuse_strangers()
-        for name, info in self.resolved.fields.items():
-            if info.type.endswith("[]"):
-                self._each(name, info)
-                continue
-            checks = self._cell_checks(name, info, self.resolved.cells.get(name))
-            self._guarded(checks, name if self._omissible(info) else None)
-        for name, info in self.resolved.fields.items():
-            if info.tensor:
-                self._obey_tensor_rules(name, info)
-        for form in self.resolved.rules:
-            self._rule(form, {})
+        for _ in walk(self.resolved.steps, self):
+            pass
         return [*self.out, answer(value=True)]
 
-    def _obey_tensor_rules(self, name: str, info: FieldInfo) -> None:
+    def presence(self, info: FieldInfo) -> None:
+        """Refuse an array that is too short; that a field is given, its load and its cell see."""
+        if info.min_count is not None:
+            many = ast.Compare(call("len", load(f"t_{info.name}")), [ast.GtE()], [ast.Constant(info.min_count)])
+            self._guarded([many], info)
+
+    def absence(self, name: str) -> None:
+        """Refuse a field of another level (an attribute not yet introduced)."""
+        self.refuse_unless(ast.Compare(ast.Constant(name), [ast.NotIn()], [load("fields")]))
+
+    def cell(self, info: FieldInfo, cell: Cell | None) -> None:
+        """Check a field, or the elements of an array one by one, against the row."""
+        if info.type.endswith("[]"):
+            with self._each(info) as element:
+                self._guarded(self._cell_checks(element, cell), None)
+        else:
+            self._guarded(self._cell_checks(info, cell), info)
+
+    def tensors(self, info: FieldInfo, forms: tuple[RuleForm, ...]) -> None:
         """Check what every tensor obeys; a tensor that may be left out obeys it where it is given."""
+        if not info.tensor:
+            with self._each(info) as element:
+                self._all_of(forms, element)
+            return
         outer, self.out, loaded = self.out, [], set(self.loaded)
-        for form in self.resolved.tensor_rules:
-            if form.applies_to(info):
-                self._rule(form, {"tensor": name})
+        self._all_of(forms, info)
         body, self.out = self.out, outer
         if not (self._omissible(info) or info.optional):
             self.out += body
         elif body:
             self.loaded = loaded  # what was loaded within is not there outside
-            given = ast.Compare(load(f"t_{name}"), [ast.IsNot()], [ast.Constant(None)])
+            given = ast.Compare(load(f"t_{info.name}"), [ast.IsNot()], [ast.Constant(None)])
             self.out.append(ast.If(given, body, []))
 
-    def _each(self, name: str, info: FieldInfo) -> None:
-        """Check the elements of an array one by one: their cell, and what every tensor obeys."""
-        item = f"0{name}"  # no field can be called so
+    def _all_of(self, forms: tuple[RuleForm, ...], info: FieldInfo) -> None:
+        for form in forms:
+            self._rule(form, {"tensor": info.name})
+
+    def rules(self, forms: tuple[RuleForm, ...]) -> None:
+        for form in forms:
+            self._rule(form, {})
+
+    @contextmanager
+    def _each(self, info: FieldInfo) -> Iterator[FieldInfo]:
+        """Give the element of an array; what is written meanwhile is done for each of them."""
+        item = f"0{info.name}"  # no field can be called so
         self.fields[item] = element = replace(info, name=item, type=info.type.removesuffix("[]"))
-        outer, self.out = self.out, []
-        self._guarded(self._cell_checks(item, element, self.resolved.cells.get(name)), None)
-        for form in self.resolved.tensor_rules if element.tensor else ():
-            if form.applies_to(info):
-                self._rule(form, {"tensor": item})
-        body, self.out = self.out, outer
-        if info.min_count is not None:
-            many = ast.Compare(call("len", load(f"t_{name}")), [ast.GtE()], [ast.Constant(info.min_count)])
-            self._guarded([many], name if self._omissible(info) else None)
+        outer, self.out, loaded = self.out, [], set(self.loaded)
+        yield element
+        body, self.out, self.loaded = self.out, outer, loaded
         if body:
-            elements = ast.IfExp(is_none(f"t_{name}"), ast.Tuple([], ast.Load()), load(f"t_{name}"))
+            elements = ast.IfExp(is_none(f"t_{info.name}"), ast.Tuple([], ast.Load()), load(f"t_{info.name}"))
             self.out.append(ast.For(ast.Name(f"t_{item}", ast.Store()), elements, body, []))
 
     def _omissible(self, info: FieldInfo) -> bool:
@@ -146,18 +157,12 @@ class _Builder:
     def _load(self, name: str, info: FieldInfo) -> None:
         if self._omissible(info) or info.optional:
             get = ast.Attribute(load("fields"), "get", ast.Load())
-            value: ast.expr = ast.Call(get, [ast.Constant(name), self._constant(info.default)], [])
+            value: ast.expr = ast.Call(get, [ast.Constant(name), self.constant(info.default)], [])
         else:
             value = ast.Subscript(load("fields"), ast.Constant(name), ast.Load())
         self.out.append(assign(f"t_{name}", value))
 
-    def _refuse_strangers(self) -> None:
-        """A field of another level (an attribute not yet introduced) must not pass unseen."""
-        for name in self.resolved.strangers:
-            condition = ast.Compare(ast.Constant(name), [ast.NotIn()], [load("fields")])
-            self.out.append(_refuse_unless(condition))
-
-    def _constant(self, value: Any) -> ast.expr:
+    def constant(self, value: Any) -> ast.expr:
         if isinstance(value, list | dict | set | frozenset):
             key = f"_c{len(self.constants)}"
             self.constants[key] = value
@@ -189,25 +194,46 @@ class _Builder:
             self.out.append(assign(local, value))
         return load(local)
 
-    def _cell_checks(self, name: str, info: FieldInfo, cell: Cell | None) -> list[ast.expr]:
-        checks: list[ast.expr] = []
+    def refuse_unless(self, condition: ast.expr) -> None:
+        """Append what ends the check unless a condition holds."""
+        self.out.append(ast.If(ast.UnaryOp(ast.Not(), condition), [answer(value=False)], []))
+
+    def any_of(self, parts: list[ast.expr]) -> ast.expr:
+        """Return a tree of conditions of which the first that holds is decisive."""
+        return parts[0] if len(parts) == 1 else ast.BoolOp(ast.Or(), parts)
+
+    def among(self, value: ast.expr, allowed: Iterable[Any]) -> ast.expr:
+        """Return what asks whether a value is one of those that a row lists."""
+        return ast.Compare(value, [ast.In()], [self.constant(frozenset(allowed))])
+
+    def within(self, value: ast.expr, low: int, high: int | None) -> ast.expr:
+        """Return what asks whether a number is in the range that a row allows."""
+        if low == high:
+            return ast.Compare(value, [ast.Eq()], [ast.Constant(low)])
+        if high is None:
+            return ast.Compare(value, [ast.GtE()], [ast.Constant(low)])
+        return ast.Compare(ast.Constant(low), [ast.LtE(), ast.LtE()], [value, ast.Constant(high)])
+
+    def _cell_checks(self, info: FieldInfo, cell: Cell | None) -> list[ast.expr]:
+        name, checks = info.name, list[ast.expr]()
         if cell is not None and cell.types is not None:
-            types = self._constant(frozenset(cell.types))
-            checks.append(ast.Compare(self.part(name, "type"), [ast.In()], [types]))
+            checks.append(self.among(self.part(name, "type"), cell.types))
         if cell is not None and cell.ranks is not None:
-            checks.append(self._within(self.part(name, "rank"), cell.ranks.low, cell.ranks.high, cell.ranks.only))
+            checks.append(self._bounded(self.part(name, "rank"), cell.ranks))
         if info.fuses:
             checks.append(self._fits(name, cell))
-        members = [self.member(load(f"t_{name}"), m) for m in _members(info)]
-        numbers = members or [load(f"t_{name}")]
+        numbers = [self.member(load(f"t_{name}"), m) for m in _members(info)] or [load(f"t_{name}")]
         values = cell.values if cell is not None and cell.values is not None else info.words
         if values is not None:
-            allowed = self._constant(frozenset(values))
-            checks += [ast.Compare(number, [ast.In()], [allowed]) for number in numbers]
+            checks += [self.among(number, values) for number in numbers]
         if cell is not None and cell.range is not None:
-            limits = cell.range.low, cell.range.high, cell.range.only
-            checks += [self._within(number, *limits) for number in numbers]
+            checks += [self._bounded(number, cell.range) for number in numbers]
         return checks
+
+    def _bounded(self, value: ast.expr, bounds: Bounds) -> ast.expr:
+        if bounds.only is not None:
+            return self.among(value, bounds.only)
+        return self.within(value, bounds.low, bounds.high)
 
     def member(self, record: ast.expr, name: str) -> ast.expr:
         """Return what reads a record's member; what stands there instead of a record has none."""
@@ -223,35 +249,29 @@ class _Builder:
         self.constants[key] = Fusible(resolved.spec.dialect, resolved.level, cell.operators if cell else None).fits
         return call(key, load(f"t_{name}"))
 
-    def _within(self, value: ast.expr, low: int, high: int | None, only: tuple[int, ...] | None) -> ast.expr:
-        if only is not None:
-            return ast.Compare(value, [ast.In()], [self._constant(frozenset(only))])
-        if low == high:
-            return ast.Compare(value, [ast.Eq()], [ast.Constant(low)])
-        if high is None:
-            return ast.Compare(value, [ast.GtE()], [ast.Constant(low)])
-        return ast.Compare(ast.Constant(low), [ast.LtE(), ast.LtE()], [value, ast.Constant(high)])
-
-    def _guarded(self, checks: list[ast.expr], optional: str | None) -> None:
+    def _guarded(self, checks: list[ast.expr], info: FieldInfo | None) -> None:
+        """Refuse what does not pass. info: the field that the checks are of; None where it is there for certain."""
+        omissible = info is not None and self._omissible(info)
         for check in checks:
-            guard = ast.BoolOp(ast.Or(), [is_none(f"t_{optional}"), check]) if optional else check
-            self.out.append(_refuse_unless(guard))
+            self.refuse_unless(self.any_of([is_none(f"t_{info.name}"), check]) if info and omissible else check)
 
     def _rule(self, form: RuleForm, bound: Mapping[str, str]) -> None:
         """Append one rule; `bound` says which field the name `tensor` stands for."""
         needs = sorted(form.needs)
         if any(bound.get(path.partition(".")[0], path.partition(".")[0]) not in self.fields for path in needs):
             return  # it reads a field that this level does not have: it never applies
-        translate = Translator(self, bound)
+        translate = self.translator(self, bound)
         guards = [self._absent(path, bound) for path in needs]
         if form.when is not None:
-            guards.append(ast.UnaryOp(ast.Not(), translate(form.when.tree)))
-        tree = form.require.tree
+            guards.append(translate(ast.UnaryOp(ast.Not(), form.when.tree)))
+        self.require(form.require.tree, guards, translate)
+
+    def require(self, tree: ast.expr, guards: list[ast.expr], translate: Translator) -> None:
+        """Append a rule's expression. guards: where it does not apply."""
         if not guards and _is_all(tree):
             self.out.append(translate.loop(tree))
-            return
-        condition = translate(tree)
-        self.out.append(_refuse_unless(ast.BoolOp(ast.Or(), [*guards, condition]) if guards else condition))
+        else:
+            self.refuse_unless(self.any_of([*guards, translate(tree)]))
 
     def _absent(self, path: str, bound: Mapping[str, str]) -> ast.expr:
         field, _, attribute = path.partition(".")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ATTRIBUTES", "FUNCTIONS", "GRAPH_ENDS", "LAYOUT_FUNCTIONS", "PLAIN", "TENSOR_ATTRIBUTES", "TENSOR_TYPES",
-    "UNKNOWN", "Attribute", "Context", "Kind", "LayoutFunction", "Rule", "RuleError", "Scope", "Undefined",
-    "Vocabulary", "known", "member", "number", "register", "register_types",
+    "UNKNOWN", "Attribute", "Context", "Function", "Kind", "LayoutFunction", "Rule", "RuleError", "Scope", "Undefined",
+    "Vocabulary", "define_functions", "known", "member", "number", "register", "register_types",
 ]  # fmt: skip
 
 MAX_SHOWN: Final = 160
@@ -48,7 +48,7 @@ class LayoutFunction(NamedTuple):
     columns: the same of the rows of many descriptors, given the rows first (see `columns`); where there is none, what
     calls the function is asked row by row.
     phrases: how messages call the result, a number ("the reach in elements of {}"); or what they say of tensors for
-    which it is true, and for which it is false.
+    which it is true, and for which it is false. cpp: as in `Function`.
     """
 
     kind: Kind
@@ -56,6 +56,7 @@ class LayoutFunction(NamedTuple):
     phrases: tuple[str, ...]
     needs_bits: bool = False
     columns: Callable[[Any, Any, Any, Any], Any] | None = None
+    cpp: tuple[str, int, int] | None = None
 
 
 class Vocabulary(NamedTuple):
@@ -99,35 +100,45 @@ def register_types(types: Mapping[str, str]) -> None:
 #: What a graph has, in order.
 GRAPH_ENDS: Final[Mapping[str, Kind]] = {"inputs": TENSORS, "outputs": TENSORS}
 
-#: Functions: name -> (kinds of the arguments, kind of the result).
-FUNCTIONS: Final[Mapping[str, tuple[tuple[Kind, ...], Kind]]] = {
-    "rank": ((TENSOR,), NUMBER),
-    "type": ((TENSOR,), WORD),
-    "elements": ((TENSOR,), NUMBER),
-    "dims": ((TENSOR,), NUMBERS),
-    "bits": ((TENSOR,), NUMBER),
-    "value": ((TENSOR,), NUMBER),
-    "values": ((TENSOR,), NUMBERS),
-    "operator": ((OPERATOR,), WORD),
-    "present": ((ANY_TENSOR_OR_FIELD,), TRUTH),
-    "len": ((NUMBERS,), NUMBER),
-    "sum": ((NUMBERS,), NUMBER),
-    "product": ((NUMBERS,), NUMBER),
-    "min": ((NUMBERS,), NUMBER),
-    "max": ((NUMBERS,), NUMBER),
-    "range": ((NUMBER,), NUMBERS),
-    "abs": ((NUMBER,), NUMBER),
-    "int": ((NUMBER,), NUMBER),
-    "power_of_two": ((NUMBER,), TRUTH),
-    "split": ((WORD, WORD), WORDS),
-    "count": ((WORD, WORD), NUMBER),
-    "item_type": ((WORD,), WORD),
-    "letters": ((WORD,), NUMBER),
-    "letter": ((WORD, NUMBER), WORD),
-    "single_letters": ((WORD,), WORD),
-    "labelled": ((WORDS, TENSORS, WORD), NUMBERS),
-    "covered": ((WORDS, TENSORS, NUMBER), NUMBERS),
-}
+
+class Function(NamedTuple):
+    """A function of the rule language, with its form in every engine: one entry of `functions`.
+
+    `"power_of_two": Function((NUMBER,), TRUTH, power_of_two, cpp=("power_of_two({})", 0, 1))` is all of that one.
+
+    arguments, result: kinds. compute: its value of known arguments (of a tensor and the context for one of a tensor,
+    which may be UNKNOWN); the evaluator and the compiler call it, and columns do where all rows have the same
+    arguments. A form over arrays may stand in `columns.FORMS`. cpp: its text in C++ with a place for the argument, and
+    the bounds of a number; None where the header has no such function, or more to decide. words: what messages call
+    the result, followed by what it is of or with a place for it; "" where they name the values of the arguments alone.
+    """
+
+    arguments: tuple[Kind, ...]
+    result: Kind
+    compute: Callable[..., Any] | None = None
+    cpp: tuple[str, int, int] | None = None
+    words: str = ""
+
+    @property
+    def of_tensor(self) -> bool:
+        """Whether it is a function of one tensor."""
+        return self.arguments == (TENSOR,)
+
+    @property
+    def of_texts(self) -> bool:
+        """Whether it is about what a text spells, such as the equation of Einsum."""
+        return self.arguments[0] in {WORD, WORDS}
+
+
+#: The functions by name, once `functions` is imported.
+FUNCTIONS: Final[dict[str, Function]] = {}
+
+
+def define_functions(entries: Mapping[str, Function]) -> None:
+    """Add functions of the language; raise ValueError for a name that a dialect has registered."""
+    for name in LAYOUT_FUNCTIONS.keys() & entries.keys():
+        raise ValueError(f"the function {name} is registered otherwise")
+    FUNCTIONS.update(entries)
 
 
 class RuleError(ValueError):
@@ -185,7 +196,10 @@ class Scope:
     def function(self, name: str) -> tuple[tuple[Kind, ...], Kind] | None:
         """Return the kinds of a function's arguments and of its result, None where there is none of this name."""
         own = self.vocabulary.functions.get(name)
-        return FUNCTIONS.get(name) if own is None else ((TENSOR,), own.kind)
+        if own is not None:
+            return (TENSOR,), own.kind
+        function = FUNCTIONS.get(name)
+        return None if function is None else (function.arguments, function.result)
 
 
 @slotted(frozen=True)

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from specgate.rules.language import LAYOUT_FUNCTIONS, UNKNOWN, Context, Undefined, known
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from specgate.descriptors.core import TensorDesc
-    from specgate.rules.language import LayoutFunction
 
 __all__ = [
     "LOOP_LIMIT",
     "NEST_LIMIT",
-    "NUMBER_FUNCTIONS",
-    "TENSOR_FUNCTIONS",
     "TURN_LIMIT",
+    "bits_of",
     "bounded_range",
     "extent",
     "few",
-    "layout_functions",
     "of_layout",
     "overlapping",
     "power_of_two",
@@ -88,37 +84,15 @@ def overlapping(sizes: Sequence[int], strides: Sequence[int] | None) -> bool:
     return False
 
 
-def _elements(tensor: TensorDesc, _context: Context) -> Any:
-    sizes = tensor.sizes
-    if sizes is None:
-        return UNKNOWN
-    if all(isinstance(size, int) for size in sizes):
-        return product(sizes)  # type: ignore[arg-type]
-    return UNKNOWN
-
-
-def _bits(tensor: TensorDesc, context: Context) -> Any:
+def bits_of(tensor: TensorDesc, context: Context) -> Any:
+    """Return the bits of an element, unknown where the type is."""
     return known(context.bits.get(tensor.type)) if tensor.type is not None else UNKNOWN
-
-
-def _value(tensor: TensorDesc, _context: Context) -> Any:
-    if tensor.value is None:
-        return UNKNOWN
-    if len(tensor.value) != 1:
-        raise Undefined(f"a constant of {len(tensor.value)} elements has no single value")
-    return tensor.value[0] if isinstance(tensor.value[0], int | float) else UNKNOWN
-
-
-def _values(tensor: TensorDesc, _context: Context) -> Any:
-    if tensor.value is None or not all(isinstance(item, int | float) for item in tensor.value):
-        return UNKNOWN
-    return tensor.value
 
 
 def of_layout(name: str, tensor: TensorDesc, context: Context) -> Any:
     """Compute a function that a dialect registers: unknown where a size or the type is, broken where it says so."""
     function = LAYOUT_FUNCTIONS[name]
-    bits = _bits(tensor, context) if function.needs_bits else 0
+    bits = bits_of(tensor, context) if function.needs_bits else 0
     if bits is UNKNOWN or tensor.sizes is None:
         return UNKNOWN
     if not all(isinstance(each, int) for each in (*tensor.sizes, *(tensor.strides or ()))):
@@ -127,37 +101,3 @@ def of_layout(name: str, tensor: TensorDesc, context: Context) -> Any:
         return function.compute(bits, tensor.sizes, tensor.strides)
     except ValueError as error:
         raise Undefined(str(error)) from None
-
-
-def layout_functions() -> dict[str, Any]:
-    """Return what dialects register, by the names in compiled rules: of a field's parts, and of a whole tensor."""
-    found: dict[str, Any] = {}
-    for name, function in LAYOUT_FUNCTIONS.items():
-        found |= {f"_{name}": function.compute, f"_{name}_of": partial(_of_tensor, function)}
-    return found
-
-
-def _of_tensor(function: LayoutFunction, bits: Mapping[str, Any], tensor: TensorDesc) -> Any:
-    return function.compute(bits[tensor.type] if function.needs_bits else 0, tensor.sizes, tensor.strides)  # type: ignore[index]
-
-
-TENSOR_FUNCTIONS: Final[Mapping[str, Callable[[TensorDesc, Context], Any]]] = {
-    "rank": lambda tensor, _: UNKNOWN if tensor.sizes is None else len(tensor.sizes),
-    "dims": lambda tensor, _: UNKNOWN if tensor.sizes is None else range(len(tensor.sizes)),
-    "type": lambda tensor, _: known(tensor.type),
-    "elements": _elements,
-    "bits": _bits,
-    "value": _value,
-    "values": _values,
-}
-NUMBER_FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "len": len,
-    "sum": sum,
-    "product": product,
-    "min": min,
-    "max": max,
-    "range": bounded_range,
-    "abs": abs,
-    "int": int,
-    "power_of_two": power_of_two,
-}

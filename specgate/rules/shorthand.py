@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.rules.checks import MAX_NODES
-from specgate.rules.language import FUNCTIONS
+from specgate.rules.functions import FUNCTIONS
 from specgate.rules.show import shown_tree
 
 if TYPE_CHECKING:

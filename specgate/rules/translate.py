@@ -6,9 +6,8 @@ import ast
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from specgate.descriptors.core import TensorDesc
+from specgate.rules.functions import FUNCTIONS
 from specgate.rules.language import ATTRIBUTES, LAYOUT_FUNCTIONS, NUMBERS, WORDS
-from specgate.rules.primitives import TENSOR_FUNCTIONS
-from specgate.rules.spelling import TEXT_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Builder", "Translator", "answer", "assign", "call", "check_of", "is_none", "load", "slot"]
 
 _NOWHERE: Final = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
-_OF_TENSORS: Final = frozenset(TENSOR_FUNCTIONS)
-_RENAMED: Final = {"product": "_product", "range": "_range", "power_of_two": "_power_of_two"}
 
 
 def slot(attribute: str) -> int | None:
@@ -67,13 +64,13 @@ def is_none(name: str) -> ast.Compare:
     return ast.Compare(load(name), [ast.Is()], [ast.Constant(None)])
 
 
-def check_of(body: list[ast.stmt], name: str, scope: dict[str, Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """Return `f(fields)` with these statements. name: what a traceback calls it. scope: what they read besides."""
-    tree = ast.parse("def check(fields): pass")
+def check_of(body: list[ast.stmt], name: str, scope: dict[str, Any], parameters: str = "fields") -> Callable[..., Any]:
+    """Return a function with these statements. name: what a traceback calls it. scope: what they read besides."""
+    tree = ast.parse(f"def check({parameters}): pass")
     tree.body[0].body = body  # type: ignore[attr-defined]
     _locate(tree)
     exec(compile(tree, f"<{name}>", "exec"), scope)  # noqa: S102  # a tree of whitelisted nodes
-    check: Callable[[Mapping[str, Any]], Any] = scope["check"]
+    check: Callable[..., Any] = scope["check"]
     return check
 
 
@@ -197,54 +194,62 @@ class Translator:
     def on_Call(self, node: ast.Call) -> ast.expr:
         name = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
         argument = node.args[0]
+        if name in {"all", "any"}:
+            return call(name, self(argument))
         if name == "present":
             return self._present(argument)
         if name == "operator":
             return self.builder.member(self(argument), "operator")
-        if name in _OF_TENSORS or name in LAYOUT_FUNCTIONS:
+        if name in LAYOUT_FUNCTIONS or FUNCTIONS[name].of_tensor:
             if isinstance(argument, ast.Name) and argument.id not in self.variables:
                 return self._tensor_call(name, self.field(argument.id))
             return self._element_call(name, self(argument))
-        if name in TEXT_FUNCTIONS:
-            return call(f"_{name}", *map(self, node.args))
-        written = self(argument)
+        written = [self(part) for part in node.args]
         if name == "len" and isinstance(argument, ast.GeneratorExp):
-            written = call("tuple", written)
-        return call(_RENAMED.get(name, name), written)
+            written = [call("tuple", *written)]
+        return call(f"_{name}", *written)
 
     def _tensor_call(self, name: str, field: str) -> ast.expr:
         part = self.builder.part
-        bits = ast.Subscript(load("_bits"), part(field, "type"), ast.Load())
         match name:
             case "rank" | "type" | "elements":
                 return part(field, name)
             case "dims":
                 return call("range", part(field, "rank"))
             case "bits":
-                return bits
+                return self.bits(part(field, "type"))
             case "value":
                 return call("_single", part(field, "value"))
             case "values":
                 return call("_given", part(field, "numbers"))  # looked through once, however often a rule reads them
             case _:
-                given = bits if LAYOUT_FUNCTIONS[name].needs_bits else ast.Constant(0)
-                return call(f"_{name}", given, part(field, "sizes"), part(field, "strides"))
+                return self.layout(name, *(part(field, attribute) for attribute in ("type", "sizes", "strides")))
 
     def _element_call(self, name: str, tensor: ast.expr) -> ast.expr:
-        """Return a function of a tensor of an array; `tensor` is written once, since it may be long."""
+        """Return a function of a tensor of an array."""
+        kind, sizes, strides = (self._slot(tensor, attribute) for attribute in ("type", "sizes", "strides"))
         match name:
             case "type":
-                return self._slot(tensor, "type")
+                return kind
             case "rank":
-                return call("len", self._slot(tensor, "sizes"))
+                return call("len", sizes)
             case "elements":
-                return call("_product", self._slot(tensor, "sizes"))
+                return call("_product", sizes)
             case "dims":
-                return call("range", call("len", self._slot(tensor, "sizes")))
+                return call("range", call("len", sizes))
             case "bits":
-                return ast.Subscript(load("_bits"), self._slot(tensor, "type"), ast.Load())
+                return self.bits(kind)
             case _:
-                return call(f"_{name}_of", load("_bits"), tensor)
+                return self.layout(name, kind, sizes, strides)
+
+    def bits(self, kind: ast.expr) -> ast.expr:
+        """Return what reads the bits of an element of a type."""
+        return ast.Subscript(load("_bits"), kind, ast.Load())
+
+    def layout(self, name: str, kind: ast.expr, sizes: ast.expr, strides: ast.expr) -> ast.expr:
+        """Return a call of a function that a dialect registers."""
+        bits = self.bits(kind) if LAYOUT_FUNCTIONS[name].needs_bits else ast.Constant(0)
+        return call(f"_{name}", bits, sizes, strides)
 
     def _present(self, argument: ast.expr) -> ast.expr:
         if isinstance(argument, ast.Attribute):

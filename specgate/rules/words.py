@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import TensorDesc
 from specgate.rules.evaluate import UNKNOWN, Evaluator, Undefined
-from specgate.rules.language import LAYOUT_FUNCTIONS
+from specgate.rules.functions import FUNCTIONS
+from specgate.rules.language import LAYOUT_FUNCTIONS, NUMBERS
 from specgate.rules.resolving import dimension, resolved, value_of
 from specgate.rules.sentences import MAX_ITEMS, NO_VALUE, Fact, joined, sentences, told
-from specgate.rules.spelling import TEXT_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["words"]
 
 _LONGEST_BESIDE: Final = 110
-_GROUPS: Final[Mapping[str, str]] = {
-    "sum": "the sum of", "product": "the product of", "min": "the least of", "max": "the greatest of",
-    "len": "the number of",
-}  # fmt: skip
 
 
 def words(leaves: Iterable[Leaf], context: Context, names: Mapping[str, str] | None = None) -> str:
@@ -103,7 +99,7 @@ class _Writer:
             case ast.Call(func=ast.Name(id=name), args=[argument, *_]):
                 if name == "len":
                     return isinstance(argument, ast.GeneratorExp)
-                return name in _GROUPS or name in {"abs", "int", "count", "letters"}
+                return _groups(name) or name in {"abs", "int", "count", "letters"}
             case ast.Name(id=name):
                 return name in self.context.defines
             case ast.Subscript(value=ast.Tuple() | ast.List()):
@@ -190,23 +186,25 @@ class _Writer:
     def of_call(self, node: ast.Call) -> Iterator[Fact]:
         name: str = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
         argument = node.args[0]
-        if name in {"abs", "int", "power_of_two"}:
-            yield from self.facts(argument)
-        elif name == "operator":
+        function = FUNCTIONS.get(name)
+        if name == "operator":
             yield self.fact("is", self.called(argument), node)
         elif name == "present":
             given = value_of(node, self.context) is True
             yield Fact("given", self.called(argument), "given" if given else "not given")
         elif name in {"labelled", "covered"}:
             yield self.fact("is", f"the sizes {self.named(node)}", node)
-        elif name in TEXT_FUNCTIONS:
-            yield from (fact for text in node.args for fact in self.facts(text))
-        elif name in _GROUPS and isinstance(argument, ast.Tuple | ast.List):
+        elif function is None or function.of_tensor:
+            yield self.of_tensor(name, node, argument)
+        elif not function.words and name != "range":
+            yield from (fact for part in node.args for fact in self.facts(part))
+        elif _groups(name) and isinstance(argument, ast.Tuple | ast.List):
             yield from self.facts(argument)
-        elif name in _GROUPS:
+        elif _groups(name):
             yield self.of_group(name, node, argument)
         else:
-            yield self.of_tensor(name, node, argument)
+            said = f"{function.words} {self.called(argument)}" if function.words else ast.unparse(node)
+            yield self.fact("is", said, node)
 
     def of_tensor(self, name: str, node: ast.Call, argument: ast.expr) -> Fact:
         tensor = self.called(argument)
@@ -214,8 +212,8 @@ class _Writer:
             return self.fact(name, tensor, node)
         if name == "value":
             return self.fact("holds", tensor, node)
-        if name == "bits":
-            return self.fact("is", f"the number of bits of an element of {tensor}", node)
+        if name in FUNCTIONS and FUNCTIONS[name].words:
+            return self.fact("is", FUNCTIONS[name].words.format(tensor), node)
         if name in LAYOUT_FUNCTIONS:
             phrase, *otherwise = LAYOUT_FUNCTIONS[name].phrases
             if not otherwise:
@@ -235,14 +233,14 @@ class _Writer:
         """Say of a function of several numbers what it comes to."""
         if isinstance(argument, ast.GeneratorExp):
             over = argument.generators[0].iter
-            return self.fact("is", f"{_GROUPS[name]} {self.numbers(argument.elt, over)}", node)
+            return self.fact("is", f"{FUNCTIONS[name].words} {self.numbers(argument.elt, over)}", node)
         if name == "len":
             items = value_of(argument, self.context)
             if items in ((), []):
                 return Fact("empty", self.called(argument), "empty")
             tensors = isinstance(items, tuple | list) and any(isinstance(item, TensorDesc) for item in items)
             return self.fact("tensors" if tensors else "count", self.called(argument), node)
-        return self.fact("is", f"{_GROUPS[name]} {self.numbers(argument, argument)}", node)
+        return self.fact("is", f"{FUNCTIONS[name].words} {self.numbers(argument, argument)}", node)
 
     def numbers(self, node: ast.expr, over: ast.expr) -> str:
         """Return what several numbers are called."""
@@ -258,3 +256,8 @@ class _Writer:
             case ast.Name():
                 return self.called(over)
         return ast.unparse(node)
+
+
+def _groups(name: str) -> bool:
+    """Return whether a function makes one number of several."""
+    return name in FUNCTIONS and FUNCTIONS[name].arguments == (NUMBERS,)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from specgate.caching import cached_property
-from specgate.rules.cells import CellCheck
 from specgate.rules.obeying import TensorRules
 from specgate.rules.parse import parse, parse_later
+from specgate.rules.walk import list_steps
 from specgate.slotted import field, replace, slotted
-from specgate.spec.fields import Cell
+from specgate.spec.fields import Cell, CellCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from specgate.levels import LevelSet
     from specgate.rules.language import Rule, Scope
+    from specgate.rules.walk import Step
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
 
@@ -219,10 +220,15 @@ class Resolved:
         return (*map(id, self.fields.values()), *self.numbers.items())
 
     @cached_property
-    def cell_checks(self) -> tuple[tuple[str, CellCheck], ...]:
+    def steps(self) -> tuple[Step, ...]:
+        """The checks of the level in order; see `walk`."""
+        return list_steps(self)
+
+    @cached_property
+    def cell_checks(self) -> Mapping[str, CellCheck]:
         """What the row says of each field's value, but for those that hold operators."""
         given = ((name, info, self.cells.get(name)) for name, info in self.fields.items() if not info.fuses)
-        return tuple((name, CellCheck(info, cell)) for name, info, cell in given if cell is not None or info.words)
+        return {name: CellCheck(info, cell) for name, info, cell in given if cell is not None or info.words}
 
     @cached_property
     def rules_of_tensors(self) -> Mapping[str, TensorRules]:

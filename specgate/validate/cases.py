@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specgate.rules.language import Rule
     from specgate.spec.forms import Case, Resolved
 
-__all__ = ["NO_CASE", "compile_cases"]
+__all__ = ["NO_CASE", "compile_cases", "list_rows"]
 
 #: The rule of a descriptor for which none of the cases holds.
 NO_CASE: Final = "support-case"
@@ -23,11 +23,9 @@ NO_CASE: Final = "support-case"
 
 def compile_cases(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
     """Return `f(fields) -> bool`: True when some case's condition, cells and rules hold (see `compile_resolved`)."""
-    checks = tuple(
-        compile_resolved(replace(case.resolved, rules=(*_front(case, resolved), *case.resolved.rules)))
-        for case in resolved.cases
-        if _readable(case.when, resolved)
-    )
+    checks = tuple(map(compile_resolved, list_rows(resolved)))
+    if len(checks) == 1:
+        return checks[0]
 
     def check(fields: Mapping[str, Any]) -> bool:
         for one in checks:  # noqa: SIM110  # a generator costs more than the loop
@@ -36,6 +34,15 @@ def compile_cases(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
         return False
 
     return check
+
+
+def list_rows(resolved: Resolved) -> list[Resolved]:
+    """Return a level by each of its support rows, with the row's condition as its first rules."""
+    return [
+        replace(case.resolved, rules=(*_front(case, resolved), *case.resolved.rules))
+        for case in resolved.cases
+        if _readable(case.when, resolved)
+    ] or ([] if resolved.cases else [resolved])
 
 
 def _front(case: Case, resolved: Resolved) -> Iterator[RuleForm]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNSTATED, TensorDesc
-from specgate.rules.cells import stated
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 
 if TYPE_CHECKING:
@@ -198,7 +197,10 @@ def judge(form: RuleForm, context: Context) -> Any:
 
 def _unstated(form: RuleForm, context: Context) -> bool:
     """Whether the rule reads an output that is given, at least in part, without a type."""
-    return not stated(*(context.fields.get(name) for name in form.fields))
+    values = (context.fields.get(name) for name in form.fields)
+    return any(
+        value is UNSTATED or (value.__class__ is list and any(item is UNSTATED for item in value)) for value in values
+    )
 
 
 def _answer(form: RuleForm, context: Context) -> Any:

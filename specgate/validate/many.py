@@ -10,9 +10,11 @@ from specgate.descriptors.columns import ColumnReader
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.descriptors.sources import several
 from specgate.dialects import package
-from specgate.rules.column_checks import asked
 from specgate.rules.column_values import Words, both, either, negation
+from specgate.rules.columns import compile_columns
 from specgate.spec.tables import dialect as tables
+from specgate.spec.tables import on_change
+from specgate.validate.cases import list_rows
 from specgate.validate.check import accepts, demanded
 from specgate.validate.device import required_capabilities
 from specgate.validate.releases import newer_types
@@ -27,10 +29,19 @@ if TYPE_CHECKING:
     from specgate.targets import Target
     from specgate.verdict import Basis
 
+    Check = Callable[[Mapping[str, Any], int], tuple[Any, Any]]
+
 __all__ = ["accepted_rows"]
 
 #: Rows that are judged together: few enough for what is computed on the way to stay in a processor's cache.
 BLOCK: Final = 2**16
+
+_checks: dict[tuple[str, str, str, Basis, str | None], list[Check] | None] = {}
+
+
+@on_change
+def _forget() -> None:
+    _checks.clear()
 
 
 def accepted_rows(
@@ -43,20 +54,35 @@ def accepted_rows(
     fields = reader.fields(columns)
     count = 1 if reader.count is None else reader.count
     result = np.zeros(count, bool)
-    judge = None if level is None or not count else _Judge(spec, level, basis, target, device)
-    if judge is None or judge.resolved is None:
+    checks = None if level is None or not count else _compiled(target.dialect, spec.name, level, basis, target.by)
+    if level is None or checks is None:
         return result
+    judge = _Judge(spec, level, basis, target, device, checks)
     for group in several(fields, count):
-        wide = False if reader.wide is None else reader.wide[group.which]
-        result[group.which] = judge.group(group, wide)
+        result[group.which] = judge.group(group)
     return result
+
+
+def _compiled(dialect: str, operator: str, level: str, basis: Basis, by: str | None) -> list[Check] | None:
+    """Return the checks of columns, one for each support row, None where the level lacks the operator."""
+    key = (dialect, operator, level, basis, by)
+    if key not in _checks:
+        resolved = demanded(*key)
+        _checks[key] = None if resolved is None else [compile_columns(row) for row in list_rows(resolved)]
+    return _checks[key]
 
 
 class _Judge:
     """What is asked of every row."""
 
     def __init__(
-        self, spec: OperatorSpec, level: str, basis: Basis, target: Target, device: frozenset[str] | None
+        self,
+        spec: OperatorSpec,
+        level: str,
+        basis: Basis,
+        target: Target,
+        device: frozenset[str] | None,
+        checks: list[Check],
     ) -> None:
         self.spec = spec
         self.level = level
@@ -64,7 +90,7 @@ class _Judge:
         self.by = target.by
         home = tables(target.dialect)
         self.known: Callable[[Any], bool] = lambda word: word in home.types or home.knows_type(str(word))
-        self.resolved = demanded(target.dialect, spec.name, level, basis, target.by)
+        self.checks = checks
         refused = (
             set()
             if device is None
@@ -76,24 +102,30 @@ class _Judge:
             refused |= set(newer_types(target))
         self.refused = frozenset(refused)
 
-    def group(self, group: Group, wide: Any) -> NDArray[np.bool_]:
-        """Return the answers for rows that are alike. wide: rows that are asked one by one in any case."""
+    def group(self, group: Group) -> NDArray[np.bool_]:
+        """Return the answers for rows that are alike."""
         result = np.zeros(group.count, bool)
         plain = Descriptor(self.spec.dialect.name, self.spec.name, group.row(0)).plain
         for start in range(0, group.count, BLOCK):
             which = slice(start, min(start + BLOCK, group.count))
-            unsure = wide if wide is False else wide[which]
-            result[which] = self._block(group, which, unsure, plain=plain)
+            result[which] = self._block(group, which, plain=plain)
         return result
 
-    def _block(self, group: Group, which: slice, wide: Any, *, plain: bool) -> Any:
+    def _check(self, fields: Mapping[str, Any], count: int) -> tuple[Any, Any]:
+        """Return which rows some support row takes, and where among them that is open."""
+        accepted = certain = False
+        for check in self.checks:
+            passed, unsure = check(fields, count)
+            accepted, certain = either(accepted, passed), either(certain, both(passed, negation(unsure)))
+        return accepted, both(accepted, negation(certain))
+
+    def _block(self, group: Group, which: slice, *, plain: bool) -> Any:
         fields = group.block(which)
-        taken = self._types_taken(fields)
-        if taken is False:
+        types_pass = self._types_taken(fields)
+        if types_pass is False:
             return False
-        assert self.resolved is not None  # asked before any row is  # noqa: S101
-        accepted, left = asked(self.resolved, fields, which.stop - which.start) if plain else (True, True)
-        accepted, left = both(either(accepted, wide), taken), either(left, wide)
+        accepted, left = self._check(fields, which.stop - which.start) if plain else (True, True)
+        accepted = both(accepted, types_pass)
         waiting = both(accepted, left)
         if waiting is False:
             return accepted

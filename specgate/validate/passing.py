@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from specgate.rules.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from specgate.descriptors.core import Descriptor
     from specgate.rules.evaluate import Context
+    from specgate.spec.fields import Cell, FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.validate.facts import Facts
 
@@ -28,12 +31,7 @@ def passes(made: Descriptor, resolved: Resolved, facts: Facts, doubts: Collectio
         return any(passes(made, case.resolved, facts, doubts) for case in cases)
     if doubts and not _hold((form for form in resolved.rules if form.name in doubts), context, facts):
         return False
-    return (
-        _well_formed(made, resolved)
-        and _cells_take(resolved, context)
-        and _tensors_hold(resolved, context, facts)
-        and _hold(resolved.rules, context, facts)
-    )
+    return all(walk(resolved.steps, _Passing(made, resolved, facts, context)))
 
 
 def _all_excused(made: Descriptor, resolved: Resolved) -> bool:
@@ -42,44 +40,41 @@ def _all_excused(made: Descriptor, resolved: Resolved) -> bool:
     return all(is_excused(oddity, resolved) for oddity in made.oddities)
 
 
-def _well_formed(made: Descriptor, resolved: Resolved) -> bool:
-    """Whether nothing is missing, and nothing is there that the level does not have."""
-    given, may_omit = made.fields, resolved.spec.dialect.may_omit
-    for name, info in resolved.fields.items():
-        value = given.get(name)
+class _Passing:
+    """Whether a descriptor passes each step of a level."""
+
+    def __init__(self, made: Descriptor, resolved: Resolved, facts: Facts, context: Context) -> None:
+        self.given = made.fields
+        self.resolved = resolved
+        self.facts = facts
+        self.context = context
+
+    def presence(self, info: FieldInfo) -> bool:
+        value = self.given.get(info.name)
         if value is None:
-            if not may_omit(info):
-                return False
-        elif info.min_count is not None and isinstance(value, list | tuple) and len(value) < info.min_count:
-            return False
-    return all(given.get(name) is None for name in resolved.strangers)
+            return self.resolved.spec.dialect.may_omit(info)
+        return info.min_count is None or not isinstance(value, list | tuple) or len(value) >= info.min_count
 
+    def absence(self, name: str) -> bool:
+        return self.given.get(name) is None
 
-def _cells_take(resolved: Resolved, context: Context) -> bool:
-    fields = context.fields
-    for name, check in resolved.cell_checks:
-        if check(fields[name]) is not True:
-            return False
-    for name, info in resolved.fields.items():
-        if info.fuses and (value := fields[name]) is not None:
-            cell = resolved.cells.get(name)
-            if not _fits(value, resolved, None if cell is None else cell.operators):
-                return False
-    return True
+    def cell(self, info: FieldInfo, cell: Cell | None) -> bool:
+        value = self.context.fields[info.name]
+        if not info.fuses:
+            return self.resolved.cell_checks[info.name](value) is True
+        if value is None:
+            return True
+        from specgate.rules.fused import Fusible  # few operators hold any
 
+        fits = Fusible(self.resolved.spec.dialect, self.resolved.level, cell.operators if cell else None).fits
+        return all(map(fits, value)) if isinstance(value, list | tuple) else fits(value)
 
-def _fits(value: Any, resolved: Resolved, allowed: tuple[str, ...] | None) -> bool:
-    from specgate.rules.fused import Fusible  # few operators hold any
+    def tensors(self, info: FieldInfo, _forms: tuple[RuleForm, ...]) -> bool:
+        rules, facts = self.resolved.rules_of_tensors[info.kind], self.facts
+        return all(facts.hold(rules, inner) for name, _, inner in facts.tensors(self.context) if name == info.name)
 
-    fits = Fusible(resolved.spec.dialect, resolved.level, allowed).fits
-    return all(map(fits, value)) if isinstance(value, list | tuple) else fits(value)
-
-
-def _tensors_hold(resolved: Resolved, context: Context, facts: Facts) -> bool:
-    if not resolved.tensor_rules:
-        return True
-    fields, rules = resolved.fields, resolved.rules_of_tensors
-    return all(facts.hold(rules[fields[name].kind], inner) for name, _, inner in facts.tensors(context))
+    def rules(self, forms: tuple[RuleForm, ...]) -> bool:
+        return _hold(forms, self.context, self.facts)
 
 
 def _hold(forms: Iterable[RuleForm], context: Context, facts: Facts) -> bool:

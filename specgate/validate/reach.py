@@ -92,5 +92,5 @@ class Reach:
                 key = (id(made), id(info), resolved.cells.get(field), levels[0] if info.fuses else None)
                 if key not in seen:
                     seen.add(key)
-                    failures = cell_failures(field, resolved, context.fields[field])
+                    failures = cell_failures(info, resolved.cells.get(field), context.fields[field], resolved)
                     yield {(f.where, f.aspect) for f in failures if not f.unknown}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.core import UNSTATED, Descriptor, Numbered, TensorDesc, is_record, shown
-from specgate.rules.evaluate import UNKNOWN, Undefined
+from specgate.rules.evaluate import UNKNOWN
+from specgate.rules.walk import walk
 from specgate.slotted import replace
 from specgate.validate.facts import Facts
 from specgate.validate.failures import Failure, found, plain
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from specgate.descriptors.core import Malformed
-    from specgate.rules.evaluate import Context
+    from specgate.rules.evaluate import Context, Undefined
     from specgate.spec.fields import Cell, FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.validate.moved import Move
 
-__all__ = ["cell_failures", "is_excused", "row_failures", "structure_failures"]
+__all__ = ["cell_failures", "is_excused", "row_failures"]
 
 
 def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: bool = False) -> list[Failure]:
@@ -41,20 +42,13 @@ def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, ba
             facts.rows[key] = resolved, failures
         return failures
     context = facts.context(descriptor, resolved)
-    failures = list(structure_failures(descriptor, resolved))
-    odd = [(o.where.partition("[")[0], o.code) for o in descriptor.oddities if not is_excused(o, resolved)]
-    # Rules that read these would only say again what is wrong with them.
-    lost = frozenset([*(f.where for f in failures), *(name for name, _ in odd)])
-    broken: list[tuple[RuleForm, str, Undefined]] = []
-    judged = Judged(descriptor, resolved, facts, row_failures, bare)
-    hidden = {(name, "types") for name, code in odd if code == "unknown-word"}  # the oddity says it
-    hidden |= {(name, "values") for name, code in odd if code == "wrong-kind"}
-    tensor_failures = _tensor_failures(context, broken, hidden, judged)
-    for name in _doubtful(descriptor, resolved, context):
-        of_cell = cell_failures(name, resolved, context.fields[name])
-        failures += [f for f in of_cell if (name, f.aspect + "s") not in hidden]
-    failures += tensor_failures
-    failures += [failure for failure, _ in rule_failures(resolved.rules, context, "", broken, lost, judged)]
+    explaining = _Explaining(Judged(descriptor, resolved, facts, row_failures, bare), context)
+    failures = [*explaining.oddities()]
+    for step in walk(resolved.steps, explaining):
+        failures += step
+    if explaining.hidden:
+        failures = [failure for failure in failures if not explaining.hides(failure)]
+    broken = explaining.broken
     if broken and not any(not f.unknown for f in failures):
         # Nothing else explains why these rules have no value, so they are the cause themselves.
         failures += [broken_failure(form, where, error) for form, where, error in broken]
@@ -70,35 +64,82 @@ def _moved_failures(move: Move, descriptor: Descriptor, resolved: Resolved, *, b
     return [move.failure(resolved, descriptor), *(least if move.complete else (f for f in least if not f.unknown))]
 
 
-def _tensor_failures(
-    context: Context,
-    broken: list[tuple[RuleForm, str, Undefined]],
-    hidden: set[tuple[str, str]],
-    judged: Judged,
-) -> list[Failure]:
-    """Return what tensors do not obey; add to `hidden` the parts of cells that this says already."""
-    resolved, facts = judged.resolved, judged.facts
-    found: list[Failure] = []
-    if not resolved.tensor_rules:
-        return found
-    for name, place, inner in facts.tensors(context):
-        rules = resolved.rules_of_tensors[resolved.fields[name].kind]
-        if facts.hold(rules, inner):
-            continue
-        for failure, form in rule_failures(rules.forms, inner, place, broken, frozenset(), judged):
-            found.append(failure)
-            if not failure.unknown:
-                hidden.update((name, aspect) for aspect in form.hides)
-    return found
+class _Explaining:
+    """What fails at each step of a level.
 
+    lost: fields that are missing or odd; rules that read them would only say it again. hidden: parts of cells whose
+    failures are said already. broken: rules without a value.
+    """
 
-def _doubtful(descriptor: Descriptor, resolved: Resolved, context: Context) -> Iterable[str]:
-    """Return the fields whose values the row may refuse: where nothing is odd, most are seen to be taken."""
-    if descriptor.oddities:
-        return resolved.fields
-    fields = context.fields
-    refused = {name for name, check in resolved.cell_checks if check(fields[name]) is not True}
-    return [name for name, info in resolved.fields.items() if name in refused or info.fuses]
+    def __init__(self, judged: Judged, context: Context) -> None:
+        self.judged = judged
+        self.context = context
+        self.lost: set[str] = set()
+        self.hidden: set[tuple[str, str]] = set()
+        self.broken: list[tuple[RuleForm, str, Undefined]] = []
+        self.odd = {oddity.where for oddity in judged.descriptor.oddities}
+
+    def hides(self, failure: Failure) -> bool:
+        """Return whether a cell's failure only repeats another one."""
+        return (failure.rule.partition(".")[0], failure.aspect + "s") in self.hidden
+
+    def oddities(self) -> Iterator[Failure]:
+        """Yield what a reader found odd."""
+        for oddity in self.judged.descriptor.oddities:
+            if is_excused(oddity, self.judged.resolved):
+                continue
+            name = oddity.where.partition("[")[0]
+            failure = _odd_failure(oddity, name, self.judged.resolved)
+            self.lost |= {name, failure.where}
+            if oddity.code == "unknown-word":  # the oddity says it
+                self.hidden.add((name, "types"))
+            elif oddity.code == "wrong-kind":
+                self.hidden.add((name, "values"))
+            yield failure
+
+    def presence(self, info: FieldInfo) -> Iterable[Failure]:
+        """Return the failure of a field that is missing, or of an array that is too short."""
+        name, given = info.name, self.judged.descriptor.fields.get(info.name)
+        if given is None and name not in self.odd and not self.judged.resolved.spec.dialect.may_omit(info):
+            message = f"{info.vendor_name} is required, but it is not given"
+        elif info.min_count is not None and isinstance(given, list | tuple) and len(given) < info.min_count:
+            message = f"{name} holds {len(given)}, and at least {info.min_count} are required"
+        else:
+            return ()
+        self.lost.add(name)
+        return (Failure(f"{name}.required", name, message, aspect="structure", structural=True),)
+
+    def absence(self, name: str) -> Iterable[Failure]:
+        """Return the failure of a field that the level does not have."""
+        given = self.judged.descriptor.fields.get(name)
+        if given is None:
+            return ()
+        self.lost.add(name)
+        message = field_elsewhere(self.judged.resolved.spec, name, self.judged.resolved.level)
+        return (Failure(f"{name}.exists", name, message, {name: plain(given)}, aspect="structure", structural=True),)
+
+    def cell(self, info: FieldInfo, cell: Cell | None) -> Iterable[Failure]:
+        """Return what the row refuses, or leaves open, in a field's value."""
+        resolved, value = self.judged.resolved, self.context.fields[info.name]
+        if not self.judged.descriptor.oddities and not info.fuses and resolved.cell_checks[info.name](value) is True:
+            return ()
+        return cell_failures(info, cell, value, resolved)
+
+    def tensors(self, info: FieldInfo, _forms: tuple[RuleForm, ...]) -> Iterable[Failure]:
+        """Yield what the tensors of a field do not obey."""
+        facts, rules = self.judged.facts, self.judged.resolved.rules_of_tensors[info.kind]
+        for name, place, inner in facts.tensors(self.context):
+            if name != info.name or facts.hold(rules, inner):
+                continue
+            for failure, form in rule_failures(rules.forms, inner, place, self.broken, frozenset(), self.judged):
+                yield failure
+                if not failure.unknown:
+                    self.hidden.update((name, aspect) for aspect in form.hides)
+
+    def rules(self, forms: tuple[RuleForm, ...]) -> Iterable[Failure]:
+        """Yield the rules that do not hold."""
+        for failure, _ in rule_failures(forms, self.context, "", self.broken, frozenset(self.lost), self.judged):
+            yield failure
 
 
 def is_excused(oddity: Malformed, resolved: Resolved) -> bool:
@@ -114,49 +155,21 @@ def is_excused(oddity: Malformed, resolved: Resolved) -> bool:
     return oddity.read_as is not None or (resolved.ignores_attributes and oddity.where not in resolved.fields)
 
 
-def structure_failures(descriptor: Descriptor, resolved: Resolved) -> Iterator[Failure]:
-    """Yield what is missing, too much, or of the wrong kind."""
-    dialect = resolved.spec.dialect
-    for oddity in descriptor.oddities:
-        if is_excused(oddity, resolved):
-            continue
-        field_name = oddity.where.partition("[")[0]
-        name = f"{field_name}.{oddity.code}" if field_name in resolved.fields else oddity.code
-        where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else shown(oddity.where)
-        said = oddity.message
-        page_names = resolved.spec.layout(resolved.level).page_names
-        if oddity.code == "unknown-attribute" and oddity.where not in page_names:  # the level says which there are
-            words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
-            said += f" (it has: {', '.join(words) or 'none'})"
-        yield Failure(name, where, said, {where: found(oddity.value)}, aspect="structure", structural=True)
-    wrong = {oddity.where for oddity in descriptor.oddities}
-    for name, info in resolved.fields.items():
-        given = descriptor.fields.get(name)
-        message = None
-        if given is None and name not in wrong and not dialect.may_omit(info):
-            message = f"{info.vendor_name} is required, but it is not given"
-        elif info.min_count is not None and isinstance(given, list | tuple) and len(given) < info.min_count:
-            message = f"{name} holds {len(given)}, and at least {info.min_count} are required"
-        if message is not None:
-            yield Failure(f"{name}.required", name, message, aspect="structure", structural=True)
-    for name in resolved.strangers:
-        if descriptor.fields.get(name) is not None:
-            message = field_elsewhere(resolved.spec, name, resolved.level)
-            yield Failure(
-                f"{name}.exists",
-                name,
-                message,
-                {name: plain(descriptor.fields[name])},
-                aspect="structure",
-                structural=True,
-            )
+def _odd_failure(oddity: Malformed, field_name: str, resolved: Resolved) -> Failure:
+    name = f"{field_name}.{oddity.code}" if field_name in resolved.fields else oddity.code
+    where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else shown(oddity.where)
+    said = oddity.message
+    page_names = resolved.spec.layout(resolved.level).page_names
+    if oddity.code == "unknown-attribute" and oddity.where not in page_names:  # the level says which there are
+        words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
+        said += f" (it has: {', '.join(words) or 'none'})"
+    return Failure(name, where, said, {where: found(oddity.value)}, aspect="structure", structural=True)
 
 
-def cell_failures(name: str, resolved: Resolved, value: Any) -> Iterator[Failure]:
-    """Yield what the row refuses, or leaves open, in the value of the field `name`."""
-    info, cell = resolved.fields[name], resolved.cells.get(name)
+def cell_failures(info: FieldInfo, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
+    """Yield what the row refuses, or leaves open, in the value of a field."""
     if info.fuses:
-        yield from _fused(name, cell, value, resolved)
+        yield from _fused(info.name, cell, value, resolved)
     elif cell is not None or info.words:
         yield from _cell(info, cell, value, resolved.spec)
 

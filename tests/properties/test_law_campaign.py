@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Final
 
 import numpy as np
@@ -13,7 +14,13 @@ from specgate.execution import engine
 from specgate.execution.kernels import find_kernel
 from specgate.spec.tables import dialect
 from tests.properties.campaign import (
-    Report, executed, executed_cases_of, executed_operators, run, run_counterexamples, run_empty,
+    Report,
+    executed,
+    executed_cases_of,
+    executed_operators,
+    run,
+    run_counterexamples,
+    run_empty,
 )  # fmt: skip
 from tests.properties.support import ALL
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from specgate.descriptors.core import TensorDesc
-from specgate.rules.column_checks import asked
 from specgate.rules.column_values import Column, Words, column
+from specgate.rules.columns import compile_columns
 from specgate.rules.compile import compile_resolved
 from tests.rules.test_logic import ANSWERS, LOGIC, read_context
 
@@ -62,7 +62,7 @@ def stacked(values: list[Any], ids: dict[Any, int]) -> Any:
     if isinstance(first, int):
         return column(np.array(values, np.int64))
     if isinstance(first, float):
-        return Column(np.array(values), None, None)
+        return Column(np.array(values))
     if isinstance(first, str):
         numbers = [ids.setdefault(word, len(ids)) for word in values]
         return Words(np.array(numbers), {word: ids[word] for word in values}, ids)
@@ -92,7 +92,7 @@ def answers(spec: OperatorSpec, rows: list[dict[str, Any]]) -> tuple[list[bool],
     compiled = compile_resolved(resolved)
     ids: dict[Any, int] = {}
     fields = {name: stacked([row[name] for row in rows], ids) for name in rows[0]}
-    found = [np.broadcast_to(one, len(rows)).tolist() for one in asked(resolved, fields, len(rows))]
+    found = [np.broadcast_to(one, len(rows)).tolist() for one in compile_columns(resolved)(fields, len(rows))]
     return [compiled(row) for row in rows], found[0], found[1]
 
 

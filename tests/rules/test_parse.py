@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from specgate.dialects.directml.vocabulary import VOCABULARY
 from specgate.rules.checks import MAX_DEPTH, MAX_NODES
+from specgate.rules.functions import FUNCTIONS
 from specgate.rules.language import (
-    FUNCTIONS,
     NUMBER,
     NUMBERS,
     OPERATOR,
@@ -327,7 +327,7 @@ def test_white_space_and_lines_do_not_matter() -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_can_be_used(name: str) -> None:
-    wanted, result = FUNCTIONS[name]
+    wanted, result, *_ = FUNCTIONS[name]
     known = {TENSOR: "A", NUMBERS: "A.sizes", NUMBER: "Axis", OPERATOR: "Fused", WORD: "Mode", "field": "B"}
     known |= {WORDS: "Names", TENSORS: "Many"}
     arguments = ", ".join(known[kind] for kind in wanted)

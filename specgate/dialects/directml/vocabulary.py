@@ -56,12 +56,14 @@ VOCABULARY: Final = Vocabulary(
             lambda _, sizes, strides: extent(sizes, strides),
             ("the reach in elements of {}",),
             columns=lambda *given: _of_columns("extent", *given),
+            cpp=("extent({})", 0, 2**80),
         ),
         "overlapping": LayoutFunction(
             TRUTH,
             lambda _, sizes, strides: overlapping(sizes, strides),
             ("the strides of {} let elements overlap", "no elements of {} overlap"),
             columns=lambda *given: _of_columns("overlapping", *given),
+            cpp=("overlapping({})", 0, 1),
         ),
         "minimum_size": LayoutFunction(
             NUMBER,
@@ -69,6 +71,7 @@ VOCABULARY: Final = Vocabulary(
             ("the least size in bytes of {}",),
             needs_bits=True,
             columns=lambda *given: _of_columns("minimum_size", *given),
+            cpp=("minimum_size({})", 0, 2**80),
         ),
     },
     records={"size-2d": Size2D, "scale-bias": ScaleBias},

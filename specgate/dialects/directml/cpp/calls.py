@@ -17,6 +17,8 @@ from specgate.dialects.directml.cpp.values import (
     truth,
     whole,
 )
+from specgate.rules.functions import FUNCTIONS
+from specgate.rules.language import LAYOUT_FUNCTIONS, TRUTH, LayoutFunction
 from specgate.rules.primitives import LOOP_LIMIT, NEST_LIMIT
 
 if TYPE_CHECKING:
@@ -32,15 +34,6 @@ UINT32: Final = 2**32 - 1
 MAX_RANK: Final = 64
 #: Products of sizes end here: no level takes a tensor of as many elements.
 SATURATED: Final = 2**62
-#: What functions of a tensor give, with bounds. The reach of up to 64 dimensions, in bits as well as in elements.
-_EXTENT: Final = 2**80
-_OF_TENSOR: Final[Mapping[str, tuple[int, int]]] = {
-    "rank": (0, MAX_RANK),
-    "elements": (0, SATURATED),
-    "bits": (0, 64),
-    "extent": (0, _EXTENT),
-    "minimum_size": (0, _EXTENT),
-}
 _ATTRIBUTES: Final[Mapping[str, tuple[str, int]]] = {
     "TotalTensorSizeInBytes": ("total", 2**64 - 1),
     "GuaranteedBaseOffsetAlignment": ("alignment", UINT32),
@@ -164,12 +157,10 @@ class Calls:
             return Value(f"{tensor.code}.type", "word", enum="TENSOR_DATA_TYPE", tight=True)
         if name == "dims":
             return Value(f"upto(rank({tensor.code}))", "wholes", 0, MAX_RANK, tight=True, items=())
-        if name == "overlapping":
-            return truth(f"overlapping({tensor.code})", tight=True)
-        if name not in _OF_TENSOR:
+        written = _written(name, tensor)
+        if written is None:
             raise Untranslatable(f"{name} of a tensor")
-        check = "check, " if name == "bits" else ""
-        return whole(f"{name}({check}{tensor.code})", *_OF_TENSOR[name], tight=True)
+        return written
 
     def _of_numbers(self, name: str, found: Value, node: ast.Call) -> Value:
         if name == "len":
@@ -177,8 +168,6 @@ class Calls:
         if name == "range":
             high = min(LOOP_LIMIT, max(0, found.high))
             return Value(f"upto(check, {found.code})", "wholes", 0, high, tight=True, items=())
-        if name == "power_of_two":
-            return truth(f"power_of_two({found.code})", tight=True)
         if name == "abs" and found.kind == "whole":
             return whole(f"magnitude({found.code})", 0, max(abs(found.low), abs(found.high)), tight=True)
         if name == "abs" and found.kind == "real":
@@ -188,7 +177,10 @@ class Calls:
         if name in {"max", "min"} and found.items and found.kind == "wholes":
             typed = ", ".join(as_number(item) for item in found.items)
             return whole(f"{name}imum({{{typed}}})", found.low, found.high, tight=True)
-        raise Untranslatable(ast.unparse(node))
+        written = _written(name, found)
+        if written is None:
+            raise Untranslatable(ast.unparse(node))
+        return written
 
     def sequence(self, value: Value) -> str:
         """Return several numbers as an argument: a list that is written out is one of 64-bit integers or doubles."""
@@ -255,6 +247,17 @@ class Calls:
             if number == "Wide" and narrow(made_of)
             else made_of
         )
+
+
+def _written(name: str, argument: Value) -> Value | None:
+    """Return a function as its entry has it, None where that has no form in C++."""
+    function = LAYOUT_FUNCTIONS.get(name) or FUNCTIONS[name]
+    if function.cpp is None:
+        return None
+    text, low, high = function.cpp
+    code = text.format(argument.code)
+    kind = function.kind if isinstance(function, LayoutFunction) else function.result
+    return truth(code, tight=True) if kind == TRUTH else whole(code, low, high, tight=True)
 
 
 def _counted(over: Value) -> bool:

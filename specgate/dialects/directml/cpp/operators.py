@@ -12,12 +12,15 @@ from specgate.dialects.directml.cpp.rules import Rules
 from specgate.dialects.directml.cpp.structures import structure_name
 from specgate.dialects.directml.cpp.translate import Translator
 from specgate.dialects.directml.cpp.values import Value, whole
+from specgate.rules.walk import list_steps, walk
+from specgate.spec.fields import Cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from specgate.dialects.directml.cpp.levels import Levels, Stretch
     from specgate.dialects.directml.cpp.structures import Words
+    from specgate.spec.fields import FieldInfo
     from specgate.spec.forms import Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
 
@@ -82,49 +85,8 @@ class Functions:
         yield "}"
 
     def _body(self, spec: OperatorSpec, sides: Mapping[Stretch, Resolved]) -> Iterator[str]:
-        fields = {name: value_of(info) for name, info in spec.fields.items()}
-        translate = Translator(fields, self.limits, spec.scope.defines, self.words)
-        infos = list(enumerate(spec.fields.values()))
-        for number, info in infos:
-            yield from presence_lines(info, number)
-        for number, info in infos:
-            yield from cell_lines(info.name, number, sides, self.levels, self.words)
-        if spec.whens:
-            yield from self._cases(spec, sides, translate)
-        for number, info in infos:
-            if info.type.removesuffix("[]") == "tensor":
-                output = "true" if info.kind == "output" else "false"
-                yield f"if (check.obeys({info.name}, {at(info.name, number)}, {output})) return;"
-        forms = {stretch: resolved.rules for stretch, resolved in sides.items()}
-        yield from Rules(spec.name, forms, self.levels, translate, text=self.text).lines()
-
-    def _cases(self, spec: OperatorSpec, sides: Mapping[Stretch, Resolved], translate: Translator) -> Iterator[str]:
-        """Yield the rows of an operator that has several at a level: the first whose condition holds counts."""
-        before = ""
-        held_rows: list[tuple[str, str | None]] = []
-        for when in {rule.text: rule for rule in spec.whens}.values():
-            held = {
-                stretch: case.resolved
-                for stretch, resolved in sides.items()
-                for case in resolved.cases
-                if case.when.text == when.text
-            }
-            if not held:
-                continue
-            condition = self.levels.condition(held, sides)
-            held_rows.append((when.text if self.text else "", condition))
-            test = translate(when.tree).operand
-            yield f"{before}if ({test}{f' && ({condition})' if condition else ''}) {{"
-            for number, name in enumerate(spec.fields):
-                lines = cell_lines(name, number, held, self.levels, self.words)
-                yield from (f"  {line}" for line in lines)
-            before = "} else "
-        read = {name for when in spec.whens for name in when.fields}
-        number, name = next((number, name) for number, name in enumerate(spec.fields) if name in read)
-        rows = ", ".join(f"{{{quoted(text)}, {condition or 'true'}}}" for text, condition in held_rows)
-        yield "} else {"
-        yield f"  if (check.no_case({at(name, number)}, {{{rows}}})) return;"
-        yield "}"
+        for lines in walk(list_steps(_AllLevels(spec, sides)), _Body(self, spec, sides)):
+            yield from lines
 
     def _scope(self, body: Sequence[str]) -> Iterator[str]:
         """Yield what the conditions on levels, sides and implementations of a body read."""
@@ -137,3 +99,83 @@ class Functions:
         for by in self.levels.implementations:
             if f"by_{by}" in text:
                 yield f"  const bool by_{by} = (check.implementation & implementation_{by}) != 0;"
+
+
+class _AllLevels:
+    """An operator at all levels and on all sides at once, to be walked: C++ tells its rows and rules apart."""
+
+    strangers: tuple[str, ...] = ()
+    rules: tuple[RuleForm, ...] = ()
+
+    def __init__(self, spec: OperatorSpec, sides: Mapping[Stretch, Resolved]) -> None:
+        self.fields: Mapping[str, FieldInfo] = spec.fields
+        self.cells = dict.fromkeys(spec.fields, Cell())
+        self.tensor_rules = tuple(dict.fromkeys(form for each in sides.values() for form in each.tensor_rules))
+
+
+class _Body:
+    """Writes what one operator's function does at each step."""
+
+    def __init__(self, functions: Functions, spec: OperatorSpec, sides: Mapping[Stretch, Resolved]) -> None:
+        self.functions = functions
+        self.spec = spec
+        self.sides = sides
+        fields = {name: value_of(info) for name, info in spec.fields.items()}
+        self.translate = Translator(fields, functions.limits, spec.scope.defines, functions.words)
+        self.numbers = {name: number for number, name in enumerate(spec.fields)}
+        self.cases_written = not spec.whens
+
+    def presence(self, info: FieldInfo) -> Iterator[str]:
+        return presence_lines(info, self.numbers[info.name])
+
+    def absence(self, name: str) -> Iterator[str]:
+        raise NotImplementedError  # a structure has the members of all levels
+
+    def cell(self, info: FieldInfo, _cell: Cell | None) -> Iterator[str]:
+        return cell_lines(info.name, self.numbers[info.name], self.sides, self.functions.levels, self.functions.words)
+
+    def tensors(self, info: FieldInfo, _forms: tuple[RuleForm, ...]) -> Iterator[str]:
+        yield from self._cases_once()
+        output = "true" if info.kind == "output" else "false"
+        yield f"if (check.obeys({info.name}, {at(info.name, self.numbers[info.name])}, {output})) return;"
+
+    def rules(self, _forms: tuple[RuleForm, ...]) -> Iterator[str]:
+        yield from self._cases_once()
+        forms = {stretch: resolved.rules for stretch, resolved in self.sides.items()}
+        levels, text = self.functions.levels, self.functions.text
+        yield from Rules(self.spec.name, forms, levels, self.translate, text=text).lines()
+
+    def _cases_once(self) -> Iterator[str]:
+        """Yield the rows of cases after all cells."""
+        if not self.cases_written:
+            self.cases_written = True
+            yield from self._cases()
+
+    def _cases(self) -> Iterator[str]:
+        """Yield the rows of an operator that has several at a level: the first whose condition holds counts."""
+        spec, sides, levels = self.spec, self.sides, self.functions.levels
+        before = ""
+        held_rows: list[tuple[str, str | None]] = []
+        for when in {rule.text: rule for rule in spec.whens}.values():
+            held = {
+                stretch: case.resolved
+                for stretch, resolved in sides.items()
+                for case in resolved.cases
+                if case.when.text == when.text
+            }
+            if not held:
+                continue
+            condition = levels.condition(held, sides)
+            held_rows.append((when.text if self.functions.text else "", condition))
+            test = self.translate(when.tree).operand
+            yield f"{before}if ({test}{f' && ({condition})' if condition else ''}) {{"
+            for number, name in enumerate(spec.fields):
+                lines = cell_lines(name, number, held, levels, self.functions.words)
+                yield from (f"  {line}" for line in lines)
+            before = "} else "
+        read = {name for when in spec.whens for name in when.fields}
+        number, name = next((number, name) for number, name in enumerate(spec.fields) if name in read)
+        rows = ", ".join(f"{{{quoted(text)}, {condition or 'true'}}}" for text, condition in held_rows)
+        yield "} else {"
+        yield f"  if (check.no_case({at(name, number)}, {{{rows}}})) return;"
+        yield "}"

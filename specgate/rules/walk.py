@@ -1,0 +1,73 @@
+"""The checks of an operator at one level, in order: one walk, and what each engine does at its steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from specgate.spec.fields import Cell, FieldInfo
+    from specgate.spec.forms import RuleForm
+
+__all__ = ["Engine", "Level", "Step", "list_steps", "walk"]
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+#: A method of an engine, by its name, with its arguments.
+Step = tuple[str, tuple[Any, ...]]
+
+
+class Engine(Protocol[T_co]):
+    """What an engine (evaluator, explanation, compiler, generator) does with each check of a level."""
+
+    def presence(self, info: FieldInfo, /) -> T_co:
+        """Check that a required field is given, and an array long enough."""
+
+    def absence(self, name: str, /) -> T_co:
+        """Check that a field of other levels is not given."""
+
+    def cell(self, info: FieldInfo, cell: Cell | None, /) -> T_co:
+        """Check types, ranks, values and fused operators of a field against the support row."""
+
+    def tensors(self, info: FieldInfo, forms: tuple[RuleForm, ...], /) -> T_co:
+        """Check the rules of all tensors on each tensor of a field."""
+
+    def rules(self, forms: tuple[RuleForm, ...], /) -> T_co:
+        """Check the rules of the operator."""
+
+
+class Level(Protocol):
+    """What is walked: `Resolved`, or anything that says the same of several levels at once."""
+
+    @property
+    def fields(self) -> Mapping[str, FieldInfo]: ...
+    @property
+    def strangers(self) -> tuple[str, ...]: ...
+    @property
+    def cells(self) -> Mapping[str, Cell]: ...
+    @property
+    def tensor_rules(self) -> tuple[RuleForm, ...]: ...
+    @property
+    def rules(self) -> tuple[RuleForm, ...]: ...
+
+
+def list_steps(level: Level) -> tuple[Step, ...]:
+    """Return the steps of a level: structure, cells, rules of tensors, rules."""
+    infos = level.fields.values()
+    steps: list[Step] = [("presence", (info,)) for info in infos]
+    steps += [("absence", (name,)) for name in level.strangers]
+    cells = ((info, level.cells.get(info.name)) for info in infos)
+    steps += [("cell", (info, cell)) for info, cell in cells if cell is not None or info.words or info.fuses]
+    for info in infos if level.tensor_rules else ():
+        forms = tuple(form for form in level.tensor_rules if form.applies_to(info))
+        if info.type in {"tensor", "tensor[]"} and forms:
+            steps.append(("tensors", (info, forms)))
+    return (*steps, ("rules", (level.rules,)))
+
+
+def walk(steps: tuple[Step, ...], engine: Engine[T]) -> Iterator[T]:
+    """Yield what an engine makes of each step."""
+    for name, arguments in steps:
+        method: Callable[..., T] = getattr(engine, name)
+        yield method(*arguments)

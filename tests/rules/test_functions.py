@@ -1,0 +1,60 @@
+"""A new function of the rule language is one entry: every engine has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from specgate.descriptors.core import Descriptor, tensor
+from specgate.dialects.directml.cpp.translate import Translator
+from specgate.dialects.directml.cpp.values import whole
+from specgate.dialects.directml.vocabulary import Size2D
+from specgate.rules.column_values import column
+from specgate.rules.columns import compile_columns
+from specgate.rules.compile import compile_resolved
+from specgate.rules.functions import FUNCTIONS
+from specgate.rules.language import NUMBER, Function
+from specgate.validate.explain import explain_at
+from tests.rules.test_engines import made
+
+if TYPE_CHECKING:
+    from specgate.spec.forms import Resolved
+
+VALUES: dict[str, Any] = {
+    "A": tensor("INT8", [2]),
+    "B": tensor("INT8", [2]),
+    "Axis": 6,
+    "Back": 0,
+    "Order": [],
+    "Many": [],
+    "Size": Size2D(1, 1),
+    "Low": 0,
+}
+
+
+@pytest.fixture
+def resolved(monkeypatch: pytest.MonkeyPatch) -> Resolved:
+    entry = Function((NUMBER,), NUMBER, lambda number: number // 2, ("half({})", 0, 9), "half of")
+    monkeypatch.setitem(FUNCTIONS, "half", entry)
+    resolved = made("half(Axis) == 3")
+    assert resolved is not None
+    return resolved
+
+
+def test_every_engine_computes_it(resolved: Resolved) -> None:
+    check, check_columns = compile_resolved(resolved), compile_columns(resolved)
+    for axis, accepted in ((6, True), (8, False)):
+        values = {**VALUES, "Axis": axis}
+        assert (explain_at(Descriptor("scratch", "X", values), resolved) == []) is accepted
+        assert check(values) is accepted
+        assert check_columns(values, 3) == (accepted, False)
+    assert check_columns({**VALUES, "Axis": column(np.array([6, 8]))}, 2) == (True, True), "judged one by one"
+
+
+def test_messages_and_cpp_name_it(resolved: Resolved) -> None:
+    [failure] = explain_at(Descriptor("scratch", "X", {**VALUES, "Axis": 8}), resolved)
+    assert "half of Axis is 4" in failure.message
+    translate = Translator({"Axis": whole("Axis", 0, 9, tight=True)}, {}, {}, None)  # type: ignore[arg-type]
+    assert translate(resolved.rules[0].require.tree).code == "half(Axis) == 3"
