@@ -22,10 +22,12 @@ from specgate.execution.containers import ArrayMap, Held, arrays_in, contained, 
 from specgate.execution.counts import hold_counts
 from specgate.execution.guard import hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel
-from specgate.execution.observed import Outputs, all_notes, recorded_values
+from specgate.execution.kernels.arithmetic import round_to, to_float64
+from specgate.execution.kernels.elementwise import held
+from specgate.execution.observed import Outputs, all_notes, other_types, recorded_values
 from specgate.execution.recipe import recipe_of
 from specgate.execution.settled import keep, needed, settled, shape_of
-from specgate.execution.types import as_array, numpy_type
+from specgate.execution.types import as_array, integer_range, numpy_type
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -70,6 +72,8 @@ def execute_at(
     whole = budget or memory.budget_of(max_bytes)
     known = settled(descriptor, level, basis, by)
     arguments = known and known.as_expected(arrays)
+    if not known and (computed := _in_other_types(descriptor, arrays, (level, basis, by), whole)) is not None:
+        return computed
     if not known or arguments is None:
         known, descriptor, inputs = _prepared(descriptor, arrays, (level, basis, by), known)
         given = {name: inputs[field] for name, field in known.places.items() if field in inputs}
@@ -94,6 +98,62 @@ def execute_at(
     return outputs
 
 
+def _in_other_types(
+    descriptor: Descriptor, arrays: Mapping[str, Any], asked: tuple[str, Basis, str | None], budget: memory.Budget
+) -> Outputs | None:
+    """Return what builds compute in other element types than the descriptor's; None where they use its own."""
+    level, basis, by = asked
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+    if basis == "documented" or not any(said.types for overlay in spec.overlays for said in overlay.values):
+        return None
+    level, descriptor = _at(descriptor, spec, level, basis)
+    inputs = _inputs(descriptor, arrays, spec, {})
+    other = other_types(descriptor, inputs, spec, (level, basis, by))
+    if other is None:
+        return None
+    kinds = {name: numpy_type(spec.dialect, word) for name, word in other.fields.items()}
+    results = {name: numpy_type(spec.dialect, word) for name, word in other.results.items()}
+    outputs = execute_at(
+        other.retyped(descriptor),
+        {name: _cast(value, kinds[name]) if name in kinds else value for name, value in inputs.items()},
+        level,
+        budget=budget,
+        basis=basis,
+        by=by,
+    )
+    for name, dtype in results.items():
+        if name in outputs:
+            outputs[name] = _converted(outputs[name], dtype, cut=other.cut)
+    return outputs
+
+
+def _converted(value: Any, dtype: np.dtype[Any], *, cut: bool) -> Any:
+    """Return floats in another type: integers are rounded, or cut, and held in their range."""
+    if isinstance(value, list):
+        return [_converted(each, dtype, cut=cut) for each in value]
+    array, mask = np.ma.getdata(value), np.ma.getmaskarray(value)
+    limits = integer_range(dtype)
+    if limits is None:
+        if dtype.kind == "b":
+            result = (array if cut else np.rint(array)) != 0
+        elif dtype.name == "float8_e8m0fnu":  # powers of two, none below the least: it has no 0
+            least = np.maximum(to_float64(array), 2.0**-127)
+            result = np.ldexp(0.5, np.frexp(least)[1]).astype(dtype)
+        else:
+            result = round_to(array, dtype)
+    else:
+        wide = to_float64(array)
+        with np.errstate(invalid="ignore"):
+            whole = held(wide if cut else np.rint(wide), dtype if dtype.kind in "iu" else np.dtype(np.int64))
+        result = whole if dtype.kind in "iu" else np.clip(whole, *limits).astype(np.int8).astype(dtype)
+    return np.ma.array(result, mask=mask) if mask.any() else result
+
+
+def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return [array.astype(dtype) for array in value] if isinstance(value, list) else value.astype(dtype)
+
+
 def _prepared(
     descriptor: Descriptor,
     arrays: Mapping[str, Any],
@@ -112,6 +172,7 @@ def _prepared(
     inputs = _inputs(descriptor, arrays, spec, known.expected if known else {})
     if known is None:
         descriptor, recorded = recorded_values(descriptor, inputs, spec, level, basis, by)
+        _hold_complete(descriptor, spec, level)
     if known is None or known.guards:
         hold_guards(descriptor, inputs, spec, level, by if basis == "observed" else None, builds=basis == "observed")
     if known is None:
@@ -125,7 +186,7 @@ def hold_executable(
 ) -> tuple[OperatorSpec, str, Descriptor]:
     """Return the operator, the level that applies and the descriptor there; raise what no arrays would change.
 
-    basis: whose values are computed; with observed, attributes are what builds read.
+    basis: whose values are computed; with observed, attributes are what builds read, which may fill in absent ones.
     """
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     recipe = recipe_of(spec)
@@ -134,7 +195,8 @@ def hold_executable(
         raise NoKernel(
             f"{spec.dialect.name} {spec.name} has a kernel from {spec.dialect.label(recipe['since'])} on only"
         )
-    _hold_complete(descriptor, spec, level)
+    if basis != "observed":
+        _hold_complete(descriptor, spec, level)
     hold_counts(descriptor, spec, level)
     hold_rows(descriptor, spec)
     return spec, level, descriptor

@@ -10,6 +10,7 @@ import numpy as np
 from specgate.descriptors.core import TensorDesc, is_record
 from specgate.execution.recipe import recipe_of
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
+from specgate.slotted import replace as replace_slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from specgate.spec.forms import OtherValues
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["Outputs", "Recorded", "all_notes", "counted_notes", "recorded_values"]
+__all__ = ["OtherTypes", "Outputs", "Recorded", "all_notes", "counted_notes", "other_types", "recorded_values"]
 
 #: A condition on elements is evaluated for so many of an output; of larger outputs the rest may meet it.
 _MOST_ELEMENTS: Final = 4096
@@ -56,19 +57,83 @@ class Recorded(NamedTuple):
     lasting: bool = True
 
 
+class OtherTypes(NamedTuple):
+    """The element types that builds compute in instead of a descriptor's own.
+
+    fields: the type by field. results: by output, the type that its elements are converted to. cut: whether results
+    that become integers lose their fraction, instead of being rounded.
+    """
+
+    fields: Mapping[str, str]
+    results: Mapping[str, str]
+    cut: bool
+
+    def retyped(self, descriptor: Descriptor) -> Descriptor:
+        """Return the descriptor in these types; a constant is an array of the execution then."""
+        fields = {name: _retyped(value, self.fields.get(name)) for name, value in descriptor.fields.items()}
+        return replace(descriptor, fields=fields, plain=False)
+
+
+def other_types(
+    descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, asked: tuple[str, str, str | None]
+) -> OtherTypes | None:
+    """Return the element types that builds compute a descriptor in; None where they are its own.
+
+    asked: the level, the basis and the implementation.
+    """
+    entries = [said for said in _entries(spec, *asked) if said.types]
+    if not entries:
+        return None
+    reads = {path for said in entries if said.when is not None for path in said.when.needs}
+    elements = {name: array for name, array in arrays.items() if f"{name}.value" in reads}
+    context = _context(descriptor, elements, spec, asked[0])
+    holding = [said for said in entries if said.when is None or _holds(said.when, context)]
+    if not holding:
+        return None
+    said, resolved = holding[-1], spec.resolve(asked[0])
+    variables = {name: cell.variable for name, cell in resolved.cells.items()} if resolved is not None else {}
+    fields, results = dict[str, str](), dict[str, str]()
+    for key, word in said.types.items():
+        group = [name for name in spec.fields if name == key or variables.get(name) == key]
+        own = next((kind for name in group if (kind := _type_of(descriptor.fields.get(name))) is not None), None)
+        if own is None or own == word:
+            continue
+        fields.update(dict.fromkeys(group, word))
+        for info in spec.outputs:
+            if info.name in group:
+                results[info.name] = _type_of(descriptor.fields.get(info.name)) or own
+    return OtherTypes(fields, results, said.conversion == "cut") if fields else None
+
+
+def _retyped(value: Any, word: str | None) -> Any:
+    if word is None:
+        return value
+    if isinstance(value, TensorDesc):
+        return value if value.type is None else value._replace(type=word, value=None)
+    return [_retyped(each, word) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _type_of(value: Any) -> str | None:
+    if isinstance(value, TensorDesc):
+        return value.type
+    return next((_type_of(each) for each in value), None) if isinstance(value, list | tuple) else None
+
+
 def recorded_values(
     descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str, basis: str, by: str | None
 ) -> tuple[Descriptor, Recorded]:
     """Return the descriptor that builds compute, and the recorded differences that apply; the last entries count.
 
-    arrays: the inputs, for conditions that read elements. by: the implementation whose own entries apply too. basis:
-    observed for all entries, both for those that all builds share, documented for none.
+    arrays: the inputs, for conditions that read elements. by: the implementation whose own entries apply too; without
+    one, those of implementations that are targets are notes. basis: observed for all entries, both for those that all
+    builds share, documented for none.
     """
     found = Recorded(recipe_of(spec)["kernel"], {})
     entries = list(_entries(spec, level, basis, by))
-    if not entries:
+    others = _own_entries(spec, level) if basis == "observed" and by is None else []
+    if not entries and not others:
         return descriptor, found
-    reads = {path for said in entries if said.when is not None for path in said.when.needs}
+    reads = {path for said in (*entries, *others) if said.when is not None for path in said.when.needs}
     elements = [name for name in arrays if f"{name}.value" in reads]
     context = _context(descriptor, {name: arrays[name] for name in elements}, spec, level)
     fields, arguments = dict(descriptor.fields), dict[str, Any]()
@@ -85,6 +150,10 @@ def recorded_values(
         fields.update(_rewritten(said, context))
         if basis == "both":
             notes.append(f"{spec.name}: follows all builds instead of the page: {said.what}")
+    for said in others:
+        if said.when is None or _holds(said.when, context):
+            notes += [_note(spec, said)] if said.elements is None else []
+            by_elements += [said] if said.elements is not None else []
     if fields != descriptor.fields:
         descriptor = replace(descriptor, fields=fields)
     return descriptor, Recorded(kernel, arguments, tuple(notes), tuple(by_elements), not elements)
@@ -116,6 +185,17 @@ def _entries(spec: OperatorSpec, level: str, basis: str, by: str | None) -> Iter
     for overlay in spec.overlays:
         if overlay.values and overlay.holds(level, by):
             yield from (said for said in overlay.values if basis == "observed" or said.all_builds)
+
+
+def _own_entries(spec: OperatorSpec, level: str) -> list[OtherValues]:
+    """Return what single implementations that are targets compute, each with its implementation in `what`."""
+    titles = spec.dialect.implementations_with_targets
+    return [
+        replace_slots(said, what=f"{said.what} ({titles[overlay.by]['title']})")
+        for overlay in spec.overlays
+        if overlay.by is not None and overlay.by in titles and level in overlay.builds
+        for said in overlay.values
+    ]
 
 
 def _note(spec: OperatorSpec, said: OtherValues) -> str:

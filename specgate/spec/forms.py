@@ -82,8 +82,9 @@ class OtherValues:
     """What is computed instead of what the page says; when: for which descriptors, elements: at which (None: any).
 
     arguments: of the kernel, by name, with which it computes this. kernel: another one that computes it. fields:
-    attributes with the values that builds compute with, None for one that is left out. Without all three no kernel
-    computes this. all_builds: values follow this entry by default.
+    attributes with the values that builds compute with, None for one that is left out. types: by type variable or
+    field, the element type that builds compute in; results are converted back, those that become integers as
+    `conversion` says. Without all four no kernel computes this. all_builds: values follow this entry by default.
     """
 
     what: str
@@ -93,11 +94,13 @@ class OtherValues:
     kernel: str | None = None
     fields: Mapping[str, Rule | None] = field(default_factory=dict)
     all_builds: bool = False
+    types: Mapping[str, str] = field(default_factory=dict)
+    conversion: str = "round"
 
     @property
     def computed(self) -> bool:
         """Whether the executor can compute this."""
-        return bool(self.arguments or self.kernel or self.fields)
+        return bool(self.arguments or self.kernel or self.fields or self.types)
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], scope: Scope) -> OtherValues:
@@ -111,6 +114,8 @@ class OtherValues:
             raw.get("kernel"),
             {name: text and parse(text, scope, expect=None) for name, text in raw.get("fields", {}).items()},
             bool(raw.get("all_builds")),
+            raw.get("types", {}),
+            raw.get("conversion", "round"),
         )
 
 

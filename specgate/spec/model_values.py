@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -42,6 +42,16 @@ class OtherValues(BaseModel):
         description="attribute -> expression for the value that builds compute with instead of the stated one; null: "
         "as if it were left out",
     )
+    types: dict[Name, Name] = Field(
+        default={},
+        description="type variable or field -> element type that builds compute in; inputs are converted to it, and "
+        "results back to their own types",
+    )
+    conversion: Literal["round", "cut"] = Field(
+        default="round",
+        description="how results of `types` become integers: the nearest one, or without the fraction; what the type "
+        "does not hold becomes its least or greatest value",
+    )
     all_builds: bool = Field(
         default=False,
         description="every build of these levels computes this, so values follow it by default, with a note; only "
@@ -51,12 +61,14 @@ class OtherValues(BaseModel):
     @property
     def computed(self) -> bool:
         """Whether the entry says how the executor computes this."""
-        return bool(self.arguments or self.kernel or self.fields)
+        return bool(self.arguments or self.kernel or self.fields or self.types)
 
     @model_validator(mode="after")
     def _followed(self) -> OtherValues:
         if self.all_builds and not self.computed:
-            raise ValueError("expected arguments, kernel or fields: values follow all builds only where it says how")
+            raise ValueError(
+                "expected arguments, kernel, fields or types: values follow all builds only where it says how"
+            )
         return self
 
     @model_validator(mode="after")

@@ -217,7 +217,7 @@ def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], diale
         yield from _rule_problems((*path, "rules"), own, scope, known, dialect)
         for name, entry in overlay.get("values", {}).items():
             yield from _expression_problems((*path, "values", name, "when"), entry.get("when"), scope, TRUTH)
-            for key in ("arguments", "kernel", "fields"):
+            for key in ("arguments", "kernel", "fields", "types"):
                 if entry.get(key) and not raw.get("execute"):
                     yield (*path, "values", name, key), "expected an operator that a kernel computes"
             yield from _rewritten_problems((*path, "values", name), entry, raw, scope)

@@ -57,6 +57,8 @@ class ValuesEntry(TypedDict):
     arguments: NotRequired[dict[str, Any]]
     kernel: NotRequired[str]
     fields: NotRequired[dict[str, str | None]]
+    types: NotRequired[dict[str, str]]
+    conversion: NotRequired[str]
     all_builds: NotRequired[bool]
 
 

@@ -170,3 +170,163 @@ def test_odd_texts_are_computed_as_builds_read_them() -> None:
     assert found["output"].shape == (2,)
     with pytest.raises(specgate.InputError):
         specgate.execute(made, data, target="openvino:opset1", basis="documented")
+
+
+#: Layer, arrays, what OpenVINO computes. The page refuses the first ones, or leaves open what they are.
+OF_BUILDS: list[tuple[str, Any, dict[str, Any], Any]] = [
+    (
+        "nearest elements of Interpolate-1",
+        layer("Interpolate", "opset1", [port("f32", 1, 1, 1, 3), port("i64", 1) | {"value": [5]}],
+              {"axes": [3], "mode": "nearest", "align_corners": False}),
+        {"data": [[[[1, 2, 3]]]]},
+        [[[[1, 1, 2, 2, 3]]]],
+    ),
+    (
+        "lines of Interpolate-1",
+        layer("Interpolate", "opset1", [port("f32", 1, 1, 2, 3), port("i64", 2) | {"value": [3, 5]}],
+              {"axes": [2, 3], "mode": "linear", "align_corners": False}),
+        {"data": [[[[1, 2, 3], [4, 6, 8]]]]},
+        [[[[1, 1.6, 2.2, 2.8, 3], [3, 4, 5, 6, 6.3333335], [4, 5.2, 6.4, 7.6, 8]]]],
+    ),
+    (
+        "a transposed convolution to more than its filters reach",
+        layer("ConvolutionBackpropData", "opset1",
+              [port("f32", 1, 1, 2), port("f32", 1, 1, 2), port("i64", 1) | {"value": [6]}],
+              {"strides": [2], "pads_begin": [0], "pads_end": [0], "dilations": [1]}),
+        {"data": [[[1, 2]]], "filters": [[[1, 3]]]},
+        [[[1, 3, 2, 6, 0, 0]]],
+    ),
+    (
+        "places from the end in Gather-1",
+        layer("Gather", "opset1", [port("i32", 5), port("i64", 4), port("i64") | {"value": [0]}], {}),
+        {"data": [1, 2, 3, 4, 5], "indices": [0, -2, 10, -20]},
+        [1, 4, 0, 0],
+    ),
+    (
+        "pads below 0 in Pad-1",
+        layer("Pad", "opset1", [port("i32", 4), port("i64", 1) | {"value": [-1]}, port("i64", 1) | {"value": [2]},
+                                port("i32") | {"value": [9]}], {"pad_mode": "constant"}),
+        {"data": [1, 2, 3, 4]},
+        [2, 3, 4, 9, 9],
+    ),
+    (
+        "places from the end in ScatterElementsUpdate-3",
+        layer("ScatterElementsUpdate", "opset3",
+              [port("i32", 4), port("i64", 2), port("i32", 2), port("i64") | {"value": [0]}], {}),
+        {"data": [1, 2, 3, 4], "indices": [0, -1], "updates": [7, 8]},
+        [7, 2, 3, 8],
+    ),
+    (
+        "places from the end in ScatterNDUpdate-4",
+        layer("ScatterNDUpdate", "opset4", [port("i32", 4), port("i64", 2, 1), port("i32", 2)], {}),
+        {"data": [1, 2, 3, 4], "indices": [[0], [-1]], "updates": [7, 8]},
+        [7, 2, 3, 8],
+    ),
+    (
+        "places from the end in GatherND-5",
+        layer("GatherND", "opset5", [port("i32", 4), port("i64", 2, 1)], {}),
+        {"data": [1, 2, 3, 4], "indices": [[0], [-1]]},
+        [1, 4],
+    ),
+    (
+        "an axis from the end in MVN-1",
+        layer("MVN", "opset2", [port("f32", 2, 2)],
+              {"reduction_axes": [-1], "normalize_variance": False, "eps": 3.0}),
+        {"data": [[1.9375, -0.359375], [-1.296875, -0.21875]]},
+        [[0, 0], [0, 0]],
+    ),
+    (
+        "largest elements below 0 in ROIAlign-3",
+        layer("ROIAlign", "opset3", [port("f32", 1, 1, 2, 2), port("f32", 1, 4), port("i64", 1)],
+              {"pooled_h": 1, "pooled_w": 1, "sampling_ratio": 1, "spatial_scale": 1.0, "mode": "max"}),
+        {"data": [[[[-2, -2], [-2, -2]]]], "rois": [[0, 0, 1, 1]], "batch_indices": [0]},
+        [[[[0]]]],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("made", "arrays", "expected"), [each[1:] for each in OF_BUILDS], ids=[e[0] for e in OF_BUILDS]
+)
+def test_builds_compute_what_the_page_does_not(made: Any, arrays: dict[str, Any], expected: Any) -> None:
+    found = specgate.execute(made, arrays, target=f"openvino:{made['version']}", basis="observed")
+    np.testing.assert_allclose(found["output"], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        ("bilinear_pillow", [[1.8571428, 5.428571], [2.857143, 10.857142]]),
+        ("bicubic_pillow", [[1.4836735, 5.7285714], [2.0489795, 11.567347]]),
+    ],
+)
+def test_interpolation_of_pillow(mode: str, expected: Any) -> None:
+    sizes = port("i64", 2) | {"value": [2, 2]}
+    made = layer(
+        "Interpolate", "opset11", [port("f32", 2, 4), sizes, port("i64", 2) | {"value": [0, 1]}],
+        {"mode": mode, "shape_calculation_mode": "sizes"},
+    )  # fmt: skip
+    data = np.array([[1, 2, 4, 8], [0, 4, 8, 16]], np.float32)
+    found = specgate.execute(made, {"data": data}, target="openvino:opset11")["output"]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_boxes_at_the_threshold_are_removed_in_classes() -> None:
+    made = layer(
+        "MulticlassNms", "opset9", [port("f32", 1, 2, 4), port("f32", 1, 1, 2)], {"sort_result_type": "score"}, 3
+    )
+    arrays = {"boxes": [[[0, 0, 1, 1], [2, 2, 3, 3]]], "scores": [[[0.5, 0.25]]]}
+    found = specgate.execute(made, arrays, target="openvino:opset9", basis="observed")
+    assert found["selected_outputs"].tolist() == [[0, 0.5, 0, 0, 1, 1]]
+    page = specgate.execute(made, arrays, target="openvino:opset9", basis="documented")
+    assert len(page["selected_outputs"]) == 2
+
+
+def test_rows_of_suppressed_boxes_are_those_selected() -> None:
+    made = layer(
+        "NonMaxSuppression", "opset1", [port("f32", 1, 2, 4), port("f32", 1, 2, 2), port("i64") | {"value": [2]}], {}, 0
+    )
+    arrays = {"boxes": [[[0, 0, 1, 1], [2, 2, 3, 3]]], "scores": [[[0.5, 0.25], [0.75, 0.125]]]}
+    found = specgate.execute(made, arrays, target="openvino:opset1", basis="observed")["selected_indices"]
+    assert sorted(found.tolist()) == [[0, 0, 0], [0, 1, 0]]
+
+
+def test_values_of_other_types_are_computed_as_floats_and_rounded() -> None:
+    made = layer("SoftMax", "opset1", [port("i8", 2, 3)], {"axis": 1})
+    data = np.array([[0, 7, 5], [2, 1, 4]], np.int8)
+    found = specgate.execute(made, {"data": data}, target="openvino:opset1", basis="observed")["output"]
+    assert found.dtype == np.int8
+    assert found.tolist() == [[0, 1, 0], [0, 0, 1]]
+    with pytest.raises(specgate.NoKernel):
+        specgate.execute(made, {"data": data}, target="openvino:opset1", basis="documented")
+
+
+#: A required attribute that is left out, and what OpenVINO computes with the one that it fills in.
+LEFT_OUT = [
+    ("pad_mode", layer("Pad", "opset12", [port("i32", 2), *[port("i64", 1) | {"value": [1]}] * 2], {}), [1, 2], [0, 1, 2, 0]),
+    ("special_zero", layer("Reshape", "opset1", [port("i32", 4), port("i64", 2) | {"value": [2, -1]}], {}), [1, 2, 3, 4],
+     [[1, 2], [3, 4]]),
+    ("mode", layer("Reverse", "opset1", [port("i32", 3), port("i64", 1) | {"value": [0]}], {}), [1, 2, 3], [3, 2, 1]),
+    ("bias", layer("GRN", "opset1", [port("f32", 1, 2, 1)], {}), [[[3], [4]]], [[[0.58834835], [0.78446454]]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "data", "expected"), [e[1:] for e in LEFT_OUT], ids=[e[0] for e in LEFT_OUT])
+def test_attributes_that_builds_fill_in(made: Any, data: Any, expected: Any) -> None:
+    found = specgate.execute(made, {"data": data}, target=f"openvino:{made['version']}", basis="observed")["output"]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    with pytest.raises(specgate.InputError, match="is needed"):
+        specgate.execute(made, {"data": data}, target=f"openvino:{made['version']}", basis="documented")
+
+
+@pytest.mark.parametrize(("target", "expected"), [("openvino:opset1", [0, 0, 0]), ("openvino-cpu:2026.4", [0, 1, 1])])
+def test_floats_become_integers_as_the_implementation_does_it(target: str, expected: list[int]) -> None:
+    made = layer("Sin", "opset1", [port("i32", 3)], {})
+    found = specgate.execute(made, {"data": np.array([0, 1, 2], np.int32)}, target=target, basis="observed")
+    assert found["output"].tolist() == expected
+
+
+def test_what_the_plugin_alone_computes_is_a_note() -> None:
+    made = layer("SoftMax", "opset8", [port("f64", 1, 2)], {"axis": 1})
+    notes = specgate.execute(made, {"data": np.zeros((1, 2))}, target="openvino:opset8", basis="observed").notes
+    assert any("f64 is computed as f32 (the CPU plugin of OpenVINO 2026.4)" in note for note in notes)

@@ -26,7 +26,7 @@ def test_reverse_by_numbers_and_by_truths() -> None:
     assert reverse_along(SIX, ints()).tolist() == SIX.tolist()
 
 
-@pytest.mark.parametrize("axes", [ints(2), ints(-1), ints(0, 0), np.array([True]), np.array(0)])
+@pytest.mark.parametrize("axes", [ints(2), ints(-1), np.array([True]), np.array(0)])
 def test_axes_to_reverse_along_are_dimensions(axes: np.ndarray) -> None:
     with pytest.raises(InputError):
         reverse_along(SIX, axes)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["FAILING", "Answer", "ask", "cases_of", "empty_cases_of", "with_arrays"]
+__all__ = ["Answer", "ask", "cases_of", "empty_cases_of", "with_arrays"]
 
 #: Elements of all tensors together; larger ones are not executed.
 SMALL: Final = 2**14
@@ -51,43 +51,6 @@ _TOO_LARGE: Final = (
     "max_seconds",
     "that are computed",
     "the bytes are no image",  # that are drawn at random
-)
-#: What is known to break the law: operator, level, a descriptor that does, and what is said of it. A test fails as soon
-#: as one does no longer, so that what is repaired is taken out.
-FAILING: Final[tuple[tuple[str, str, dict[str, Any], str], ...]] = (
-    # No rule says that an axis must not come twice.
-    (
-        "Reverse",
-        "opset1",
-        {
-            "type": "Reverse",
-            "inputs": [
-                {"element_type": "f32", "shape": [2, 3]},
-                {"element_type": "i64", "shape": [2], "value": [1, 1]},
-            ],
-            "outputs": [{"element_type": "f32", "shape": [2, 3]}],
-            "data": {"mode": "index"},
-        },
-        "expected each axis once",
-    ),
-    # No rule says that the number of segments must not be negative, and indices may be out of range: any message.
-    (
-        "EmbeddingSegmentsSum",
-        "opset3",
-        {
-            "type": "EmbeddingSegmentsSum",
-            "inputs": [
-                {"element_type": "f16", "shape": [1, 2, 0]},
-                {"element_type": "i64", "shape": [0], "value": []},
-                {"element_type": "i64", "shape": [0], "value": []},
-                {"element_type": "i64", "shape": [], "value": [-9223372036854775808]},
-                {"element_type": "i64", "shape": []},
-            ],
-            "outputs": [],
-            "data": {},
-        },
-        "",
-    ),
 )
 _TEXTS: Final = ("", "on", "a b", "\u00e9")
 

@@ -62,6 +62,11 @@ REFUSED = {
     "a-mask-that-lists-axes": layer(
         "Reverse", "opset1", [("f32", [2, 3]), ("boolean", [2])], [("f32", [2, 3])], {"mode": "index"}
     ),
+    "a-negative-number-of-segments": constant(
+        layer("EmbeddingSegmentsSum", "opset3", [("f32", [5, 2]), ("i64", [4]), ("i64", [4]), ("i64", [])], [], {}),
+        3,
+        -1,
+    ),
     "a-default-of-another-type": layer(
         "SparseFillEmptyRows", "opset16", [("u8", [2]), ("i32", [2]), ("i32", [2, 2]), ("f32", [])], [], {}
     ),
@@ -92,6 +97,13 @@ def test_verdict_and_executor_refuse_alike(name):
     }
     with pytest.raises(specgate.InputError):
         specgate.execute(descriptor, arrays, target="openvino:opset17")
+
+
+def test_an_axis_that_is_listed_twice_is_reversed_once():
+    made = constant(layer("Reverse", "opset1", [("f32", [2, 3]), ("i64", [2])], [], {"mode": "index"}), 1, [1, 1])
+    assert specgate.check(made, target="openvino:opset1").accepted
+    data = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert specgate.execute(made, {"data": data}, target="openvino:opset1")["output"].tolist() == [[2, 1, 0], [5, 4, 3]]
 
 
 def test_lines_along_axes_that_keep_their_sizes_are_computed_although_the_page_names_only_the_last_ones():

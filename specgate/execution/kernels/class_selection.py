@@ -37,6 +37,7 @@ def suppress_by_class(
     order: Order = "none",
     across: bool = False,
     narrow: bool = False,
+    inclusive: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return class, score and corners of each selected box [n, 6], their places [n, 1], and how many each batch has.
 
@@ -47,11 +48,12 @@ def suppress_by_class(
     as it is above a half. least: the lowest score. candidates: how many of a class are looked at. kept: how many of a
     batch are selected; below 0 all, for both. background: a class that is left out. normalized: else each side counts
     one more. order: by score or by class, `across` all batches or in each; with "none" no order is meant, and the
-    rows are masked. narrow: whether numbers are int32.
+    rows are masked. narrow: whether numbers are int32. inclusive: a box is removed at the overlap itself, too.
     """
     images = _images(boxes, scores, counts)
     one = precision_of(boxes, scores)
     more = 0.0 if normalized else 1.0
+    overlap = float(np.nextafter(one(overlap), one(-np.inf))) if inclusive else overlap
     limits = Limits(boxes.shape[1], overlap, least, eta=eta, candidates=None if candidates < 0 else candidates)
 
     def of_class(corners: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:

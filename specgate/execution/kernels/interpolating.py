@@ -29,7 +29,7 @@ def interpolate_along(
     *,
     mode: str,
     by: str = "sizes",
-    places: str = "half_pixel",
+    places: str | None = None,
     nearest: str = "round_prefer_floor",
     antialias: bool = False,
     begins: Sequence[int] = (),
@@ -41,15 +41,16 @@ def interpolate_along(
     """Return `data` resized along axes, all of them where they are left out.
 
     sizes, scales: one for each axis; by says which of them counts, and the other follows. Of a scale the size is
-    rounded down. mode: nearest, linear (a triangle, which with antialias, where anything is made smaller, is as wide as
-    the places of the result), straight (a line between two places), cubic (with the coefficient `cube`). places: which
-    place of the data one of the result is, half_pixel, pytorch_half_pixel, asymmetric, tf_half_pixel_for_nn or
-    align_corners. nearest: how it is rounded, with mode nearest. begins, ends: zeros around the data before anything
-    else. Raises NoKernel for other modes, and for integers that would be rounded, which is not said how. listed: the
-    axes, where they are no array. align_corners: where that is all that is said of places, most is left open; computed
-    are lines between the outermost elements, to more than one place.
+    rounded down. mode: nearest, linear (a triangle, which with antialias, where anything is made smaller, is as
+    wide as the places of the result), straight (a line between two places), cubic (with the coefficient `cube`),
+    bilinear_pillow or bicubic_pillow (as the library Pillow: what becomes smaller is averaged). places: which place
+    of the data one of the result is, half_pixel (where it is left out), pytorch_half_pixel, asymmetric,
+    tf_half_pixel_for_nn or align_corners. nearest: how it is rounded, with mode nearest. begins, ends: zeros around
+    the data before anything else. Raises NoKernel for other modes, and for integers that would be rounded, which is
+    not said how. listed: the axes, where they are no array. align_corners: where that is all that is said of
+    places, most is left open; computed are lines between the outermost elements, to more than one place.
     """
-    if align_corners is not None:
+    if align_corners is not None and places is None:
         mode, places = _said_of_corners(data, sizes, listed or (), (mode, align_corners, antialias, *begins, *ends))
     axes = np.array(listed, np.int64) if listed is not None else axes
     padded = _padded(data, begins, ends)
@@ -65,7 +66,8 @@ def interpolate_along(
         if 0 not in shape:
             raise NoKernel("interpolate: it is not said what nothing is enlarged to")
         return memory.empty(tuple(shape), data.dtype)
-    to_place = _PLACES.get(places)
+    pillow = mode in {"bilinear_pillow", "bicubic_pillow"}
+    to_place = _PLACES.get("half_pixel" if pillow else places or "half_pixel")
     if to_place is None:
         raise InputError(f"interpolate: unknown coordinate transformation {places!r:.40}")
     if mode == "nearest":
@@ -85,6 +87,7 @@ def interpolate_along(
     with memory.quiet():
         for axis, length, factor in zip(chosen, lengths, factors, strict=True):
             size = padded.shape[axis]
+            factor = length / size if pillow else factor  # noqa: PLW2901
             at = np.array([to_place(i, factor, length, size) for i in memory.in_time(range(length))])
             result = _along(result, axis, _WEIGHTS[mode](at, size, factor if antialias else 1.0, factor, cube))
         return round_to(result, data.dtype)
@@ -241,8 +244,43 @@ def _cubic(at: NDArray[Any], size: int, _width: float, _factor: float, cube: flo
     return _Terms(np.clip(first[:, None] + np.arange(-1, 3), 0, size - 1), np.stack(weights, 1))
 
 
+def _pillow(at: NDArray[Any], size: int, factor: float, reach: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the places under a curve, and how far each is, in widths of the curve; far ones where it ends.
+
+    reach: of the curve to either side, which is wider where the data becomes smaller.
+    """
+    width = max(1.0 / factor, 1.0)
+    centers, support = at + 0.5, reach * width
+    first = np.maximum((centers - support + 0.5).astype(np.int64), 0)
+    last = np.minimum((centers + support + 0.5).astype(np.int64), size)
+    count = int((last - first).max())
+    memory.hold((len(at), count), np.dtype(np.float64))
+    places = first[:, None] + np.arange(count)
+    far = np.where(places < last[:, None], np.abs(places + 0.5 - centers[:, None]) / width, np.inf)
+    return np.clip(places, 0, size - 1), far
+
+
+def _weighted(places: NDArray[Any], weights: NDArray[Any]) -> _Terms:
+    total = weights.sum(axis=1, keepdims=True)
+    return _Terms(places, np.where(total != 0, weights / np.where(total == 0, 1.0, total), weights), weights != 0)
+
+
+def _bilinear_pillow(at: NDArray[Any], size: int, _width: float, factor: float, _cube: float) -> _Terms:
+    places, far = _pillow(at, size, factor, 1.0)
+    return _weighted(places, np.maximum(0.0, 1.0 - far))
+
+
+def _bicubic_pillow(at: NDArray[Any], size: int, _width: float, factor: float, cube: float) -> _Terms:
+    places, far = _pillow(at, size, factor, 2.0)
+    x = np.minimum(far, 2.0)
+    near = ((cube + 2.0) * x - (cube + 3.0)) * x * x + 1.0
+    return _weighted(places, np.where(x < 1.0, near, (((x - 5.0) * x + 8.0) * x - 4.0) * cube))
+
+
 _WEIGHTS: Final[dict[str, Callable[[NDArray[Any], int, float, float, float], _Terms]]] = {
     "straight": _two,
     "linear": _triangle,
     "cubic": _cubic,
+    "bilinear_pillow": _bilinear_pillow,
+    "bicubic_pillow": _bicubic_pillow,
 }

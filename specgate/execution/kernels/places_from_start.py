@@ -33,14 +33,19 @@ def elements_from_start(inputs: NDArray[Any], indices: NDArray[Any], *, axis: in
 
 
 def tuples_in_batches(
-    inputs: NDArray[Any], indices: NDArray[Any], *, batch_dimensions: int = 0, merged: bool
+    inputs: NDArray[Any],
+    indices: NDArray[Any],
+    *,
+    batch_dimensions: int = 0,
+    merged: bool,
+    from_end: bool = False,
 ) -> NDArray[Any]:
     """Return for each tuple of coordinates, along the last dimension of `indices`, what it leads to in `inputs`.
 
     The first batch_dimensions of both are equal. merged: they are one dimension of the result, and coordinates are
-    from 0 on; otherwise all of them stay, and negative coordinates count from the end.
+    from 0 on, unless from_end; otherwise all of them stay, and negative coordinates count from the end.
     """
-    if merged:
+    if merged and not from_end:
         _hold_from_start("gather_nd", indices)
     result = tuples_at(inputs, indices, batch_dimensions=batch_dimensions)
     if not merged or not batch_dimensions:

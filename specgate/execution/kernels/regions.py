@@ -36,14 +36,15 @@ def align_regions(
     shift_behind: float = 0.0,
     least: bool = True,
     of_parts: bool = False,
+    from_zero: bool = False,
 ) -> NDArray[Any]:
     """Return [regions, channels, height, width]: the mean, or the largest, of interpolated elements of each part.
 
     inputs: [batch, channels, rows, columns]. regions: [regions, 4], x and y of two corners. batches: [regions].
     samples: points along each dimension of a part, as many as elements fit in if 0. scale: corners are multiplied by
     it, after shift_before and before shift_behind are added. least: a region is at least one element high and wide.
-    of_parts: the largest is that of what each element around a point gives to it, instead of that of their sums. A
-    region that has no points has no values: it is masked.
+    of_parts: the largest is that of what each element around a point gives to it, instead of that of their sums.
+    from_zero: the largest is at least 0. A region that has no points has no values: it is masked.
     """
     one = _precision(regions)
 
@@ -57,9 +58,10 @@ def align_regions(
         return y.reshape(-1), x.reshape(-1), (down, across)
 
     _hold_regions("align_regions", inputs, regions, batches, 4)
-    return _pooled(
+    found = _pooled(
         inputs, regions.astype(one), batches, (height, width), points, largest=largest, of_parts=of_parts, lines=True
     )
+    return np.maximum(found, found.dtype.type(0)) if largest and from_zero else found
 
 
 def align_turned_regions(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import same_length
@@ -67,13 +69,15 @@ def slide_filters_back(
     auto_pad: str = "explicit",
     output_padding: Sequence[int] | None = None,
     grouped: bool = False,
+    at_end: bool = False,
 ) -> NDArray[Any]:
     """Return the transposed convolution of `data` [batch, channels, spatial…].
 
     filters: [channels, output channels, spatial…], or if grouped [groups, channels of a group, output channels of a
     group, spatial…]. begins, ends: what is taken away, nothing unless auto_pad is explicit. output_shape: the spatial
     sizes, which then say what is taken away: half of it at each end, the odd one at the beginning with same_upper and
-    else at the end. output_padding: so many more places at the end.
+    else at the end. output_padding: so many more places at the end. at_end: explicit `begins` are taken away
+    also with output_shape, and the rest at the end; what it has beyond the reach of the filters comes there, too.
     """
     if auto_pad not in AUTOMATIC or filters.ndim < 3 + grouped or filters.ndim != data.ndim + grouped:
         raise InputError(f"convolution: {filters.ndim} dimensions do not fit {data.ndim}, or auto_pad is unknown")
@@ -95,7 +99,17 @@ def slide_filters_back(
     places = sizes or [n - pads[i] - pads[rank + i] for i, n in enumerate(whole)]
     if 0 in places and min(places) >= 0 and len(places) == rank:
         return memory.empty((data.shape[0], flat.shape[1] * groups, *places), data.dtype)
-    return convolve_transposed(
+    wider = [0] * rank
+    if at_end and sizes is not None and len(sizes) == rank:
+        explicit = auto_pad == "explicit"
+        same_length("convolution", rank, **{"paddings before": begins})
+        first = list(begins) if explicit else [0] * rank
+        left = [n - before - size for n, before, size in zip(whole, first, sizes, strict=True)]
+        wider = [max(0, -n) for n in left]
+        pads = [*first, *(max(0, n) for n in left)]
+        sizes = None if explicit else [size - n for size, n in zip(sizes, wider, strict=True)]
+        memory.hold((data.shape[0], flat.shape[1] * groups, *places), data.dtype)
+    found = convolve_transposed(
         data,
         flat,
         strides=strides,
@@ -108,6 +122,7 @@ def slide_filters_back(
         output_shape=sizes,
         any_output_padding=True,
     )
+    return np.pad(found, [(0, 0), (0, 0), *((0, n) for n in wider)]) if any(wider) else found
 
 
 def _flat(filters: NDArray[Any]) -> tuple[int, NDArray[Any]]:

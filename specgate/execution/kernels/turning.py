@@ -16,7 +16,10 @@ __all__ = ["reverse_along", "reverse_parts", "roll_along"]
 
 
 def reverse_along(inputs: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
-    """Return `inputs` in reverse order along axes: their numbers from 0 on, or a truth for each dimension."""
+    """Return `inputs` in reverse order along axes: their numbers from 0 on, or a truth for each dimension.
+
+    An axis that is listed twice is reversed once.
+    """
     if axes.ndim != 1:
         raise InputError(f"reverse: expected a list of axes, found {axes.ndim} dimensions")
     if axes.dtype.kind == "b":
@@ -26,9 +29,7 @@ def reverse_along(inputs: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
         chosen = axes.tolist()
     for axis in chosen:
         check_axis(axis, inputs.ndim, "reverse")
-    if len(set(chosen)) != len(chosen):
-        raise InputError(f"reverse: expected each axis once, found {chosen!r:.80}")
-    return np.flip(inputs, tuple(chosen)).copy() if chosen else inputs.copy()
+    return np.flip(inputs, tuple(set(chosen))).copy() if chosen else inputs.copy()
 
 
 def roll_along(inputs: NDArray[Any], shift: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
