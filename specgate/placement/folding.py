@@ -12,6 +12,7 @@ from specgate.placement.registrations import release_position, runtime_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from specgate.descriptors.core import TensorDesc
     from specgate.placement.assigning import Assigned
@@ -78,16 +79,18 @@ def removing(main: Body, release: str) -> set[Node]:
     about = [entry for entry in runtime_tables().get("removing", ()) if entry["first"] <= number <= entry["last"]]
     found: set[Node] = set()
     if about:
-        _removed(main, about, found)
+        _removed(main, about, frozenset().union(*[entry["operators"] for entry in about]), found)
     return found
 
 
-def _removed(body: Body, about: Sequence[Mapping[str, Any]], found: set[Node]) -> None:
-    """Add the nodes of a body and of those inside."""
+def _removed(body: Body, about: Sequence[Mapping[str, Any]], operators: AbstractSet[str], found: set[Node]) -> None:
+    """Add the nodes of a body and of those inside. operators: what `about` has entries for, which few nodes are."""
     given: dict[str, bool] = {}  # outputs of removed nodes: whether a node gives what takes their place
     for node in body.nodes:  # in topological order, so that what a node reads is settled
         for inside in node.bodies:
-            _removed(inside, about, found)
+            _removed(inside, about, operators, found)
+        if node.proto.op_type not in operators:
+            continue
         names = node.proto.inputs
         by_nodes = [at for at, name in enumerate(names) if given.get(name, name in body.makers)]
         one = by_nodes == [0] or (not by_nodes and len(names) == 1)

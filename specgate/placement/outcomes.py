@@ -6,8 +6,9 @@ The data is runs.yaml in the folder of the runtime, for rules that keep no sessi
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from specgate.descriptors.core import TensorDesc
 from specgate.placement.loading import is_of, loading_of, rule_holds
 from specgate.placement.lowering.checks import holds_at, scope_of, versions_of
 from specgate.placement.lowering.expressions import rule_of
@@ -16,6 +17,7 @@ from specgate.placement.lowering.state import State
 from specgate.placement.lowering.store import lowering_tables
 from specgate.placement.registrations import release_position, runtime_tables
 from specgate.placement.validity import refusals
+from specgate.slotted import replace
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
 from specgate.validate.looking import aspect, of_outputs
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from specgate.rules.language import Rule
     from specgate.verdict import Finding
 
-__all__ = ["Outcome", "outcome", "run_failure"]
+__all__ = ["Outcome", "outcome", "run_failure", "with_open_outputs"]
 
 #: What a schema says.
 _SCHEMA: Final = ("structure", "type")
@@ -104,6 +106,21 @@ def run_failure(descriptor: Descriptor | None, release: str) -> tuple[Finding, b
     named = known.named(known.fails, descriptor, version) - known.named(known.runs, descriptor, version)
     findings = check_at(descriptor, descriptor.version, "documented").findings if named else ()
     return next(((found, True) for found in findings if found.id.rpartition("/")[2] in named), None)
+
+
+def with_open_outputs(descriptor: Descriptor) -> Descriptor:
+    """Return a descriptor whose outputs have unknown shapes."""
+    outputs = dialect(descriptor.dialect).operator(descriptor.operator).outputs
+    fields = dict(descriptor.fields)
+    for name in {info.name for info in outputs} & fields.keys():
+        fields[name] = _unsized(fields[name])
+    return replace(descriptor, fields=fields, plain=False)
+
+
+def _unsized(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unsized(each) for each in value]
+    return value._replace(sizes=None) if isinstance(value, TensorDesc) else value
 
 
 @cache

@@ -18,6 +18,7 @@ from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
 from specgate.placement.findings import RuntimeFindings
 from specgate.placement.functions import stated_type
+from specgate.placement.rules import GROUP
 from specgate.slotted import replace
 from specgate.spec.tables import dialect
 from specgate.verdict import Location, Verdict
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["runtime_verdict"]
 
 _NODE: Final = "node"
+_UNDECIDED: Final = f"{GROUP}/undecided"
+#: The place of findings on the file, which a node by itself does not have.
+_FILE: Final = "model"
 #: The kinds of attributes whose values stand in a node itself.
 _KINDS: Final = {
     "int": "INT", "float": "FLOAT", "string": "STRING", "int[]": "INTS", "float[]": "FLOATS", "string[]": "STRINGS",
@@ -49,12 +53,15 @@ def runtime_verdict(
     runtime = RuntimeFindings(graph, target, device, None)
     at = Location(None, None, f"graph/{_NODE}", descriptor.operator)
     settled = runtime.settle([replace(found, location=at) for found in page.findings])
-    # Where nodes of functions run is nothing that a verdict on the call says.
-    here = [found for found in settled if found.severity != "note" or found.location == at]
-    findings = tuple(replace(found, location=None) for found in here)
-    if any(found.severity == "error" for found in findings):
-        return replace(page, accepted=False, findings=findings)
-    return replace(page, accepted=None if page.undecided else True, findings=findings)
+    # Where nodes of functions run is nothing that a verdict on the call says, but what is not known of them decides it.
+    here = [found for found in settled if found.severity != "note" or found.location == at or found.id == _UNDECIDED]
+    if any(info.type is None for info in graph.source.model.graph.inputs):  # unknown here; no file may leave it out
+        here = [found for found in here if found.location is None or found.location.node != _FILE]
+    findings = tuple(replace(found, location=None) for found in here if found.id != _UNDECIDED)
+    undecided = (*page.undecided, *(replace(found, location=None) for found in here if found.id == _UNDECIDED))
+    failing = any(found.severity == "error" for found in findings)
+    accepted = False if failing else None if undecided else True
+    return replace(page, accepted=accepted, findings=findings, undecided=undecided)
 
 
 def _graph_of(descriptor: Descriptor, target: Target) -> Graph:

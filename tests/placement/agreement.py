@@ -1,27 +1,36 @@
-"""The law that `place` and `lint` answer from the same facts, and a campaign that looks for where they do not.
+"""The laws that `place`, `lint` and `run` answer from the same facts, and a campaign that looks for where they do not.
 
-python -m tests.placement.agreement onnxruntime:1.24.4 --cases 4 --graphs 200 [--operators Conv Resize]
+python -m tests.placement.agreement onnxruntime:1.24.4 --cases 4 --graphs 200 [--operators Conv Resize] [--run]
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from hypothesis import reject
 from hypothesis import strategies as st
 
 import specgate
-from specgate.errors import InputError
+from specgate.errors import InputError, NoKernel
 from specgate.linting.given import Given
 from specgate.placement.conform.cases import node_cases
+from specgate.placement.conform.feeds import fitting_feeds, unfit
 from specgate.placement.conform.graphs import graph_cases
+from specgate.placement.oracle.cpu_inputs import NotFed, feeds_of
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
 from specgate.testing import descriptors, finding_ids, near_valid
+
+onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
+helper = pytest.importorskip("onnx.helper")
+#: The IR versions from which on a model may have functions, and initializers that are no inputs.
+_OF_FUNCTIONS, _BARE_INITIALIZERS = 8, 4
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
@@ -45,6 +54,96 @@ def contradiction(model: bytes, target: str) -> str | None:
     if failing - blamed or blamed - failing - refused:
         return f"place: {sorted(failing)} fail; lint: {sorted(map(str, blamed))}"
     return None
+
+
+def not_computed(model: bytes, target: str, descriptor: Descriptor | None = None, level: str = "") -> str | None:
+    """Return why the executor refuses a model that lint accepts for a runtime, None where it computes it.
+
+    descriptor, level: of a model of one node, whose inputs get values that fit it. Without a kernel, or where inputs
+    need values that are not at hand, it need not compute; nor what ONNX forbids and the runtime runs, as nothing
+    defines the result.
+    """
+    report = specgate.lint(Given(model, "onnx", "model"), [target])
+    if report.undecided or report.no_table or any(found.severity != "note" for found in report.findings):
+        return None
+    arrays = _arrays(model, descriptor, level, target)
+    if arrays is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.onnx"
+        path.write_bytes(model)
+        try:
+            specgate.execute(path, arrays, target=target)
+        except NoKernel:
+            return None
+        except InputError as error:
+            return f"lint: accepted; run: {error}"
+    return None
+
+
+def _arrays(model: bytes, descriptor: Descriptor | None, level: str, target: str) -> dict[str, Any] | None:
+    if descriptor is not None:
+        runtime = parse_target(target).runtime
+        assert runtime is not None
+        feeds = fitting_feeds(descriptor, level)
+        fitting = [feed for feed in feeds if not unfit(descriptor, level, feed, runtime.release)]
+        if not fitting:
+            return None
+        names = {info.name for info in _inputs(model)}
+        return {name: array for name, array in fitting[0].items() if name in names}
+    if any("int" in info.type for info in _inputs(model)):  # sizes, which must fit what is computed with them
+        return None
+    try:
+        return next(feeds_of(_inputs(model), ()))
+    except NotFed:
+        return None
+
+
+class _Input(NamedTuple):
+    """An input of a model in the words of ONNX Runtime."""
+
+    name: str
+    type: str
+    shape: list[int | None]
+
+
+def _inputs(model: bytes) -> list[_Input]:
+    graph = onnx.ModelProto.FromString(model).graph
+    constants = {tensor.name for tensor in graph.initializer}
+    made = []
+    for info in graph.input:
+        if info.name not in constants:
+            kind = info.type.tensor_type
+            name = onnx.TensorProto.DataType.Name(kind.elem_type).lower()
+            word = f"tensor({name})" if info.type.HasField("tensor_type") else "other"
+            shape = [size.dim_value if size.HasField("dim_value") else None for size in kind.shape.dim]
+            made.append(_Input(info.name, word, shape))
+    return made
+
+
+def in_function(model: bytes) -> bytes:
+    """Return a model of one node with the node in a function that it calls."""
+    made = onnx.ModelProto.FromString(model)
+    node = made.graph.node[0]
+    inputs = list(dict.fromkeys(filter(None, node.input)))
+    outputs = [name for name in node.output if name]
+    made.functions.append(helper.make_function("acme", "F", inputs, outputs, [node], made.opset_import))
+    made.graph.node[0].CopyFrom(helper.make_node("F", inputs, outputs, name=node.name, domain="acme"))
+    made.opset_import.append(helper.make_opsetid("acme", 1))
+    made.ir_version = max(made.ir_version, _OF_FUNCTIONS)
+    return bytes(made.SerializeToString())
+
+
+def in_branches(model: bytes) -> bytes:
+    """Return a model of one node with the node in both branches of an If."""
+    made = onnx.ModelProto.FromString(model)
+    body = helper.make_graph(made.graph.node, "body", [], made.graph.output)
+    outputs = [info.name for info in made.graph.output]
+    made.graph.node[0].CopyFrom(helper.make_node("If", ["go"], outputs, name="if", then_branch=body, else_branch=body))
+    made.graph.initializer.append(helper.make_tensor("go", onnx.TensorProto.BOOL, [], [True]))
+    if made.ir_version < _BARE_INITIALIZERS:
+        made.graph.input.append(helper.make_tensor_value_info("go", onnx.TensorProto.BOOL, []))
+    return bytes(made.SerializeToString())
 
 
 def installed_session(model: bytes) -> str:
@@ -77,16 +176,24 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--graphs", type=int, default=50)
     parser.add_argument("--seed", default="0")
     parser.add_argument("--operators", nargs="*")
+    parser.add_argument("--run", action="store_true", help="ask for what lint accepts and run does not compute")
     chosen = parser.parse_args(arguments)
     newest = int(parse_target(chosen.target).level)
     wrong: Counter[str] = Counter()
     asked = 0
 
+    def wrapped(case: Any) -> bytes:
+        ways = (bytes, in_function, in_branches) if case.kind == "node" else (bytes,)
+        return ways[asked % len(ways)](case.model)
+
     def ask(case: Any) -> None:
         nonlocal asked
         asked += 1
         try:
-            text = contradiction(case.model, chosen.target)
+            if chosen.run:
+                text = not_computed(wrapped(case), chosen.target, case.descriptor, case.level)
+            else:
+                text = contradiction(case.model, chosen.target)
         except Exception as error:
             text = f"{type(error).__name__}: {error}"
         if text:

@@ -1,8 +1,12 @@
-"""place says that the session fails where lint, for the same target, has an error; and the node is the same."""
+"""place says that the session fails where lint, for the same target, has an error; and the node is the same.
+
+What lint accepts for a runtime, run computes.
+"""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given, reject
@@ -16,7 +20,14 @@ from specgate.placement.conform.graphs import graph_cases
 from specgate.spec.tables import dialect
 from tests.linting.models import BOOL, call, function, graph, helper, info, model, onnx, relu, weights
 from tests.paths import DATA
-from tests.placement.agreement import contradiction, drawn_node, installed_session
+from tests.placement.agreement import (
+    contradiction,
+    drawn_node,
+    in_branches,
+    in_function,
+    installed_session,
+    not_computed,
+)
 
 CPU, DML = "onnxruntime:1.24.4", "onnxruntime-directml:1.24.4"
 NEWEST = 25
@@ -37,6 +48,8 @@ def test_models_of_one_node(operator: str, target: str, data: st.DataObject) -> 
     if asked is None:
         reject()
     assert contradiction(asked[1], target) is None
+    wrap: Any = data.draw(st.sampled_from([bytes, in_function, in_branches]))
+    assert not_computed(wrap(asked[1]), target, made, level) is None
 
 
 @pytest.mark.slow
@@ -44,12 +57,14 @@ def test_models_of_one_node(operator: str, target: str, data: st.DataObject) -> 
 def test_random_graphs(seed: int, target: str) -> None:
     for case in graph_cases(1, str(seed), NEWEST):
         assert contradiction(case.model, target) is None
+        assert not_computed(case.model, target) is None
 
 
 @pytest.mark.parametrize("target", [CPU, DML])
 @pytest.mark.parametrize("path", sorted(DATA.rglob("*.onnx")), ids=lambda path: path.name)
 def test_exported_models(path, target):
     assert contradiction(path.read_bytes(), target) is None
+    assert not_computed(path.read_bytes(), target) is None
 
 
 def constant(output, name, value=1.0):

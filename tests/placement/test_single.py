@@ -42,6 +42,20 @@ def test_what_a_node_of_a_function_lacks_is_rejected():
     assert found(made) == (False, [("onnxruntime/placement/no-kernel", "error")])
 
 
+def test_what_is_not_known_of_a_node_of_a_function_decides_the_call():
+    verdict = specgate.check(of_shape("Range", *[(1,)] * 3, kind="BFLOAT16"), target=CPU)
+    assert verdict.accepted is None
+    assert {found.id for found in verdict.undecided} == {"onnxruntime/placement/undecided"}
+
+
+@pytest.mark.parametrize("target", [CPU, "onnxruntime-directml:1.24.4"])
+@pytest.mark.parametrize("operator", ["Relu", "Gelu"])
+def test_an_unknown_type_is_undecided_and_not_missing(operator, target):
+    verdict = specgate.check(of_shape(operator, (2,), kind=None), target=target)
+    assert verdict.accepted is None
+    assert not [found for found in verdict.findings if found.severity == "error"]
+
+
 def test_what_only_the_page_forbids_is_a_warning():
     clip = of_shape("Clip", (2,), (1,))
     accepted, findings = found(clip, "onnxruntime:1.20.1")

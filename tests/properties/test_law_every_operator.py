@@ -70,6 +70,7 @@ def test_the_law_holds(name: str, operator: str, data: st.DataObject) -> None:
     hold(executed_cases_of(name, operator), data)
 
 
+@pytest.mark.slow
 def test_a_kernel_that_refuses_is_found_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     absolute = find_kernel("absolute")
 

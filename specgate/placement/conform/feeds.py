@@ -9,16 +9,22 @@ from specgate.conform.fill import fill
 from specgate.descriptors.core import TensorDesc
 from specgate.errors import Error
 from specgate.execution.types import as_array, numpy_type
+from specgate.placement.oracle.cpu_inputs import MOST_ELEMENTS
+from specgate.placement.outcomes import run_failure, with_open_outputs
+from specgate.slotted import replace
 from specgate.spec.tables import dialect
+from specgate.validate.check import check_at
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
     from specgate.placement.oracle.cpu import Feed
 
-__all__ = ["fitting_feeds"]
+__all__ = ["fitting_feeds", "unfit"]
 
 #: Small values, values at which something may change, and others of the first kind.
 _SETS: Final = (True, False, True)
+#: Of an input whose values rules may read: sizes, axes, a depth.
+_MOST_VALUES: Final = 64
 
 
 def fitting_feeds(descriptor: Descriptor, level: str) -> list[Feed]:
@@ -27,6 +33,8 @@ def fitting_feeds(descriptor: Descriptor, level: str) -> list[Feed]:
     Inputs that rules read get elements that satisfy them; constants get their own, as a model may have them as inputs.
     """
     feeds: list[Feed] = []
+    if any(tensor.known_elements > MOST_ELEMENTS for _, tensor in descriptor.tensors()):
+        return feeds
     for at, tame in enumerate(_SETS):
         try:
             made = fill(descriptor, level, Random(at), tame=tame)  # noqa: S311  # repeatable on purpose
@@ -34,6 +42,27 @@ def fitting_feeds(descriptor: Descriptor, level: str) -> list[Feed]:
         except (Error, ValueError, TypeError, KeyError, ArithmeticError):  # a descriptor that breaks a rule, often
             break
     return feeds
+
+
+def unfit(descriptor: Descriptor, level: str, feed: Feed, release: str) -> bool:
+    """Return whether arrays break a rule, or a condition of a release, that the descriptor without values does not.
+
+    What it states of its outputs' shapes does not count.
+    """
+    opened = replace(with_open_outputs(descriptor), version=level)
+    values = {
+        name: tensor._replace(value=tuple(feed[name].ravel().tolist()))
+        for name, tensor in opened.fields.items()
+        if name in feed and isinstance(tensor, TensorDesc) and feed[name].size <= _MOST_VALUES
+    }
+    held = replace(opened, fields={**opened.fields, **values}, plain=False)
+    return bool(_broken(held, level, release) - _broken(opened, level, release))
+
+
+def _broken(descriptor: Descriptor, level: str, release: str) -> set[str]:
+    failure = run_failure(descriptor, release)
+    findings = [*check_at(descriptor, level, "documented").findings, *([failure[0]] if failure else [])]
+    return {found.id for found in findings}
 
 
 def _by_name(arrays: dict[str, Any]) -> dict[str, Any]:

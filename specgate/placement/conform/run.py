@@ -14,10 +14,11 @@ from specgate.linting.given import Given
 from specgate.linting.settings import LintSettings
 from specgate.placement.conform.cases import file_cases, node_cases
 from specgate.placement.conform.compare import ASPECTS, Compared, compare
-from specgate.placement.conform.feeds import fitting_feeds
+from specgate.placement.conform.feeds import fitting_feeds, unfit
 from specgate.placement.conform.graphs import graph_cases
 from specgate.placement.conform.observed import explaining
 from specgate.placement.conform.result import Difference, Result, Tally
+from specgate.placement.oracle.answer import NOT_RUN
 from specgate.placement.oracle.builds import PACKAGE
 from specgate.placement.oracle.cpu import CPU_PACKAGE, CpuPlacementOracle
 from specgate.placement.oracle.oracle import PlacementOracle
@@ -157,7 +158,7 @@ def _pieces(plan: Plan, target: Target) -> list[tuple[str, Iterator[Case]]]:
 def _judge(plan: Plan, target: Target, oracle: Asked, batch: Sequence[Case], counts: _Counts) -> None:
     wanted = [case for case in batch if plan.case in {None, case.id}]
     for case, first in zip(wanted, oracle.ask([case.model for case in wanted]), strict=True):
-        answer = _fed(oracle, case, first)
+        answer = _fed(target, oracle, case, first)
         counts.models[case.kind] += 1
         made = _compared(target, case, answer)
         counts.left_out.update(made.left_out)
@@ -166,13 +167,21 @@ def _judge(plan: Plan, target: Target, oracle: Asked, batch: Sequence[Case], cou
             plan.kept(case)
 
 
-def _fed(oracle: Asked, case: Case, answer: Answer) -> Answer:
+def _fed(target: Target, oracle: Asked, case: Case, answer: Answer) -> Answer:
     """Return the answer for inputs that fit the descriptor, where no others could be computed."""
     run = answer.word == "created" and answer.run not in {"", "ran", "crashed", "timeout"}
     if not run or case.descriptor is None or not isinstance(oracle, CpuPlacementOracle):
         return answer
     feeds = fitting_feeds(case.descriptor, case.level)
-    return oracle.ask([case.model], [feeds])[0] if feeds else answer
+    if not feeds:
+        return answer
+    fed = oracle.ask([case.model], [feeds])[0]
+    assert target.runtime is not None  # noqa: S101  # every target of a plan has one
+    release = target.runtime.release
+    failed = fed.run not in {"ran", "crashed", "timeout"}
+    if failed and all(unfit(case.descriptor, case.level, one, release) for one in feeds):
+        return replace(fed, run=f"{NOT_RUN}: no values that fit")  # which an input may have all the same
+    return fed
 
 
 def _compared(target: Target, case: Case, answer: Answer) -> Compared:

@@ -82,8 +82,10 @@ def _answer(runtime: Any, question: CpuQuestion, optimisation: int) -> CpuAnswer
 
 
 def _first_run(runtime: Any, session: Any, feeds: Sequence[Mapping[str, NDArray[Any]]]) -> str:
-    """Run a session with one set of inputs after another until one succeeds; return the error of the last one."""
+    """Run a session with one set of inputs after another until one succeeds; return the error of the first one."""
     outputs = [info.name for info in session.get_outputs()]
+    if not outputs:
+        return f"{NOT_RUN}: it has no output"
     text = ""
     try:
         for feed in feeds_of(session.get_inputs(), feeds):
@@ -94,7 +96,7 @@ def _first_run(runtime: Any, session: Any, feeds: Sequence[Mapping[str, NDArray[
                 else:
                     session.run_with_ort_values(outputs, values)
             except Exception as error:  # noqa: BLE001  # pybind's own classes
-                text = _refusal(error)[1]
+                text = text or _refusal(error)[1]
             else:
                 return "ran"
     except NotFed as error:

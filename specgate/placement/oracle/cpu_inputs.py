@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["NotFed", "feeds_of", "values_of"]
+__all__ = ["MOST_ELEMENTS", "NotFed", "feeds_of", "values_of"]
 
 #: ONNX Runtime's words for element types, and numpy's.
 _TYPES: Final = {
@@ -34,7 +34,8 @@ _RAW: Final = {
 }
 #: How inputs are filled, with the size of each symbolic dimension.
 _WAYS: Final = (("ones", 2), ("zeros", 1), ("random", 2), ("random", 1), ("random", 3))
-_MOST_ELEMENTS: Final = 2**24
+#: Of one input: what has more is not run.
+MOST_ELEMENTS: Final = 2**24
 _TENSOR: Final = re.compile(r"tensor\((\w+)\)")
 _WRAPPED: Final = re.compile(r"(seq|optional)\((.*)\)")
 
@@ -71,7 +72,7 @@ def _drawn(word: str, shape: Sequence[Any] | None, way: str, size: int, random: 
     if found is None or (found[1] not in _TYPES and found[1] not in _RAW):
         raise NotFed(f"no input of type {word}")
     sizes = [one if isinstance(one, int) and one >= 0 else size for one in shape or ()]
-    if prod(sizes) > _MOST_ELEMENTS:
+    if prod(sizes) > MOST_ELEMENTS:
         raise NotFed(f"an input has {prod(sizes)} elements")
     if found[1] in _RAW:
         _, bits, one = _RAW[found[1]]

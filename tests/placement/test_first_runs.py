@@ -1,0 +1,169 @@
+"""Valid nodes, and nodes that break one rule, whose every run fails on the CPU in some releases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import specgate
+from specgate.placement.oracle.cpu import CpuPlacementOracle, cpu_releases
+from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
+
+RELEASES = ("1.20.1", "1.24.4", "1.31.1", "1.32.0")
+UINT8, INT8, BOOL, INT32 = (onnx.TensorProto.DataType.Value(name) for name in ("UINT8", "INT8", "BOOL", "INT32"))
+OWN = "com.microsoft"
+
+
+def node(operator, *inputs, opset=13, output=FLOAT, outputs=1, domain="", **attributes):
+    """Return a model of one node. inputs: of FLOAT by their sizes, else (type, sizes) or (type, sizes, values)."""
+    names, infos, constants = [], [], []
+    for at, one in enumerate(inputs):
+        names.append("" if one is None else f"x{at}")
+        kind, sizes, *values = one if isinstance(one, tuple) else (FLOAT, one)
+        if one is not None and values:
+            constants.append(helper.make_tensor(names[-1], kind, sizes, values[0]))
+        elif one is not None:
+            infos.append(info(names[-1], sizes, kind))
+    made = helper.make_node(operator, names, [f"y{at}" for at in range(outputs)], domain=domain, name="n", **attributes)
+    ends = [info(f"y{at}", None, output) for at in range(outputs)]
+    return model(graph([made], infos, ends, constants), opsets=[("", opset), *([(domain, 1)] if domain else [])])
+
+
+def attention(*more):
+    return node("Attention", [2, 3, 5], [5, 24], [24], *more, outputs=2, domain=OWN, num_heads=2)
+
+
+def multi_head_attention(value, past_value):
+    pasts = [2, 2, 2, 4], [2, 2, 2, past_value]
+    inputs = [2, 3, 8], [2, 5, 8], [2, 5, value], None, None, None, *pasts
+    return node("MultiHeadAttention", *inputs, outputs=3, domain=OWN, num_heads=2)
+
+
+def grouped_attention(*more):
+    lengths: Any = (INT32, [1]), (INT32, [], [3])
+    inputs: Any = [1, 3, 32], [1, 3, 16], [1, 3, 16], None, None, *lengths
+    return node("GroupQueryAttention", *inputs, *more, outputs=3, domain=OWN, num_heads=4, kv_num_heads=2)
+
+
+def dequantized(axis, scales):
+    return node("DequantizeLinear", (INT8, [2, 3, 5]), scales, axis=axis)
+
+
+def product(operator, zero_points, matrix=(5, 4, 6)):
+    inputs: Any
+    if operator == "MatMulInteger":
+        return node(operator, (UINT8, [3, 4]), (UINT8, list(matrix)), None, (UINT8, zero_points), output=INT32)
+    if operator == "DynamicQuantizeMatMul":
+        inputs = [3, 4], (UINT8, list(matrix)), zero_points, (UINT8, zero_points)
+    else:
+        inputs = (UINT8, [3, 4]), (UINT8, list(matrix)), [], zero_points, None, (UINT8, zero_points)
+    return node(operator, *inputs, domain=OWN)
+
+
+def blocks(count, *image, **attributes):
+    sizes = (INT64, [2], list(image)), (INT64, [2], [1, 5])
+    return node("Col2Im", [1, 10, count], *sizes, opset=18, **attributes)
+
+
+def recurrent(operator, gates, *lengths, outputs=1):
+    inputs = [0, 2, 3], [1, 4 * gates, 3], [1, 4 * gates, 4], None, *lengths
+    return node(operator, *inputs, opset=14, outputs=outputs, hidden_size=4)
+
+
+#: By name: a model, and the first and the last release in which no run succeeds, None for a model that runs in all.
+EVERY = RELEASES[0], RELEASES[-1]
+MODELS = {
+    "AffineGrid without points": (node("AffineGrid", [2, 3, 4], (INT64, [5], [2, 3, 0, 5, 6]), opset=20), ("1.31.1", "1.32.0")),
+    "AffineGrid without channels": (node("AffineGrid", [2, 3, 4], (INT64, [5], [2, 0, 4, 5, 6]), opset=20), None),
+    "Attention with a past and a bias": (attention(None, [2, 2, 2, 6, 4], [1, 2, 3, 9]), EVERY),
+    "Attention with a past": (attention(None, [2, 2, 2, 6, 4]), None),
+    "Col2Im with other blocks": (blocks(12, 5, 5), ("1.31.1", "1.32.0")),
+    "Col2Im with blocks beyond the image": (blocks(5, 5, 3), ("1.31.1", "1.32.0")),
+    "Col2Im": (blocks(5, 5, 5), None),
+    "Col2Im with pads": (blocks(15, 5, 5, pads=[0, 1, 0, 1]), None),
+    "Col2Im with strides and dilations": (blocks(3, 5, 9, strides=[2, 1], dilations=[1, 2]), None),
+    "DequantizeLinear along no axis": (dequantized(3, [3]), EVERY),
+    "DequantizeLinear with one scale and no axis": (dequantized(3, [1]), None),
+    "Gather of nothing": (node("Gather", [2, 0, 3], (INT64, [2]), axis=1), EVERY),
+    "Gather nothing": (node("Gather", [2, 0, 3], (INT64, [0]), axis=1), None),
+    "GatherElements of nothing": (node("GatherElements", [2, 0, 3], (INT64, [2, 1, 3]), axis=1), EVERY),
+    "GatherND of nothing": (node("GatherND", [2, 0, 3], (INT64, [2, 2])), ("1.31.1", "1.32.0")),
+    "GatherND of rows of nothing": (node("GatherND", [2, 0, 3], (INT64, [2, 1])), None),
+    "GatherND of other batches": (node("GatherND", [5, 2, 3], (INT64, [4, 1]), batch_dims=1), EVERY),
+    "GatherND of other batches of two dimensions": (node("GatherND", [2, 4, 3], (INT64, [2, 3, 1]), batch_dims=2), EVERY),
+    "GatherND of more batches along two dimensions": (node("GatherND", [3, 2, 5], (INT64, [4, 3, 1]), batch_dims=1), None),
+    "GatherND of more batches": (node("GatherND", [5, 2, 3], (INT64, [10, 1]), batch_dims=1), None),
+    "GroupQueryAttention with norms": (grouped_attention(*[None] * 7, [8], [8]), ("1.31.1", "1.32.0")),
+    "GRU without a sequence": (recurrent("GRU", 3), EVERY),
+    "GRU with lengths of no sequence": (recurrent("GRU", 3, (INT32, [2], [0, 0])), None),
+    "RNN without a sequence": (recurrent("RNN", 1), None),
+    "RNN at the end of no sequence": (recurrent("RNN", 1, outputs=2), ("1.20.1", "1.24.4")),
+    "MatMul to no batch": (node("MatMul", [3, 4], [5, 0, 4, 6]), ("1.20.1", "1.31.1")),
+    "MatMul of no batch": (node("MatMul", [0, 5, 3, 4], [5, 4, 6]), ("1.20.1", "1.31.1")),
+    "MatMul of no batch and a matrix": (node("MatMul", [0, 3, 4], [1, 4, 6]), None),
+    "MultiHeadAttention with other values": (multi_head_attention(12, 6), EVERY),
+    "MultiHeadAttention": (multi_head_attention(8, 4), None),
+    "ReduceMax of nothing": (node("ReduceMax", [2, 3, 0], opset=12), ("1.20.1", "1.20.1")),
+    "ReduceMax beside nothing": (node("ReduceMax", [2, 3, 0], opset=12, axes=[0]), None),
+    "ReduceMax of no truth": (node("ReduceMax", (BOOL, [2, 3, 0]), opset=20, output=BOOL), EVERY),
+    "ReduceSum without axes": (node("ReduceSum", [2, 3, 4], noop_with_empty_axes=1), ("1.20.1", "1.20.1")),
+    "ReduceL1 without axes": (node("ReduceL1", [2, 3, 4], opset=18, noop_with_empty_axes=1), ("1.20.1", "1.20.1")),
+    "ReduceL1 without axes and with a 2": (node("ReduceL1", [2, 3, 4], opset=18, noop_with_empty_axes=2), None),
+    "ReduceL1 of one element": (node("ReduceL1", [1, 1], opset=18, noop_with_empty_axes=1), None),
+    "ScatterElements into nothing": (node("ScatterElements", [2, 0, 3], (INT64, [1, 1, 2]), [1, 1, 2], axis=1), EVERY),
+    "ScatterND into nothing": (node("ScatterND", [2, 0, 3], (INT64, [2, 2]), [2, 3]), EVERY),
+    **{
+        f"{operator} with {zero_points} zero points": (product(operator, zero_points), EVERY if zero_points == [6] else None)
+        for operator in ("MatMulInteger", "DynamicQuantizeMatMul", "MatMulIntegerToFloat")
+        for zero_points in ([6], [1])
+    },
+}  # fmt: skip
+
+
+def failing(releases):
+    if releases is None:
+        return set()
+    return set(RELEASES[RELEASES.index(releases[0]) : RELEASES.index(releases[1]) + 1])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_run_fails_in_these_releases(name):
+    made, releases = MODELS[name]
+    if "GroupQueryAttention" in name:  # older releases know no such inputs
+        assert not specgate.place(made, "onnxruntime:1.24.4").usable
+        releases = EVERY
+    placed = {at for at in RELEASES if not specgate.place(made, f"onnxruntime:{at}").usable}
+    assert placed == failing(releases)
+
+
+def test_a_letter_of_the_output_alone_is_inferred_from_1_32_on():
+    made = node("Einsum", [2, 3], [3, 4], opset=12, equation="ij,jk->il")
+    sessions = {at: specgate.place(made, f"onnxruntime:{at}").unoptimised for at in RELEASES}
+    assert sessions == {"1.20.1": "fails", "1.24.4": "fails", "1.31.1": "fails", "1.32.0": "fails"}
+    first = {at: next(iter(specgate.place(made, f"onnxruntime:{at}"))).at_run for at in RELEASES}
+    assert first == {"1.20.1": True, "1.24.4": True, "1.31.1": True, "1.32.0": False}
+
+
+@pytest.mark.parametrize("operator", ["Max", "Mean", "Min"])
+def test_a_stated_output_breaks_no_rule(operator):
+    def usable(*sizes):
+        infos = [info(f"x{at}", each) for at, each in enumerate(sizes)]
+        made = helper.make_node(operator, [each.name for each in infos], ["y"])
+        return specgate.place(
+            model(graph([made], infos, [info("y", [3])]), opsets=[("", 6)]), "onnxruntime:1.32.0"
+        ).usable
+
+    assert usable([1])
+    assert usable([1], [1])
+    assert not usable([3], [1])
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("release", [one for one in cpu_releases() if one in RELEASES])
+def test_the_releases_do_so(release):
+    with CpuPlacementOracle(release, run=True, timeout=10) as oracle:
+        for name, (made, releases) in MODELS.items():
+            if "1.3" in release or "GroupQuery" not in name:
+                ran = oracle.ask([made.SerializeToString()])[0].run == "ran"
+                assert ran == (release not in failing(releases)), name
