@@ -39,7 +39,7 @@ def kernel_arguments(
 ) -> dict[str, Any]:
     """Return what the kernel gets by name: `arguments` of the table, constants of its level rows, `output_type`.
 
-    others: constants in the place of those.
+    others: constants in the place of those; of a fused operator, the name of a kernel that computes it.
 
     An argument that is an attribute's bare name is passed as the descriptor has it, and not at all where an optional
     one is left out; one that is the name of an array of tensors as the sizes of each. A fused operator
@@ -55,8 +55,10 @@ def kernel_arguments(
     settled: dict[str, Any] = {}
     expressions = dict(recipe.get("arguments", {}))
     for name, value in {**spec.behaviour(level), **(others or {})}.items():
-        expressions.pop(name, None)
-        if isinstance(value, dict):
+        fused = infos.get(expressions.pop(name, ""))
+        if fused is not None and fused.type == "operator":
+            settled[name] = find_kernel(value)
+        elif isinstance(value, dict):
             expressions[name] = value["expression"]
         else:
             settled[name] = value

@@ -27,8 +27,8 @@ _HERE: Final = "specgate.execution.kernels"
 _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "activation": (
         "celu", "celu_of_any", "elu", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "linear", "mish",
-        "parametric_softplus", "prelu", "relu", "relu_gradient", "scaled_elu", "scaled_tanh", "shrink", "sigmoid",
-        "softplus", "softsign", "swish", "thresholded_relu",
+        "parametric_softplus", "prelu", "relu", "relu_by_product", "relu_gradient",
+        "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "softplus", "softsign", "swish", "thresholded_relu",
     ),
     "activation_by_tensors": (
         "clamp", "hard_sigmoid_by_tensors", "prelu_of_channels", "scaled_elu_by_tensors", "swish_by_tensor",
@@ -49,7 +49,8 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "elementwise_many": ("maximum_of_all", "mean_of_all", "minimum_of_all", "sum_of_all"),
     "elementwise_unary": (
         "absolute", "arccos", "arccosh", "arccosh_from_logarithm", "arcsin", "arcsinh", "arcsinh_from_logarithm",
-        "arctan", "arctanh", "ceil", "cos", "cosh", "cosh_from_exponentials", "erf", "exp", "floor", "identity",
+        "arctan", "arctan_of_nan_as_one",
+        "arctanh", "ceil", "cos", "cosh", "cosh_from_exponentials", "erf", "exp", "floor", "identity",
         "is_finite", "is_infinite", "is_not_a_number", "log", "negative", "reciprocal", "round_to_integer", "sign",
         "sin", "sinh", "sinh_from_exponentials", "sqrt", "tan", "tanh",
     ),
@@ -120,6 +121,11 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "regions": ("align_regions", "align_turned_regions"),
     "resample": ("enlarge", "resample"),
     "scatter": ("scatter_elements", "scatter_tuples"),
+    "signed_halves": (
+        "arg_reduce_by_halves", "greater_by_halves", "greater_equal_by_halves", "less_by_halves",
+        "less_equal_by_halves", "max_pool_by_halves", "max_pool_values_by_halves", "maximum_by_halves",
+        "minimum_by_halves", "place_by_halves", "reduce_by_halves", "top_k_by_halves",
+    ),
     "scattering": ("write_elements", "write_tuples"),
     "searching": ("bucket_numbers", "places_to_insert"),
     "segments": ("segment_max",),

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "celu", "celu_of_any", "elu", "exact_sigmoid", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "linear", "mish",
-    "parametric_softplus", "prelu", "relu", "relu_gradient", "scaled_elu", "scaled_tanh", "shrink", "sigmoid",
-    "softplus", "softsign", "swish", "thresholded_relu",
+    "parametric_softplus", "prelu", "relu", "relu_by_product", "relu_gradient",
+    "scaled_elu", "scaled_tanh", "shrink", "sigmoid", "softplus", "softsign", "swish", "thresholded_relu",
 ]  # fmt: skip
 
 _ZERO: Final = np.float32(0)
@@ -191,6 +191,12 @@ def relu(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
     if not keep_nan and larger.size and np.isnan(larger.max()):
         np.copyto(larger, zero, where=np.isnan(larger))
     return larger
+
+
+def relu_by_product(x: NDArray[Any]) -> NDArray[Any]:
+    """Return every element above 0, and the product with 0 of every other, which is nan of nan and infinities."""
+    with quiet():
+        return np.where(x > 0, x, x * x.dtype.type(0))
 
 
 def relu_gradient(x: NDArray[Any], gradient: NDArray[Any]) -> NDArray[Any]:

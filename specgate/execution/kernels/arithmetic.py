@@ -27,6 +27,7 @@ __all__ = [
     "shape_of",
     "to_float32",
     "to_float64",
+    "turn_low_halves",
 ]
 
 _SINGLE: Final = np.dtype(np.float32)
@@ -56,6 +57,14 @@ def to_float32(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 def quiet(array: NDArray[Any]) -> NDArray[Any]:
     """Return floats with every nan a quiet one: fmax and fmin pass over those, but a signalling one they return."""
     return np.where(np.isnan(array), array.dtype.type(np.nan), array) if array.dtype.kind == "f" else array
+
+
+def turn_low_halves(array: NDArray[Any]) -> NDArray[Any]:
+    """Return INT64 whose order is that of the high halves, and of equal ones that of the low halves as signed numbers.
+
+    The function is its own inverse.
+    """
+    return np.asarray(array ^ np.int64(2**31))
 
 
 def chosen(condition: NDArray[np.bool_], a: Any, b: Any) -> NDArray[Any]:

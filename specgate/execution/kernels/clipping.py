@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.errors import InputError
-from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
+from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32, turn_low_halves
 from specgate.execution.kernels.elementwise import held, paired, prepared, quiet
 
 if TYPE_CHECKING:
@@ -18,12 +18,15 @@ __all__ = ["clip", "clip_gradient", "hold_between", "raise_to"]
 _LARGEST_BFLOAT16: Final = (2 - 2.0**-7) * 2.0**127
 
 
-def _bound(value: float, dtype: np.dtype[Any], *, finite: bool) -> NDArray[Any]:
+def _bound(value: float, dtype: np.dtype[Any], *, finite: bool, nan_is_sign: bool = False) -> NDArray[Any]:
     """Return a bound in the type of computation: truncated and held in range for integers.
 
-    finite: of FLOAT16, to the nearest, and held within what is finite; else as it is in float32.
+    finite: of FLOAT16, to the nearest, and held within what is finite; else as it is in float32. nan_is_sign: for
+    integers, nan is the number of which only the highest bit is set, not 0.
     """
     if not is_float(dtype):
+        if nan_is_sign and np.isnan(value):
+            return np.asarray(1 << (8 * dtype.itemsize - 1), f"u{dtype.itemsize}").view(dtype)
         number = np.asarray(value)
         if number.dtype.kind == "O" or number.dtype.kind in "iu":  # any size of Python's integers
             return np.asarray(min(max(int(value), np.iinfo(dtype).min), np.iinfo(dtype).max), dtype)
@@ -44,18 +47,24 @@ def clip(
     high: float,
     scale_bias: tuple[float, float] | None = None,
     finite_bounds: bool = False,
+    nan_is_sign: bool = False,
+    by_halves: bool = False,
 ) -> NDArray[Any]:
     """Return every element, at most `high` and then at least `low`, so that `low` wins where it is above `high`.
 
     nan becomes `high`; a bound that is nan is none for floats, 0 for integers. Bounds that are no whole numbers are
-    truncated for integers, and held in range. finite_bounds: those of FLOAT16 are held within what is finite.
+    truncated for integers, and held in range; a zero beside a bound of 0 gets its sign. finite_bounds: those of FLOAT16
+    are held within what is finite. nan_is_sign: for integers, nan is the number of which only the highest bit is set.
+    by_halves: INT64 are compared as `turn_low_halves` orders them.
     """
-    bottom, top = (_bound(bound, x.dtype, finite=finite_bounds) for bound in (low, high))
+    bottom, top = (_bound(bound, x.dtype, finite=finite_bounds, nan_is_sign=nan_is_sign) for bound in (low, high))
     with quiet():
         values = prepared(x, scale_bias)
-        values = np.where(~(values <= top) & (top == top), top, values)  # noqa: PLR0124
-        values = np.where(~(values >= bottom) & (bottom == bottom), bottom, values)  # noqa: PLR0124
-        return round_to(values, x.dtype)
+        if by_halves:
+            bottom, top, values = map(turn_low_halves, (bottom, top, values))
+        values = np.where(~(values < top) & (top == top), top, values)  # noqa: PLR0124
+        values = np.where(~(values > bottom) & (bottom == bottom), bottom, values)  # noqa: PLR0124
+        return round_to(turn_low_halves(values) if by_halves else values, x.dtype)
 
 
 def hold_between(
@@ -96,16 +105,26 @@ def _most(dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def raise_to(x: NDArray[Any], *, low: float, scale_bias: tuple[float, float] | None = None) -> NDArray[Any]:
-    """Return every element, at least `low`, which is read as in `clip`; nan becomes `low`."""
+    """Return every element, at least `low`, which is read as in `clip`; nan and a zero beside a zero become `low`."""
     bottom = np.asarray(np.float32(low)) if is_float(x.dtype) else _bound(low, x.dtype, finite=False)
     with quiet():
         values = prepared(x, scale_bias)
-        return round_to(np.where(~(values >= bottom) & (bottom == bottom), bottom, values), x.dtype)  # noqa: PLR0124
+        return round_to(np.where(~(values > bottom) & (bottom == bottom), bottom, values), x.dtype)  # noqa: PLR0124
 
 
-def clip_gradient(x: NDArray[Any], gradient: NDArray[Any], *, low: float, high: float) -> NDArray[Any]:
-    """Return the gradient where x lies above `low` and below `high`, else 0. Bounds are read as in `clip`."""
+def clip_gradient(
+    x: NDArray[Any],
+    gradient: NDArray[Any],
+    *,
+    low: float,
+    high: float,
+    nan_is_sign: bool = False,
+    by_halves: bool = False,
+) -> NDArray[Any]:
+    """Return the gradient where x lies above `low` and below `high`, else 0. The rest is as in `clip`."""
     x, gradient = paired("clip_gradient", x, gradient)
-    bottom, top = (_bound(bound, x.dtype, finite=False) for bound in (low, high))
+    bottom, top = (_bound(bound, x.dtype, finite=False, nan_is_sign=nan_is_sign) for bound in (low, high))
     values = to_float32(x, x.dtype)
+    if by_halves:
+        bottom, top, values = map(turn_low_halves, (bottom, top, values))
     return np.where((values > bottom) & (values < top), gradient, np.zeros((), gradient.dtype))

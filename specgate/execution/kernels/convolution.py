@@ -56,6 +56,7 @@ def convolution(
     groups: int,
     sizes: Sequence[int] | None = None,
     zeros_meet: bool = True,
+    sizes_decide: bool = False,
     activation: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> NDArray[Any]:
     """Return the convolution of `inputs` [batch, channels, spatial…], of their type.
@@ -65,8 +66,8 @@ def convolution(
     filters runs backwards. Padding, and what a stride of the transposed leaves open, counts as zeros under the filter:
     an infinite or nan element of it gives nan there, unless zeros_meet is False. bias: [1, output channels, 1…].
     output_padding: that many zeros behind the end of each spatial dimension, which the activation reaches and the bias
-    does not. sizes: of the output; when transposed, they say how much of it there is, whatever the end paddings, with
-    zeros where nothing was written. activation: of a float32 array.
+    does not. sizes: of the output; when transposed or where sizes_decide, they say how much of it there is, whatever
+    the end paddings, with zeros where nothing was written. activation: of a float32 array.
     """
     rank = inputs.ndim - 2
     if rank < 1 or filters.ndim != inputs.ndim or filters.dtype != inputs.dtype:
@@ -82,11 +83,12 @@ def convolution(
         _output_size(size, window, step, end, transposed=transposed)
         for size, window, step, end in zip(inputs.shape[2:], filters.shape[2:], steps, end_padding, strict=True)
     ]
-    if transposed and sizes is not None:
+    sizes = sizes if transposed or sizes_decide else None
+    if sizes is not None:
         same_length("convolution", inputs.ndim, sizes=sizes)
         places = [max(size - behind, 0) for size, behind in zip(sizes[2:], output_padding, strict=True)]
         output_padding = [size - place for size, place in zip(sizes[2:], places, strict=True)]
-    if transposed and sizes is not None and 0 in places:
+    if sizes is not None and 0 in places:
         shape = shape_of("convolution", (inputs.shape[0], channels, *sizes[2:]))[:2] + tuple(places)
     else:
         shape = shape_of("convolution", (inputs.shape[0], channels, *places))

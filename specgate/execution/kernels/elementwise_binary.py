@@ -107,11 +107,18 @@ def add_activated(
     return total if activation is None else activation(total)
 
 
-def arctan2(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Return the angle of the point with a above the origin and b beside it, undefined (masked) at the origin."""
+def arctan2(a: NDArray[Any], b: NDArray[Any], *, nan_as_one: bool = False) -> NDArray[Any]:
+    """Return the angle of the point with a above the origin and b beside it, undefined (masked) at the origin.
+
+    nan_as_one: where one of the two is nan and the other a finite number but 0, their quotient counts as 1.
+    """
     a, b = paired("arctan2", a, b)
     want_float("arctan2", a)
-    return undefined(rounded(np.arctan2, a, b), (a == 0) & (b == 0))
+    origin = (a == 0) & (b == 0)
+    if nan_as_one:
+        of_a, of_b = (np.isnan(one) & np.isfinite(two) & (two != 0) for one, two in ((a, b), (b, a)))
+        a, b = np.where(of_a, b, np.where(of_b, np.abs(a), a)), np.where(of_b, np.abs(a), b)
+    return undefined(rounded(np.arctan2, a, b), origin)
 
 
 def remainder(

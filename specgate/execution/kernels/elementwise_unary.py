@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "absolute", "arccos", "arccosh", "arccosh_from_logarithm", "arcsin", "arcsinh", "arcsinh_from_logarithm", "arctan",
-    "arctanh", "ceil", "cos", "cosh", "cosh_from_exponentials", "erf", "exp", "floor", "identity", "is_finite",
-    "is_infinite", "is_not_a_number", "log", "negative", "reciprocal", "round_to_integer", "sign", "sin", "sinh",
-    "sinh_from_exponentials", "sqrt", "tan", "tanh",
+    "arctan_of_nan_as_one", "arctanh", "ceil", "cos", "cosh", "cosh_from_exponentials", "erf", "exp", "floor",
+    "identity", "is_finite", "is_infinite", "is_not_a_number", "log", "negative", "reciprocal", "round_to_integer",
+    "sign", "sin", "sinh", "sinh_from_exponentials", "sqrt", "tan", "tanh",
 ]  # fmt: skip
 
 _HALF: Final = np.float32(0.5)
@@ -52,6 +52,7 @@ arccosh = unary("arccosh", np.arccosh)
 arcsin = unary("arcsin", np.arcsin)
 arcsinh = unary("arcsinh", np.arcsinh)
 arctan = unary("arctan", np.arctan)
+arctan_of_nan_as_one = unary("arctan_of_nan_as_one", lambda x: np.arctan(np.where(np.isnan(x), x.dtype.type(1), x)))
 arctanh = unary("arctanh", np.arctanh, of_integers=_ends)
 ceil = unary("ceil", np.ceil, single_steps=True, of_integers=np.copy)
 cos = unary("cos", np.cos)

@@ -20,18 +20,25 @@ __all__ = ["divide_by_near", "divide_by_near_gradient"]
 
 
 def divide_by_near(
-    inputs: NDArray[Any], *, axes: Sequence[int], size: int, alpha: float, beta: float, bias: float
+    inputs: NDArray[Any],
+    *,
+    axes: Sequence[int],
+    size: int,
+    alpha: float,
+    beta: float,
+    bias: float,
+    by_logarithm: bool = False,
 ) -> NDArray[Any]:
     """Return `inputs` / (bias + alpha / size * squares) ** beta, of their type.
 
     squares: the sum of squares of the `size` elements around each along every one of `axes`, of an even number one more
-    behind it than before it, as far as there are elements.
+    behind it than before it, as far as there are elements. by_logarithm: powers are 2 ** (beta * log2(base)).
     """
     along = _hold(inputs, axes, size)
     with memory.quiet():
         wide = to_float64(inputs)
         base = _base(wide, along, size, alpha, bias)
-        return round_to(wide * base ** -np.float64(np.float32(beta)), inputs.dtype)
+        return round_to(wide * _power(base, -np.float64(np.float32(beta)), by_logarithm), inputs.dtype)
 
 
 def divide_by_near_gradient(
@@ -43,8 +50,16 @@ def divide_by_near_gradient(
     alpha: float,
     beta: float,
     bias: float,
+    by_logarithm: bool = False,
+    mirrored: bool = True,
+    own_together: bool = False,
 ) -> NDArray[Any]:
-    """Return the gradient of `divide_by_near` by its inputs, where `gradient`, of their shape and type, comes in."""
+    """Return the gradient of `divide_by_near` by its inputs, where `gradient`, of their shape and type, comes in.
+
+    mirrored: sums run over all places whose neighbourhood has this one, else over its own neighbourhood. own_together:
+    what an infinite gradient adds at its own place is one term, which is infinite, and not the difference of two,
+    unless there is another one near.
+    """
     along = _hold(inputs, axes, size)
     require_shape("normalization", "a gradient", gradient.shape, inputs.shape)
     if gradient.dtype != inputs.dtype:
@@ -53,11 +68,29 @@ def divide_by_near_gradient(
         wide, incoming = to_float64(inputs), to_float64(gradient)
         base = _base(wide, along, size, alpha, bias)
         power = np.float64(np.float32(beta))
-        shared = incoming * wide * base ** (-power - 1)
-        for axis in along:  # of all elements that this one is near to
-            shared = sum_near(shared, axis, size // 2, (size - 1) // 2)
         factor = 2 * power * np.float64(np.float32(alpha)) / size
-        return round_to(incoming * base**-power - factor * wide * shared, inputs.dtype)
+        before, behind = (size - 1) // 2, size // 2
+        reach = (behind, before) if mirrored else (before, behind)
+        shared = _summed(incoming * wide * _power(base, -power - 1, by_logarithm), along, reach)
+        alone = np.isinf(incoming) & own_together
+        if not alone.any():
+            return round_to(incoming * _power(base, -power, by_logarithm) - factor * wide * shared, inputs.dtype)
+        steep = _power(base, -power - 1, by_logarithm)
+        several = _summed(alone.astype(np.float64), along, reach) > 1
+        others = np.where(several, np.nan, _summed(np.where(alone, 0.0, incoming * wide * steep), along, reach))
+        own = _power(base, -power, by_logarithm) - np.where(alone, factor * wide * wide * steep, 0.0)
+        result = incoming * own - factor * wide * np.where(alone, others, shared)
+        return round_to(result, inputs.dtype)
+
+
+def _summed(values: NDArray[Any], axes: tuple[int, ...], reach: tuple[int, int]) -> NDArray[Any]:
+    for axis in axes:
+        values = sum_near(values, axis, *reach)
+    return values
+
+
+def _power(base: NDArray[Any], exponent: np.float64, by_logarithm: bool) -> NDArray[Any]:
+    return np.asarray(np.exp2(exponent * np.log2(base)) if by_logarithm else base**exponent)
 
 
 def _hold(inputs: NDArray[Any], axes: Sequence[int], size: int) -> tuple[int, ...]:
@@ -67,7 +100,5 @@ def _hold(inputs: NDArray[Any], axes: Sequence[int], size: int) -> tuple[int, ..
 
 
 def _base(wide: NDArray[Any], axes: tuple[int, ...], size: int, alpha: float, bias: float) -> NDArray[Any]:
-    squares = np.square(wide)
-    for axis in axes:
-        squares = sum_near(squares, axis, (size - 1) // 2, size // 2)
+    squares = _summed(np.square(wide), axes, ((size - 1) // 2, size // 2))
     return np.asarray(np.float64(np.float32(bias)) + np.float64(np.float32(alpha)) / size * squares)

@@ -27,13 +27,14 @@ def normalize_mean_variance(
     epsilon: float,
     use_mean: bool = True,
     use_variance: bool = True,
+    element_as_variance: bool = False,
     activation: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> NDArray[Any]:
     """Return activation(scale * (inputs - mean) / sqrt(variance + epsilon) + bias), of the type of `inputs`.
 
     axes: the dimensions over which mean and variance are taken. scale, bias: of the rank of `inputs`, with its sizes or
     1. Without use_mean the mean is taken for 0 (the variance is the mean square then), without use_variance nothing is
-    divided by. activation: of float32.
+    divided by. element_as_variance: each element is taken for its own variance. activation: of float32.
     """
     found = check_axes(axes, inputs.ndim, "normalization")
     for name, array in (("scale", scale), ("bias", bias)):
@@ -46,7 +47,8 @@ def normalize_mean_variance(
         if use_mean:
             result -= np.mean(result, axis=found, keepdims=True)
         if use_variance:
-            variance = np.mean(np.square(result), axis=found, keepdims=True)
+            squares = None if element_as_variance else np.mean(np.square(result), axis=found, keepdims=True)
+            variance = to_float64(inputs) if squares is None else squares
             result /= np.sqrt(variance + np.float32(epsilon))
         if scale is not None:
             result = result * to_float64(scale)

@@ -27,12 +27,14 @@ def adam_step(
     beta1: float,
     beta2: float,
     epsilon: float,
+    by_difference: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return the parameters, the first and the second moment after one step of Adam, all of one shape and type.
 
     The moments move towards the gradient and its square, by 1 - beta1 and 1 - beta2; from the parameters the rate times
     first / (root of second + epsilon) is taken, times the correction sqrt(1 - beta2 ** step) / (1 - beta1 ** step).
-    step: one element; at 0, where the correction is 0 / 0, it is left out.
+    step: one element; at 0, where the correction is 0 / 0, it is left out. by_difference: each moment is moved by a
+    share of its difference to the target, so that an infinite moment becomes nan.
     """
     for what, array in (("a first moment", first), ("a second moment", second), ("a gradient", gradient)):
         require_shape("adam", what, array.shape, parameters.shape)
@@ -44,10 +46,17 @@ def adam_step(
     count = np.float64(step.reshape(-1)[0])
     with memory.quiet():
         wide = to_float64(gradient)
-        first = slow * to_float64(first) + (1 - slow) * wide
-        second = slower * to_float64(second) + (1 - slower) * np.square(wide)
+        first = _moved(to_float64(first), wide, slow, by_difference)
+        second = _moved(to_float64(second), np.square(wide), slower, by_difference)
         correction = np.sqrt(1 - slower**count) / (1 - slow**count) if count else np.float64(1)
         change = np.float64(np.float32(rate)) * correction * first / (np.sqrt(second) + added)
         results = (to_float64(parameters) - change, first, second)
         moved, near, far = (round_to(each, parameters.dtype) for each in results)
         return moved, near, far
+
+
+def _moved(moment: NDArray[Any], target: NDArray[Any], kept: np.float64, by_difference: bool) -> NDArray[Any]:
+    """Return a moment moved towards its target by the share that is not kept."""
+    if by_difference:
+        return np.asarray(moment + (1 - kept) * (target - moment))
+    return np.asarray(kept * moment + (1 - kept) * target)

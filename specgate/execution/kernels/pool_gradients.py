@@ -30,21 +30,30 @@ def average_pool_gradient(
     start_padding: Sequence[int],
     end_padding: Sequence[int],
     include_padding: bool,
+    any_count: bool = False,
 ) -> NDArray[Any]:
     """Return an array of `sizes` to which each element of `gradient`, divided among its window, was added.
 
     gradient: [batch, channel, spatial…], one element for each window over `sizes`. include_padding: whether the
-    divisor counts padding, too.
+    divisor counts padding, too. any_count: there are as many windows as elements, whatever the end paddings, and with
+    a stride of 0 nothing is added.
     """
     shape = shape_of("pooling", sizes)
     memory.hold(shape, gradient.dtype)
-    windows = windows_of(shape, strides, window, start_padding, end_padding)
+    results = gradient.shape if any_count else None
+    windows = windows_of(shape, strides, window, start_padding, end_padding, results=results)
     counts = tuple(len(each.counts) for each in windows)
     require_shape("pooling", "a gradient", gradient.shape, (*shape[:2], *counts))
+    if 0 in strides:
+        return np.zeros(shape, gradient.dtype)
     with memory.quiet():
         result = to_float64(gradient)
         for axis, each in enumerate(windows, 2):
-            divisor = np.full(each.counts.shape, window[axis - 2]) if include_padding else each.counts
+            divisor = each.counts
+            if include_padding:
+                at = axis - 2
+                begun = np.arange(len(divisor), dtype=np.int64) * strides[at]
+                divisor = np.clip(start_padding[at] + shape[axis] + end_padding[at] - begun, 0, window[at])
             result = result / divisor.reshape(-1, *(1,) * (len(shape) - 1 - axis)).astype(np.float64)
         for axis, each in enumerate(windows, 2):
             result = spread_along(result, axis, each, shape[axis])
@@ -60,12 +69,15 @@ def max_pool_gradient(
     start_padding: Sequence[int],
     end_padding: Sequence[int],
     dilations: Sequence[int],
+    any_count: bool = False,
 ) -> NDArray[Any]:
     """Return zeros of the shape of `inputs` to which each element of `gradient` was added at its window's largest.
 
     inputs: [batch, channel, spatial…]; gradient: one element for each window, of their type. The first of equals is the
-    largest, as in `max_pool`. What belongs to windows of padding alone is added nowhere.
+    largest, as in `max_pool`. What belongs to windows of padding alone is added nowhere. any_count: as in
+    `average_pool_gradient`.
     """
+    results = gradient.shape if any_count else None
     values, places = max_pool(
         inputs,
         strides=strides,
@@ -73,12 +85,14 @@ def max_pool_gradient(
         start_padding=start_padding,
         end_padding=end_padding,
         dilations=dilations,
+        sizes=results,
     )
     require_shape("pooling", "a gradient", gradient.shape, values.shape)
     if gradient.dtype != inputs.dtype:
         raise InputError(f"pooling: expected a gradient of {inputs.dtype}, found {gradient.dtype}")
     met = np.ones((), np.bool_)
-    for axis, each in enumerate(windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations), 2):
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, results)
+    for axis, each in enumerate(windows, 2):
         met = met & (each.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
     met = np.broadcast_to(met, values.shape)
     with memory.quiet():
@@ -86,16 +100,18 @@ def max_pool_gradient(
         return round_to(sums.reshape(inputs.shape), inputs.dtype)
 
 
-def unpool(inputs: NDArray[Any], indices: NDArray[Any], *, sizes: Sequence[int]) -> NDArray[Any]:
+def unpool(
+    inputs: NDArray[Any], indices: NDArray[Any], *, sizes: Sequence[int], low_halves: bool = False
+) -> NDArray[Any]:
     """Return zeros of `sizes` with each element of `inputs` at its index, a place in the flat result.
 
     indices: of the shape of `inputs`. Indices beyond the result lead nowhere. What two different indices name, which is
-    not said to be either, is masked.
+    not said to be either, is masked. low_halves: the low 32 bits of indices count alone.
     """
     require_shape("unpooling", "indices", indices.shape, inputs.shape)
     result = memory.empty(shape_of("unpooling", sizes), inputs.dtype)
     result[...] = 0
-    flat = indices.reshape(-1)
+    flat = (indices.astype(np.uint32) if low_halves else indices).reshape(-1)
     inside = np.flatnonzero((flat >= 0) & (flat < result.size))
     places, values = flat[inside].astype(np.int64), inputs.reshape(-1)[inside]
     result.reshape(-1)[places] = values

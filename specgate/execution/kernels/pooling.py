@@ -46,13 +46,14 @@ def average_pool(
     end_padding: Sequence[int],
     include_padding: bool,
     dilations: Sequence[int] | None = None,
+    sizes: Sequence[int] | None = None,
 ) -> NDArray[Any]:
     """Return the mean under each window of `inputs` [batch, channel, spatial…], of their type.
 
     include_padding: whether the divisor counts the padding, of zeros, too. dilations: the steps in the window, 1 if
-    None.
+    None. sizes: of the result, whatever the end paddings; None for what these give.
     """
-    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations)
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
     divisor: Any = 1.0
     for axis, each in enumerate(windows, 2):
         counts = np.full(each.counts.shape, window[axis - 2]) if include_padding else each.counts
@@ -77,9 +78,13 @@ def lp_pool(
     end_padding: Sequence[int],
     p: float,
     dilations: Sequence[int] | None = None,
+    sizes: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return the p-norm under each window of `inputs` [batch, channel, spatial…], of their type."""
-    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations)
+    """Return the p-norm under each window of `inputs` [batch, channel, spatial…], of their type.
+
+    sizes: of the result, as in `average_pool`.
+    """
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
     with memory.quiet():
         result = to_float64(to_float32(to_float64(np.abs(inputs)) ** p, inputs.dtype))
         for axis, each in enumerate(windows, 2):
@@ -97,14 +102,16 @@ def max_pool(
     dilations: Sequence[int] | None = None,
     index_type: np.dtype[Any] | None = None,
     finite: bool = True,
+    sizes: Sequence[int] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the largest element under each window of `inputs` [batch, channel, spatial…], and where it stands.
 
     That is the place of the first of equals in the flat `inputs`, of index_type, int64 if None. The search starts with
     the lowest finite number at the first element that is no padding, and with place 0 where all is padding: so -inf and
-    nan are never found. Without `finite` it starts with -inf, and the first nan is found as the largest.
+    nan are never found. Without `finite` it starts with -inf, and the first nan is found as the largest. sizes: of the
+    results, as in `average_pool`.
     """
-    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations)
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
     values, lowest = _start(inputs, finite=finite)
     quick = places_by_slices(values, windows, lowest) if plain(values, windows, finite=finite) else None
     if quick is not None:
@@ -128,16 +135,17 @@ def max_pool_values(
     end_padding: Sequence[int],
     dilations: Sequence[int] | None = None,
     finite: bool = True,
+    sizes: Sequence[int] | None = None,
 ) -> NDArray[Any]:
     """Return the largest element under each window, as `max_pool` does, alone."""
-    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations)
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
     values, lowest = _start(inputs, finite=finite)
     quick = values_by_slices(values, windows, lowest, finite=finite)
     if quick is not None:
         return round_to(quick, inputs.dtype)
     return max_pool(
         inputs, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding,
-        dilations=dilations, finite=finite,
+        dilations=dilations, finite=finite, sizes=sizes,
     )[0]  # fmt: skip
 
 
@@ -148,16 +156,26 @@ def windows_of(
     start: Sequence[int],
     end: Sequence[int],
     dilations: Sequence[int] | None = None,
+    results: Sequence[int] | None = None,
 ) -> list[Windows]:
-    """Return the windows over each spatial dimension of an array of `sizes` [batch, channel, spatial…]."""
+    """Return the windows over each spatial dimension of an array of `sizes` [batch, channel, spatial…].
+
+    results: the sizes that say how many there are, whatever the end paddings; then a stride may be 0.
+    """
     rank = len(sizes) - 2
     steps = (1,) * rank if dilations is None else dilations
     same_length("pooling", rank, strides=strides, windows=window, dilations=steps)
     same_length("pooling", rank, **{"start paddings": start, "end paddings": end})
-    if rank < 1 or any(not 0 <= n < _LIMIT for n in (*strides, *window, *start, *end, *steps)) or 0 in strides:
-        raise InputError("pooling: expected strides above 0, and nothing negative or above 2**32 - 1")
+    if rank < 1 or any(not 0 <= n < _LIMIT for n in (*strides, *window, *start, *end, *steps)):
+        raise InputError("pooling: expected nothing negative or above 2**32 - 1")
+    if results is None and 0 in strides:
+        raise InputError("pooling: expected strides above 0")
     each = list(zip(sizes[2:], strides, window, start, end, steps, strict=True))
-    counts = [(n + a + b - d * (w - 1) - 1) // s + 1 for n, s, w, a, b, d in each]
+    if results is None:
+        counts = [(n + a + b - d * (w - 1) - 1) // s + 1 for n, s, w, a, b, d in each]
+    else:
+        same_length("pooling", len(sizes), sizes=results)
+        counts = list(results[2:])
     shape = shape_of("pooling", (*sizes[:2], *counts))
     memory.hold(shape, np.dtype(np.float32))
     return [_along(n, s, w, a, d, count) for (n, s, w, a, _, d), count in zip(each, counts, strict=True)]
@@ -184,6 +202,8 @@ def _runs(
     size: int, stride: int, window: int, start: int, dilation: int, count: int
 ) -> tuple[tuple[slice, slice], ...] | None:
     """Return, for each element of the windows, which ones have it in the array and where; None where few of many do."""
+    if not stride:
+        return None
     least = max(0, -(((count - 1) * stride - start) // dilation))
     most = min(window - 1, (size - 1 + start) // dilation)
     if most - least > 2 * size:

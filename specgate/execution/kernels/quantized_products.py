@@ -40,12 +40,13 @@ def convolve_integers(
     start_padding: Sequence[int],
     end_padding: Sequence[int],
     groups: int,
+    sizes: Sequence[int] | None = None,
 ) -> NDArray[Any]:
     """Return the convolution of inputs and filters, each less its zero point, in int32, which wraps around.
 
     inputs: [batch, channels, spatial…]. filters: [output channels, channels / groups, spatial…]. Padding counts as the
     zero point. Zero points hold one number, that of the filters also one for each output channel, along the second
-    dimension; 0 if absent.
+    dimension; 0 if absent. sizes: of the result, whatever the end paddings; None for what these give.
     """
     whole("convolution", inputs)
     whole("convolution", filters)
@@ -56,6 +57,7 @@ def convolve_integers(
     found = convolution(
         left, right, transposed=False, flipped=False, strides=strides, dilations=dilations,
         start_padding=start_padding, end_padding=end_padding, output_padding=(0,) * (inputs.ndim - 2), groups=groups,
+        sizes=sizes, sizes_decide=True,
     )  # fmt: skip
     return _wrapped(found)
 
@@ -78,6 +80,7 @@ def convolve_quantized(
     groups: int,
     dtype: np.dtype[Any],
     point_wraps: bool = False,
+    sizes: Sequence[int] | None = None,
 ) -> NDArray[Any]:
     """Return what `convolve_integers` does, and a bias, times both scales, quantized to the integers `dtype`.
 
@@ -86,7 +89,7 @@ def convolve_quantized(
     """
     found = convolve_integers(
         inputs, filters, input_zero_point, filter_zero_point, strides=strides, dilations=dilations,
-        start_padding=start_padding, end_padding=end_padding, groups=groups,
+        start_padding=start_padding, end_padding=end_padding, groups=groups, sizes=sizes,
     )  # fmt: skip
     if bias is not None:
         require_shape("convolution", "a bias", bias.shape, (1, found.shape[1], *(1,) * (found.ndim - 2)))
@@ -179,6 +182,7 @@ def mean_of_quantized(
     dilations: Sequence[int],
     include_padding: bool,
     dtype: np.dtype[Any],
+    sizes: Sequence[int] | None = None,
 ) -> NDArray[Any]:
     """Return the mean under each window of `inputs` [batch, channels, spatial…], quantized to the integers `dtype`.
 
@@ -192,7 +196,7 @@ def mean_of_quantized(
         left = left.astype(np.float32) * _factor("an input's scales", input_scale, many, 1, inputs.ndim)
     found = average_pool(
         left, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding,
-        include_padding=include_padding, dilations=dilations,
+        include_padding=include_padding, dilations=dilations, sizes=sizes,
     )  # fmt: skip
     return _quantized(found, None, output_scale, output_zero_point, many, 1, dtype)
 

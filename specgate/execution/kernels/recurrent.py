@@ -27,6 +27,17 @@ class _Held(Lstm):
         return self.functions[which](values if self.clip is None else np.fmin(np.fmax(values, -self.clip), self.clip))
 
 
+class _Begun:
+    """Weights that the states of the first turn do not meet, so that infinite ones make no nan of zeros."""
+
+    def __init__(self, numbers: NDArray[Any]) -> None:
+        self.weights, self.begun = Plain(numbers), False
+
+    def times(self, values: NDArray[Any], rows: slice) -> NDArray[Any]:
+        begun, self.begun = self.begun, True
+        return self.weights.times(values, rows) if begun else np.zeros((len(values), rows.stop - rows.start))
+
+
 class _Cell(NamedTuple):
     """One direction's weights [4 hidden, input] and their bias, in float64, and what is done with the product."""
 
@@ -53,6 +64,7 @@ def lstm(
     activations: Sequence[Callable[[NDArray[Any]], NDArray[Any]]],
     clip: float = 0.0,
     clipped: bool = False,
+    first_met: bool = True,
     coupled: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return a long short-term memory's hidden states [time, directions, batch, hidden size], the last, and its cell.
@@ -64,8 +76,9 @@ def lstm(
     input, output and forget. What is absent is 0, or the whole time. direction: FORWARD, BACKWARD or BIDIRECTIONAL.
 
     activations: three for each direction, of float32: for the gates, the cell's input, and its output. clip: the bound
-    of the arguments of the first two, if clipped. coupled: the forget gate is 1 - the input gate. The last two results
-    are [1, directions, batch, hidden size], masked for lengths that are not from 1 to the time.
+    of the arguments of the first two, if clipped. first_met: absent states of the first turn are multiplied as zeros,
+    which makes nan of infinite weights; else they are left out. coupled: the forget gate is 1 - the input gate. The
+    last two results are [1, directions, batch, hidden size], masked for lengths that are not from 1 to the time.
     """
     layer = layer_of(
         "lstm", (inputs, weights, recurrence), bias, [hidden, cell], lengths, gates=4, functions=3, direction=direction,
@@ -77,12 +90,13 @@ def lstm(
         kind = f"a peephole of {inputs.dtype}"
         require_shape("lstm", kind, peephole.shape if peephole.dtype == inputs.dtype else (), (1, 1, count, 3 * width))
     bound = float(np.float32(clip)) if clipped else None
+    begun = _Begun if hidden is None and not first_met else Plain
     cells = []
     for index in range(count):
         functions = [partial(applied, each) for each in layer.activations[index]]
         own, state_bias = layer.bias[index]
         seen = None if peephole is None else to_float64(peephole[0, 0, index])
-        network = _Held(Plain(layer.recurrence[index]), state_bias, seen, functions, bound, False, coupled)
+        network = _Held(begun(layer.recurrence[index]), state_bias, seen, functions, bound, False, coupled)
         cells.append(_Cell(layer.weights[index], own, network))
     every, last, last_cell = layer.run(cells)
     return every, last, last_cell

@@ -31,6 +31,8 @@ def resample(
     output_offsets: Sequence[float] | None = None,
     upwards: bool | None = None,
     stretched: bool = False,
+    halved: bool = False,
+    in_singles: bool = False,
     higher: bool = False,
 ) -> NDArray[Any]:
     """Return `inputs` at the places of an array of other sizes: (place - output offset) / scale - input offset.
@@ -41,7 +43,10 @@ def resample(
     and one of 0 puts them at the edges. Offsets are 0.5 and
     -0.5, the centres of elements, if None. Places are computed in float32; integers lose the fraction of a mean.
     stretched: along dimensions with a scale below a half, linear, the mean of all elements less than 1 / scale away,
-    with weights that fall evenly to 0 there; places outside take the edge.
+    with weights that fall evenly to 0 there; places outside take the edge. halved: where any scale is below a half,
+    linear, scales are the quotients of sizes, and those below a half are reached in steps: first the largest power of
+    two, then halves of it. in_singles: linear, every step is rounded to float32, scales are their
+    rounded reciprocals, and dimensions with a scale of 1 are left out, but for the first if there are no others.
     """
     rank = inputs.ndim
     before = (0.5,) * rank if input_offsets is None else input_offsets
@@ -49,12 +54,21 @@ def resample(
     offsets = {"input offsets": before, "output offsets": behind}
     same_length("resample", rank, sizes=sizes, scales=scales, **offsets)
     memory.hold(shape_of("resample", sizes), inputs.dtype)
-    result = inputs.astype(np.float64) if linear else inputs
+    singles = linear and in_singles
+    result = inputs.astype(np.float32 if singles else np.float64) if linear else inputs
+    in_steps = halved and linear and min(scales, default=1) < _HALF
     with memory.quiet():
         for axis, (size, *shift) in enumerate(zip(sizes, scales, before, behind, strict=True)):
+            if in_steps:
+                result = _in_steps(result, axis, size, shift[1:], singles=singles)
+                continue
             places = places_of(size, *shift)
             memory.hold((*result.shape[:axis], size, *result.shape[axis + 1 :]), result.dtype)  # may exceed the output
-            if linear and stretched and 0 < shift[0] < _HALF:
+            if singles and shift[0] == 1 and (axis or {*scales} != {1}) and (places == np.arange(size)).all():
+                result = np.take(result, inside(places, result.shape[axis]), axis)
+            elif singles:
+                result = _stepwise(result, axis, size, shift[0], shift[1:])
+            elif linear and stretched and 0 < shift[0] < _HALF:
                 result = _weighed(result, axis, places, shift[0])
             elif linear:
                 result = _interpolated(result, axis, places)
@@ -63,6 +77,15 @@ def resample(
         if linear and not is_float(inputs.dtype):
             result = np.trunc(result.astype(np.float32))
         return round_to(result, inputs.dtype)
+
+
+def _stepwise(values: NDArray[Any], axis: int, size: int, scale: float, offsets: Sequence[float]) -> NDArray[Any]:
+    """Return values interpolated to `size` places, each step rounded to float32."""
+    one, count = np.float32, values.shape[axis]
+    places = (np.arange(size, dtype=one) - one(offsets[1])) * (one(1) / one(scale)) - one(offsets[0])
+    weight = (places - np.floor(places)).reshape(-1, *(1,) * (values.ndim - 1 - axis))
+    left = np.take(values, inside(np.floor(places), count), axis)
+    return np.asarray(left + (np.take(values, inside(np.floor(places) + 1, count), axis) - left) * weight)
 
 
 def places_of(size: int, scale: float, before: float, behind: float) -> NDArray[np.float32]:
@@ -101,6 +124,23 @@ def _interpolated(values: NDArray[Any], axis: int, places: NDArray[np.float32]) 
     left = np.take(values, inside(lower, size), axis)
     right = np.take(values, inside(lower + 1, size), axis)
     return np.asarray(left + (right - left) * weight)
+
+
+def _in_steps(values: NDArray[Any], axis: int, size: int, offsets: Sequence[float], *, singles: bool) -> NDArray[Any]:
+    """Return values interpolated to `size` places: at once, or from the largest power of two of them by halves."""
+    last = values.shape[axis]
+    steps = []
+    if 2 * size < last:
+        steps.append(2 ** (last.bit_length() - 1))
+        while steps[-1] > 2 * size:
+            steps.append(steps[-1] // 2)
+    for step in (*steps, size):
+        scale = step / values.shape[axis]
+        if singles:
+            values = _stepwise(values, axis, step, scale, offsets)
+        else:
+            values = _interpolated(values, axis, places_of(step, scale, *offsets))
+    return values
 
 
 def _weighed(values: NDArray[Any], axis: int, places: NDArray[np.float32], scale: float) -> NDArray[Any]:

@@ -105,17 +105,19 @@ def tile(inputs: NDArray[Any], *, repeats: Sequence[int]) -> NDArray[Any]:
     return result
 
 
-def reverse_beginnings(inputs: NDArray[Any], lengths: NDArray[Any], *, axis: int) -> NDArray[Any]:
+def reverse_beginnings(inputs: NDArray[Any], lengths: NDArray[Any], *, axis: int, held: bool = True) -> NDArray[Any]:
     """Return `inputs` with the first elements of each sequence along `axis` in reverse order.
 
-    lengths: how many, of the shape of `inputs` with size 1 along `axis`; more than there are mean all.
+    lengths: how many, of the shape of `inputs` with size 1 along `axis`; more than there are mean all. Unless held,
+    their low 32 bits count as they are, and what would lie behind the last element is the last element.
     """
     check_axis(axis, inputs.ndim, "reverse_beginnings")
     require_shape("reverse_beginnings", "lengths", lengths.shape, (*inputs.shape[:axis], 1, *inputs.shape[axis + 1 :]))
     size = inputs.shape[axis]
-    counts = np.minimum(lengths, size).astype(np.int64)
+    counts = (np.minimum(lengths, size) if held else lengths.astype(np.uint32)).astype(np.int64)
     places = np.arange(size, dtype=np.int64).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
-    return np.take_along_axis(inputs, np.where(places < counts, counts - 1 - places, places), axis)
+    turned = np.minimum(counts - 1 - places, size - 1)
+    return np.take_along_axis(inputs, np.where(places < counts, turned, places), axis)
 
 
 def depth_to_space(inputs: NDArray[Any], *, block: int, channel_first: bool = False) -> NDArray[Any]:

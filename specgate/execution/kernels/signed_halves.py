@@ -1,0 +1,55 @@
+"""Kernels that compare INT64 by the high halves, and where these are equal by the low halves as signed numbers."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.execution.kernels import elementwise_binary, elementwise_logical
+from specgate.execution.kernels.arithmetic import turn_low_halves
+from specgate.execution.kernels.elementwise import called
+from specgate.execution.kernels.pooling import max_pool, max_pool_values
+from specgate.execution.kernels.reduce import arg_reduce, reduce
+from specgate.execution.kernels.sorting import top_k
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "arg_reduce_by_halves", "greater_by_halves", "greater_equal_by_halves", "less_by_halves", "less_equal_by_halves",
+    "max_pool_by_halves", "max_pool_values_by_halves", "maximum_by_halves", "minimum_by_halves", "place_by_halves",
+    "reduce_by_halves", "top_k_by_halves",
+]  # fmt: skip
+
+
+def _turned(value: Any) -> Any:
+    return turn_low_halves(value) if isinstance(value, np.ndarray) and value.dtype == np.int64 else value
+
+
+def _by_halves(name: str, kernel: Callable[..., Any], *, values: bool = False) -> Callable[..., Any]:
+    """Return the kernel with turned inputs. values: its result, or the first one, holds some of them."""
+
+    @wraps(kernel)
+    def turned(*arrays: Any, **arguments: Any) -> Any:
+        results = kernel(*map(_turned, arrays), **{name: _turned(value) for name, value in arguments.items()})
+        if not values:
+            return results
+        return (_turned(results[0]), *results[1:]) if isinstance(results, tuple) else _turned(results)
+
+    return called(name, turned)
+
+
+arg_reduce_by_halves = _by_halves("arg_reduce_by_halves", arg_reduce)
+greater_by_halves = _by_halves("greater_by_halves", elementwise_logical.greater)
+greater_equal_by_halves = _by_halves("greater_equal_by_halves", elementwise_logical.greater_equal)
+less_by_halves = _by_halves("less_by_halves", elementwise_logical.less)
+less_equal_by_halves = _by_halves("less_equal_by_halves", elementwise_logical.less_equal)
+max_pool_by_halves = _by_halves("max_pool_by_halves", max_pool, values=True)
+max_pool_values_by_halves = _by_halves("max_pool_values_by_halves", max_pool_values, values=True)
+maximum_by_halves = _by_halves("maximum_by_halves", elementwise_binary.maximum, values=True)
+minimum_by_halves = _by_halves("minimum_by_halves", elementwise_binary.minimum, values=True)
+place_by_halves = _by_halves("place_by_halves", reduce)
+reduce_by_halves = _by_halves("reduce_by_halves", reduce, values=True)
+top_k_by_halves = _by_halves("top_k_by_halves", top_k, values=True)
