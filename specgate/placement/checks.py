@@ -47,7 +47,23 @@ def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
         source = info.get("carries_source")
         if source is not None and source not in content["sources"]:
             found.append(((*place, "carries_source"), f"unknown source {source!r:.80}"))
-    return found
+    return found + [problem for entry in enumerate(content.get("removing", ())) for problem in _conditions(*entry)]
+
+
+def _conditions(index: int, entry: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield what is wrong with the condition of an entry under ``removing``, and unknown operators."""
+    from specgate.placement.loading import condition_of
+    from specgate.placement.lowering.expressions import FormError
+    from specgate.spec.tables import dialect
+
+    for name, versions in entry["operators"].items():
+        if name not in dialect("onnx").tables.operators:
+            yield ("removing", index, "operators", name), f"unknown operator {name!r:.60}"
+        elif "when" in entry:
+            try:
+                condition_of(name, entry["when"], int(versions.partition("..")[0]))
+            except FormError as error:
+                yield ("removing", index, "when"), str(error)
 
 
 def _number(release: str) -> tuple[int, ...]:

@@ -12,10 +12,12 @@ from specgate.dialects.onnx.lint.types import attribute_of
 from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS
 from specgate.placement.outcomes import run_failure
 from specgate.placement.own_sizes import inferred_here
+from specgate.placement.rules import GROUP, RULES
 from specgate.placement.validity import refusal
 from specgate.placement.words import listed
 from specgate.validate.check import check_at
 from specgate.validate.memo import Memo, key_of, keys_of
+from specgate.verdict import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from specgate.placement.placed import Creation, PlacedNode
     from specgate.placement.registrations import Registration
     from specgate.placement.runtime import Runtime
-    from specgate.verdict import Finding
 
     Made = tuple[Creation, str, tuple[Descriptor, ...] | None, tuple[Finding, ...]]
     Outlined = tuple[str, tuple[Descriptor, ...], tuple[Finding, ...]]
@@ -182,7 +183,8 @@ class Creator:
             if found.kind == "refused":
                 return "fails", found.reason, None, ()
             return ("deferred" if found.kind == "open" else "unknown"), found.reason, None, ()
-        return self._judged(found)
+        made = self._judged(found)
+        return made if made[0] == "fails" else (*made[:3], self._warned(descriptor, node.opset))
 
     def _outlined(self, node: Node) -> Outlined:
         """Return why a kernel cannot be made at the first run, "" where it may be, with what is known of it."""
@@ -202,7 +204,16 @@ class Creator:
         if isinstance(found, lowering.NotLowered):
             return found.reason, (), ()
         word, why, _, findings = self._judged(found)
-        return (why if word == "fails" else ""), tuple(found), findings
+        if word == "fails":
+            return why, tuple(found), findings
+        return "", tuple(found), self._warned(descriptor, node.opset)
+
+    def _warned(self, descriptor: Descriptor, version: int) -> tuple[Finding, ...]:
+        """Return warnings that a kernel computes other values than the dialect of the models defines."""
+        from specgate.placement import lower as lowering
+
+        reasons = lowering.warnings(descriptor, version, self.runtime.release)
+        return tuple(Finding(f"{GROUP}/wrong-values", RULES["wrong-values"][0], why) for why in reasons)
 
     def _judged(self, found: Sequence[Descriptor]) -> Made:
         """Judge what a node becomes by the tables of the dialect below, as builds have it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.placement.assigning import CPU
 from specgate.placement.filling import with_imports
 from specgate.placement.outcomes import outcome
 from specgate.placement.place import place_graph
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from specgate.linting.nodes import Graph
+    from specgate.placement.outcomes import Outcome
     from specgate.placement.placed import PlacedNode, Placement
     from specgate.targets import Target
     from specgate.verdict import NodeRef
@@ -88,7 +90,16 @@ class RuntimeFindings:
 
     def _of_release(self, found: Finding) -> bool:
         """Whether a finding is no error, or one because of which the release fails."""
-        return found.severity != "error" or found.id in _OF_FILES or self._fails_by(found)
+        if found.severity != "error" or found.id in _OF_FILES or self._fails_by(found):
+            return True
+        placed = self._placed.get(found.node or "")
+        return placed is not None and placed.fails and self._outcome(placed, found) in {"refused", "fails"}
+
+    def _outcome(self, placed: PlacedNode, found: Finding) -> Outcome:
+        """Return what the release does with a node that breaks a rule, which is known of the CPU's kernels alone."""
+        if placed.descriptor is None or placed.provider != CPU:
+            return "unknown"
+        return outcome(placed.descriptor, found.id.rpartition("/")[2], self.release)
 
     def _as_warning(self, found: Finding) -> Finding:
         return replace(found, severity="warning", message=f"{found.message.removesuffix('.')}; {self._said(found)}")
@@ -96,8 +107,7 @@ class RuntimeFindings:
     def _said(self, found: Finding) -> str:
         """Return what the release does with a node that ONNX's page forbids."""
         placed = self._placed.get(found.node or "")
-        descriptor = None if placed is None else placed.descriptor
-        runs = descriptor is not None and outcome(descriptor, found.id.rpartition("/")[2], self.release) == "runs"
+        runs = placed is not None and self._outcome(placed, found) == "runs"
         return f"outside the ONNX specification, but {self._title} {'runs it' if runs else 'does not refuse it'}"
 
 
@@ -120,6 +130,8 @@ def _findings_of(placement: Placement, failing: AbstractSet[str | None]) -> Iter
             yield _finding(placement, "session-fails", node.created_by, at, values)
         if node.run_fails:
             yield _finding(placement, "session-fails", f"fails at the first run: {node.run_fails}", at, values)
+        for found in node.warnings:
+            yield replace(found, target=placement.target, location=at, values=values)
         if node.open:
             yield _finding(placement, "undecided", node.open, at, values)
 

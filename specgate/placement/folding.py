@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from specgate.placement.loading import condition_of
 from specgate.placement.registrations import release_position, runtime_tables
 
 if TYPE_CHECKING:
@@ -116,6 +117,9 @@ def _fits(node: Node, body: Body, entry: Mapping[str, Any]) -> bool:
     first, last = versions
     if node.schema.since < first or (last is not None and node.schema.since > last):
         return False
+    if "when" in entry:
+        descriptor, version = node.alike.descriptor, node.schema.since
+        return descriptor is not None and condition_of(descriptor.operator, entry["when"], version)(descriptor)
     if "same" not in entry:
         return True
     if entry["same"] == "type":

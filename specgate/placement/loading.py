@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specgate.placement.lowering.checks import check_of, holds_at, versions_of
+from specgate.placement.lowering.checks import check_of, holds_at, scope_of, versions_of
+from specgate.placement.lowering.expressions import rule_of
 from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import schema_from
 from specgate.placement.lowering.state import State
@@ -18,14 +19,14 @@ from specgate.placement.registrations import release_position, runtime_tables
 from specgate.verdict import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from specgate.descriptors.core import Descriptor
     from specgate.placement.lowering.checks import Check
     from specgate.placement.lowering.schema import Schema
     from specgate.rules.language import Rule
 
-__all__ = ["FileRule", "Loading", "is_of", "loading_of", "refusing_rules", "rule_holds", "unloadable"]
+__all__ = ["FileRule", "Loading", "condition_of", "is_of", "loading_of", "refusing_rules", "rule_holds", "unloadable"]
 
 
 class Ruled(NamedTuple):
@@ -83,6 +84,21 @@ def rule_holds(state: State, rule: Rule) -> bool:
         return state.holds(rule)
     except (Open, Refused):  # it is not known, or has no value
         return False
+
+
+@cache
+def condition_of(operator: str, when: str, version: int) -> Callable[[Descriptor], bool]:
+    """Return what says whether a condition on a version of an operator holds for a node of it for sure."""
+    schema = schema_from(operator, None)
+    if schema is None:
+        return lambda _: False
+    rule = rule_of(when, scope_of({"since": str(version), "until": str(version + 1)}, schema.scope), "truth")
+
+    def holds(descriptor: Descriptor) -> bool:
+        values = schema.values(descriptor, version)
+        return rule_holds(State(values, {}, {}, lowering_tables()["general"], operator), rule)
+
+    return holds
 
 
 @cache

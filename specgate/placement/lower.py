@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor, TensorDesc
     from specgate.placement.lowering.table import Origin
 
-__all__ = ["NotLowered", "lower", "node", "outline"]
+__all__ = ["NotLowered", "lower", "node", "outline", "warnings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,12 @@ def outline(descriptor: Descriptor, version: int, release: str | None = None) ->
         return NotLowered("refused", str(error), f"onnxruntime/{descriptor.operator}/{error.rule}")
     except Open:
         return []
+
+
+def warnings(descriptor: Descriptor, version: int, release: str | None = None) -> list[str]:
+    """Return why the operators of a node compute other values than ONNX defines, as far as that is certain."""
+    table = lowering_of(descriptor.operator)
+    return [] if table is None else list(table.warned(descriptor, version, release))
 
 
 def node(

@@ -70,6 +70,7 @@ class Removing(_File):
     same: Literal["type", "sizes"] | None = Field(
         default=None, description="what the first output has of the first input"
     )
+    when: str | None = Field(default=None, description="over the operators' fields: only nodes for which it holds")
 
 
 class Duplicating(_File):

@@ -89,6 +89,11 @@ class PlacedNode:
         return self.gone and (self.provider is None or self.creation == "fails" or bool(self.run_fails))
 
     @property
+    def warnings(self) -> Sequence[Finding]:
+        """Return why its kernel, which is created, computes other values than ONNX defines."""
+        return () if self.creation == "fails" or self.run_fails else self.findings
+
+    @property
     def times(self) -> int:
         """How often the runtime makes it."""
         return 1 + len(self.duplicates)

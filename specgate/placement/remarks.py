@@ -25,6 +25,9 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body,
         which = f"{listed(folded)}; others may then run elsewhere"
         placement.notes.append(f"default optimisations may fold {len(folded)} of these nodes: {which}")
     placement.notes.extend(f"{node.node} ({node.operator}): {spared(node)}" for node in placement.nodes if node.spared)
+    placement.notes.extend(
+        f"{node.node} ({node.operator}): {found.message}" for node in placement.nodes for found in node.warnings
+    )
     again = [node for node in placement.nodes if node.duplicates]
     if again:
         more = sum(len(node.duplicates) for node in again)

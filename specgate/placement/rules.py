@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from specgate.verdict import Severity
 
 __all__ = ["GROUP", "RULES"]
 
@@ -28,12 +31,13 @@ _CASTS: Final = {
 _OURS: Final[dict[str, str]] = {}
 
 #: By rule: its severity, what it asks for, and where that stands; without a place it is a courtesy of lint.
-RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
+RULES: Final[dict[str, tuple[Severity, str, dict[str, str]]]] = {
     "cast": ("note", "some provider has a kernel for a node as it is, without Casts around it", _CASTS),
     "newer-than-registered": ("note", "the first provider has a node's version of its operator", _REGISTRY),
     "no-kernel": ("error", "some provider has a kernel for a node", _REGISTRY),
     "on-cpu": ("note", "the first provider takes a node", _PROVIDER),
     "preferred-cpu": ("note", "a node that the first provider could take is not left to the CPU", _PREFERRED),
     "session-fails": ("error", "the session is created: the release loads the model and makes its kernels", _OURS),
+    "wrong-values": ("warning", "a kernel computes the values that ONNX defines", _OURS),
     "undecided": ("note", "everything that decides where a node runs is known", _OURS),
 }

@@ -40,6 +40,8 @@ _VALID: Final = "valid"
 #: Findings on what every implementation checks against the schema of an operator.
 _OF_SCHEMAS: Final = ("structure", "type")
 _ATTEMPTS: Final = 3
+#: Of a tensor: more take long to compute and say nothing else.
+_MOST_ELEMENTS: Final = 2**16
 #: The opset of ai.onnx next to an operator of another domain.
 _BESIDE: Final = 21
 #: What the runtime says where it has no kernel for the types of a node, or none of a version.
@@ -86,6 +88,8 @@ def draw(operator: str, count: int, valid: int, newest: int, useful: Callable[[D
                 )
                 if descriptor is None:
                     break
+                if _is_large(descriptor):
+                    continue
                 for constant in (True, False):
                     one = descriptor if constant else _without_values(descriptor)
                     if one is None or (not constant and not _still(one, level, breaks)):
@@ -97,6 +101,10 @@ def draw(operator: str, count: int, valid: int, newest: int, useful: Callable[[D
                         if useful(drawn):
                             got += constant
                             yield drawn
+
+
+def _is_large(descriptor: Descriptor) -> bool:
+    return any(tensor.known_elements > _MOST_ELEMENTS for _, tensor in descriptor.tensors())
 
 
 def _without_values(descriptor: Descriptor) -> Descriptor | None:

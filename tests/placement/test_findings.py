@@ -22,7 +22,7 @@ def node(operator, inputs, output, **more):
 
 
 def mixed():
-    """A model with a node for each rule but `undecided`, at opset 22."""
+    """A model with a node for each rule but `undecided` and `wrong-values`, at opset 22."""
     nodes = [
         node("Shape", ["x"], "s"),
         node("Gather", ["s", "zero"], "preferred"),
@@ -152,3 +152,27 @@ def test_rules_are_selected_by_the_beginning_of_their_ids(tmp_path, capsys):
     assert [f["id"] for f in json.loads(capsys.readouterr().out)["findings"]] == ["onnxruntime/placement/no-kernel"]
     assert main([*command, "--select", "onnxruntime/placment"]) == 2
     assert "did you mean onnxruntime/placement?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("mode", "pads", "wrong"),
+    [
+        ("constant", [0, -1, 0, 1], True),
+        ("edge", [-1, 0, 0, 0], True),
+        ("constant", [0, 0, 0, -1], False),
+        ("reflect", [0, -1, 0, 0], False),
+        ("constant", [0, 1, 0, 0], False),
+    ],
+)
+def test_a_kernel_that_computes_wrong_values_is_a_warning(mode, pads, wrong):
+    """What DirectML 6.4 computes of PADDING1: other values than ONNX with a padding below 0 at a start."""
+    pad = node("Pad", ["x", "p"], "y", mode=mode)
+    for sizes in ([3, 4], ["n", 4]):
+        ends = [info("x", sizes)], [info("y", None)], [helper.make_tensor("p", INT64, [4], pads)]
+        made = model(graph([pad], *ends), opsets=[("", 13)])
+        expected = {("graph/y", "wrong-values", "warning")} if wrong else set()
+        assert found_in(made) == expected
+        placement = specgate.place(made, DML)
+        assert (placement.session, placement.usable) == ("created", True)
+        assert any("computes wrong values" in note for note in placement.notes) == wrong
+        assert found_in(made, CPU) == set()

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
 
 
-def node(operator: str, version: str, inputs, outputs=(("FLOAT", [2, 3]),), **attributes) -> Descriptor:
+def node(operator: str, version: str, inputs, outputs=(("FLOAT", [2, 3]),), *, domain="", **attributes) -> Descriptor:
     made = {
         "op_type": operator,
+        "domain": domain,
         "inputs": [each and {"elem_type": each[0], "shape": each[1]} for each in inputs],
         "outputs": [{"elem_type": kind, "shape": shape} for kind, shape in outputs],
         "attributes": attributes,
@@ -44,6 +45,36 @@ def test_a_bound_of_clip_that_is_not_a_scalar(shape, expected) -> None:
 def test_a_rule_without_which_no_run_succeeds(operator, version, rule, release) -> None:
     inputs = [X, ("INT64", [2])][: 2 if operator == "Reshape" else 1]
     assert outcome(node(operator, version, inputs), rule, release) == "fails"
+
+
+@pytest.mark.parametrize(
+    ("operator", "inputs", "attributes", "rule", "expected"),
+    [
+        ("ReduceMax", [X], {"axes": [2]}, "axes-range", "fails"),
+        ("ReduceMax", [X], {"keepdims": 2}, "keepdims", "runs"),
+        ("ReduceLogSum", [X], {"keepdims": 2}, "keepdims", "runs"),
+        ("ScatterND", [X, ("INT64", [1, 3]), ("FLOAT", [1])], {}, "tuple-length", "fails"),
+        ("Tile", [X, ("INT64", [3])], {}, "repeats-length", "fails"),
+        ("ai.onnx.ml.Normalizer", [("FLOAT", [1, 2, 3])], {}, "data-rank", "fails"),
+        ("ai.onnx.ml.Imputer", [X], {"imputed_value_floats": [1.0, 2.0]}, "values-count", "runs"),
+        ("com.microsoft.BiasGelu", [X, ("FLOAT", [2])], {}, "bias-size", "fails"),
+    ],
+)
+def test_rules_of_operators_that_were_measured_later(operator, inputs, attributes, rule, expected) -> None:
+    domain, _, name = operator.rpartition(".")
+    descriptor = node(name, "1" if domain else "11", inputs, domain=domain, **attributes)
+    for release in ("1.20.1", "1.24.4", "1.31.1", "1.32.0"):
+        assert outcome(descriptor, rule, release) == expected
+
+
+def test_each_rule_that_keeps_every_run_from_succeeding_is_an_error() -> None:
+    names = ["a", "s", "z", "b", "t", "w", "s", "z"]
+    scales = [helper.make_tensor("s", FLOAT, [], [1.0]), helper.make_tensor("z", UINT8, [], [1])]
+    scales += [helper.make_tensor("t", FLOAT, [8, 1], [1.0] * 8), helper.make_tensor("w", UINT8, [8, 1], [1] * 8)]
+    ends = [info("a", [4, 8], UINT8), info("b", [8, 6], UINT8)], [info("y", None, UINT8)]
+    made = model(graph([helper.make_node("QLinearMatMul", names, ["y"])], *ends, scales), opsets=[("", 13)])
+    errors = [found.id for found in specgate.lint(made, "onnxruntime:1.32.0").findings if found.severity == "error"]
+    assert errors == ["onnx/QLinearMatMul/b-scale-shape", "onnx/QLinearMatMul/b-zero-point-shape"]
 
 
 def test_one_finding_on_axes_of_squeeze_that_are_not_a_list() -> None:

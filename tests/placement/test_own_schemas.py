@@ -83,3 +83,10 @@ def test_a_node_of_a_version_that_only_the_runtime_has_is_no_refused_one() -> No
         target = parse_target("onnxruntime-directml:1.24.4")
         found = place_model(Given(data, "onnx", "model"), target, None, LintSettings())
         assert (found.session, [node.provider for node in found]) == ("created", ["DirectML"])
+
+
+def test_an_operator_that_only_optimisations_make():
+    schema = own_schema("com.microsoft.nchwc", "ReorderOutput", 1)
+    assert schema == own_schema("com.microsoft.nchwc", "ReorderOutput", 1, "1.16")
+    assert schema is not None
+    assert schema.attributes == {"channels": ("int", 0), "channels_last": ("int", 0)}

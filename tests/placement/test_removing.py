@@ -154,3 +154,39 @@ def test_what_is_computed_early_is_not_made_on_directml():
     assert (found.nodes[0].creation, found.session) == ("fails", "created")
     assert any("compute its values early" in note for note in found.notes)
     assert contradiction(made.SerializeToString(), DML) is None
+
+
+END = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("operator", "lists", "opset", "removed"),
+    [
+        ("Slice", [[0], [END]], 13, True),
+        ("Slice", [[0, 0], [END, END], [0, 1], [1, 1]], 13, True),
+        ("Slice", [[0], [END]], 10, True),
+        ("Slice", [[0], [END]], 1, True),
+        ("Slice", [[0], [2]], 13, False),
+        ("Slice", [[1], [END]], 13, False),
+        ("Slice", [[0], [END], [0], [2]], 13, False),
+        ("Add", 0.0, 13, True),
+        ("Add", 1.0, 13, False),
+        ("Mul", 1.0, 13, True),
+        ("Div", 1.0, 7, True),
+        ("Sub", 0.0, 14, True),
+        ("Mul", 0.0, 13, False),
+    ],
+)
+def test_nodes_that_compute_their_input(operator, lists, opset, removed):
+    """Which nodes sessions of onnxruntime 1.20.1, 1.24.4, 1.31.1 and 1.32.0 remove at the levels basic and all."""
+    if operator != "Slice":
+        more, attributes = [helper.make_tensor("k", FLOAT, [], [lists])], {}
+    elif opset < 10:
+        more, attributes = [], {"starts": lists[0], "ends": lists[1]}
+    else:
+        more, attributes = [helper.make_tensor(f"l{i}", INT64, [len(e)], e) for i, e in enumerate(lists)], {}
+    middle = helper.make_node(operator, ["a", *(each.name for each in more)], ["b"], **attributes)
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), middle, helper.make_node("Relu", ["b"], ["y"])]
+    made = model(graph(nodes, X, [info("y", None)], more), opsets=[("", max(opset, 6))])
+    for target in (CPU, "onnxruntime:1.20.1", "onnxruntime:1.32.0"):
+        assert [node.removed for node in specgate.place(made, target)] == [False, removed, False]

@@ -85,8 +85,9 @@ def _hold_releases(content: Mapping[str, Any]) -> None:
     """Raise FormError for a range of releases that are not there."""
     order = list(runtime_tables()["releases"])
     entries = [(("rows", at), row) for at, row in enumerate(content["rows"])]
-    for name, held in content["refuses"].items():
-        entries += [(("refuses", name), check) for check in (held if isinstance(held, list) else [held])]
+    for key in ("refuses", "warns"):
+        for name, held in content.get(key, {}).items():
+            entries += [((key, name), check) for check in (held if isinstance(held, list) else [held])]
     for path, entry in entries:
         try:
             bounds(entry.get("releases") or "..", order)
@@ -111,7 +112,10 @@ def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
     for name, text in shorthand.check():
         raise FormError(text, "define", name)
     plain = {key: text for key, text in defines.items() if formula_of(key, text) is None}
-    parts = {"define": plain, **{key: content.get(key) for key in ("lists", "outputs", "inferred", "refuses", "rows")}}
+    parts = {
+        "define": plain,
+        **{key: content.get(key) for key in ("lists", "outputs", "inferred", "refuses", "warns", "rows")},
+    }
     for key, part in parts.items():
         if part:
             made[key] = _written_out(part, words, shorthand, (key,))

@@ -24,7 +24,7 @@ class Dimensions(_File):
 
 
 class Check(_File):
-    """A check of the provider's kernel that makes the creation of the session fail before DirectML is asked."""
+    """A check on a node: under `refuses`, one of the provider's kernel, which fails before DirectML is asked."""
 
     when: str
     because: str
@@ -89,4 +89,7 @@ class LoweringFile(_File):
     outputs: dict[str, Any] = {}
     inferred: dict[str, Any] = {}
     refuses: dict[str, Check | list[Check]] = {}
+    warns: dict[str, Check | list[Check]] = Field(
+        default={}, description="checks of nodes whose kernel is created and computes other values than ONNX defines"
+    )
     rows: list[Row]

@@ -75,7 +75,8 @@ class Table:
         self.inferred = _sizes({n: e["sizes"] if n in self.late else e for n, e in entries.items()}, "inferred", scope)
         self.outputs = self.inferred | _sizes(raw.get("outputs", {}), "outputs", scope)
         self.sizes_open: bool = raw.get("sizes_open", False)
-        self.checks = tuple(_checks(raw, scope))
+        self.checks = tuple(_checks(raw, "refuses", scope))
+        self.warnings = tuple(_checks(raw, "warns", scope))
         self.rows = tuple(_rows(raw, scope))
 
     def lowered(
@@ -131,6 +132,14 @@ class Table:
             if holds is UNKNOWN:
                 break
         return []
+
+    def warned(self, descriptor: Descriptor, version: int, release: str | None = None) -> Iterator[str]:
+        """Yield why a kernel that is created computes other values than ONNX defines, as far as that is certain."""
+        state = self._state(descriptor, version, partial=True) if self.warnings else None
+        for check in self.warnings:
+            held = holds_at(check.since, check.until, version) and released(check.releases, release)
+            if state is not None and held and state.value(check.when, 0) is True:
+                yield check.because
 
     def _state(self, descriptor: Descriptor, version: int, *, partial: bool = False) -> State:
         values = self.schema.values(descriptor, version)
@@ -263,10 +272,10 @@ def _at(make: Callable[..., Any], *arguments: Any, path: tuple[str | int, ...]) 
         raise FormError(str(error), *path, *error.path) from None
 
 
-def _checks(raw: Mapping[str, Any], scope: Scope) -> Iterator[Check]:
-    for name, entries in raw.get("refuses", {}).items():
+def _checks(raw: Mapping[str, Any], key: str, scope: Scope) -> Iterator[Check]:
+    for name, entries in raw.get(key, {}).items():
         for entry in entries if isinstance(entries, list) else [entries]:
-            yield _at(check_of, name, entry, scope, path=("refuses", name, "when"))
+            yield _at(check_of, name, entry, scope, path=(key, name, "when"))
 
 
 def _rows(raw: Mapping[str, Any], scope: Scope) -> Iterator[Row]:

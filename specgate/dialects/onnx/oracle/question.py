@@ -84,7 +84,7 @@ def make_question(descriptor: Descriptor, level: str, newest: int | None = None)
     domain, _, op_type = descriptor.operator.rpartition(".")
     tables = dialect("onnx")
     opset = descriptor.version or level
-    if domain and domain not in tables.tables.foreign:
+    if domain and domain not in tables.domains:
         return f"the opset of the domain {shown(domain)} is not known"
     try:
         spec = tables.operator(descriptor.operator)
