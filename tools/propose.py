@@ -127,14 +127,11 @@ def _quoted(text: str) -> str:
 
 def _file(dialect: str, name: str) -> Path:
     """Return the file that an operator, or the tensors of a dialect, are described in."""
+    files = tables(dialect).tables.files
+    file = "tensor.yaml" if name == "tensor" else files[tables(dialect).operator(name).name]
     for folder in source_folders():
-        if name == "tensor":
-            candidate = folder / dialect / "tensor.yaml"
-            if candidate.is_file():
-                return candidate
-        for path in sorted((folder / dialect / "operators").glob("*.yaml")):
-            if path.read_text(encoding="utf-8").startswith(f"operator: {tables(dialect).operator(name).name}\n"):
-                return path
+        if (folder / dialect / file).is_file():
+            return folder / dialect / file
     raise InputError(f"no spec file of {dialect} {name} to propose entries for was found")
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["make_parser"]
 
-SPEC_KINDS = ("operator", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes")
+SPEC_KINDS = (
+    "operator", "examples", "family", "dialect", "levels", "types", "sets", "environments", "tensor", "codes",
+)  # fmt: skip
 OTHER_KINDS = ("config", "report", "baseline", "export", "descriptor")
 SHELLS = ("bash", "zsh", "tcsh")
 EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."

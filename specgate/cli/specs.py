@@ -112,6 +112,7 @@ def schema(arguments: argparse.Namespace) -> int:
     kinds: dict[str, type[BaseModel]] = {
         "operator": model.OperatorFile,
         "family": model.FamilyFile,
+        "examples": model.ExamplesFile,
         "dialect": dialect_model.DialectFile,
         "levels": dialect_model.LevelsFile,
         "types": dialect_model.TypesFile,

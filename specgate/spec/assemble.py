@@ -17,19 +17,34 @@ if TYPE_CHECKING:
 
     from specgate.spec.yamlio import Keys, Lines
 
-__all__ = ["PART_FOLDERS", "Part", "Sources", "assemble", "normalise", "support_rows"]
+__all__ = ["EXAMPLES", "PART_FOLDERS", "Part", "Sources", "assemble", "normalise", "support_rows"]
 
-PART_FOLDERS: Final = ("operators/", "families/")
+EXAMPLES: Final = "examples/"
+PART_FOLDERS: Final = ("operators/", "families/", EXAMPLES)
 _RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)?")
 
 
 class Part(NamedTuple):
-    """The checked content of one operator's or family's file, and where its values stand."""
+    """The checked content of one operator or family, and where its values stand.
+
+    relative: the path of its file in the dialect's folder. apart: the file with the examples, and which keys it has.
+    """
 
     path: Path
     relative: str
     content: dict[str, Any]
     lines: Lines
+    apart: tuple[Path, frozenset[str]] | None = None
+
+    def file(self, path: Keys) -> str:
+        """Return the file where the value at `path` stands."""
+        if self.apart is not None and path and path[0] in self.apart[1]:
+            return str(self.apart[0])
+        return str(self.path)
+
+    def placed(self, path: Keys, message: str) -> str:
+        """Return the line for a problem of the value at `path`."""
+        return placed(self.file(path), self.lines, path, message)
 
 
 class Sources(NamedTuple):
@@ -41,15 +56,15 @@ class Sources(NamedTuple):
     def stands(self, path: Keys) -> tuple[str, Keys]:
         """Return the file where the value at `path` of the merged operator stands, and its path there."""
         shared, inner = self._home(path)
-        return str(self.family.path if shared and self.family else self.own.path), inner
+        return (self.family if shared and self.family else self.own).file(inner), inner
 
     def placed(self, path: Keys, message: str) -> str:
         """Return the line for a problem of the merged operator, with the file and line that it comes from."""
         shared, inner = self._home(path)
         if shared and self.family is not None:
             user = self.own.content["operator"]
-            return placed(str(self.family.path), self.family.lines, inner, f"{message} (in {user!r:.80})")
-        return placed(str(self.own.path), self.own.lines, inner, message)
+            return self.family.placed(inner, f"{message} (in {user!r:.80})")
+        return self.own.placed(inner, message)
 
     def _home(self, path: Keys) -> tuple[bool, Keys]:
         if self.family is None:
@@ -70,7 +85,7 @@ def assemble(
     for part in (p for p in parts if "family" in p.content and "operator" not in p.content):
         name = part.content["family"]
         if part.path.stem != name:
-            problems.append(placed(str(part.path), part.lines, ("family",), f"expected {part.path.stem!r:.80}"))
+            problems.append(part.placed(("family",), f"expected {part.path.stem!r:.80}"))
         families[name] = part
         tables["families"][name] = part.content
     sources: dict[str, Sources] = {}
@@ -78,10 +93,10 @@ def assemble(
         name, wanted = part.content["operator"], part.content.get("family")
         if name in sources:
             message = f"{name!r:.80} is in {sources[name].own.relative} too"
-            problems.append(placed(str(part.path), part.lines, ("operator",), message))
+            problems.append(part.placed(("operator",), message))
         elif wanted is not None and wanted not in families:
             if not broken:
-                problems.append(placed(str(part.path), part.lines, ("family",), f"unknown family {wanted!r:.80}"))
+                problems.append(part.placed(("family",), f"unknown family {wanted!r:.80}"))
         else:
             sources[name] = Sources(part, families.get(wanted))
             tables["operators"][name] = merge_family(families[wanted].content if wanted else {}, part.content)
@@ -105,7 +120,7 @@ def _plain(parts: Sequence[Part], tables: Mapping[str, Any], *, broken: bool) ->
     plain, problems = [], []
     for part in parts:
         content, found = plain_content(part.content, sets)
-        problems += [placed(str(part.path), part.lines, path, text) for path, text in found]
+        problems += [part.placed(path, text) for path, text in found]
         if not found:
             plain.append(part._replace(content=normalise(content)))
     return plain, problems

@@ -13,17 +13,17 @@ from pydantic import BaseModel, ValidationError
 from specgate.descriptors.core import shown
 from specgate.errors import InputError
 from specgate.spec import dialect_model, model
-from specgate.spec.assemble import PART_FOLDERS, Part, assemble
+from specgate.spec.assemble import EXAMPLES, PART_FOLDERS, Part, assemble
 from specgate.spec.desugar import plain_tensor_rules
 from specgate.spec.dialect_spec import Dialect
-from specgate.spec.folders import layout_file
+from specgate.spec.folders import examples_file, layout_file
 from specgate.spec.references import check_references
 from specgate.spec.yamlio import Keys, Lines, load_yaml, placed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SpecErrors", "build_dialect", "dialect_files", "load_file", "load_part"]
+__all__ = ["SpecErrors", "build_dialect", "dialect_files", "load_file", "load_parts"]
 
 FORMAT: Final = 1
 MAX_FILE: Final = 2**20
@@ -37,6 +37,11 @@ _FILES: Final[Mapping[str, type[BaseModel]]] = {
     "environments.yaml": dialect_model.EnvironmentsFile,
     "sets.yaml": dialect_model.SetsFile,
     "tensor.yaml": dialect_model.TensorFile,
+}
+_PARTS: Final[Mapping[str, type[BaseModel]]] = {
+    "families": model.FamilyFile,
+    "operators": model.OperatorFile,
+    EXAMPLES[:-1]: model.ExamplesFile,
 }
 _SPELLINGS: Final = {
     "string_type": "a string",
@@ -125,11 +130,38 @@ def _message(errors: list[Any]) -> str:
             return f"{message}, found {shown(errors[0]['input'])}"
 
 
-def load_part(path: Path, relative: str) -> tuple[list[Part], list[str]]:
-    """Return the operator or the family in `path`, if it can be used, and its problems."""
-    kind = model.FamilyFile if relative.startswith("families/") else model.OperatorFile
-    content, lines, problems = load_file(path, kind)
-    return ([] if problems else [Part(path, relative, content, lines)]), problems
+def load_parts(folder: Path) -> tuple[list[Part], list[str]]:
+    """Return the operators, with their examples, and families of a folder that can be used, and the problems."""
+    parts: dict[str, Part] = {}
+    problems: list[str] = []
+    apart: dict[str, Part] = {}
+    for path in dialect_files(folder):
+        relative = path.relative_to(folder).as_posix()
+        if not relative.startswith(PART_FOLDERS):
+            continue
+        content, lines, found = load_file(path, _PARTS[relative.partition("/")[0]])
+        problems += found
+        if not found and relative.startswith(EXAMPLES):
+            apart[relative] = Part(path, relative, content, lines)
+        elif not found:
+            parts[relative] = Part(path, relative, content, lines)
+    for relative, part in parts.items():
+        examples = apart.pop(examples_file(relative), None)
+        if examples is not None:
+            twice = sorted(part.content.keys() & examples.content.keys())
+            problems += [examples.placed((key,), f"{relative} has this key too") for key in twice]
+            parts[relative] = _with_examples(part, examples)
+    for relative, examples in apart.items():
+        operator = relative.replace(EXAMPLES, "operators/", 1)
+        if not (folder / operator).is_file():
+            problems.append(f"{examples.path}: these are examples of no operator; expected {operator}")
+    return list(parts.values()), problems
+
+
+def _with_examples(operator: Part, examples: Part) -> Part:
+    lines = operator.lines | {path: line for path, line in examples.lines.items() if path}
+    content = operator.content | examples.content
+    return operator._replace(content=content, lines=lines, apart=(examples.path, frozenset(examples.content)))
 
 
 def _numbers(path: Path) -> dict[str, Any]:
@@ -144,20 +176,18 @@ def build_dialect(folder: Path) -> dict[str, Any]:
     problems: list[str] = []
     lines: dict[str, Lines] = {}
     tables: dict[str, Any] = {"format": FORMAT, "operators": {}, "families": {}, "files": {}}
-    parts: list[Part] = []
     for path in dialect_files(folder):
         relative = path.relative_to(folder).as_posix()
         if relative in _FILES:
             content, lines[relative], found = load_file(path, _FILES[relative])
             if not found:
                 tables[relative.removesuffix(".yaml")] = content
-        elif relative.startswith(PART_FOLDERS):
-            made, found = load_part(path, relative)
-            parts += made
-        else:
-            known = ", ".join(_FILES)
-            found = [f"{path}: not a spec file; expected {known}, operators/NAME.yaml or families/NAME.yaml"]
-        problems += found
+            problems += found
+        elif not relative.startswith(PART_FOLDERS):
+            places = "operators/NAME.yaml, examples/NAME.yaml or families/NAME.yaml"
+            problems.append(f"{path}: not a spec file; expected {', '.join(_FILES)}, {places}")
+    parts, found = load_parts(folder)
+    problems += found
     problems += [f"{folder / name}: missing" for name in _BASE if not (folder / name).is_file()]
     sources, found = assemble(tables, parts, broken=bool(problems))
     problems += found

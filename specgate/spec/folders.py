@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path  # it costs what a check of one file must not pay
 
 __all__ = [
-    "CHECKOUT", "PACKAGE", "edited_at", "layout_file", "source_folders", "spec_folders",
+    "CHECKOUT", "PACKAGE", "edited_at", "examples_file", "layout_file", "source_folders", "spec_folders",
     "written_tables",
 ]  # fmt: skip
 
@@ -49,6 +49,12 @@ def written_tables(dialect: str) -> Path | None:
     own = next((root / dialect for root in roots if (root / dialect / "levels.yaml").is_file()), None)
     specs = package(dialect).specs if own is None and dialect in dialect_names() else None
     return own if specs is None else Path(specs)
+
+
+def examples_file(operator: str) -> str:
+    """Return the path of the file with the examples of the operator whose table's path is `operator`."""
+    head, _, tail = operator.rpartition("operators/")
+    return f"{head}examples/{tail}"
 
 
 def layout_file(folder: str | os.PathLike[str]) -> str:

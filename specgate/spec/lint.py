@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.evaluate import Context, evaluate
-from specgate.spec.folders import written_tables
+from specgate.spec.folders import examples_file, written_tables
 from specgate.spec.lint_written import WRITTEN_LINTERS, Written, written_file
 from specgate.spec.tables import in_use
 
@@ -39,11 +39,19 @@ def lint_tables(dialect: Dialect, only: Collection[str] | None = None) -> list[s
     with in_use(dialect):
         for name in dialect.operators if only is None else only:
             spec = dialect.operator(name)
-            file = dialect.tables.files.get(name, name)
-            file = f"{dialect.name}/{file}" if only is None else file
             for linter, function in LINTERS.items():
-                problems += [f"{file}: {linter}: {text}" for text in function(spec)]
+                found = list(function(spec))
+                problems += [f"{_file(spec, text, whole=only is None)}: {linter}: {text}" for text in found]
     return problems
+
+
+def _file(spec: OperatorSpec, problem: str, *, whole: bool) -> str:
+    """Return the file that a problem is in: that of the operator, or that of its examples."""
+    file = spec.dialect.tables.files.get(spec.name, spec.name)
+    apart = examples_file(file)
+    if problem.startswith(("examples.", "counterexamples.")) and (_folder(spec.dialect) / apart).is_file():
+        file = apart
+    return f"{spec.dialect.name}/{file}" if whole else file
 
 
 def _folder(dialect: Dialect) -> Path:

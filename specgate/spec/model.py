@@ -24,7 +24,7 @@ from specgate.spec.model_rows import (
 from specgate.spec.model_values import OtherValues, is_constant
 
 __all__ = [
-    "Counterexample", "FamilyFile", "OperatorFile", "OtherValues", "RuleEntry", "Source",
+    "Counterexample", "ExamplesFile", "FamilyFile", "OperatorFile", "OtherValues", "RuleEntry", "Source",
 ]  # fmt: skip
 
 
@@ -281,6 +281,13 @@ class OperatorFile(_File):
     examples: dict[str, Example] = {}
     counterexamples: dict[RuleName, Counterexample] = {}
     observed: list[Observed] = []
+
+
+class ExamplesFile(_File):
+    """The examples and counterexamples of the operator whose file has the same name."""
+
+    examples: dict[str, Example] = {}
+    counterexamples: dict[RuleName, Counterexample] = {}
 
 
 class FamilyFile(_File):

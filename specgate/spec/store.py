@@ -209,20 +209,15 @@ def write_tables(path: Place, stamp: object, tables: dict[str, Any]) -> None:
 
 
 def _merge(tables: dict[str, Any], folder: Path) -> None:
-    """Add what a scratch folder has in operators/*.yaml and families/*.yaml to a dialect's tables."""
+    """Add the operators and families of a scratch folder to a dialect's tables."""
     if not (folder / "operators").is_dir() or (folder / "levels.yaml").is_file():
         return
-    from specgate.spec.assemble import PART_FOLDERS, assemble
-    from specgate.spec.build import SpecErrors, load_part
+    from specgate.spec.assemble import assemble
+    from specgate.spec.build import SpecErrors, load_parts
     from specgate.spec.references import check_operators
 
-    problems: list[str] = []
-    parts = []
-    for kind in PART_FOLDERS:
-        for path in sorted((folder / kind).rglob("*.yaml")):
-            made, found = load_part(path, path.relative_to(folder).as_posix())
-            parts += [part._replace(relative=str(path)) for part in made]
-            problems += found
+    parts, problems = load_parts(folder)
+    parts = [part._replace(relative=str(part.path)) for part in parts]
     sources, found = assemble(tables, parts, broken=bool(problems))
     problems += found
     tables.pop("digest", None)

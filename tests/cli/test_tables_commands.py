@@ -239,7 +239,7 @@ def test_targets_lists_levels_environments_and_sources(capsys):
 
 
 @pytest.mark.parametrize(
-    "kind", ["operator", "family", "dialect", "levels", "types", "environments", "tensor", "codes"]
+    "kind", ["operator", "examples", "family", "dialect", "levels", "types", "environments", "tensor", "codes"]
 )
 def test_schemas_accept_the_shipped_files(capsys, kind):
     import jsonschema
@@ -248,9 +248,9 @@ def test_schemas_accept_the_shipped_files(capsys, kind):
     from tests.paths import SPECS
 
     schema = json.loads(output(capsys, "spec", "schema", kind))
-    folders = {"operator": "operators", "family": "families"}
+    folders = {"operator": "operators", "examples": "examples", "family": "families"}
     files = sorted(SPECS.glob(f"*/{folders[kind]}/*.yaml" if kind in folders else f"*/{kind}.yaml"))
-    assert files or kind == "family"
+    assert files or kind in folders
     files = files[:: 1 + len(files) // 60]  # the models that the schemas are made of read all of them
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)

@@ -207,7 +207,7 @@ def test_broken_base_files(problems, name: str) -> None:
 
 def test_strange_files(problems) -> None:
     files = "codes.yaml, dialect.yaml, levels.yaml, types.yaml, environments.yaml, sets.yaml, tensor.yaml"
-    known = f"expected {files}, operators/NAME.yaml or families/NAME.yaml"
+    known = f"expected {files}, operators/NAME.yaml, examples/NAME.yaml or families/NAME.yaml"
     assert problems(operator__x_yaml=OPERATOR) == [f"operator/x.yaml: not a spec file; {known}"]
 
 
