@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -70,13 +71,14 @@ def make_spec() -> Callable[..., OperatorSpec]:
 
 @pytest.fixture
 def scratch(tmp_path: Path) -> Iterator[Callable[..., DialectTables]]:
-    """Loads scratch operator files (text by file name) beside the shipped ones, and takes them away afterwards."""
+    """Loads scratch operator files beside the shipped ones, and takes them away afterwards."""
 
     def load(dialect: str = "directml", **files: str) -> DialectTables:
         folder = tmp_path / dialect / "operators"
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+            operator = re.search(r"^operator: (?:.*\.)?(\w+)$", text, re.MULTILINE)
+            (folder / f"{operator[1] if operator else name}.yaml").write_text(text, encoding="utf-8")
         use_specs(tmp_path)
         return tables.dialect(dialect)
 

@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("invented")
     operators = place / "my_specs" / "onnx" / "operators"
     operators.mkdir(parents=True)
-    (operators / "mirror.yaml").write_text(block("yaml"), encoding="utf-8")
+    (operators / "Mirror.yaml").write_text(block("yaml"), encoding="utf-8")
     (place / "my_kernels.py").write_text(block("kernel"), encoding="utf-8")
     return place
 
@@ -93,10 +93,10 @@ def test_a_folder_of_operators_is_checked_by_itself(folder, capsys):
 def test_what_is_wrong_in_a_folder_of_operators(folder, tmp_path, capsys):
     operators = tmp_path / "mine" / "onnx" / "operators"
     operators.mkdir(parents=True)
-    (operators / "mirror.yaml").write_text(block("yaml").replace("rank(data) ==", "rank(dat) =="), encoding="utf-8")
+    (operators / "Mirror.yaml").write_text(block("yaml").replace("rank(data) ==", "rank(dat) =="), encoding="utf-8")
     assert main(["spec", "check", str(tmp_path / "mine")]) == 2
-    assert "mirror.yaml:" in capsys.readouterr().err
-    (operators / "mirror.yaml").write_text(
+    assert "Mirror.yaml:" in capsys.readouterr().err
+    (operators / "Mirror.yaml").write_text(
         block("yaml").replace("  same-rank: {of", "  # same-rank: {of"), encoding="utf-8"
     )
     assert main(["spec", "check", str(tmp_path / "mine")]) == 1

@@ -89,10 +89,16 @@ def assemble(
         families[name] = part
         tables["families"][name] = part.content
     sources: dict[str, Sources] = {}
+    folded: dict[str, Part] = {}
     for part in (p for p in parts if "operator" in p.content):
         name, wanted = part.content["operator"], part.content.get("family")
-        if name in sources:
-            message = f"{name!r:.80} is in {sources[name].own.relative} too"
+        file, other = _misnamed(name, part.relative), folded.setdefault(name.lower(), part)
+        if file is not None:
+            problems.append(part.placed(("operator",), f"expected {name!r:.80} in a file named {file:.80}"))
+        if other is not part:
+            message = f"{name!r:.80} is in {other.relative} too"
+            if other.content["operator"] != name:
+                message = f"file names may ignore case, and {other.relative} has this name but for its case"
             problems.append(part.placed(("operator",), message))
         elif wanted is not None and wanted not in families:
             if not broken:
@@ -112,6 +118,15 @@ def assemble(
         if found:  # what refers to nothing in it would be said of short forms again
             del sources[name]
     return sources, problems
+
+
+def _misnamed(operator: str, relative: str) -> str | None:
+    """Return how an operator's file must be named, None where it is: as the operator, in a folder of its domain."""
+    domain, _, name = operator.rpartition(".")
+    *folders, stem = relative.rpartition("operators/")[2].removesuffix(".yaml").split("/")
+    if stem == name and (not folders or "/".join(folders) == domain):
+        return None
+    return f"{domain}/{name}.yaml" if folders and domain else f"{name}.yaml"
 
 
 def _plain(parts: Sequence[Part], tables: Mapping[str, Any], *, broken: bool) -> tuple[list[Part], list[str]]:

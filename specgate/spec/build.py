@@ -62,8 +62,8 @@ class SpecErrors(InputError):
 
 
 def dialect_files(folder: Path) -> list[Path]:
-    """Return the YAML files of one dialect's folder in a fixed order."""
-    return sorted(p for p in folder.rglob("*.yaml") if p.is_file())
+    """Return the YAML files of one dialect's folder in an order that does not depend on case."""
+    return sorted((p for p in folder.rglob("*.yaml") if p.is_file()), key=lambda path: (str(path).lower(), str(path)))
 
 
 def load_file(path: Path, kind: type[BaseModel]) -> tuple[dict[str, Any], Lines, list[str]]:

@@ -277,11 +277,11 @@ def one_hot_alone(folder: Path) -> Path:
     from tests.paths import SPECS, copy_tree
 
     copy_tree(SPECS / "directml", folder / "directml")
-    for part in ("operators", "families"):
+    for part in ("operators", "examples", "families"):
         for file in (folder / "directml" / part).glob("**/*.yaml"):
-            if file.name != "one_hot.yaml":
+            if file.name != "ONE_HOT.yaml":
                 file.unlink()
-    return folder / "directml" / "operators" / "one_hot.yaml"
+    return folder / "directml" / "operators" / "ONE_HOT.yaml"
 
 
 @pytest.mark.slow
@@ -289,7 +289,7 @@ def test_spec_check_of_a_broken_folder_names_every_problem(capsys, tmp_path):
     from tests.paths import SPECS, copy_tree
 
     copy_tree(SPECS / "directml", tmp_path / "directml")
-    file = tmp_path / "directml/operators/one_hot.yaml"
+    file = tmp_path / "directml/operators/ONE_HOT.yaml"
     text = (
         file.read_text(encoding="utf-8")
         .replace("kind: attribute", "kind: atribute")
@@ -297,7 +297,7 @@ def test_spec_check_of_a_broken_folder_names_every_problem(capsys, tmp_path):
     )
     file.write_text(text, encoding="utf-8")
     message = error(capsys, "spec", "check", str(tmp_path))
-    assert "one_hot.yaml:14: fields.Axis.kind" in message
+    assert "ONE_HOT.yaml:14: fields.Axis.kind" in message
     assert message.count("expected a rank") == 3
 
 
@@ -312,12 +312,14 @@ def test_spec_check_reads_what_nodes_become(capsys, tmp_path):
 
 
 def test_spec_check_runs_the_data_linters(capsys, tmp_path):
-    file = one_hot_alone(tmp_path)
+    file = one_hot_alone(tmp_path).parent.parent / "examples" / "ONE_HOT.yaml"
     text = file.read_text(encoding="utf-8").replace("  two-values: {of: example-1", "  two-values: {of: example-2")
     text = text.replace("desc.ValuesTensor.Sizes: [1, 1, 1, 1]", "desc.ValuesTensor.Sizes: [1, 1, 1, 3]")
     file.write_text(text, encoding="utf-8")
     assert main(["spec", "check", str(tmp_path)]) == 1
-    assert "examples-hold: counterexamples.two-values: expected" in capsys.readouterr().out
+    assert (
+        "directml/examples/ONE_HOT.yaml: examples-hold: counterexamples.two-values: expected" in capsys.readouterr().out
+    )
 
 
 def test_spec_check_judges_a_folders_examples_by_its_own_tables(capsys, tmp_path, one_hot):

@@ -75,11 +75,11 @@ def test_what_it_adds_to_tensors_and_rules() -> None:
 )
 def test_words_that_another_dialect_adds_are_not_known(tmp_path, text, message) -> None:
     copy_tree(DATA / "tinynet" / "tinynet" / "specs" / "tinynet", tmp_path / "tinynet")
-    file = tmp_path / "tinynet" / "operators" / "crop.yaml"
+    file = tmp_path / "tinynet" / "operators" / "Crop.yaml"
     written = file.read_text(encoding="utf-8").replace("0 <= keep.first <= keep.last < x.sizes[-1]", text)
     file.write_text(written, encoding="utf-8")
     told = specgate("spec", "check", str(tmp_path), code=2)
-    assert "crop.yaml" in told
+    assert "Crop.yaml" in told
     assert message in told
 
 
@@ -195,7 +195,7 @@ def test_tables_that_a_folder_brings_alone_are_shown(tmp_path) -> None:
     """Without a package nothing reads its descriptors."""
     source = DATA / "tinynet" / "tinynet" / "specs" / "tinynet"
     copy_tree(source, tmp_path / "toy")
-    for file in ("tensor.yaml", "operators/crop.yaml"):  # which need words of the package
+    for file in ("tensor.yaml", "operators/Crop.yaml"):  # which need words of the package
         (tmp_path / "toy" / file).unlink()
     for file in (tmp_path / "toy").glob("*.yaml"):
         file.write_text(file.read_text(encoding="utf-8").replace("dialect: tinynet", "dialect: toy"), encoding="utf-8")

@@ -158,7 +158,7 @@ def folder(tmp_path: Path) -> Callable[..., Path]:
     """Lays out a dialect's folder: a sound one, with some files replaced, added, or (None) left out."""
 
     def lay_out(**changed: str | None) -> Path:
-        files: dict[str, str | None] = {**BASE, "operators/copy.yaml": OPERATOR}
+        files: dict[str, str | None] = {**BASE, "operators/COPY.yaml": OPERATOR}
         files.update({name.replace("__", "/").replace("_yaml", ".yaml"): text for name, text in changed.items()})
         for name, text in files.items():
             path = tmp_path / "scratch" / name
@@ -193,6 +193,6 @@ def operator_problems(problems) -> Callable[[str, str], list[str]]:
 
     def build(old: str, new: str) -> list[str]:
         assert OPERATOR.count(old) == 1
-        return problems(operators__copy_yaml=OPERATOR.replace(old, new))  # type: ignore[no-any-return]
+        return problems(operators__COPY_yaml=OPERATOR.replace(old, new))  # type: ignore[no-any-return]
 
     return build

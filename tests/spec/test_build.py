@@ -21,12 +21,12 @@ def test_sound_files(folder) -> None:
     assert resolved is not None
     assert str(resolved.cells["Input"].ranks) == "1 to 8"
     assert [form.require.text for form in resolved.rules] == ["dimensions == rank(Output)", "Axis < dimensions"]
-    assert tables["files"] == {"COPY": "operators/copy.yaml"}
+    assert tables["files"] == {"COPY": "operators/COPY.yaml"}
 
 
 def test_keys_keep_the_order_of_the_file(folder) -> None:
     text = OPERATOR.replace("summary: Copies.\n", "") + "summary: Copies.\n"
-    assert list(build_dialect(folder(operators__copy_yaml=text))["operators"]["COPY"])[-1] == "summary"
+    assert list(build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"])[-1] == "summary"
 
 
 SHAPES = {
@@ -41,7 +41,7 @@ SHAPES = {
 @pytest.mark.parametrize(("written", "compiled"), SHAPES.values(), ids=SHAPES.keys())
 def test_ranks(folder, written: str, compiled: object) -> None:
     text = OPERATOR.replace("Input: {ranks: 4, types: [INT8]}", f"Input: {{ranks: {written}}}")
-    assert build_dialect(folder(operators__copy_yaml=text))["operators"]["COPY"]["support"]["1.0"]["Input"] == {
+    assert build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"]["support"]["1.0"]["Input"] == {
         "ranks": compiled
     }
 
@@ -51,7 +51,7 @@ def test_type_sets_are_per_row(folder) -> None:
         '  "2.0":\n    Input: {ranks: 1..8, types: [INT8, INT16]}',
         '  "2.0":\n    type_sets: {T: [INT16]}\n    Input: {types: T}',
     )
-    row = build_dialect(folder(operators__copy_yaml=text))["operators"]["COPY"]["support"]["2.0"]
+    row = build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"]["support"]["2.0"]
     assert row["Input"] == {"ranks": [4, 4], "types": ["INT16"], "variable": "T"}
     assert "type_sets" not in row
 
@@ -146,11 +146,11 @@ MISTAKES = {
 @pytest.mark.parametrize(("old", "new", "lines"), MISTAKES.values(), ids=MISTAKES.keys())
 def test_mistakes(operator_problems, old: str, new: str, lines: list[str] | None) -> None:
     found = operator_problems(old, new)
-    assert all(problem.startswith("operators/copy.yaml:") for problem in found)
+    assert all(problem.startswith("operators/COPY.yaml:") for problem in found)
     if lines is None:
         assert len(found) == 1
     else:
-        assert [problem.removeprefix("operators/copy.yaml:").strip() for problem in found] == lines
+        assert [problem.removeprefix("operators/COPY.yaml:").strip() for problem in found] == lines
 
 
 def test_five_mistakes_make_five_lines(problems) -> None:
@@ -161,36 +161,61 @@ def test_five_mistakes_make_five_lines(problems) -> None:
         .replace("axis-range: Axis < dimensions", "axis-range: 4")
         .replace("kernel: one_hot", "kernel: one-hot")
     )
-    found = problems(operators__copy_yaml=text)
+    found = problems(operators__COPY_yaml=text)
     assert [problem.split(": ")[:2] for problem in found] == [
-        ["operators/copy.yaml:2", "summary"],
-        ["operators/copy.yaml:6", "fields.Input.kind"],
-        ["operators/copy.yaml:21", "rules.same-rank.becuase"],
-        ["operators/copy.yaml:22", "rules.axis-range"],
-        ["operators/copy.yaml:24", "execute.kernel"],
+        ["operators/COPY.yaml:2", "summary"],
+        ["operators/COPY.yaml:6", "fields.Input.kind"],
+        ["operators/COPY.yaml:21", "rules.same-rank.becuase"],
+        ["operators/COPY.yaml:22", "rules.axis-range"],
+        ["operators/COPY.yaml:24", "execute.kernel"],
     ]
 
 
 def test_mistakes_of_all_files_at_once(problems) -> None:
     found = problems(
-        operators__copy_yaml=OPERATOR.replace("Axis < dimensions", "Axs < dimensions"),
-        operators__two_yaml=OPERATOR.replace("COPY", "TWO").replace("summary", "sumary"),
-        operators__three_yaml="- 3\n",
+        operators__COPY_yaml=OPERATOR.replace("Axis < dimensions", "Axs < dimensions"),
+        operators__TWO_yaml=OPERATOR.replace("COPY", "TWO").replace("summary", "sumary"),
+        operators__THREE_yaml="- 3\n",
         notes_yaml="a: 1\n",
         environments_yaml="dialect: scratch\nsources: []\nenvironments: [{name: w, title: W, kind: windows, level: '9', via: null, source: x}]\n",
     )
     assert sorted(problem.partition(": ")[0] for problem in found) == [
         "environments.yaml:3",
         "notes.yaml",
-        "operators/copy.yaml:22",
-        "operators/three.yaml:1",
-        "operators/two.yaml:2",
+        "operators/COPY.yaml:22",
+        "operators/THREE.yaml:1",
+        "operators/TWO.yaml:2",
     ]
 
 
 def test_the_same_operator_in_two_files(problems) -> None:
-    assert problems(operators__again_yaml=OPERATOR) == [
-        "operators/copy.yaml:1: operator: 'COPY' is in operators/again.yaml too"
+    assert problems(operators__sub__COPY_yaml=OPERATOR) == [
+        "operators/sub/COPY.yaml:1: operator: expected 'COPY' in a file named COPY.yaml",
+        "operators/sub/COPY.yaml:1: operator: 'COPY' is in operators/COPY.yaml too",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "operator", "expected"),
+    [
+        ("TWO", "TWO", None),
+        ("Two", "org.nets.Two", None),
+        ("org.nets/Two", "org.nets.Two", None),
+        ("two", "TWO", "TWO.yaml"),
+        ("org/Two", "org.nets.Two", "org.nets/Two.yaml"),
+        ("org.nets/two", "org.nets.Two", "org.nets/Two.yaml"),
+        ("org.nets.Two", "org.nets.Two", "Two.yaml"),
+    ],
+)
+def test_a_file_is_named_as_its_operator(problems, file: str, operator: str, expected: str | None) -> None:
+    line = f"operators/{file}.yaml:1: operator: expected {operator!r} in a file named {expected}"
+    text = OPERATOR.replace("operator: COPY", f"operator: {operator}")
+    assert problems(**{f"operators__{file}_yaml": text}) == ([] if expected is None else [line])
+
+
+def test_names_differ_by_more_than_case(problems) -> None:
+    assert problems(operators__Copy_yaml=OPERATOR.replace("COPY", "Copy")) == [
+        "operators/Copy.yaml:1: operator: file names may ignore case, and operators/COPY.yaml has this name but for its case"
     ]
 
 
@@ -213,20 +238,20 @@ def test_strange_files(problems) -> None:
 
 def test_files_that_are_no_text(folder) -> None:
     root: Path = folder()
-    (root / "operators" / "copy.yaml").write_bytes(b"operator: \xff\xfe")
-    with pytest.raises(SpecErrors, match=r"copy\.yaml: cannot be read: expected UTF-8 text$"):
+    (root / "operators" / "COPY.yaml").write_bytes(b"operator: \xff\xfe")
+    with pytest.raises(SpecErrors, match=r"COPY\.yaml: cannot be read: expected UTF-8 text$"):
         build_dialect(root)
 
 
 def test_many_mistakes_are_counted(problems) -> None:
-    found = problems(operators__copy_yaml=OPERATOR + "".join(f"key{i}: 1\n" for i in range(1000)))
+    found = problems(operators__COPY_yaml=OPERATOR + "".join(f"key{i}: 1\n" for i in range(1000)))
     assert len(found) == MAX_PROBLEMS + 1
-    assert found[-1] == "operators/copy.yaml: … and more problems"
+    assert found[-1] == "operators/COPY.yaml: … and more problems"
 
 
 def test_folders_and_links_named_like_files(folder) -> None:
     root: Path = folder()
     (root / "operators" / "folder.yaml").mkdir()
-    (root / "operators" / ".#copy.yaml").symlink_to("nobody@nowhere.123")
-    assert [path.name for path in dialect_files(root)] == ["dialect.yaml", "levels.yaml", "copy.yaml", "types.yaml"]
+    (root / "operators" / ".#COPY.yaml").symlink_to("nobody@nowhere.123")
+    assert [path.name for path in dialect_files(root)] == ["dialect.yaml", "levels.yaml", "COPY.yaml", "types.yaml"]
     assert list(build_dialect(root)["operators"]) == ["COPY"]

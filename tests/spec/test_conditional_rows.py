@@ -30,7 +30,7 @@ PLAIN = "operator: {}\nsummary: x.\nsource: [{{page: own}}]\nfields: {{}}\nsuppo
 
 
 def test_levels_and_rows_of_cases(folder) -> None:
-    table = Dialect("scratch", build_dialect(folder(operators__reduce_yaml=REDUCE_ON_INTEGERS)))
+    table = Dialect("scratch", build_dialect(folder(operators__REDUCE_SOME_yaml=REDUCE_ON_INTEGERS)))
     spec = table.operator("REDUCE_SOME")
     assert spec.rows == ("1.0", "2.0", "3.0")
     assert list(spec.levels) == ["1.0", "2.0", "3.0"]
@@ -60,7 +60,7 @@ def test_an_operator_exists_from_the_lowest_row_of_any_case(folder) -> None:
     )
     start = text.index('    "x":')
     text = text[:start] + text[text.index("  - when: Function == SUM") :]
-    spec = Dialect("scratch", build_dialect(folder(operators__reduce_yaml=text))).operator("REDUCE_SOME")
+    spec = Dialect("scratch", build_dialect(folder(operators__REDUCE_SOME_yaml=text))).operator("REDUCE_SOME")
     assert list(spec.levels) == ["2.0", "3.0"]
     assert spec.resolve("1.0") is None
 
@@ -95,7 +95,7 @@ MISTAKES = {
 @pytest.mark.parametrize(("old", "new", "message"), MISTAKES.values(), ids=MISTAKES.keys())
 def test_mistakes_in_cases(problems, old: str, new: str, message: str) -> None:
     assert old in REDUCE_ON_INTEGERS
-    found = problems(operators__reduce_yaml=REDUCE_ON_INTEGERS.replace(old, new, 1))
+    found = problems(operators__REDUCE_SOME_yaml=REDUCE_ON_INTEGERS.replace(old, new, 1))
     assert [line for line in found if line.split(": ", 1)[1].startswith(message)], found
 
 
@@ -103,7 +103,7 @@ def test_mistakes_in_cases(problems, old: str, new: str, message: str) -> None:
 def test_strange_support(problems, support: str) -> None:
     start, end = REDUCE_ON_INTEGERS.index("support:"), REDUCE_ON_INTEGERS.index("rules:")
     text = f"{REDUCE_ON_INTEGERS[:start]}support: {support}\n{REDUCE_ON_INTEGERS[end:]}"
-    found = problems(operators__reduce_yaml=text)
+    found = problems(operators__REDUCE_SOME_yaml=text)
     assert found
     assert all(": support" in line and "expected" in line for line in found)
 
@@ -113,8 +113,8 @@ def test_an_observed_cells_condition_is_that_of_a_case(problems) -> None:
         "observed:\n  - {builds: '3.0', evidence: x, support: {InputTensor: {ranks: 5, when: Function  ==  SUM}}}\n"
     )
     text = REDUCE_ON_INTEGERS + observed
-    assert problems(operators__reduce_yaml=text) == []
-    (line,) = problems(operators__reduce_yaml=text.replace("==  SUM", "== L1"))
+    assert problems(operators__REDUCE_SOME_yaml=text) == []
+    (line,) = problems(operators__REDUCE_SOME_yaml=text.replace("==  SUM", "== L1"))
     assert line.endswith("expected the condition of one of the operator's cases, as it stands there")
 
 
@@ -122,8 +122,8 @@ SHORT = "short_names: [ACTIVATION_, ELEMENT_WISE_]\n"
 
 
 def fused(folder, dialect: str = "", **operators: str) -> list[str]:
-    files = {f"operators__{name}_yaml": PLAIN.format(name.upper()) for name in operators.values()}
-    root = folder(operators__fuse_yaml=FUSING, dialect_yaml=BASE["dialect.yaml"] + dialect, **files)
+    files = {f"operators__{name.upper()}_yaml": PLAIN.format(name.upper()) for name in operators.values()}
+    root = folder(operators__FUSE_yaml=FUSING, dialect_yaml=BASE["dialect.yaml"] + dialect, **files)
     cells = build_dialect(root)["operators"]["FUSE"]["support"]["1.0"]
     return cells["Activation"]["operators"]  # type: ignore[no-any-return]
 
@@ -141,11 +141,11 @@ def test_a_dialect_has_short_names_of_its_own(folder) -> None:
 
 
 def test_a_complete_dialect_knows_all_names(problems) -> None:
-    files = {f"operators__{n.lower()}_yaml": PLAIN.format(n) for n in ("ACTIVATION_RELU", "ACTIVATION_TANH", "SOFT")}
+    files = {f"operators__{n}_yaml": PLAIN.format(n) for n in ("ACTIVATION_RELU", "ACTIVATION_TANH", "SOFT")}
     found = problems(
-        operators__fuse_yaml=FUSING, dialect_yaml=BASE["dialect.yaml"] + SHORT + "complete: true\n", **files
+        operators__FUSE_yaml=FUSING, dialect_yaml=BASE["dialect.yaml"] + SHORT + "complete: true\n", **files
     )
-    assert found == ["operators/fuse.yaml:13: support.1.0.Activation.operators: unknown operator 'ACTIVATION_ELU'"]
+    assert found == ["operators/FUSE.yaml:13: support.1.0.Activation.operators: unknown operator 'ACTIVATION_ELU'"]
 
 
 SCALARS = {
@@ -164,8 +164,8 @@ NEW = ["", "type_from: Nothing", "type_from: Input", "type: float", "Input: {ope
 )
 def test_what_belongs_to_which_type(problems, old: str, new: str, message: str) -> None:
     assert FUSING.count(old) == 1
-    assert problems(operators__fuse_yaml=FUSING) == []
-    (line,) = problems(operators__fuse_yaml=FUSING.replace(old, new))
+    assert problems(operators__FUSE_yaml=FUSING) == []
+    (line,) = problems(operators__FUSE_yaml=FUSING.replace(old, new))
     assert line.split(": ", 1)[1] == message
 
 
@@ -173,8 +173,8 @@ RECIPE = "execute: {kernel: one_hot, arrays: {indices: Input}, arguments: {a: Ac
 
 
 def test_a_recipe_passes_whole_attributes_and_declared_types(problems) -> None:
-    assert problems(operators__fuse_yaml=FUSING + RECIPE) == []
-    (line,) = problems(operators__fuse_yaml=FUSING + RECIPE.replace("b: Input", "b: Kind"))
-    assert line == "operators/fuse.yaml:14: execute.output_type: 'Kind' is no tensor field"
-    (line,) = problems(operators__fuse_yaml=FUSING + RECIPE.replace("a: Activation", "a: Input"))
-    assert line.startswith("operators/fuse.yaml:14: execute.arguments.a: expected a number, word or truth")
+    assert problems(operators__FUSE_yaml=FUSING + RECIPE) == []
+    (line,) = problems(operators__FUSE_yaml=FUSING + RECIPE.replace("b: Input", "b: Kind"))
+    assert line == "operators/FUSE.yaml:14: execute.output_type: 'Kind' is no tensor field"
+    (line,) = problems(operators__FUSE_yaml=FUSING + RECIPE.replace("a: Activation", "a: Input"))
+    assert line.startswith("operators/FUSE.yaml:14: execute.arguments.a: expected a number, word or truth")

@@ -14,49 +14,54 @@ TYPES = BASE["types.yaml"] + "  FLOAT32: {bits: 32, numpy: float32}\n  UINT32: {
 
 
 def apart(**changed: str) -> dict[str, str]:
-    return {"types_yaml": TYPES, "operators__reduce_yaml": TABLE, "examples__reduce_yaml": EXAMPLES, **changed}
+    return {
+        "types_yaml": TYPES,
+        "operators__REDUCE_SOME_yaml": TABLE,
+        "examples__REDUCE_SOME_yaml": EXAMPLES,
+        **changed,
+    }
 
 
 def test_the_compiled_table_is_the_same(folder) -> None:
-    whole = build_dialect(folder(types_yaml=TYPES, operators__reduce_yaml=WHOLE))
+    whole = build_dialect(folder(types_yaml=TYPES, operators__REDUCE_SOME_yaml=WHOLE))
     assert build_dialect(folder(**apart())) == whole
     assert whole["operators"]["REDUCE_SOME"]["counterexamples"]
 
 
 def test_problems_name_the_file_of_the_examples(problems) -> None:
     wrong = EXAMPLES.replace("of: one", "of: two").replace('since: "2.0"', 'since: "9.0"')
-    assert problems(**apart(examples__reduce_yaml=wrong)) == [
-        "examples/reduce.yaml:12: examples.total.since: unknown level '9.0'",
-        "examples/reduce.yaml:20: counterexamples.same-rank.of: unknown example 'two'",
+    assert problems(**apart(examples__REDUCE_SOME_yaml=wrong)) == [
+        "examples/REDUCE_SOME.yaml:12: examples.total.since: unknown level '9.0'",
+        "examples/REDUCE_SOME.yaml:20: counterexamples.same-rank.of: unknown example 'two'",
     ]
     other = f"{EXAMPLES}rules: {{}}\n"
-    assert problems(**apart(examples__reduce_yaml=other)) == ["examples/reduce.yaml:21: rules: unknown key"]
+    assert problems(**apart(examples__REDUCE_SOME_yaml=other)) == ["examples/REDUCE_SOME.yaml:21: rules: unknown key"]
 
 
 def test_examples_are_in_one_of_the_two_files(problems) -> None:
-    assert problems(**apart(operators__reduce_yaml=WHOLE)) == [
-        "examples/reduce.yaml:20: counterexamples: operators/reduce.yaml has this key too",
-        "examples/reduce.yaml:2: examples: operators/reduce.yaml has this key too",
+    assert problems(**apart(operators__REDUCE_SOME_yaml=WHOLE)) == [
+        "examples/REDUCE_SOME.yaml:20: counterexamples: operators/REDUCE_SOME.yaml has this key too",
+        "examples/REDUCE_SOME.yaml:2: examples: operators/REDUCE_SOME.yaml has this key too",
     ]
 
 
 def test_examples_belong_to_an_operator(problems) -> None:
-    assert problems(examples__reduce_yaml=EXAMPLES) == [
-        "examples/reduce.yaml: these are examples of no operator; expected operators/reduce.yaml"
+    assert problems(examples__REDUCE_SOME_yaml=EXAMPLES) == [
+        "examples/REDUCE_SOME.yaml: these are examples of no operator; expected operators/REDUCE_SOME.yaml"
     ]
 
 
 def test_linters_name_the_file_of_the_examples(folder) -> None:
     wrong = EXAMPLES.replace("Sizes: [1, 2, 3]}", "Sizes: [1, 2, 3, 4]}")
-    root = folder(**apart(examples__reduce_yaml=wrong))
+    root = folder(**apart(examples__REDUCE_SOME_yaml=wrong))
     table = Dialect("scratch", {**build_dialect(root), "folder": str(root)})
     (problem,) = [line for line in lint_tables(table) if "counterexamples" in line]
-    assert problem.startswith("scratch/examples/reduce.yaml: examples-hold: counterexamples.same-rank: ")
+    assert problem.startswith("scratch/examples/REDUCE_SOME.yaml: examples-hold: counterexamples.same-rank: ")
 
 
 def test_operators_of_a_user_have_examples_apart(tmp_path) -> None:
     for part, text in (("operators", TABLE), ("examples", EXAMPLES)):
         (tmp_path / "directml" / part).mkdir(parents=True)
-        (tmp_path / "directml" / part / "reduce.yaml").write_text(text, encoding="utf-8")
+        (tmp_path / "directml" / part / "REDUCE_SOME.yaml").write_text(text, encoding="utf-8")
     made = compiled_tables("directml", (tmp_path,))
     assert list(made["operators"]["REDUCE_SOME"]["examples"]) == ["one", "total"]

@@ -55,7 +55,7 @@ def move(folder) -> Callable[..., dict[str, Any]]:
     """Builds the operator MOVE of a family and returns its compiled table."""
 
     def build(member: str = MEMBER, family: str = FAMILY) -> dict[str, Any]:
-        made: dict[str, Any] = build_dialect(folder(operators__move_yaml=member, families__copying_yaml=family))
+        made: dict[str, Any] = build_dialect(folder(operators__MOVE_yaml=member, families__copying_yaml=family))
         return made["operators"]["MOVE"]  # type: ignore[no-any-return]
 
     return build
@@ -98,12 +98,12 @@ PLACES = {
     "its counterexample": (FAMILY, "same-type: {of: one", "same-type: {of: two", "families/copying.yaml:18: counterexamples.same-type.of: unknown example 'two' (in 'MOVE')"),
     "its array": (FAMILY, "{indices: Input}", "{indices: Axis}", "families/copying.yaml:12: execute.arrays: 'Axis' is no tensor field (in 'MOVE')"),
     "its observation": (FAMILY, "[same-type]", "[same]", "families/copying.yaml:20: observed.0.not_enforced: unknown rule 'same' (in 'MOVE')"),
-    "an own rule": (MEMBER, "Axis < dimensions", "Axs < dimensions", "operators/move.yaml:13: rules.axis-range.require: "),
-    "an own observation": (MEMBER, "examples:", "observed: [{builds: '9.0', evidence: x}]\nexamples:", "operators/move.yaml:14: observed.0.builds: "),
-    "an own cell": (MEMBER, "Input: {ranks: 4, types: [INT8]}", "Inputs: {ranks: 4}", "operators/move.yaml:10: support.1.0.Inputs: unknown field 'Inputs'"),
+    "an own rule": (MEMBER, "Axis < dimensions", "Axs < dimensions", "operators/MOVE.yaml:13: rules.axis-range.require: "),
+    "an own observation": (MEMBER, "examples:", "observed: [{builds: '9.0', evidence: x}]\nexamples:", "operators/MOVE.yaml:14: observed.0.builds: "),
+    "an own cell": (MEMBER, "Input: {ranks: 4, types: [INT8]}", "Inputs: {ranks: 4}", "operators/MOVE.yaml:10: support.1.0.Inputs: unknown field 'Inputs'"),
     "a key": (FAMILY, "tolerance:", "tolerence:", "families/copying.yaml:15: tolerence: unknown key"),
     "another name": (FAMILY, "family: copying", "family: copies", "families/copying.yaml:1: family: expected 'copying'"),
-    "an unknown family": (MEMBER, "family: copying", "family: copies", "operators/move.yaml:2: family: unknown family 'copies'"),
+    "an unknown family": (MEMBER, "family: copying", "family: copies", "operators/MOVE.yaml:2: family: unknown family 'copies'"),
     "half a recipe": (FAMILY, "  outputs: [Output]\n", "", "families/copying.yaml:11: execute.outputs: expected this key"),
 }  # fmt: skip
 
@@ -112,32 +112,32 @@ PLACES = {
 def test_mistakes_are_told_where_they_stand(problems, where: str, old: str, new: str, line: str) -> None:
     assert where.count(old) == 1
     texts = [text.replace(old, new) if text is where else text for text in (MEMBER, FAMILY)]
-    found = problems(operators__move_yaml=texts[0], families__copying_yaml=texts[1])
+    found = problems(operators__MOVE_yaml=texts[0], families__copying_yaml=texts[1])
     assert found[0].startswith(line)
 
 
 def test_a_familys_mistake_is_told_for_one_of_its_operators(problems) -> None:
     found = problems(
-        operators__move_yaml=MEMBER,
-        operators__shift_yaml=MEMBER.replace("MOVE", "SHIFT").replace("Axis", "Way"),
+        operators__MOVE_yaml=MEMBER,
+        operators__SHIFT_yaml=MEMBER.replace("MOVE", "SHIFT").replace("Axis", "Way"),
         families__copying_yaml=FAMILY.replace("type(Input) ==", "type(Inputs) =="),
     )
     assert [line.partition(": unknown")[0] for line in found] == ["families/copying.yaml:9: rules.same-type.require"]
 
 
 def test_a_broken_family_says_nothing_of_its_operators(problems) -> None:
-    found = problems(operators__move_yaml=MEMBER, families__copying_yaml="family: copying\nrules: 3\n")
+    found = problems(operators__MOVE_yaml=MEMBER, families__copying_yaml="family: copying\nrules: 3\n")
     assert found == ["families/copying.yaml:2: rules: expected a mapping, found 3"]
 
 
 def test_an_operator_without_any_fields(problems) -> None:
     text = MEMBER.replace("family: copying\n", "").replace("fields:\n  Axis: {kind: attribute, type: uint}\n", "")
-    assert problems(operators__move_yaml=text) == ["operators/move.yaml:1: fields: expected this key"]
+    assert problems(operators__MOVE_yaml=text) == ["operators/MOVE.yaml:1: fields: expected this key"]
 
 
 def test_the_linters_judge_the_whole_operator(folder) -> None:
     root = folder(
-        operators__move_yaml=MEMBER.replace("summary: Moves.\n", "") + "summary: Moves.\n",
+        operators__MOVE_yaml=MEMBER.replace("summary: Moves.\n", "") + "summary: Moves.\n",
         families__copying_yaml=FAMILY,
         families__idle_yaml="rules: {one: 'true'}\nfamily: idle\n",
     )
@@ -172,10 +172,10 @@ def test_counterexamples_hold_for_every_operator_of_the_family(scratch, tmp_path
 def test_an_extra_folder_may_use_a_family_of_the_dialect(
     folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = folder(operators__move_yaml=MEMBER, families__copying_yaml=FAMILY)
+    root = folder(operators__MOVE_yaml=MEMBER, families__copying_yaml=FAMILY)
     extra = tmp_path / "extra"
     (extra / "scratch" / "operators").mkdir(parents=True)
-    (extra / "scratch" / "operators" / "shift.yaml").write_text(MEMBER.replace("MOVE", "SHIFT"), encoding="utf-8")
+    (extra / "scratch" / "operators" / "SHIFT.yaml").write_text(MEMBER.replace("MOVE", "SHIFT"), encoding="utf-8")
     monkeypatch.setattr(store, "_SHIPPED", tmp_path / "nowhere")
     made = compiled_tables("scratch", (root.parent, extra))
     assert list(made["operators"]["SHIFT"]["rules"]) == ["same-rank", "same-type", "axis-range"]
@@ -183,7 +183,7 @@ def test_an_extra_folder_may_use_a_family_of_the_dialect(
 
 def test_tables_are_rebuilt_when_a_family_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "specs" / "scratch"
-    for name, text in {**BASE, "operators/move.yaml": MEMBER, "families/copying.yaml": FAMILY}.items():
+    for name, text in {**BASE, "operators/MOVE.yaml": MEMBER, "families/copying.yaml": FAMILY}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
     (tmp_path / "pyproject.toml").touch()

@@ -42,7 +42,7 @@ HOSTILE = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("text", "message"), HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_files(folder, text: str, message: str | None) -> None:
-    root = folder(operators__copy_yaml=text)
+    root = folder(operators__COPY_yaml=text)
     try:
         build_dialect(root)
     except SpecErrors as error:
@@ -55,7 +55,7 @@ def test_hostile_files(folder, text: str, message: str | None) -> None:
 
 @pytest.mark.slow
 def test_memory_stays_small(folder) -> None:
-    root = folder(operators__copy_yaml=OPERATOR + "x: [" + "[1,2]," * 30_000 + "1]\n")
+    root = folder(operators__COPY_yaml=OPERATOR + "x: [" + "[1,2]," * 30_000 + "1]\n")
     tracemalloc.start()
     with pytest.raises(SpecErrors):
         build_dialect(root)

@@ -48,7 +48,7 @@ rules:
 
 def test_sound_files_refer_to_what_is_there(problems) -> None:
     text = OPERATOR + EXAMPLE + OBSERVED
-    assert problems(operators__copy_yaml=text, tensor_yaml=TENSOR) == []
+    assert problems(operators__COPY_yaml=text, tensor_yaml=TENSOR) == []
 
 
 KNOWN = "known here: Axis, Input, Output, dimensions, max_dimensions"
@@ -153,19 +153,19 @@ MISTAKES = {
 
 def test_a_guard_is_structural(operator_problems) -> None:
     first, *_ = operator_problems("because: both have as many dimensions", "guard: true\n    structural: false")
-    assert first.startswith("operators/copy.yaml:20: rules.same-rank: a rule that the executor holds is structural")
+    assert first.startswith("operators/COPY.yaml:20: rules.same-rank: a rule that the executor holds is structural")
 
 
 @pytest.mark.parametrize(("old", "new", "line"), MISTAKES.values(), ids=MISTAKES.keys())
 def test_mistakes(operator_problems, old: str, new: str, line: str) -> None:
     first, *others = operator_problems(old, new)
-    assert first == f"operators/copy.yaml:{line}"
+    assert first == f"operators/COPY.yaml:{line}"
     assert all("unknown name 'dimensions'" in other for other in others)  # where the define itself is wrong
 
 
 def test_an_unknown_type_of_a_field(operator_problems) -> None:
     first, *_ = operator_problems("type: uint,", "type: size-3d,")
-    assert first == "operators/copy.yaml:8: fields.Axis.type: unknown type of fields 'size-3d'"
+    assert first == "operators/COPY.yaml:8: fields.Axis.type: unknown type of fields 'size-3d'"
 
 
 LATER = {
@@ -186,8 +186,8 @@ LATER = {
 
 @pytest.mark.parametrize(("part", "old", "new", "line"), LATER.values(), ids=LATER.keys())
 def test_mistakes_in_later_parts(problems, part: str, old: str, new: str, line: str) -> None:
-    (found,) = problems(operators__copy_yaml=OPERATOR + part.replace(old, new))
-    assert found.startswith(f"operators/copy.yaml:{line}")
+    (found,) = problems(operators__COPY_yaml=OPERATOR + part.replace(old, new))
+    assert found.startswith(f"operators/COPY.yaml:{line}")
 
 
 def test_counterexamples(problems) -> None:
@@ -196,7 +196,7 @@ def test_counterexamples(problems) -> None:
         + EXAMPLE
         + "counterexamples:\n  same-rank: {of: two, set: {}}\n  same-rnk: {of: one, at: '9', set: {}}\n"
     )
-    assert [found.split(": ", 1)[1] for found in problems(operators__copy_yaml=text)] == [
+    assert [found.split(": ", 1)[1] for found in problems(operators__COPY_yaml=text)] == [
         "counterexamples.same-rnk.at: unknown level '9'",
         "counterexamples.same-rank.of: unknown example 'two'",
         "counterexamples.same-rnk: unknown rule 'same-rnk'",
@@ -208,7 +208,7 @@ def test_counterexamples(problems) -> None:
 )
 def test_rows(problems, rows: str) -> None:
     start, end = OPERATOR.index("support:"), OPERATOR.index("define:")
-    (found,) = problems(operators__copy_yaml=OPERATOR[:start] + rows + OPERATOR[end:])
+    (found,) = problems(operators__COPY_yaml=OPERATOR[:start] + rows + OPERATOR[end:])
     assert found.endswith("support: expected at least one row, rows in the order of the levels")
 
 
@@ -221,7 +221,7 @@ def test_all_mistakes_of_a_file_at_once(problems) -> None:
         .replace("indices: Input", "indices: Inpt")
     )
     found = [
-        problem.removeprefix("operators/copy.yaml:").split(": ")[:2] for problem in problems(operators__copy_yaml=text)
+        problem.removeprefix("operators/COPY.yaml:").split(": ")[:2] for problem in problems(operators__COPY_yaml=text)
     ]
     assert found == [
         ["11", "support.0.1"],
@@ -297,7 +297,7 @@ TENSOR_MISTAKES = {
 
 @pytest.mark.parametrize(("old", "new", "line"), TENSOR_MISTAKES.values(), ids=TENSOR_MISTAKES.keys())
 def test_rules_of_tensors(problems, old: str, new: str, line: str) -> None:
-    (found,) = problems(tensor_yaml=TENSOR.replace(old, new), operators__copy_yaml=OPERATOR + EXAMPLE)
+    (found,) = problems(tensor_yaml=TENSOR.replace(old, new), operators__COPY_yaml=OPERATOR + EXAMPLE)
     assert found.startswith(f"tensor.yaml:{line}")
 
 
@@ -316,7 +316,7 @@ def test_scratch_operators_are_held_to_the_same(scratch_file) -> None:
     assert (
         scratch_file(text)
         .splitlines()[0]
-        .endswith("/directml/operators/copy.yaml:11: support.1.5: unknown level '1.5'")
+        .endswith("/directml/operators/COPY.yaml:11: support.1.5: unknown level '1.5'")
     )
 
 

@@ -21,7 +21,7 @@ OLD_ROW = '  "2.0":\n    Input: {ranks: 1..8, types: [INT8, INT16]}\n    Output:
 
 def rows(folder: Callable[..., Path], new: str, **files: str) -> Any:
     assert OLD_ROW in OPERATOR
-    made = build_dialect(folder(operators__copy_yaml=OPERATOR.replace(OLD_ROW, new), **files))
+    made = build_dialect(folder(operators__COPY_yaml=OPERATOR.replace(OLD_ROW, new), **files))
     return made["operators"]["COPY"]["support"]
 
 
@@ -50,7 +50,7 @@ def test_type_sets_are_kept_by_variable(folder) -> None:
     text = text.replace('"1.0":\n', '"1.0":\n    type_sets: {T: [INT8], U: [INT8]}\n').replace(
         "Input: {ranks: 4, types: [INT8]}", "Input: {ranks: 4, types: T}"
     )
-    made = build_dialect(folder(operators__copy_yaml=text))["operators"]["COPY"]["support"]
+    made = build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"]["support"]
     assert made["2.0"]["Input"] == {"ranks": [4, 4], "types": ["INT16"], "variable": "T"}
 
 
@@ -70,7 +70,7 @@ def test_type_sets_are_kept_by_variable(folder) -> None:
     ],
 )
 def test_mistakes_in_rows(operator_problems, row: str, problem: str) -> None:
-    assert operator_problems(OLD_ROW, f"  {row}\n") == [f"operators/copy.yaml:{problem}"]
+    assert operator_problems(OLD_ROW, f"  {row}\n") == [f"operators/COPY.yaml:{problem}"]
 
 
 def test_sets_have_the_order_in_which_they_are_written(folder) -> None:
@@ -102,7 +102,7 @@ def test_short_forms_are_written_out_everywhere(folder) -> None:
     text = DEFINED.replace("axis-range: Axis < dimensions", "axis-range: {require: last(Input) > 1, when: size(1) > 0}")
     text = text.replace("arguments: {axis: Axis}", "arguments: {axis: size(3)}")
     text += 'tolerance: size(2) + 1\nobserved:\n  - {builds: "2.0", evidence: measured, rules: {last: "last(Output) > 1"}}\n'
-    made = build_dialect(folder(operators__copy_yaml=text))["operators"]["COPY"]
+    made = build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"]
     size = "(Axis if present(Axis) else 2)"
     assert made["define"] == {"dimensions": f"Input.sizes[rank(Input) - 1] - {size} * 0"}
     assert made["rules"]["axis-range"] == [{"require": "Input.sizes[rank(Input) - 1] > 1", "when": f"{size} * 1 > 0"}]
@@ -115,7 +115,7 @@ def test_a_family_and_its_operators_share_defines(folder) -> None:
     family = FAMILY.replace("  dimensions: rank(Input)\n", "  dimensions: twice(rank(Input))\n  twice(n): n * 2\n")
     family = family.replace("same-rank: dimensions", "same-rank: same(dimensions)")
     member = MEMBER.replace("rules:\n", "define:\n  same(n): n + 0\nrules:\n").replace("dimensions", "twice(3)")
-    made = build_dialect(folder(families__copying_yaml=family, operators__move_yaml=member))
+    made = build_dialect(folder(families__copying_yaml=family, operators__MOVE_yaml=member))
     assert made["operators"]["MOVE"]["define"] == {"dimensions": "rank(Input) * 2"}
     assert made["operators"]["MOVE"]["rules"]["same-rank"] == [{"require": "dimensions + 0 == rank(Output)"}]
     assert made["operators"]["MOVE"]["rules"]["axis-range"] == [{"require": "Axis < 3 * 2"}]
@@ -136,18 +136,18 @@ def test_a_family_and_its_operators_share_defines(folder) -> None:
 )
 def test_mistakes_in_defines(problems, old: str, new: str, problem: str) -> None:
     assert old in DEFINED
-    found = problems(operators__copy_yaml=DEFINED.replace(old, new))
-    assert any(line.startswith(f"operators/copy.yaml:{problem}") for line in found), found
+    found = problems(operators__COPY_yaml=DEFINED.replace(old, new))
+    assert any(line.startswith(f"operators/COPY.yaml:{problem}") for line in found), found
 
 
 def test_a_list_of_expressions_is_a_form_each(folder, problems) -> None:
     rule = "axis-range: {require: [Axis < 4, last(Input) > 1], because: it must, since: '2.0'}"
     text = DEFINED.replace("axis-range: Axis < dimensions", rule)
-    made = build_dialect(folder(operators__copy_yaml=text))["operators"]["COPY"]["rules"]["axis-range"]
+    made = build_dialect(folder(operators__COPY_yaml=text))["operators"]["COPY"]["rules"]["axis-range"]
     more = {"because": "it must", "since": "2.0"}
     assert made == [{"require": "Axis < 4", **more}, {"require": "Input.sizes[rank(Input) - 1] > 1", **more}]
-    (line,) = problems(operators__copy_yaml=text.replace("Axis < 4", "Axs < 4"))
-    assert line.startswith("operators/copy.yaml:24: rules.axis-range.0.require: unknown name 'Axs'")
+    (line,) = problems(operators__COPY_yaml=text.replace("Axis < 4", "Axs < 4"))
+    assert line.startswith("operators/COPY.yaml:24: rules.axis-range.0.require: unknown name 'Axs'")
 
 
 def test_tensor_rules_have_short_forms_too(folder) -> None:

@@ -227,7 +227,7 @@ def test_lines_name_file_and_linter(scratch) -> None:
     whole = scratch(copy=SOUND.replace("page: own", "note: from memory"))
     operators = {"COPY": whole.tables.operators["COPY"]}
     (line,) = lint_tables(Dialect("directml", {**whole.tables.entries, "operators": operators, "families": {}}))
-    assert line.endswith("/directml/operators/copy.yaml: no-source: expected a source with a page, a path or a package")
+    assert line.endswith("/directml/operators/COPY.yaml: no-source: expected a source with a page, a path or a package")
 
 
 def test_what_one_example_lacks_another_shows(scratch) -> None:

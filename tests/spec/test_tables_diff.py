@@ -69,7 +69,7 @@ def details(found: dict[str, Any]) -> list[str]:
 
 def operator(old: str, new: str, text: str = OPERATOR) -> dict[str, str | None]:
     assert old in text
-    return {"operators__copy_yaml": text.replace(old, new)}
+    return {"operators__COPY_yaml": text.replace(old, new)}
 
 
 def test_equal_tables(differ) -> None:
@@ -158,7 +158,7 @@ def test_words_are_no_change_of_facts(differ) -> None:
 
 def test_operators_come_and_go(differ) -> None:
     two = OPERATOR.replace("COPY", "TWO")
-    found = differ({"operators__two_yaml": two}, operators__three_yaml=OPERATOR.replace("COPY", "THREE"))
+    found = differ({"operators__TWO_yaml": two}, operators__THREE_yaml=OPERATOR.replace("COPY", "THREE"))
     assert [(each["operator"], each["change"], each["levels"]) for each in found["operators"]] == [
         ("THREE", "added", "1.0..3.0"),
         ("TWO", "removed", "1.0..3.0"),
@@ -191,12 +191,12 @@ def test_rules_of_every_tensor(differ) -> None:
 
 
 def test_texts(folder, tmp_path, capsys) -> None:
-    folder(operators__two_yaml=OPERATOR.replace("COPY", "TWO")).rename(tmp_path / "old")
+    folder(operators__TWO_yaml=OPERATOR.replace("COPY", "TWO")).rename(tmp_path / "old")
     changed = OPERATOR.replace("Axis < dimensions", "Axis <= dimensions")
     folder(
-        operators__copy_yaml=changed,
-        operators__two_yaml=changed.replace("COPY", "TWO"),
-        operators__three_yaml=OPERATOR.replace("COPY", "THREE"),
+        operators__COPY_yaml=changed,
+        operators__TWO_yaml=changed.replace("COPY", "TWO"),
+        operators__THREE_yaml=OPERATOR.replace("COPY", "THREE"),
     ).rename(tmp_path / "new")
     assert main(["diff", "--tables", str(tmp_path / "old"), str(tmp_path / "new")]) == 0
     first, *rest = capsys.readouterr().out.splitlines()

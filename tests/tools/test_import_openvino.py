@@ -112,7 +112,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def told(folder: Path, text: str, facts: Any = None) -> list[str]:
-    (folder / "operators" / "roll.yaml").write_text(text, encoding="utf-8")
+    (folder / "operators" / "Roll.yaml").write_text(text, encoding="utf-8")
     stated: Any = FACTS if facts is None else facts
     return list(differences(Dialect("openvino", build_dialect(folder)), stated))
 
@@ -233,7 +233,7 @@ support:
 removed: "opset8"
 """
     )
-    assert file_name("ROIPool") == "operators/roi_pool.yaml"
+    assert file_name("ROIPool") == "operators/ROIPool.yaml"
     (folder / file_name("ROIPool")).write_text(text, encoding="utf-8")
     table = Dialect("openvino", build_dialect(folder))
     assert list(differences(table, {"ROIPool": at})) == ["ROIPool: its table is only begun, without inputs and outputs"]
@@ -247,13 +247,13 @@ def test_the_command(folder, capsys):
     pytest.importorskip("ruamel.yaml", reason="NO TABLE IS WRITTEN: pip install ruamel.yaml (it is in the test extra)")
     begin = ["import", "openvino", "--to", str(folder)]
     assert main([*begin, "--operator", "Gelu", "--operator", "ReLU"]) == 0
-    assert capsys.readouterr().out == "operators/gelu.yaml\noperators/re_lu.yaml\n"
-    assert "approximation_mode" in (folder / "operators" / "gelu.yaml").read_text(encoding="utf-8")
-    before = (folder / "operators" / "gelu.yaml").read_bytes()
+    assert capsys.readouterr().out == "operators/Gelu.yaml\noperators/ReLU.yaml\n"
+    assert "approximation_mode" in (folder / "operators" / "Gelu.yaml").read_text(encoding="utf-8")
+    before = (folder / "operators" / "Gelu.yaml").read_bytes()
     assert main([*begin, "--operator", "Sin", "--operator", "Gelu"]) == 2
     assert "Gelu has a table" in capsys.readouterr().err
-    assert (folder / "operators" / "gelu.yaml").read_bytes() == before
-    assert not (folder / "operators" / "sin.yaml").exists()
+    assert (folder / "operators" / "Gelu.yaml").read_bytes() == before
+    assert not (folder / "operators" / "Sin.yaml").exists()
     assert main([*begin, "--operator", "Relu"]) == 2
     assert "has no type 'Relu'" in capsys.readouterr().err
     assert main(begin) == 2

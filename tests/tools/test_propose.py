@@ -55,7 +55,7 @@ def test_a_rule_that_builds_do_not_enforce_is_waived(proposed, tmp_path):
     assert '+  - builds: ["4.1"]' in patch
     assert "+    not_enforced: [axis-size-one]" in patch
     specs = _applied(patch, tmp_path)
-    assert "not_enforced: [axis-size-one]" in (specs / "directml/operators/one_hot.yaml").read_text()
+    assert "not_enforced: [axis-size-one]" in (specs / "directml/operators/ONE_HOT.yaml").read_text()
     build_dialect(specs / "directml")
 
 

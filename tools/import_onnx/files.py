@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from specgate.errors import InputError
 from specgate.files import write_text
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["file_name", "import_operators", "source_of"]
-
-_BOUNDARY: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def import_operators(folder: Path, facts: Mapping[str, Any], package: str) -> list[str]:
@@ -44,9 +41,9 @@ def import_operators(folder: Path, facts: Mapping[str, Any], package: str) -> li
 
 
 def file_name(operator: str) -> str:
-    """Return where an operator's file lies in its dialect's folder: ``operators/ai.onnx.ml/label_encoder.yaml``."""
+    """Return where an operator's file lies in its dialect's folder: ``operators/ai.onnx.ml/LabelEncoder.yaml``."""
     domain, _, name = operator.rpartition(".")
-    return "/".join(filter(None, ("operators", domain, _BOUNDARY.sub("_", name).lower() + ".yaml")))
+    return "/".join(filter(None, ("operators", domain, f"{name}.yaml")))
 
 
 def source_of(operator: str, versions: Mapping[str, Any], package: str) -> dict[str, str]:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["begun", "file_name"]
 
-_BOUNDARY: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BAD: Final = re.compile(r"\W")
 _TYPES: Final = {bool: "bool", int: "int", float: "float", str: "string"}
 _MISSING: Final = (
@@ -24,7 +23,7 @@ _LISTS: Final = "The package does not say what the elements of its empty lists a
 
 def file_name(operator: str) -> str:
     """Return where the table of a type lies in the dialect's folder."""
-    return f"operators/{_BOUNDARY.sub('_', operator).lower()}.yaml"
+    return f"operators/{operator}.yaml"
 
 
 def begun(name: str, at: Mapping[str, Version | None], package: str) -> str:
