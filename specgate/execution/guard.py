@@ -52,7 +52,7 @@ def hold_rows(descriptor: Descriptor, spec: OperatorSpec) -> None:
     Raises NoKernel for a type that a row has and the kernel lacks.
     """
     spec.taken.hold(descriptor)
-    for name, lacking in recipe_of(spec).get("lacks", {}).items():
+    for name, lacking in recipe_of(spec).get("unsupported_types", {}).items():
         for where, tensor in _tensors(name, descriptor.fields.get(name)):
             if tensor.type in lacking:
                 raise NoKernel(f"{spec.name} has no kernel for {where} of {tensor.type}")

@@ -227,7 +227,7 @@ class Execute(BaseModel):
     since: Level | None = Field(
         default=None, description="first level that the kernel is for; before it the operator means something else"
     )
-    lacks: dict[Name, list[str]] = Field(
+    unsupported_types: dict[Name, list[str]] = Field(
         default={}, description="tensor field -> types that a row or a build takes and the kernel does not compute"
     )
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["check_operators", "check_references"]
 
 _RECIPE: Final = frozenset(
-    {"kernel", "arrays", "arguments", "output_type", "outputs", "sized_by_values", "since", "lacks"}
+    {"kernel", "arrays", "arguments", "output_type", "outputs", "sized_by_values", "since", "unsupported_types"}
 )
 
 
@@ -257,10 +257,12 @@ def _execute_problems(raw: dict[str, Any], scope: Scope, dialect: Dialect) -> It
     outputs = {name for entry in recipe.get("outputs", []) for name in (entry if isinstance(entry, list) else [entry])}
     unknown = [name for name in recipe.get("sized_by_values", []) if name not in outputs]
     yield from ((("execute", "sized_by_values"), f"{name!r} is none of the outputs") for name in unknown)
-    for name, types in recipe.get("lacks", {}).items():
+    for name, types in recipe.get("unsupported_types", {}).items():
         if name not in fields:
-            yield ("execute", "lacks"), f"{name!r} is no tensor field"
-        yield from ((("execute", "lacks", name), f"unknown type {t!r:.40}") for t in types if t not in dialect.types)
+            yield ("execute", "unsupported_types"), f"{name!r} is no tensor field"
+        yield from (
+            (("execute", "unsupported_types", name), f"unknown type {t!r:.40}") for t in types if t not in dialect.types
+        )
     whole = {at[1] for at, f in forms_of(raw) if f["kind"] == "attribute" or f.get("type") == "tensor[]"}
     for name, text in recipe.get("arguments", {}).items():
         if text not in whole:

@@ -71,9 +71,9 @@ def _places(content: Mapping[str, Any]) -> Iterator[tuple[Keys, dict[str, Any], 
             yield from _cells((*above, level), row)
     for index, overlay in enumerate(content.get("observed", [])):
         yield from _cells(("observed", index, "support"), overlay.get("support", {}))
-    lacks = content.get("execute", {}).get("lacks", {})
+    lacks = content.get("execute", {}).get("unsupported_types", {})
     for name in lacks:
-        yield ("execute", "lacks", name), lacks, name, "types"
+        yield ("execute", "unsupported_types", name), lacks, name, "types"
 
 
 def _cells(above: Keys, cells: Mapping[str, Any]) -> Iterator[tuple[Keys, dict[str, Any], str, str]]:

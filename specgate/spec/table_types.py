@@ -99,7 +99,7 @@ class Recipe(TypedDict):
     outputs: list[str | list[str]]
     sized_by_values: NotRequired[list[str]]
     since: NotRequired[str]
-    lacks: NotRequired[dict[str, list[str]]]
+    unsupported_types: NotRequired[dict[str, list[str]]]
 
 
 class ImplementationEntry(TypedDict):

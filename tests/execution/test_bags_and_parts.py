@@ -57,7 +57,7 @@ def test_parts_of_space_overlap_where_sizes_do_not_divide() -> None:
     values, places = largest_of_parts(line, ints(3))
     assert (values.tolist(), places.tolist()) == ([[[5, 5, 2]]], [[[1, 1, 3]]])
     plane = np.arange(6, dtype=np.float32).reshape(1, 1, 2, 3)
-    assert largest_of_parts(plane, ints(1, 2), narrow=True)[1].tolist() == [[[[4, 5]]]]
+    assert largest_of_parts(plane, ints(1, 2), int32_indices=True)[1].tolist() == [[[[4, 5]]]]
     assert np.ma.getmaskarray(mean_of_parts(np.zeros((1, 1, 0), np.float32), ints(2))).all()
     nan = largest_of_parts(np.array([[[np.nan, 1, 2]]], np.float32), ints(3))[0]
     assert nan.tolist() == [[[None, 1, 2]]]

@@ -69,7 +69,7 @@ def test_scores_decay_and_are_cut_where_asked():
     arguments = (BOXES, SCORES, one(3, np.int64), one(0.25), one(0.0), one(0.5))
     _, scores, _ = suppress_boxes(*arguments)
     np.testing.assert_allclose(scores[:, 2], [1, 0.75 * np.exp(-0.25), 0.5], rtol=1e-6)
-    found, _, _ = suppress_boxes(*arguments, cut=True)
+    found, _, _ = suppress_boxes(*arguments, remove_overlapping=True)
     assert found[:, 2].tolist() == [1, 2]
 
 
@@ -80,11 +80,11 @@ def test_without_a_limit_nothing_is_selected():
 
 def test_rows_are_filled_up_and_unknown_where_they_are_too_few():
     two = np.concatenate([SCORES, SCORES], axis=1)
-    filled, _, _ = suppress_boxes(BOXES, two, one(9, np.int8), one(0.25), rows="most", narrow=True)
+    filled, _, _ = suppress_boxes(BOXES, two, one(9, np.int8), one(0.25), rows="maximum", int32_indices=True)
     assert filled.shape == (6, 3)
     assert filled.dtype == np.int32
     assert filled[4:].tolist() == [[-1] * 3] * 2
-    fewer, _, count = suppress_boxes(BOXES, two, one(9, np.int8), one(0.25), rows="fewer")
+    fewer, _, count = suppress_boxes(BOXES, two, one(9, np.int8), one(0.25), rows="class_limit")
     assert fewer.shape == (3, 3)
     assert np.ma.getmaskarray(fewer).all()
     assert count.tolist() == [4]
@@ -137,4 +137,4 @@ def test_the_matrix_lowers_scores_by_all_better_boxes():
     assert linear[:, 1].tolist() == [1, 0.5, 0.375]
     curved, _, _ = suppress_by_matrix(BOXES, SCORES, gaussian=True, sigma=2.0, order="score")
     np.testing.assert_allclose(curved[:, 1], [1, 0.5, 0.75 * np.exp(-0.5)], rtol=1e-6)
-    assert suppress_by_matrix(BOXES, SCORES, least=0.5, least_decayed=0.4, order="score")[2].tolist() == [1]
+    assert suppress_by_matrix(BOXES, SCORES, score_threshold=0.5, post_threshold=0.4, order="score")[2].tolist() == [1]

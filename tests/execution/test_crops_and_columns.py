@@ -20,7 +20,7 @@ FIRST = np.zeros(1, np.uint32)
 
 def crop(start, end, width=1, **how):
     given: dict[str, Any] = {"height": 1, "width": width, "linear": True, "largest": False, "scale_y": 1.0, "scale_x": 1.0,
-             "outside": -100.0, "least": 1, "most": 1, **how}  # fmt: skip
+             "outside": -100.0, "min_samples": 1, "max_samples": 1, **how}  # fmt: skip
     region = np.array([[start, 0, end, 1]], np.float32)
     return crop_regions(ROW, region, FIRST, **given).ravel().tolist()
 
@@ -28,7 +28,7 @@ def crop(start, end, width=1, **how):
 def test_points_of_regions():
     assert crop(1, 5, 4) == [1, 2, 3, 4]
     assert crop(5, 1, 4) == [4, 3, 2, 1]
-    assert crop(0, 5, most=9) == [2]  # the mean of five points
+    assert crop(0, 5, max_samples=9) == [2]  # the mean of five points
     assert crop(1.5, 2.5, linear=False) == [1]
     assert crop(1.5, 2.5, linear=False, upper=True) == [2]
     assert crop(1, 3, before=0.0, behind=0.0) == [1]
@@ -52,13 +52,13 @@ def test_the_largest_is_a_number():
         "scale_x": 1.0,
         "outside": 0.0,
     }
-    found = crop_regions(np.full((1, 1, 1, 1), np.nan, np.float32), region, FIRST, **how, least=1, most=1)
+    found = crop_regions(np.full((1, 1, 1, 1), np.nan, np.float32), region, FIRST, **how, min_samples=1, max_samples=1)
     assert found.item() == np.finfo(np.float32).min
 
 
 def test_regions_of_no_map_are_masked():
     regions = np.array([[0, 0, 1, 1], [0, 0, 1, np.inf], [0, 0, 2, 1]], np.float32)
-    how: dict[str, Any] = {"linear": True, "scale_y": 1.0, "scale_x": 1.0, "least": 1, "most": 1}
+    how: dict[str, Any] = {"linear": True, "scale_y": 1.0, "scale_x": 1.0, "min_samples": 1, "max_samples": 1}
     found = crop_regions(
         ROW, regions, np.array([7, 0, 0], np.uint32), height=1, width=1, largest=False, outside=0.0, **how
     )
@@ -74,7 +74,7 @@ def by_corners(gradient, region, maps, **how):
 def test_gradients_of_corners():
     """A slope of 5 at 2.3 in the squares: all of it goes to x1 for the first of two parts, half of it for the second."""
     squares = np.square(ROW)
-    how: dict[str, Any] = {"linear": True, "largest": False, "scale_y": 1.0, "scale_x": 1.0, "least": 1, "most": 1, "before": 0.5,
+    how: dict[str, Any] = {"linear": True, "largest": False, "scale_y": 1.0, "scale_x": 1.0, "min_samples": 1, "max_samples": 1, "before": 0.5,
            "behind": -0.5, "to_corners": False, "sizes": squares.shape}  # fmt: skip
     region = np.array([[1.2, 0, 4.4, 1]], np.float32)
     one, two = np.ones((1, 1, 1, 1), np.float32), np.array([[[[0, 1]]]], np.float32)

@@ -30,7 +30,9 @@ def test_boxes_of_a_class_are_suppressed():
 
 
 def test_a_list_of_all_classes_counts_each_prior_box_once():
-    found = detect_boxes(NOTHING, SCORES, PRIORS, overlap=0.5, kept=-1, least=0.3, one_list=True, background=0)
+    found = detect_boxes(
+        NOTHING, SCORES, PRIORS, overlap=0.5, kept=-1, score_threshold=0.3, one_list=True, background=0
+    )
     assert [row[:3] for row in rows(found)] == [[0, 0, 0.875]]
 
 
@@ -62,7 +64,7 @@ def test_short_boxes_are_left_out_before_or_behind_the_best():
     anchors = np.array([[0, 0, 1, 1], [0, 0, 8, 8], [8, 8, 16, 16]], np.float32)
     scores = np.array([0.75, 0.5, 0.25], np.float32)
     size = np.array([32, 32, 1], np.float32)
-    arguments: dict[str, Any] = {"least": 4, "overlap": 0.5, "before": 2, "behind": 3}
+    arguments: dict[str, Any] = {"min_size": 4, "overlap": 0.5, "before": 2, "behind": 3}
     flat = np.zeros((12, 1, 1), np.float32)
     _, kept = propose_of_image(size, anchors, flat, scores[:, None, None], **arguments)
     assert kept.tolist() == [0.5, 0.25, 0]
@@ -80,7 +82,7 @@ def test_proposals_of_a_batch_that_has_too_few_end_in_minus_one():
         "ratios": [1.0],
         "scales": [1.0],
         "step": 4,
-        "least": 1,
+        "min_size": 1,
         "overlap": 0.5,
         "before": 9,
     }
@@ -112,8 +114,8 @@ def test_a_smaller_grid_fills_the_first_elements():
 def test_refined_boxes_are_cut_at_the_image_and_masked_behind_the_last():
     regions, offsets = np.array([[0, 0, 3, 3.0]]), np.array([[0, 0, 0, 0, 10.0, 0, 0, 0]])
     boxes, classes, scores = refine_boxes(
-        regions, offsets, np.array([[0.5, 0.75]]), np.array([[4, 5, 1.0]]), least=0.25, overlap=0.5, of_class=1,
-        count=2, most=1.0, weights=[10, 10, 5, 5],
+        regions, offsets, np.array([[0.5, 0.75]]), np.array([[4, 5, 1.0]]), score_threshold=0.25, overlap=0.5, of_class=1,
+        count=2, max_delta_log=1.0, weights=[10, 10, 5, 5],
     )  # fmt: skip
     assert boxes[0].tolist() == [4, 0, 5, 3]
     assert (classes[0], scores[0]) == (1, 0.75)

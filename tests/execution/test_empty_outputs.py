@@ -57,7 +57,7 @@ CALLS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
             np.ones((4, 6), f),
             np.array([0, 0, 1, 1], f),
             sizes=whole(0, HUGE),
-            places="tf_crop_and_resize",
+            coordinate_transformation_mode="tf_crop_and_resize",
         ),
         (0, HUGE),
     ),
@@ -154,7 +154,9 @@ def test_a_dimension_is_reduced_before_another_is_enlarged() -> None:
     tracemalloc.start()
     try:
         with memory.limit(2**20):
-            result = interpolating.interpolate_along(data, whole(count, 1), mode="nearest", places="asymmetric")
+            result = interpolating.interpolate_along(
+                data, whole(count, 1), mode="nearest", coordinate_transformation_mode="asymmetric"
+            )
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

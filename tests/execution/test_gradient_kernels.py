@@ -196,7 +196,14 @@ def test_crops(linear, largest, to_corners):
     maps = RANDOM.permutation(2 * 2 * 4 * 6).reshape(2, 2, 4, 6) - 40.5
     regions = np.array([[0.3, 0.2, 5.1, 3.3], [4.2, 3.1, 1.3, 0.4], [-3.0, -2.0, 2.1, 1.2]])
     batches, g = np.array([1, 0, 1], np.uint32), numbers(3, 2, 2, 3)
-    how: dict[str, Any] = {"linear": linear, "largest": largest, "scale_y": 1.0, "scale_x": 1.0, "least": 1, "most": 2}
+    how: dict[str, Any] = {
+        "linear": linear,
+        "largest": largest,
+        "scale_y": 1.0,
+        "scale_x": 1.0,
+        "min_samples": 1,
+        "max_samples": 2,
+    }
     how |= {"before": 0.5, "behind": -0.5, "to_corners": to_corners}
 
     def forward(at):

@@ -33,7 +33,9 @@ def scales(*numbers: float) -> np.ndarray:
     ],
 )
 def test_the_nearest(places: str, expected: list[float]) -> None:
-    found = interpolate_along(LINE, sizes(6), mode="nearest", by="sizes", places=places)
+    found = interpolate_along(
+        LINE, sizes(6), mode="nearest", shape_calculation_mode="sizes", coordinate_transformation_mode=places
+    )
     assert found.tolist() == expected
 
 
@@ -48,27 +50,50 @@ def test_the_nearest(places: str, expected: list[float]) -> None:
     ],
 )
 def test_halves_are_rounded_as_said(nearest: str, expected: list[float]) -> None:
-    made: dict[str, Any] = {"mode": "nearest", "by": "scales", "places": "asymmetric", "nearest": nearest}
+    made: dict[str, Any] = {
+        "mode": "nearest",
+        "shape_calculation_mode": "scales",
+        "coordinate_transformation_mode": "asymmetric",
+        "nearest": nearest,
+    }
     assert interpolate_along(LINE, None, scales(2), **made).tolist()[:4] == expected
 
 
 def test_one_place_of_pytorch_and_of_corners_is_the_first() -> None:
     for places in ("pytorch_half_pixel", "align_corners"):
-        assert interpolate_along(LINE, sizes(1), mode="nearest", by="sizes", places=places).tolist() == [1]
+        assert interpolate_along(
+            LINE, sizes(1), mode="nearest", shape_calculation_mode="sizes", coordinate_transformation_mode=places
+        ).tolist() == [1]
 
 
 def test_straight_lines() -> None:
-    corners = interpolate_along(LINE, sizes(5), mode="straight", by="sizes", places="align_corners")
+    corners = interpolate_along(
+        LINE, sizes(5), mode="straight", shape_calculation_mode="sizes", coordinate_transformation_mode="align_corners"
+    )
     assert corners.tolist() == [1, 1.5, 2, 3, 4]
-    assert interpolate_along(LINE, sizes(6), mode="straight", by="sizes").tolist() == [1, 1.25, 1.75, 2.5, 3.5, 4]
-    assert interpolate_along(LINE, sizes(6), mode="linear", by="sizes").tolist() == [1, 1.25, 1.75, 2.5, 3.5, 4]
+    assert interpolate_along(LINE, sizes(6), mode="straight", shape_calculation_mode="sizes").tolist() == [
+        1,
+        1.25,
+        1.75,
+        2.5,
+        3.5,
+        4,
+    ]
+    assert interpolate_along(LINE, sizes(6), mode="linear", shape_calculation_mode="sizes").tolist() == [
+        1,
+        1.25,
+        1.75,
+        2.5,
+        3.5,
+        4,
+    ]
 
 
 def test_antialias_takes_the_mean_of_what_is_made_smaller() -> None:
     data = np.array([1, 2, 3, 4, 5, 6, 7, 8], np.float64)
-    found = interpolate_along(data, sizes(2), mode="linear", by="sizes", antialias=True)
+    found = interpolate_along(data, sizes(2), mode="linear", shape_calculation_mode="sizes", antialias=True)
     assert found.tolist() == pytest.approx([10.125 / 3.5, 9 - 10.125 / 3.5])
-    plain = interpolate_along(data, sizes(2), mode="linear", by="sizes")
+    plain = interpolate_along(data, sizes(2), mode="linear", shape_calculation_mode="sizes")
     assert plain.tolist() == [2.5, 6.5]
 
 
@@ -83,7 +108,7 @@ def cubic_weights(s: float, a: float) -> list[float]:
 
 def test_cubes_are_products_of_those_along_each_axis() -> None:
     data = np.random.default_rng(0).random((3, 4))
-    found = interpolate_along(data, sizes(5, 7), mode="cubic", by="sizes", cube=-0.5)
+    found = interpolate_along(data, sizes(5, 7), mode="cubic", shape_calculation_mode="sizes", cube=-0.5)
     for row, column in product(range(5), range(7)):
         at = ((row + 0.5) * 3 / 5 - 0.5, (column + 0.5) * 4 / 7 - 0.5)
         weights = [cubic_weights(x - floor(x), -0.5) for x in at]
@@ -96,7 +121,12 @@ def test_cubes_are_products_of_those_along_each_axis() -> None:
 
 def test_axes_paddings_and_scales() -> None:
     data = np.arange(6, dtype=np.int32).reshape(2, 3)
-    made: dict[str, Any] = {"mode": "nearest", "by": "scales", "places": "asymmetric", "nearest": "floor"}
+    made: dict[str, Any] = {
+        "mode": "nearest",
+        "shape_calculation_mode": "scales",
+        "coordinate_transformation_mode": "asymmetric",
+        "nearest": "floor",
+    }
     found = interpolate_along(data, None, scales(0.5), sizes(1), begins=[0, 1], ends=[1], **made)
     assert found.tolist() == [[0, 1], [0, 4], [0, 0]]
 
@@ -109,17 +139,26 @@ def test_axes_paddings_and_scales() -> None:
         ({"sizes": sizes(1, 2)}, InputError),
         ({"sizes": sizes(-1)}, NoKernel),
         ({"mode": "area"}, NoKernel),
-        ({"places": "elsewhere"}, InputError),
+        ({"coordinate_transformation_mode": "elsewhere"}, InputError),
         ({"nearest": "up"}, InputError),
         ({"begins": [-1]}, InputError),
         ({"data": LINE.astype(np.int8), "mode": "cubic"}, NoKernel),
         ({"data": LINE[:0]}, NoKernel),
-        ({"sizes": None, "by": "scales", "scales": scales(1e-30), "mode": "linear", "antialias": True}, None),
+        (
+            {
+                "sizes": None,
+                "shape_calculation_mode": "scales",
+                "scales": scales(1e-30),
+                "mode": "linear",
+                "antialias": True,
+            },
+            None,
+        ),
         ({"sizes": sizes(2**30)}, InputError),
     ],
 )
 def test_what_cannot_be_resized(change: dict[str, Any], error: type[Exception] | None) -> None:
-    given: dict[str, Any] = {"data": LINE, "sizes": sizes(2), "mode": "nearest", "by": "sizes"}
+    given: dict[str, Any] = {"data": LINE, "sizes": sizes(2), "mode": "nearest", "shape_calculation_mode": "sizes"}
     if error is None:
         assert interpolate_along(**given | change).shape == (0,)
         return
@@ -129,10 +168,12 @@ def test_what_cannot_be_resized(change: dict[str, Any], error: type[Exception] |
 
 def test_lines_between_aligned_corners() -> None:
     data = np.array([[0, 10, 20, 40]], np.float32)
-    found = interpolate_along(data, np.array([7]), mode="linear", listed=[1], align_corners=True)
+    found = interpolate_along(data, np.array([7]), mode="linear", axes_attribute=[1], align_corners=True)
     assert found.tolist() == [[0, 5, 10, 15, 20, 30, 40]]
-    assert interpolate_along(data, np.array([2]), mode="linear", listed=[1], align_corners=True).tolist() == [[0, 40]]
-    both = interpolate_along(data, np.array([2, 3]), mode="linear", listed=[0, 1], align_corners=True)
+    assert interpolate_along(data, np.array([2]), mode="linear", axes_attribute=[1], align_corners=True).tolist() == [
+        [0, 40]
+    ]
+    both = interpolate_along(data, np.array([2, 3]), mode="linear", axes_attribute=[0, 1], align_corners=True)
     assert both.tolist() == [[0, 15, 40]] * 2
 
 
@@ -144,10 +185,10 @@ def test_lines_between_aligned_corners() -> None:
         {"antialias": True},
         {"begins": [0, 1]},
         {"sizes": np.array([1])},
-        {"listed": [1, 1], "sizes": np.array([2, 2])},
+        {"axes_attribute": [1, 1], "sizes": np.array([2, 2])},
     ],
 )
 def test_what_is_not_said_of_corners_is_not_computed(change: dict[str, Any]) -> None:
-    how = {"sizes": np.array([7]), "mode": "linear", "listed": [1], "align_corners": True}
+    how = {"sizes": np.array([7]), "mode": "linear", "axes_attribute": [1], "align_corners": True}
     with pytest.raises(NoKernel):
         interpolate_along(np.ones((1, 4), np.float32), **{**how, **change})

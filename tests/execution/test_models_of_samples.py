@@ -88,7 +88,7 @@ def test_what_no_number_can_be_made_of_is_masked():
 
 
 def test_texts_are_split_as_the_text_says():
-    found, counts = split_texts(words(" a b  c ", "", "\t"), most=1)
+    found, counts = split_texts(words(" a b  c ", "", "\t"), maxsplit=1)
     assert found.tolist() == [["a", "b  c"], ["", ""], ["", ""]]
     assert counts.tolist() == [2, 0, 0]
     assert split_texts(words(".", ""), delimiter=".")[1].tolist() == [2, 1]

@@ -94,7 +94,9 @@ def test_broadcast_modes():
 
 
 def padded(mode, begin, end, *, cut=True):
-    return moving_by_tensors.pad_between(np.array([1, 2, 3]), ints(begin), ints(end), mode=mode, cut=cut).tolist()
+    return moving_by_tensors.pad_between(
+        np.array([1, 2, 3]), ints(begin), ints(end), mode=mode, crop_negative=cut
+    ).tolist()
 
 
 def test_pad_modes():

@@ -193,10 +193,18 @@ def test_gates_of_units_and_memories():
     [
         ({"scales": floats(2), "mode": "nearest"}, [0, 0, 1, 1, 2, 2]),
         ({"scales": floats(2), "mode": "linear"}, [0, 0.25, 0.75, 1.25, 1.75, 2]),
-        ({"sizes": np.array([2]), "mode": "linear", "places": "align_corners"}, [0, 2]),
+        ({"sizes": np.array([2]), "mode": "linear", "coordinate_transformation_mode": "align_corners"}, [0, 2]),
         ({"sizes": np.array([1]), "mode": "linear", "antialias": 1}, [1]),
-        ({"sizes": np.array([3]), "roi": floats(0.5, 1.5), "places": "tf_crop_and_resize", "beyond": 9}, [1, 2, 9]),
-        ({"scales": floats(0.5), "mode": "nearest", "places": "asymmetric"}, [0]),
+        (
+            {
+                "sizes": np.array([3]),
+                "roi": floats(0.5, 1.5),
+                "coordinate_transformation_mode": "tf_crop_and_resize",
+                "beyond": 9,
+            },
+            [1, 2, 9],
+        ),
+        ({"scales": floats(0.5), "mode": "nearest", "coordinate_transformation_mode": "asymmetric"}, [0]),
     ],
 )
 def test_resizing(how, expected):

@@ -183,9 +183,9 @@ def test_drop_ones(axes, expected):
 
 @pytest.mark.parametrize(("narrow", "dtype"), [(True, np.int32), (False, np.int64)])
 def test_sizes_of(narrow, dtype):
-    found = sizes_of(np.zeros((2, 0, 3)), narrow=narrow)
+    found = sizes_of(np.zeros((2, 0, 3)), int32_output=narrow)
     assert (found.dtype, found.tolist()) == (dtype, [2, 0, 3])
-    assert sizes_of(np.zeros(()), narrow=narrow).shape == (0,)
+    assert sizes_of(np.zeros(()), int32_output=narrow).shape == (0,)
 
 
 def test_fake_quantize():

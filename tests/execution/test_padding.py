@@ -39,8 +39,8 @@ def test_a_single_element_is_repeated(mode):
 
 def test_constants_of_integers():
     array = np.array([1], np.int8)
-    assert pad(array, mode="CONSTANT", start=[1], end=[0], value=-2.9, cut=True).tolist() == [-2, 1]
-    assert pad(array, mode="CONSTANT", start=[1], end=[0], value=300.5, cut=True).tolist() == [44, 1]
+    assert pad(array, mode="CONSTANT", start=[1], end=[0], value=-2.9, truncate_value=True).tolist() == [-2, 1]
+    assert pad(array, mode="CONSTANT", start=[1], end=[0], value=300.5, truncate_value=True).tolist() == [44, 1]
     for value in (2.5, 300):
         with pytest.raises(InputError, match="int8"):
             pad(array, mode="CONSTANT", start=[1], end=[0], value=value)

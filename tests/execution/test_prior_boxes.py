@@ -30,20 +30,20 @@ def sizes(**how: Any) -> np.ndarray:
 
 
 def test_a_square_a_mean_and_ratios_of_each_size() -> None:
-    found = sizes(least=[4, 8], most=[9, 18], ratios=[4, 1, 4], flip=True)
+    found = sizes(min_sizes=[4, 8], max_sizes=[9, 18], ratios=[4, 1, 4], flip=True)
     shapes = []
     for size, larger in ((4, 9), (8, 18)):
         shapes += [(size, size), (sqrt(size * larger),) * 2, (size * 2, size / 2), (size / 2, size * 2)]
     expected = shares([around(x, y, *shape) for x, y in POINTS for shape in shapes])
     np.testing.assert_allclose(found[0], expected, atol=1e-6)
     assert set(found[1].tolist()) == {np.float32(0.1)}
-    behind = sizes(least=[4], most=[9], ratios=[4], most_first=False)[0, :12]
+    behind = sizes(min_sizes=[4], max_sizes=[9], ratios=[4], most_first=False)[0, :12]
     expected = shares([around(10, 5, *shape) for shape in ((4, 4), (8, 2), (6, 6))])
     np.testing.assert_allclose(behind, expected, atol=1e-6)
 
 
 def test_steps_and_variances() -> None:
-    found = sizes(least=[4], step=8, variances=[0.1, 0.2, 0.3, 0.4], offset=0.25, clip=True)
+    found = sizes(min_sizes=[4], step=8, variances=[0.1, 0.2, 0.3, 0.4], offset=0.25, clip=True)
     expected = [max(each, 0) for each in shares([around(x, y, 4, 4) for y in (2, 10) for x in (2, 10, 18)])]
     np.testing.assert_allclose(found[0], expected, atol=1e-6)
     np.testing.assert_allclose(found[1].reshape(-1, 4), [[0.1, 0.2, 0.3, 0.4]] * 6)
@@ -51,7 +51,7 @@ def test_steps_and_variances() -> None:
 
 def test_sizes_that_are_shares_of_the_height() -> None:
     """Of the ratios there is one box each, of the first size, behind the square of the last one."""
-    found = sizes(least=[0.1, 0.5], ratios=[4], all_sizes=False)
+    found = sizes(min_sizes=[0.1, 0.5], ratios=[4], all_sizes=False)
     expected = shares([around(x, y, *shape) for x, y in POINTS for shape in ((2, 2), (10, 10), (4, 1))])
     np.testing.assert_allclose(found[0], expected, atol=1e-6)
 
@@ -79,7 +79,7 @@ def test_widths_beside_heights() -> None:
 
 def test_what_is_not_said_has_no_kernel() -> None:
     with pytest.raises(NoKernel, match="boxes are counted"):
-        sizes(least=[4], most=[9, 10, 11])
+        sizes(min_sizes=[4], max_sizes=[9, 10, 11])
     with pytest.raises(NoKernel, match="without a density"):
         sizes(fixed_sizes=[8])
     with pytest.raises(NoKernel, match="without an image"):
@@ -90,12 +90,12 @@ def test_what_is_not_said_has_no_kernel() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(InputError, match="the grid"):
-        boxes_of_sizes(np.array([-1, 2]), IMAGE, least=[4], offset=0.5)
+        boxes_of_sizes(np.array([-1, 2]), IMAGE, min_sizes=[4], offset=0.5)
     with pytest.raises(InputError, match="the image"):
         boxes_of_lists(GRID, np.array([1, 2, 3]), offset=0.5)
     with pytest.raises(InputError, match="not negative"):
-        sizes(least=[-4])
+        sizes(min_sizes=[-4])
     with pytest.raises(InputError, match="variance"):
-        sizes(least=[4], variances=[0.1, 0.2])
+        sizes(min_sizes=[4], variances=[0.1, 0.2])
     with pytest.raises(InputError):
-        boxes_of_sizes(np.array([2**40, 2**40]), IMAGE, least=[4], offset=0.5)
+        boxes_of_sizes(np.array([2**40, 2**40]), IMAGE, min_sizes=[4], offset=0.5)

@@ -33,7 +33,7 @@ def test_the_middle_of_a_region_is_interpolated():
 
 def test_a_region_is_at_least_one_element_unless_it_need_not_be():
     assert aligned([1, 1, 1, 1]).item() == pytest.approx(16.5)
-    assert aligned([1, 1, 1, 1], least=False).item() == pytest.approx(11)
+    assert aligned([1, 1, 1, 1], clamp_size=False).item() == pytest.approx(11)
 
 
 def test_the_largest_of_points_and_their_mean():
@@ -50,7 +50,7 @@ def test_points_outside():
 
 
 def test_a_region_without_points_has_no_value():
-    found = aligned([2, 2, 1, 1], samples=0, least=False)
+    found = aligned([2, 2, 1, 1], samples=0, clamp_size=False)
     assert np.ma.getmaskarray(found).all()
 
 

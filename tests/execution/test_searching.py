@@ -11,7 +11,7 @@ from specgate.execution.kernels.searching import bucket_numbers, places_to_inser
 
 @pytest.mark.parametrize(("right", "expected"), [(True, [0, 0, 1, 1, 2]), (False, [0, 1, 1, 2, 2])])
 def test_an_interval_has_one_of_its_boundaries(right, expected):
-    made = bucket_numbers(np.array([-1, 0, 3, 5, 6]), np.array([0, 5]), right_bound=right, narrow=True)
+    made = bucket_numbers(np.array([-1, 0, 3, 5, 6]), np.array([0, 5]), right_bound=right, int32_indices=True)
     assert (made.tolist(), made.dtype) == (expected, np.dtype(np.int32))
 
 

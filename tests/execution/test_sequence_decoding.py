@@ -61,7 +61,7 @@ def test_repetitions_are_merged_but_not_across_blanks():
     assert merged.tolist() == [[0, 1, 1, 1, -1, -1, -1]]
     assert count.tolist() == [4]
     assert merged.dtype == np.int32
-    plain, count = decode_best(path, np.array([7]), merge=False, narrow=False)
+    plain, count = decode_best(path, np.array([7]), merge=False, int32_classes=False)
     assert plain.tolist() == [[0, 1, 1, 1, 1, -1, -1]]
     assert plain.dtype == np.int64
     other, _ = decode_best(path, np.array([7]), np.array([0]))

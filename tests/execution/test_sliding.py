@@ -99,7 +99,7 @@ def test_places_from_an_axis_on() -> None:
     data = np.arange(8, dtype=np.float32).reshape(2, 2, 2)
     one: dict[str, Any] = {"window": [2], "strides": [1], "begins": [0], "ends": [0]}
     assert largest_in_windows(data, **one)[1].tolist() == [[[1], [3]], [[5], [7]]]
-    values, places = largest_in_windows(data, **one, axis=-1, narrow=True)
+    values, places = largest_in_windows(data, **one, axis=-1, int32_indices=True)
     assert places.tolist() == [[[1], [1]], [[1], [1]]]
     assert places.dtype == np.int32
     assert values.tolist() == [[[1], [3]], [[5], [7]]]

@@ -153,6 +153,6 @@ def test_ranges_without_an_end(numbers) -> None:
 
 def test_places_that_are_not_zero() -> None:
     assert places_not_zero(np.array([[1, 0], [-2, np.nan]])).tolist() == [[0, 1, 1], [0, 0, 1]]
-    assert places_not_zero(np.array(3), narrow=True).tolist() == [[0]]
+    assert places_not_zero(np.array(3), int32_indices=True).tolist() == [[0]]
     assert places_not_zero(np.array(0.0)).shape == (1, 0)
     assert places_not_zero(np.zeros((0, 2))).shape == (2, 0)

@@ -124,8 +124,8 @@ MISTAKES = {
     "array of the kernel": ("indices: Input", "indices: Axis", "25: execute.arrays: 'Axis' is no tensor field"),
     "field that the kernel lacks": (
         "outputs: [Output]",
-        "outputs: [Output]\n  lacks: {Axis: [INT8]}",
-        "28: execute.lacks: 'Axis' is no tensor field",
+        "outputs: [Output]\n  unsupported_types: {Axis: [INT8]}",
+        "28: execute.unsupported_types: 'Axis' is no tensor field",
     ),
     "sizes of what is no output": (
         "outputs: [Output]",
@@ -134,8 +134,8 @@ MISTAKES = {
     ),
     "type that the kernel lacks": (
         "outputs: [Output]",
-        "outputs: [Output]\n  lacks: {Input: [INT9]}",
-        "28: execute.lacks.Input: unknown type 'INT9'",
+        "outputs: [Output]\n  unsupported_types: {Input: [INT9]}",
+        "28: execute.unsupported_types.Input: unknown type 'INT9'",
     ),
     "output of the kernel": ("outputs: [Output]", "outputs: [Out]", "27: execute.outputs: 'Out' is no tensor field"),
     "argument of the kernel": (

@@ -137,6 +137,6 @@ def expand(inputs: NDArray[Any], shape: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-def sizes_of(inputs: NDArray[Any], *, narrow: bool) -> NDArray[Any]:
+def sizes_of(inputs: NDArray[Any], *, int32_output: bool) -> NDArray[Any]:
     """Return the sizes of `inputs` as int64, or int32 if narrow."""
-    return np.array(inputs.shape, np.int32 if narrow else np.int64)
+    return np.array(inputs.shape, np.int32 if int32_output else np.int64)

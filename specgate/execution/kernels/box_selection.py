@@ -28,43 +28,43 @@ def suppress_boxes(
     scores: NDArray[Any],
     limit: NDArray[Any] | None = None,
     overlap: NDArray[Any] | None = None,
-    least: NDArray[Any] | None = None,
+    score_threshold: NDArray[Any] | None = None,
     sigma: NDArray[Any] | None = None,
     *,
     centred: bool = False,
     across: bool = False,
-    cut: bool = False,
+    remove_overlapping: bool = False,
     strict: bool = False,
     inclusive: bool = False,
-    narrow: bool = False,
-    rows: Literal["found", "most", "fewer"] = "found",
+    int32_indices: bool = False,
+    rows: Literal["selected", "maximum", "class_limit"] = "selected",
     scores_type: np.dtype[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return batch, class and box of each selected box, batch, class and score of each, and how many there are.
 
     boxes: [batches, boxes, 4], by two opposite corners, or x and y of the centre, width and height if `centred`.
-    scores: [batches, classes, boxes]. limit, overlap, least, sigma: single elements, 0 where absent: how many boxes of
-    a class, above which overlap one is removed (`inclusive`: from which on), the least score (`strict`: it does not
-    suffice), and the decay of scores of boxes that overlap; with a decay, boxes are removed only if `cut`. across:
-    whether the boxes of all batches and classes are sorted by score together. narrow: whether numbers are int32.
-    rows: "found" for as many as are selected; "most" for as many as batches and classes may have, "fewer" for at most
-    as many as there are boxes, both with -1 behind those selected. Where more are selected than there is room for,
-    which of them are left out is unknown: all is masked.
+    scores: [batches, classes, boxes]. limit, overlap, score_threshold, sigma: single elements, 0 where absent: how many
+    boxes of a class, above which overlap one is removed (`inclusive`: from which on), the least score (`strict`: it
+    does not suffice), and the decay of scores of boxes that overlap; with a decay, boxes are removed only if
+    `remove_overlapping`. across: whether the boxes of all batches and classes are sorted by score together.
+    int32_indices: whether numbers are int32. rows: "selected" for as many as are selected; "maximum" for as many as
+    batches and classes may have, "class_limit" for at most as many as there are boxes, both with -1 behind those
+    selected. Where more are selected than there is room for, which of them are left out is unknown: all is masked.
     """
     _hold("suppress_boxes", boxes, scores, 4)
     one = precision_of(boxes, scores)
     placed = by_corners(boxes.astype(one), centred=centred)
     count = max(0, int(_single("suppress_boxes", limit)))
-    above, score, decay = (float(_single("suppress_boxes", part)) for part in (overlap, least, sigma))
+    above, score, decay = (float(_single("suppress_boxes", part)) for part in (overlap, score_threshold, sigma))
     if inclusive:
         above = float(np.nextafter(one(above), one(-np.inf)))
-    limits = Limits(count, above, score, decay, cut=cut, strict=strict)
+    limits = Limits(count, above, score, decay, cut=remove_overlapping, strict=strict)
     found = _selected(scores.astype(one), limits, lambda batch: apart(placed[batch]))
     found = found.sorted() if across else found
     classes, most = scores.shape[1], min(count, boxes.shape[1])
-    room = {"found": len(found.scores), "most": most * len(boxes) * classes}
-    room["fewer"] = min(boxes.shape[1], count * classes)
-    return _written(found, room[rows], np.dtype(np.int32 if narrow else np.int64), scores_type or scores.dtype)
+    room = {"selected": len(found.scores), "maximum": most * len(boxes) * classes}
+    room["class_limit"] = min(boxes.shape[1], count * classes)
+    return _written(found, room[rows], np.dtype(np.int32 if int32_indices else np.int64), scores_type or scores.dtype)
 
 
 def suppress_turned_boxes(
@@ -72,11 +72,11 @@ def suppress_turned_boxes(
     scores: NDArray[Any],
     limit: NDArray[Any],
     overlap: NDArray[Any],
-    least: NDArray[Any],
+    score_threshold: NDArray[Any],
     *,
     clockwise: bool = True,
     across: bool = False,
-    narrow: bool = False,
+    int32_indices: bool = False,
     scores_type: np.dtype[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return what `suppress_boxes` does, of boxes [batches, boxes, 5]: x and y of the centre, width, height, angle.
@@ -86,11 +86,11 @@ def suppress_turned_boxes(
     _hold("suppress_turned_boxes", boxes, scores, 5)
     corners = corners_of_turned(boxes.astype(np.float64), clockwise=clockwise)
     count = max(0, int(_single("suppress_turned_boxes", limit)))
-    above, score = (float(_single("suppress_turned_boxes", part)) for part in (overlap, least))
+    above, score = (float(_single("suppress_turned_boxes", part)) for part in (overlap, score_threshold))
     limits = Limits(count, above, score)
     found = _selected(scores.astype(precision_of(scores)), limits, lambda batch: _apart_turned(corners[batch]))
     found = found.sorted() if across else found
-    kind = np.dtype(np.int32 if narrow else np.int64)
+    kind = np.dtype(np.int32 if int32_indices else np.int64)
     return _written(found, len(found.scores), kind, scores_type or scores.dtype)
 
 
@@ -160,10 +160,10 @@ def select_boxes(
     scores: NDArray[Any],
     limit: NDArray[Any] | None = None,
     overlap: NDArray[Any] | None = None,
-    least: NDArray[Any] | None = None,
+    score_threshold: NDArray[Any] | None = None,
     *,
     centred: bool = False,
 ) -> NDArray[Any]:
-    """Return the first result of `suppress_boxes`, of boxes with a score above `least`, where there is such a bound."""
-    bound = np.array(-np.inf, np.float32) if least is None else least
-    return suppress_boxes(boxes, scores, limit, overlap, bound, centred=centred, strict=least is not None)[0]
+    """Return the first result of `suppress_boxes`, of boxes with a score above `score_threshold`, if any."""
+    bound = np.array(-np.inf, np.float32) if score_threshold is None else score_threshold
+    return suppress_boxes(boxes, scores, limit, overlap, bound, centred=centred, strict=score_threshold is not None)[0]

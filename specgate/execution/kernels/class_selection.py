@@ -28,7 +28,7 @@ def suppress_by_class(
     counts: NDArray[Any] | None = None,
     *,
     overlap: float = 0.0,
-    least: float = 0.0,
+    score_threshold: float = 0.0,
     candidates: int = -1,
     kept: int = -1,
     background: int = -1,
@@ -36,39 +36,41 @@ def suppress_by_class(
     normalized: bool = True,
     order: Order = "none",
     across: bool = False,
-    narrow: bool = False,
+    int32_indices: bool = False,
     inclusive: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return class, score and corners of each selected box [n, 6], their places [n, 1], and how many each batch has.
 
     boxes: [batches, boxes, 4] by lower and upper corner, scores: [batches, classes, boxes]. With `counts` [images]
-    boxes are [classes, boxes, 4] and scores [classes, boxes], and each image has so many of the boxes. Places are
-    those among the boxes of all batches or classes.
-    overlap, eta: above which overlap a box is removed, and what that is multiplied by after each selected box as long
-    as it is above a half. least: the lowest score. candidates: how many of a class are looked at. kept: how many of a
-    batch are selected; below 0 all, for both. background: a class that is left out. normalized: else each side counts
-    one more. order: by score or by class, `across` all batches or in each; with "none" no order is meant, and the
-    rows are masked. narrow: whether numbers are int32. inclusive: a box is removed at the overlap itself, too.
+    boxes are [classes, boxes, 4] and scores [classes, boxes], and each image has so many of the boxes. Places are those
+    among the boxes of all batches or classes. overlap, eta: above which overlap a box is removed, and what that is
+    multiplied by after each selected box as long as it is above a half. score_threshold: the lowest score. candidates:
+    how many of a class are looked at. kept: how many of a batch are selected; below 0 all, for both. background: a
+    class that is left out. normalized: else each side counts one more. order: by score or by class, `across` all
+    batches or in each; with "none" no order is meant, and the rows are masked. int32_indices: whether numbers are
+    int32. inclusive: a box is removed at the overlap itself, too.
     """
     images = _images(boxes, scores, counts)
     one = precision_of(boxes, scores)
     more = 0.0 if normalized else 1.0
     overlap = float(np.nextafter(one(overlap), one(-np.inf))) if inclusive else overlap
-    limits = Limits(boxes.shape[1], overlap, least, eta=eta, candidates=None if candidates < 0 else candidates)
+    limits = Limits(
+        boxes.shape[1], overlap, score_threshold, eta=eta, candidates=None if candidates < 0 else candidates
+    )
 
     def of_class(corners: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
         return suppressed(given, limits, apart(corners, more=more))
 
     rows = [_of_image(image, background, kept, one, of_class) for image in memory.in_time(images)]
-    return _written(rows, boxes.dtype, order=order, across=across, narrow=narrow)
+    return _written(rows, boxes.dtype, order=order, across=across, narrow=int32_indices)
 
 
 def suppress_by_matrix(
     boxes: NDArray[Any],
     scores: NDArray[Any],
     *,
-    least: float = 0.0,
-    least_decayed: float = 0.0,
+    score_threshold: float = 0.0,
+    post_threshold: float = 0.0,
     candidates: int = -1,
     kept: int = -1,
     background: int = -1,
@@ -77,11 +79,11 @@ def suppress_by_matrix(
     normalized: bool = True,
     order: Order = "none",
     across: bool = False,
-    narrow: bool = False,
+    int32_indices: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return what `suppress_by_class` does, of boxes whose scores decay by all boxes of a higher score together.
 
-    least, least_decayed: scores must be above it, before and after they decay. gaussian: the decay is
+    score_threshold, post_threshold: scores must be above it, before and after they decay. gaussian: the decay is
     exp((most**2 - overlap**2) * sigma), else (1 - overlap) / (1 - most), where `most` is what the other box overlaps
     at most.
     """
@@ -91,7 +93,7 @@ def suppress_by_matrix(
 
     def of_class(corners: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
         chosen = by_score(given)
-        chosen = chosen[given[chosen] > one(least)]
+        chosen = chosen[given[chosen] > one(score_threshold)]
         chosen = chosen if candidates < 0 else chosen[:candidates]
         memory.hold((len(chosen), len(chosen)), np.dtype(one))  # what is worked with
         found = [overlaps(corners[box], corners[chosen], more=more, touching=True) for box in memory.in_time(chosen)]
@@ -101,11 +103,11 @@ def suppress_by_matrix(
         # a box is not decayed by those of lower scores, nor by itself
         decay = np.where(np.triu(np.ones(above.shape, np.bool_), 1), decay, one(1))
         left = given[chosen] * decay.min(axis=0, initial=1)
-        stays = left > one(least_decayed)
+        stays = left > one(post_threshold)
         return chosen[stays], left[stays]
 
     rows = [_of_image(image, background, kept, one, of_class) for image in memory.in_time(images)]
-    return _written(rows, boxes.dtype, order=order, across=across, narrow=narrow)
+    return _written(rows, boxes.dtype, order=order, across=across, narrow=int32_indices)
 
 
 class _Image(NamedTuple):

@@ -56,10 +56,11 @@ def numbers_between(
     return result
 
 
-def places_not_zero(inputs: NDArray[Any], *, narrow: bool = False, rows_of_scalar: int = 1) -> NDArray[Any]:
+def places_not_zero(inputs: NDArray[Any], *, int32_indices: bool = False, rows_of_scalar: int = 1) -> NDArray[Any]:
     """Return the coordinates of the elements that are not 0 [dimensions, number of them], in row-major order.
 
-    narrow: as int32, else int64. Of a scalar: [1, 1] with a 0, or [1, 0]; with rows_of_scalar 0 [0, 1] or [0, 0].
+    int32_indices: as int32, else int64. Of a scalar: [1, 1] with a 0, or [1, 0]; with rows_of_scalar 0 [0, 1] or [0,
+    0].
     """
     if inputs.dtype.kind in "OUS":
         raise InputError("nonzero: expected numbers, found texts")
@@ -67,7 +68,7 @@ def places_not_zero(inputs: NDArray[Any], *, narrow: bool = False, rows_of_scala
     numbers = widened(full)
     kept = numbers != np.zeros((), numbers.dtype)
     rows = full.ndim if inputs.ndim else rows_of_scalar
-    result = memory.empty((rows, int(np.count_nonzero(kept))), np.dtype(np.int32 if narrow else np.int64))
+    result = memory.empty((rows, int(np.count_nonzero(kept))), np.dtype(np.int32 if int32_indices else np.int64))
     for axis, places in enumerate(np.nonzero(kept)[:rows]):
         result[axis] = places
     return result

@@ -39,8 +39,8 @@ def crop_gradients(
     largest: bool,
     scale_y: float,
     scale_x: float,
-    least: int,
-    most: int,
+    min_samples: int,
+    max_samples: int,
     before: float,
     behind: float,
     to_corners: bool,
@@ -58,7 +58,7 @@ def crop_gradients(
     """
     shape = _maps(gradient, regions, batches, inputs, sizes, largest=largest)
     height, width = gradient.shape[2:]
-    cropping = Cropping(height, width, scale_y, scale_x, least, most, before, behind, to_corners)
+    cropping = Cropping(height, width, scale_y, scale_x, min_samples, max_samples, before, behind, to_corners)
     how = _Picking(linear, upper)
     by_maps = memory.empty(shape, np.dtype(np.float64))
     by_maps[...] = 0

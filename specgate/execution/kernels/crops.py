@@ -72,8 +72,8 @@ def crop_regions(
     scale_y: float,
     scale_x: float,
     outside: float,
-    least: int,
-    most: int,
+    min_samples: int,
+    max_samples: int,
     before: float = 0.5,
     behind: float = -0.5,
     to_corners: bool = False,
@@ -90,7 +90,7 @@ def crop_regions(
     """
     if regions.dtype != inputs.dtype:
         raise InputError(f"crop_regions: expected regions of {inputs.dtype}, found {regions.dtype}")
-    cropping = Cropping(height, width, scale_y, scale_x, least, most, before, behind, to_corners)
+    cropping = Cropping(height, width, scale_y, scale_x, min_samples, max_samples, before, behind, to_corners)
     shape = shape_of("crop_regions", (batches.size, inputs.shape[1], height, width))
     result = memory.empty(shape, inputs.dtype)
     lacking = np.ones((len(result), 1, height, width), np.bool_)

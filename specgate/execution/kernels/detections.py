@@ -43,7 +43,7 @@ def detect_boxes(
     overlap: float,
     kept: int,
     classes: int = -1,
-    least: float = 0.0,
+    score_threshold: float = 0.0,
     objects: float = 0.0,
     candidates: int = -1,
     background: int = 0,
@@ -91,7 +91,7 @@ def detect_boxes(
             moved = stage.astype(one).reshape(batches, count, 1 if shared else many, 4) * factors[:, :, None]
             boxes = _moved(boxes, moved, centred=centred)
             boxes = np.clip(boxes, one(0), one(1)) if clip_before else boxes
-    rules = _Rules(overlap, least, candidates, kept, background, one_list)
+    rules = _Rules(overlap, score_threshold, candidates, kept, background, one_list)
     limit = kept if kept > 0 else candidates * many if kept == -1 and candidates > 0 else many * count
     return _written(_found(boxes, held, rules), batches * limit, scores.dtype, rules, clip=clip_behind)
 

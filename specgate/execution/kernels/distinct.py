@@ -19,17 +19,18 @@ __all__ = ["distinct", "distinct_along", "paths_of_beams"]
 
 
 def distinct(
-    data: NDArray[Any], axis: NDArray[Any] | None = None, *, in_order: bool, narrow: bool, narrow_counts: bool
+    data: NDArray[Any], axis: NDArray[Any] | None = None, *, in_order: bool, int32_indices: bool, int32_counts: bool
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return the distinct elements, or slices along `axis`, where each first occurs, the place of each, and how often.
 
-    axis: without it `data` is taken as a list. in_order: in rising order, else as they first occur. narrow: places are
-    int32, not int64; narrow_counts: counts are. Raises NoKernel for nan, which equals nothing and has no order.
+    axis: without it `data` is taken as a list. in_order: in rising order, else as they first occur. int32_indices:
+    places are int32, not int64; narrow_counts: counts are. Raises NoKernel for nan, which equals nothing and has no
+    order.
     """
     if data.dtype.kind != "O" and (data != data).any():  # noqa: PLR0124  # also of bfloat16
         raise NoKernel("unique: it is not said whether nan equals nan, and where it stands")
     moved = data.reshape(-1) if axis is None else np.moveaxis(data, one_place("unique", axis, data.ndim), 0)
-    kind = np.dtype(np.int32 if narrow else np.int64)
+    kind = np.dtype(np.int32 if int32_indices else np.int64)
     begins, places, counts = _ranked(moved)
     if not in_order:
         order = np.argsort(begins, kind="stable")
@@ -40,7 +41,7 @@ def distinct(
     values = moved[begins]
     if axis is not None:
         values = np.ascontiguousarray(np.moveaxis(values, 0, one_place("unique", axis, data.ndim)))
-    return values, begins.astype(kind), places.astype(kind), counts.astype(np.int32 if narrow_counts else np.int64)
+    return values, begins.astype(kind), places.astype(kind), counts.astype(np.int32 if int32_counts else np.int64)
 
 
 def distinct_along(
@@ -48,7 +49,7 @@ def distinct_along(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return what `distinct` does, places and counts as int64; axis: a number, negative ones counted from the end."""
     place = None if axis is None else np.array(axis, np.int64)
-    return distinct(data, place, in_order=in_order, narrow=False, narrow_counts=False)
+    return distinct(data, place, in_order=in_order, int32_indices=False, int32_counts=False)
 
 
 def _ranked(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

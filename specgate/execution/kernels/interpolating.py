@@ -28,36 +28,39 @@ def interpolate_along(
     axes: NDArray[Any] | None = None,
     *,
     mode: str,
-    by: str = "sizes",
-    places: str | None = None,
+    shape_calculation_mode: str = "sizes",
+    coordinate_transformation_mode: str | None = None,
     nearest: str = "round_prefer_floor",
     antialias: bool = False,
     begins: Sequence[int] = (),
     ends: Sequence[int] = (),
     cube: float = -0.75,
-    listed: Sequence[int] | None = None,
+    axes_attribute: Sequence[int] | None = None,
     align_corners: bool | None = None,
 ) -> NDArray[Any]:
     """Return `data` resized along axes, all of them where they are left out.
 
     sizes, scales: one for each axis; by says which of them counts, and the other follows. Of a scale the size is
-    rounded down. mode: nearest, linear (a triangle, which with antialias, where anything is made smaller, is as
-    wide as the places of the result), straight (a line between two places), cubic (with the coefficient `cube`),
-    bilinear_pillow or bicubic_pillow (as the library Pillow: what becomes smaller is averaged). places: which place
-    of the data one of the result is, half_pixel (where it is left out), pytorch_half_pixel, asymmetric,
-    tf_half_pixel_for_nn or align_corners. nearest: how it is rounded, with mode nearest. begins, ends: zeros around
-    the data before anything else. Raises NoKernel for other modes, and for integers that would be rounded, which is
-    not said how. listed: the axes, where they are no array. align_corners: where that is all that is said of
-    places, most is left open; computed are lines between the outermost elements, to more than one place.
+    rounded down. mode: nearest, linear (a triangle, which with antialias, where anything is made smaller, is as wide as
+    the places of the result), straight (a line between two places), cubic (with the coefficient `cube`),
+    bilinear_pillow or bicubic_pillow (as the library Pillow: what becomes smaller is averaged).
+    coordinate_transformation_mode: which place of the data one of the result is, half_pixel (where it is left out),
+    pytorch_half_pixel, asymmetric, tf_half_pixel_for_nn or align_corners. nearest: how it is rounded, with mode
+    nearest. begins, ends: zeros around the data before anything else. Raises NoKernel for other modes, and for integers
+    that would be rounded, which is not said how. axes_attribute: the axes, where they are no array. align_corners:
+    where that is all that is said of coordinate_transformation_mode, most is left open; computed are lines between the
+    outermost elements, to more than one place.
     """
-    if align_corners is not None and places is None:
-        mode, places = _said_of_corners(data, sizes, listed or (), (mode, align_corners, antialias, *begins, *ends))
-    axes = np.array(listed, np.int64) if listed is not None else axes
+    if align_corners is not None and coordinate_transformation_mode is None:
+        mode, coordinate_transformation_mode = _said_of_corners(
+            data, sizes, axes_attribute or (), (mode, align_corners, antialias, *begins, *ends)
+        )
+    axes = np.array(axes_attribute, np.int64) if axes_attribute is not None else axes
     padded = _padded(data, begins, ends)
     chosen = list(range(padded.ndim)) if axes is None else axes.reshape(-1).tolist()
     if any(not 0 <= axis < padded.ndim for axis in chosen) or len(set(chosen)) != len(chosen):
         raise InputError(f"interpolate: {chosen!r:.80} are not different axes of {padded.ndim} dimensions")
-    lengths, factors = _lengths([padded.shape[axis] for axis in chosen], sizes, scales, by)
+    lengths, factors = _lengths([padded.shape[axis] for axis in chosen], sizes, scales, shape_calculation_mode)
     shape = list(padded.shape)
     for axis, length in zip(chosen, lengths, strict=True):
         shape[axis] = length
@@ -67,9 +70,9 @@ def interpolate_along(
             raise NoKernel("interpolate: it is not said what nothing is enlarged to")
         return memory.empty(tuple(shape), data.dtype)
     pillow = mode in {"bilinear_pillow", "bicubic_pillow"}
-    to_place = _PLACES.get("half_pixel" if pillow else places or "half_pixel")
+    to_place = _PLACES.get("half_pixel" if pillow else coordinate_transformation_mode or "half_pixel")
     if to_place is None:
-        raise InputError(f"interpolate: unknown coordinate transformation {places!r:.40}")
+        raise InputError(f"interpolate: unknown coordinate transformation {coordinate_transformation_mode!r:.40}")
     if mode == "nearest":
         if nearest not in _ROUNDED:
             raise InputError(f"interpolate: unknown rounding {nearest!r:.40}")

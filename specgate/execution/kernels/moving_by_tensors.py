@@ -156,16 +156,17 @@ def pad_between(
     value: NDArray[Any] | None = None,
     *,
     mode: str,
-    cut: bool,
+    crop_negative: bool,
 ) -> NDArray[Any]:
     """Return `inputs` with so many elements added before and behind along each dimension.
 
     mode: constant (`value`, of the type of `inputs`, 0 or no text if None), edge, reflect or symmetric, which mirror
-    elements of `inputs` once, also where the other end is cut. cut: whether negative numbers take elements away.
+    elements of `inputs` once, also where the other end is cut. crop_negative: whether negative numbers take elements
+    away.
     """
     first, last = integers("pad", "begin", begin), integers("pad", "end", end)
     same_length("pad", inputs.ndim, begin=first, end=last)
-    if not cut and any(count < 0 for count in (*first, *last)):
+    if not crop_negative and any(count < 0 for count in (*first, *last)):
         raise InputError("pad: expected no numbers below 0")
     if inputs.dtype.kind == "O" and mode != "constant":
         raise InputError(f"pad: expected the mode constant for text, found {mode!r:.60}")

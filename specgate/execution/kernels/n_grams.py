@@ -45,7 +45,7 @@ def count_n_grams(
     most_skipped: int,
     mode: str,
     begins: Sequence[int],
-    places: Sequence[int],
+    ngram_indexes: Sequence[int],
     integers: Sequence[int] | None = None,
     texts: Sequence[str] | None = None,
     weights: Sequence[float] | None = None,
@@ -64,16 +64,16 @@ def count_n_grams(
         or (words.dtype == np.object_) != (texts is not None)
     ):
         raise InputError(f"{name}: expected a pool of integers or of texts, as the words are")
-    if words.ndim not in {1, 2} or not 1 <= shortest <= longest <= len(begins) or most_skipped < 0 or not places:
+    if words.ndim not in {1, 2} or not 1 <= shortest <= longest <= len(begins) or most_skipped < 0 or not ngram_indexes:
         raise InputError(f"{name}: expected one or two dimensions, lengths from 1 on, and n-grams")
-    if mode not in {"TF", "IDF", "TFIDF"} or min(places) < 0:
+    if mode not in {"TF", "IDF", "TFIDF"} or min(ngram_indexes) < 0:
         raise InputError(f"{name}: expected TF, IDF or TFIDF, and places that are not negative")
     given, known = _numbered(words, pool)
     grams = _parts(known, begins)
-    if sum(map(len, grams)) != len(places) or (weights is not None and len(weights) != len(places)):
+    if sum(map(len, grams)) != len(ngram_indexes) or (weights is not None and len(weights) != len(ngram_indexes)):
         raise InputError(f"{name}: expected a place, and a weight, for each of {sum(map(len, grams))} n-grams")
     rows = np.atleast_2d(given)
-    counts = memory.empty((len(rows), len(places)), np.dtype(np.float64))
+    counts = memory.empty((len(rows), len(ngram_indexes)), np.dtype(np.float64))
     counts[...] = 0
     first = 0
     for length, part in enumerate(grams, 1):
@@ -86,9 +86,9 @@ def count_n_grams(
         counts = (counts > 0).astype(np.float64)
     if mode != "TF" and weights is not None:
         counts *= np.asarray(weights, np.float32).astype(np.float64)
-    result = memory.empty((*words.shape[:-1], max(places) + 1), np.dtype(np.float32))
-    total = np.zeros((len(rows), max(places) + 1))
-    np.add.at(total.T, np.asarray(places), counts.T)
+    result = memory.empty((*words.shape[:-1], max(ngram_indexes) + 1), np.dtype(np.float32))
+    total = np.zeros((len(rows), max(ngram_indexes) + 1))
+    np.add.at(total.T, np.asarray(ngram_indexes), counts.T)
     result[...] = total.reshape(result.shape)
     return result
 

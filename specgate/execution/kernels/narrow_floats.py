@@ -22,13 +22,13 @@ def round_between_scales(
     shift: NDArray[Any] | None = None,
     *,
     digits: int,
-    least: int,
+    min_exponent: int,
     largest: float,
 ) -> NDArray[Any]:
     """Return (r + shift) / scale, where r is data * scale - shift as a float of few bits; all of one type of floats.
 
-    scale, shift: of one shape, broadcast to data. digits: binary digits behind the point of such a float. least: the
-    exponent of the least normal one, largest: the greatest one. To the nearest, halves to even. Elements are masked
+    scale, shift: of one shape, broadcast to data. digits: binary digits behind the point of such a float. min_exponent:
+    the exponent of the least normal one, largest: the greatest one. To the nearest, halves to even. Elements are masked
     that are no such float even when rounded, and those whose r depends on the precision of what is before it.
     """
     if not is_float(data.dtype) or any(each is not None and each.dtype != data.dtype for each in (scale, shift)):
@@ -43,9 +43,9 @@ def round_between_scales(
     moved = np.zeros_like(scale) if shift is None else shift
     with memory.quiet():
         factor, summand = to_float64(scale), to_float64(moved)
-        exact = _rounded(to_float64(data) * factor - summand, digits, least)
+        exact = _rounded(to_float64(data) * factor - summand, digits, min_exponent)
         steps = to_float64(round_to(to_float64(data) * factor, data.dtype)) - summand
-        left_open = _rounded(to_float64(round_to(steps, data.dtype)), digits, least) != exact
+        left_open = _rounded(to_float64(round_to(steps, data.dtype)), digits, min_exponent) != exact
         left_open |= ~(np.abs(exact) <= largest)
         result = round_to((exact + summand) / factor, data.dtype)
     return np.ma.MaskedArray(result, mask=left_open) if left_open.any() else result

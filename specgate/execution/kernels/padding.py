@@ -34,16 +34,17 @@ def pad(
     start: Sequence[int],
     end: Sequence[int],
     value: float = 0.0,
-    cut: bool = False,
+    truncate_value: bool = False,
     same_type: bool = True,
     wraps: bool = False,
 ) -> NDArray[Any]:
     """Return `inputs` with so many elements added before and behind along each dimension.
 
     mode: CONSTANT (`value`), EDGE (the nearest element), REFLECTION and SYMMETRIC (mirrored without and with the edge,
-    as often as needed), WRAP (repeated from the other end). cut: `value` becomes an integer for integers. same_type:
-    whether it is declared to be of the type of `inputs`. wraps: sums of sizes and paddings have 32 bits, so that a
-    padding of 2**31 or more takes elements away; before the array CONSTANT and EDGE then find no element but the last.
+    as often as needed), WRAP (repeated from the other end). truncate_value: `value` becomes an integer for integers.
+    same_type: whether it is declared to be of the type of `inputs`. wraps: sums of sizes and paddings have 32 bits, so
+    that a padding of 2**31 or more takes elements away; before the array CONSTANT and EDGE then find no element but the
+    last.
     """
     check_number("pad", inputs.dtype, same_type=same_type)
     same_length("pad", inputs.ndim, **{"start paddings": start, "end paddings": end})
@@ -53,10 +54,10 @@ def pad(
         raise InputError("pad: expected no paddings below 0")
     shape = tuple(a + n + b for a, n, b in zip(start, inputs.shape, end, strict=True))
     if wraps and any(count >= _SIGN for count in (*start, *end)):
-        return _wrapped(inputs, mode, start, shape, number(value, inputs.dtype, whole=cut))
+        return _wrapped(inputs, mode, start, shape, number(value, inputs.dtype, whole=truncate_value))
     result = memory.empty(shape, inputs.dtype)
     if mode == "CONSTANT":
-        result[...] = number(value, inputs.dtype, whole=cut)
+        result[...] = number(value, inputs.dtype, whole=truncate_value)
         result[tuple(slice(a, a + n) for a, n in zip(start, inputs.shape, strict=True))] = inputs
         return result
     if not result.size:  # without the places along its other dimensions, for which nothing is charged

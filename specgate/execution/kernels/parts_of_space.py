@@ -40,14 +40,17 @@ def mean_of_parts(data: NDArray[Any], output_size: NDArray[Any]) -> NDArray[Any]
 
 
 def largest_of_parts(
-    data: NDArray[Any], output_size: NDArray[Any], *, narrow: bool = False
+    data: NDArray[Any], output_size: NDArray[Any], *, int32_indices: bool = False
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the largest element of each part, cut as in `mean_of_parts`, and its place in the flat spatial dimensions.
 
-    The first of equals is found. Where a part has nan, both are masked. narrow: places are int32, not int64.
+    The first of equals is found. Where a part has nan, both are masked. int32_indices: places are int32, not int64.
     """
     shape, parts = _parts(data, output_size)
-    values, places = memory.empty(shape, data.dtype), memory.empty(shape, np.dtype(np.int32 if narrow else np.int64))
+    values, places = (
+        memory.empty(shape, data.dtype),
+        memory.empty(shape, np.dtype(np.int32 if int32_indices else np.int64)),
+    )
     if not prod(data.shape[2:]):
         return np.ma.array(values, mask=True), np.ma.array(places, mask=True)
     wide = to_float64(data)

@@ -101,7 +101,7 @@ def write_into_buffer(
 
 def place_again(
     inputs: NDArray[Any],
-    places: NDArray[Any],
+    indices: NDArray[Any],
     shape: NDArray[Any] | None = None,
     *,
     window: Sequence[int],
@@ -110,13 +110,13 @@ def place_again(
 ) -> NDArray[Any]:
     """Return zeros with the elements of `inputs` [batch, channels, spatial…] at the places that they were pooled from.
 
-    places: of the shape of `inputs`, numbers of elements in row-major order of the whole array. shape: of the result;
+    indices: of the shape of `inputs`, numbers of elements in row-major order of the whole array. shape: of the result;
     without it the least that pools to the inputs. Places are those of the least one, which stands at the beginning of
     one with larger spatial sizes. Of several elements at one place the last one stands.
     """
     rank = inputs.ndim - 2
     steps, around = list(strides or [1] * rank), list(pads or [0] * (2 * rank))
-    require_shape("unpool", "places", places.shape, inputs.shape)
+    require_shape("unpool", "places", indices.shape, inputs.shape)
     if rank < 1 or len(window) != rank or len(steps) != rank or len(around) != 2 * rank:
         raise InputError(f"unpool: expected {rank} windows and strides, and twice as many pads")
     if min(*window, *steps) < 1 or min(around) < 0:
@@ -127,10 +127,10 @@ def place_again(
     if len(whole) != inputs.ndim or min(least) < 0 or min(whole) < 0:
         raise InputError(f"unpool: no output has the shape {list(whole)!r:.60}")
     result = memory.empty(least, inputs.dtype)
-    if places.size and (int(places.min()) < 0 or int(places.max()) >= result.size):
+    if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= result.size):
         raise NoKernel(f"unpool: it is not said what is at a place that is none among {result.size}")
     result[...] = 0
-    result.reshape(-1)[places.reshape(-1)] = inputs.reshape(-1)
+    result.reshape(-1)[indices.reshape(-1)] = inputs.reshape(-1)
     if whole == least:
         return result
     if any(n < m for n, m in zip(whole, least, strict=True)):

@@ -43,8 +43,8 @@ def boxes_of_sizes(
     grid: NDArray[Any],
     image: NDArray[Any],
     *,
-    least: Sequence[float] = (),
-    most: Sequence[float] = (),
+    min_sizes: Sequence[float] = (),
+    max_sizes: Sequence[float] = (),
     ratios: Sequence[float] = (),
     flip: bool = False,
     clip: bool = False,
@@ -62,10 +62,11 @@ def boxes_of_sizes(
 
     grid, image: [2], heights and widths. A point is `step` from the next and the first `offset` of it from the edge; a
     step of 0 spreads points over the image, and they are then in the middle. At each point there are, for each fixed
-    size, the square of its density boxes of each ratio, fixed ratios or 1 and `ratios`. For each of `least` there is a
-    square, one of the mean with the size of `most`, and a box of each ratio; most_first: in this order, else ratios
-    before the mean. Not all_sizes: sizes and the step are shares of the image's height, `most` is ignored, and ratios
-    are those of the first size, behind the last. flip: each ratio is there upside down, too. clip: to 0 to 1.
+    size, the square of its density boxes of each ratio, fixed ratios or 1 and `ratios`. For each of `min_sizes` there
+    is a square, one of the mean with the size of `max_sizes`, and a box of each ratio; most_first: in this order, else
+    ratios before the mean. Not all_sizes: sizes and the step are shares of the image's height, `max_sizes` is ignored,
+    and ratios are those of the first size, behind the last. flip: each ratio is there upside down, too. clip: to 0 to
+    1.
 
     Boxes of fixed sizes that are no even number are masked. Raises NoKernel where the number of all these boxes is not
     what is counted from the attributes.
@@ -73,7 +74,7 @@ def boxes_of_sizes(
     rows, columns = _whole("grid", grid)
     height, width = _whole("image", image)
     sizes, larger, fixed, dense = (
-        np.array(each, np.float32).astype(np.float64) for each in (least, most, fixed_sizes, densities)
+        np.array(each, np.float32).astype(np.float64) for each in (min_sizes, max_sizes, fixed_sizes, densities)
     )
     if step < 0 or any((each < 0).any() for each in (sizes, larger, fixed)):
         raise InputError("boxes_of_sizes: expected sizes and a step that are not negative")
@@ -85,7 +86,7 @@ def boxes_of_sizes(
     more = int(sum(min(n, _MANY) ** 2 - 1 for n in np.floor(dense)))
     counted = len(fixed) or (len(sizes) if all_sizes else 1)
     counted = (1 + len(different)) * (counted + (0 if len(fixed_ratios) else more))
-    counted += (0 if len(fixed) else len(most) if all_sizes else len(sizes) - 1) + len(fixed_ratios) * more
+    counted += (0 if len(fixed) else len(max_sizes) if all_sizes else len(sizes) - 1) + len(fixed_ratios) * more
     if len(boxes) != counted:
         raise NoKernel(f"boxes_of_sizes: {counted} boxes are counted, but the attributes describe {len(boxes)}")
     with memory.quiet():

@@ -47,22 +47,22 @@ def propose_of_images(
     offsets: NDArray[Any],
     scores: NDArray[Any],
     *,
-    least: float,
+    min_size: float,
     overlap: float,
     before: int,
     behind: int,
     normalized: bool = True,
     eta: float = 1.0,
-    narrow: bool = False,
+    int32_counts: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return the corners of the proposals of all images [n, 4], their scores [n], and how many each image has.
 
     sizes: height, width and scales of each image [images, 3 or 4]. anchors: [height, width, anchors, 4] by corners.
     offsets: [images, anchors * 4, height, width], of the centre and of the logarithms of the sides. scores: [images,
-    anchors, height, width]. least: sides must not be shorter. overlap, eta: above which overlap a box is removed, and
-    what that is multiplied by after each proposal as long as it is above a half. before, behind: how many of the
-    highest scores are looked at, and returned, of each image. normalized: else a side counts one more.
-    narrow: whether numbers are int32.
+    anchors, height, width]. min_size: sides must not be shorter. overlap, eta: above which overlap a box is removed,
+    and what that is multiplied by after each proposal as long as it is above a half. before, behind: how many of the
+    highest scores are looked at, and returned, of each image. normalized: else a side counts one more. int32_counts:
+    whether numbers are int32.
     """
     if anchors.ndim != 4 or scores.ndim != 4 or sizes.ndim != 2 or sizes.shape[1] not in {3, 4}:
         raise InputError("propose_of_images: expected sizes of images, and anchors and scores of four dimensions")
@@ -70,13 +70,13 @@ def propose_of_images(
     require_shape("propose_of_images", "anchors", anchors.shape, (*anchors.shape[:3], 4))
     require_shape("propose_of_images", "offsets", offsets.shape, (len(scores), *offsets.shape[1:]))
     one, more = precision_of(anchors, scores), 0.0 if normalized else 1.0
-    choice = _Choice(before, behind, overlap, (least, least), more, eta, first=False)
+    choice = _Choice(before, behind, overlap, (min_size, min_size), more, eta, first=False)
     found = []
     for at in memory.in_time(range(len(scores))):
         moved, held = _in_order("propose_of_images", anchors.shape[:3], offsets[at], scores[at], one)
         boxes = _moved(anchors.astype(one).reshape(-1, 4), moved, more=more, less=more, most=_MOST)
         found.append(_chosen(_inside(boxes, sizes[at].astype(one), more), held, choice))
-    number = memory.empty((len(scores),), np.dtype(np.int32 if narrow else np.int64))
+    number = memory.empty((len(scores),), np.dtype(np.int32 if int32_counts else np.int64))
     number[...] = [len(left) for _, left in found]
     total = int(number.sum())
     corners, kept = memory.empty((total, 4), scores.dtype), memory.empty((total,), scores.dtype)
@@ -92,7 +92,7 @@ def propose_of_image(
     offsets: NDArray[Any],
     scores: NDArray[Any],
     *,
-    least: float,
+    min_size: float,
     overlap: float,
     before: int,
     behind: int,
@@ -113,7 +113,7 @@ def propose_of_image(
     moved, held = _in_order("propose_of_image", (height, width, many), offsets, scores, one)
     require_shape("propose_of_image", "anchors", anchors.shape, (scores.size, 4))
     boxes = _inside(_moved(anchors.astype(one), moved, more=1.0, less=1.0, most=_MOST), size.astype(one), 1.0)
-    found, left = _chosen(boxes, held, _Choice(before, behind, overlap, (least, least), 1.0))
+    found, left = _chosen(boxes, held, _Choice(before, behind, overlap, (min_size, min_size), 1.0))
     corners, kept = memory.empty((behind, 4), scores.dtype), memory.empty((behind,), scores.dtype)
     corners[...], kept[...] = 0, 0
     with memory.quiet():
@@ -130,7 +130,7 @@ def propose_from_sizes(
     ratios: Sequence[float],
     scales: Sequence[float],
     step: int,
-    least: int,
+    min_size: int,
     overlap: float,
     before: int,
     behind: int,
@@ -146,12 +146,11 @@ def propose_from_sizes(
     scores: [batches, 2 * anchors, height, width], the second half counts. offsets: [batches, 4 * anchors, height,
     width], divided by centre_scale and side_scale. size: height, width and one scale or two of the image. Anchors have
     the area of a square of the side `base` in each of the ratios of height to width, in all scales, and lie `step`
-    apart. least: of a side, times the scale of the image. clip_before, clip_behind: whether boxes are cut at the edges
-    before suppression, or returned so. normalize: whether corners are divided by the sizes of the image. rows_first:
-    corners are y and x, and sides of anchors any numbers, cut at the edges; else x and y, and whole numbers, which
-    count one more than the difference of their ends.
-    Behind the proposals of a batch that has too few stands a batch of -1; what follows is masked, and all where there
-    are scores of more or fewer anchors.
+    apart. min_size: of a side, times the scale of the image. clip_before, clip_behind: whether boxes are cut at the
+    edges before suppression, or returned so. normalize: whether corners are divided by the sizes of the image.
+    rows_first: corners are y and x, and sides of anchors any numbers, cut at the edges; else x and y, and whole
+    numbers, which count one more than the difference of their ends. Behind the proposals of a batch that has too few
+    stands a batch of -1; what follows is masked, and all where there are scores of more or fewer anchors.
     """
     if scores.ndim != 4 or size.shape not in {(3,), (4,)}:
         raise InputError("propose_from_sizes: expected scores of four dimensions and three or four numbers of an image")
@@ -171,7 +170,7 @@ def propose_from_sizes(
     grid = np.stack([first, second, first, second], axis=-1)[:, :, None].astype(one)
     anchors = (grid + (kinds - base / 2 if rows_first else kinds).astype(one)).reshape(-1, 4)
     image = size.astype(one)
-    shortest = [float(one(least) * scale) for scale in (image[-1], image[2])]
+    shortest = [float(one(min_size) * scale) for scale in (image[-1], image[2])]
     if rows_first:
         image, shortest = np.concatenate([image[1::-1], image[2:]]), shortest[::-1]
         anchors = _inside(anchors, image, more)

@@ -95,20 +95,20 @@ def refine_boxes(
     scores: NDArray[Any],
     image: NDArray[Any],
     *,
-    least: float,
+    score_threshold: float,
     overlap: float,
     of_class: int,
     count: int,
-    most: float,
+    max_delta_log: float,
     weights: Sequence[float],
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return the corners [count, 4], classes [count] and scores [count] of the best boxes of all classes but the first.
 
     regions: [n, 4] by corners; offsets: [n, classes * 4] of the centre and of the logarithms of the sides, divided by
     weights; scores: [n, classes]; image: [1, 3], height, width and scale. A side counts one more than the difference of
-    its ends. least: scores must be above it. overlap: above which a box of the class is removed. of_class: how many of
-    a class are returned. most: of the logarithms. Boxes are sorted by class, or by score where some are left out. What
-    there are no boxes for is masked.
+    its ends. score_threshold: scores must be above it. overlap: above which a box of the class is removed. of_class:
+    how many of a class are returned. max_delta_log: of the logarithms. Boxes are sorted by class, or by score where
+    some are left out. What there are no boxes for is masked.
     """
     if scores.ndim != 2 or len(weights) != 4:
         raise InputError("refine_boxes: expected scores of two dimensions and four weights")
@@ -119,10 +119,10 @@ def refine_boxes(
     one = precision_of(regions, scores)
     held = scores.astype(one)
     boxes = _refined(
-        regions.astype(one), offsets.astype(one).reshape(many, labels, 4), one(most), np.array(weights, one)
+        regions.astype(one), offsets.astype(one).reshape(many, labels, 4), one(max_delta_log), np.array(weights, one)
     )
     boxes = np.clip(boxes, one(0), np.maximum(image.astype(one)[0, [1, 0, 1, 0]], one(0)))
-    limits = Limits(of_class, overlap, least, strict=True)
+    limits = Limits(of_class, overlap, score_threshold, strict=True)
     places: list[int] = []
     kinds: list[int] = []
     for label in memory.in_time(range(1, labels)):

@@ -34,7 +34,7 @@ def align_regions(
     largest: bool = False,
     shift_before: float = 0.0,
     shift_behind: float = 0.0,
-    least: bool = True,
+    clamp_size: bool = True,
     of_parts: bool = False,
     from_zero: bool = False,
 ) -> NDArray[Any]:
@@ -42,8 +42,8 @@ def align_regions(
 
     inputs: [batch, channels, rows, columns]. regions: [regions, 4], x and y of two corners. batches: [regions].
     samples: points along each dimension of a part, as many as elements fit in if 0. scale: corners are multiplied by
-    it, after shift_before and before shift_behind are added. least: a region is at least one element high and wide.
-    of_parts: the largest is that of what each element around a point gives to it, instead of that of their sums.
+    it, after shift_before and before shift_behind are added. clamp_size: a region is at least one element high and
+    wide. of_parts: the largest is that of what each element around a point gives to it, instead of that of their sums.
     from_zero: the largest is at least 0. A region that has no points has no values: it is masked.
     """
     one = _precision(regions)
@@ -51,7 +51,7 @@ def align_regions(
     def points(region: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[int, int]]:
         corners = (region + one(shift_before)) * one(scale) + one(shift_behind)
         spans = (corners[2:] - corners[:2]).astype(one)
-        spans = np.maximum(spans, one(1)) if least else spans
+        spans = np.maximum(spans, one(1)) if clamp_size else spans
         x, across = _along(corners[0], spans[0], width, samples)
         y, down = _along(corners[1], spans[1], height, samples)
         memory.hold((height, down, width, across), np.dtype(np.int8))

@@ -43,7 +43,7 @@ def resize(
     sizes: NDArray[Any] | None = None,
     *,
     mode: str = "nearest",
-    places: str = "half_pixel",
+    coordinate_transformation_mode: str = "half_pixel",
     nearest: str = "round_prefer_floor",
     antialias: int = 0,
     cube: float = -0.75,
@@ -55,12 +55,12 @@ def resize(
 ) -> NDArray[Any]:
     """Return `data` with the sizes along axes (all without) multiplied by `scales`, rounded down, or with new `sizes`.
 
-    mode: nearest, linear or cubic (with the coefficient `cube`). places: which place of `data` one of the result is;
-    with tf_crop_and_resize inside of `roi`, the parts of axes where it begins, then where it ends, and `beyond` is
-    outside of `data`. nearest: how places are rounded. antialias: what becomes smaller is averaged over wider curves.
-    exclude: places outside of `data` have no weight, instead of that of the outermost. policy: stretch, or one scale
-    for all sizes, so that none is larger, or smaller, than wanted. stated: the scales, where they are no array.
-    Integers lose the fraction.
+    mode: nearest, linear or cubic (with the coefficient `cube`). coordinate_transformation_mode: which place of `data`
+    one of the result is; with tf_crop_and_resize inside of `roi`, the parts of axes where it begins, then where it
+    ends, and `beyond` is outside of `data`. nearest: how places are rounded. antialias: what becomes smaller is
+    averaged over wider curves. exclude: places outside of `data` have no weight, instead of that of the outermost.
+    policy: stretch, or one scale for all sizes, so that none is larger, or smaller, than wanted. stated: the scales,
+    where they are no array. Integers lose the fraction.
     """
     found = _axes(data, roi, scales if scales is None or scales.size else None, sizes, axes, stated, policy)
     shape = list(data.shape)
@@ -77,8 +77,11 @@ def resize(
         raise NoKernel(f"resize: it is not said what is between two elements of {data.dtype}")
     if 0 in shape:  # without the places along its other dimensions, for which nothing is charged
         return memory.empty(tuple(shape), data.dtype)
-    cropped = places == "tf_crop_and_resize"
-    ats = [places_of(places, e.size, data.shape[e.axis], e.scale, e.length, (e.begin, e.end)) for e in found]
+    cropped = coordinate_transformation_mode == "tf_crop_and_resize"
+    ats = [
+        places_of(coordinate_transformation_mode, e.size, data.shape[e.axis], e.scale, e.length, (e.begin, e.end))
+        for e in found
+    ]
     with quiet():
         result = data if mode == "nearest" else data.astype(working(data)) if is_float(data.dtype) else to_float64(data)
         result = result.astype(np.float64) if mode != "nearest" and not is_float(data.dtype) else result

@@ -17,12 +17,12 @@ __all__ = ["bucket_numbers", "places_to_insert"]
 
 
 def bucket_numbers(
-    data: NDArray[Any], boundaries: NDArray[Any], *, right_bound: bool = True, narrow: bool = False
+    data: NDArray[Any], boundaries: NDArray[Any], *, right_bound: bool = True, int32_indices: bool = False
 ) -> NDArray[Any]:
     """Return for each element how many of the rising `boundaries` lie below it, those equal to it not counted.
 
     right_bound: an interval has its right boundary; otherwise its left one, so that boundaries equal to the element
-    count. narrow: the numbers are int32, not int64. What a nan would give is masked.
+    count. int32_indices: the numbers are int32, not int64. What a nan would give is masked.
     """
     if boundaries.ndim != 1:
         raise InputError(f"bucket_numbers: expected boundaries of one dimension, found {boundaries.ndim}")
@@ -31,16 +31,17 @@ def bucket_numbers(
         raise InputError("bucket_numbers: expected boundaries in rising order, no two alike")
     keys = to_float32(data, data.dtype)
     found = _places(sorted_ones, keys, after=not right_bound)
-    return _result(found, _open(keys), narrow)
+    return _result(found, _open(keys), int32_indices)
 
 
 def places_to_insert(
-    sequences: NDArray[Any], values: NDArray[Any], *, right: bool = False, narrow: bool = False
+    sequences: NDArray[Any], values: NDArray[Any], *, right: bool = False, int32_indices: bool = False
 ) -> NDArray[Any]:
     """Return where `values` would be inserted in rising `sequences` along their last dimension.
 
     sequences: of the sizes of values but for the last dimension, or one for all. right: behind elements that are equal,
-    otherwise before them. narrow: the places are int32. Masked is what a nan or a sequence in another order would give.
+    otherwise before them. int32_indices: the places are int32. Masked is what a nan or a sequence in another order
+    would give.
     """
     if sequences.ndim == 0 or (sequences.ndim > 1 and sequences.shape[:-1] != values.shape[:-1]):
         found_shapes = f"{list(sequences.shape)} and {list(values.shape)}"
@@ -50,11 +51,11 @@ def places_to_insert(
         unordered = (~(lists[..., 1:] >= lists[..., :-1])).any(-1, keepdims=True) | _open(lists).any(-1, keepdims=True)
     if sequences.ndim == 1:
         found, unknown = _places(lists, keys, after=right), _open(keys) | bool(unordered.any())
-        return _result(found, unknown, narrow)
+        return _result(found, unknown, int32_indices)
     found = np.empty(values.shape, np.int64)
     for place in memory.in_time(np.ndindex(values.shape[:-1])):
         found[place] = _places(lists[place], keys[place], after=right)
-    return _result(found, _open(keys) | unordered, narrow)
+    return _result(found, _open(keys) | unordered, int32_indices)
 
 
 def _places(sorted_ones: NDArray[Any], keys: NDArray[Any], *, after: bool) -> NDArray[Any]:

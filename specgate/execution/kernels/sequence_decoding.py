@@ -22,14 +22,14 @@ def decode_best(
     blank: NDArray[Any] | None = None,
     *,
     merge: bool = True,
-    narrow: bool = True,
-    narrow_lengths: bool = True,
+    int32_classes: bool = True,
+    int32_lengths: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the class of the highest score of each step, blanks left out [batch, steps], and how many remain [batch].
 
     scores: [batch, steps, classes]. lengths: steps of each sequence [batch], one below 0 is none. blank: the class that
-    stands for none, the last if absent. merge: whether of equal classes in a row one remains. narrow: whether classes
-    are int32, or lengths. Behind the classes stands -1. Without classes nothing is known: all is masked.
+    stands for none, the last if absent. merge: whether of equal classes in a row one remains. int32_classes: whether
+    classes are int32, or lengths. Behind the classes stands -1. Without classes nothing is known: all is masked.
     """
     if scores.ndim != 3:
         raise InputError("decode_best: expected scores of three dimensions")
@@ -37,8 +37,8 @@ def decode_best(
     if (lengths > scores.shape[1]).any():
         raise InputError(f"decode_best: a sequence is longer than the {scores.shape[1]} steps")
     none = _single_class(blank, scores.shape[2])
-    classes = memory.empty(scores.shape[:2], np.dtype(np.int32 if narrow else np.int64))
-    counts = memory.empty(scores.shape[:1], np.dtype(np.int32 if narrow_lengths else np.int64))
+    classes = memory.empty(scores.shape[:2], np.dtype(np.int32 if int32_classes else np.int64))
+    counts = memory.empty(scores.shape[:1], np.dtype(np.int32 if int32_lengths else np.int64))
     steps = np.arange(scores.shape[1]) < lengths[:, None]
     return _decoded(scores, steps, none, classes, counts, merge=merge)
 

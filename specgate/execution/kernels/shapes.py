@@ -125,15 +125,15 @@ def split_along(
     *,
     axis: int | None = None,
     parts: int,
-    listed: Sequence[int] | None = None,
+    split_attribute: Sequence[int] | None = None,
     rest: bool = False,
     stated: int | None = None,
 ) -> list[NDArray[Any]]:
     """Return `parts` parts of `inputs` along `axis`, of these sizes, or of equal ones if None.
 
     parts: 0 for as many as `stated` or the sizes say. axis: negative ones count from the end; raises NoKernel for none.
-    listed: the sizes in another form; raises NoKernel where both are given and differ. rest: the last one may be
-    smaller than the others, which are equal; `stated` says their number then, in the place of sizes.
+    split_attribute: the sizes in another form; raises NoKernel where both are given and differ. rest: the last one may
+    be smaller than the others, which are equal; `stated` says their number then, in the place of sizes.
     """
     if axis is None:
         raise NoKernel("split: it is not said along which dimension parts lie where none is given")
@@ -141,10 +141,10 @@ def split_along(
     check_axis(place, inputs.ndim, "split")
     size = inputs.shape[place]
     sizes = sizes if sizes is None else _whole("split", "sizes", sizes)
-    if listed is not None:
-        if sizes not in (None, list(listed)):
+    if split_attribute is not None:
+        if sizes not in (None, list(split_attribute)):
             raise NoKernel("split: it is not said which of two lists of sizes counts")
-        sizes = listed
+        sizes = split_attribute
     parts = parts or (len(sizes) if sizes is not None else stated or 0)
     if parts < 1:
         raise InputError(f"split: expected at least one part, found {parts}")

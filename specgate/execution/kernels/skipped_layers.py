@@ -104,14 +104,14 @@ def normalize_embeddings(
     segments: NDArray[Any] | None = None,
     segment_table: NDArray[Any] | None = None,
     mask: NDArray[Any] | None = None,
-    places: NDArray[Any] | None = None,
+    position_ids: NDArray[Any] | None = None,
     *,
     epsilon: float,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return normalised sums of the rows for words, places and segments; how many of each batch count; and the sums.
 
-    words, segments, mask: [batch, time]. word_table and others: [rows, size]. scale, shift: [size]. places: [batch,
-    time] or [1, time], those from 0 on if absent. mask: 1 for what counts; 0 of each batch count without one.
+    words, segments, mask: [batch, time]. word_table and others: [rows, size]. scale, shift: [size]. position_ids:
+    [batch, time] or [1, time], those from 0 on if absent. mask: 1 for what counts; 0 of each batch count without one.
     """
     want_float("embedding", word_table, place_table, scale, shift)
     if words.ndim != 2 or word_table.ndim != 2:
@@ -119,7 +119,7 @@ def normalize_embeddings(
     if (segments is None) != (segment_table is None):
         raise InputError("embedding: expected segments and their table, or neither")
     batch, time = words.shape
-    at = np.arange(time)[np.newaxis] if places is None else places
+    at = np.arange(time)[np.newaxis] if position_ids is None else position_ids
     if at.shape not in {(batch, time), (1, time)}:
         raise InputError(f"embedding: places {list(at.shape)} do not go with words {list(words.shape)}")
     pairs = [(words, word_table), (at, place_table)]

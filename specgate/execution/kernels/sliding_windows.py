@@ -37,7 +37,7 @@ def largest_in_windows(
     valid_rounds: bool = False,
     strided: bool = False,
     axis: int = 0,
-    narrow: bool = False,
+    int32_indices: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the largest element under each window of `data` [batch, channel, spatial…], and its place.
 
@@ -48,7 +48,7 @@ def largest_in_windows(
     slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, *how)
     if not -data.ndim <= axis < data.ndim:
         raise InputError(f"pooling: axis {axis} is not one of {data.ndim} dimensions")
-    kind = np.dtype(np.int32 if narrow else np.int64)
+    kind = np.dtype(np.int32 if int32_indices else np.int64)
     shape = (*data.shape[:2], *slide.counts)
     if not prod(shape) or not data.size:
         values, places = memory.empty(shape, data.dtype), memory.empty(shape, kind)

@@ -86,12 +86,12 @@ def top_elements(
     largest: bool = True,
     order: str = "value",
     stable: bool = True,
-    narrow: bool = False,
+    int32_indices: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return what `top_k` does; k: a number, or an array of one integer.
 
     order: of the results, by `value`, by `index`, or `none`, which leaves it open. stable: of equal elements the
-    earlier comes first; otherwise what depends on it is masked. narrow: the places are int32, not int64.
+    earlier comes first; otherwise what depends on it is masked. int32_indices: the places are int32, not int64.
     """
     count = np.asarray(k)
     if count.size != 1 or count.ndim > 1 or count.dtype.kind not in "iu":
@@ -99,7 +99,7 @@ def top_elements(
     if order not in {"value", "index", "none"}:
         raise InputError(f"top_k: unknown order {order!r:.60}; known: value, index, none")
     number = int(count.reshape(()))
-    index_type = np.dtype(np.int32 if narrow else np.int64)
+    index_type = np.dtype(np.int32 if int32_indices else np.int64)
     if not number:
         check_axis(axis, inputs.ndim, "top_k")
         none = np.take(inputs, range(0), axis)

@@ -78,15 +78,17 @@ def normalize_texts(
     return result
 
 
-def split_texts(texts: NDArray[Any], *, delimiter: str = "", most: int = -1) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def split_texts(
+    texts: NDArray[Any], *, delimiter: str = "", maxsplit: int = -1
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the parts of each text along a last dimension, filled up with empty ones; and how many each has, int64.
 
     delimiter: what stands between parts, one after the other delimit an empty part; none is white space, any number of
-    it, and what is at the ends is left out. most: how many splits at most, from the left; any number if negative.
+    it, and what is at the ends is left out. maxsplit: how many splits at most, from the left; any number if negative.
     """
     _hold("split_texts", texts)
     _hold_characters(text * 1 for text in texts.flat)
-    limit = most if 0 <= most < 2**31 else -1
+    limit = maxsplit if 0 <= maxsplit < 2**31 else -1
     parts = [
         text.split(delimiter, limit) if delimiter else text.strip().split(None, limit)
         for text in memory.in_time(texts.flat)
