@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.spec.desugar import plain_content, plain_operator
-from specgate.spec.families import locate, merge_family
+from specgate.spec.families import has_entry, locate, merge_family
 from specgate.spec.forms import rule_forms
 from specgate.spec.sets import named_sets
 from specgate.spec.yamlio import placed
@@ -28,6 +28,7 @@ class Part(NamedTuple):
     """The checked content of one operator or family, and where its values stand.
 
     relative: the path of its file in the dialect's folder. apart: the file with the examples, and which keys it has.
+    likes: the operators that it is like, the nearest first. written: what its own file says, where it is like another.
     """
 
     path: Path
@@ -35,16 +36,25 @@ class Part(NamedTuple):
     content: dict[str, Any]
     lines: Lines
     apart: tuple[Path, frozenset[str]] | None = None
+    likes: tuple[Part, ...] = ()
+    written: Mapping[str, Any] | None = None
 
     def file(self, path: Keys) -> str:
         """Return the file where the value at `path` stands."""
-        if self.apart is not None and path and path[0] in self.apart[1]:
-            return str(self.apart[0])
-        return str(self.path)
+        owner = self._owner(path)
+        if owner.apart is not None and path and path[0] in owner.apart[1]:
+            return str(owner.apart[0])
+        return str(owner.path)
 
     def placed(self, path: Keys, message: str) -> str:
         """Return the line for a problem of the value at `path`."""
-        return placed(self.file(path), self.lines, path, message)
+        owner = self._owner(path)
+        users = "" if owner is self else f" (in {self.content['operator']!r:.80})"
+        return placed(self.file(path), owner.lines, path, message + users)
+
+    def _owner(self, path: Keys) -> Part:
+        parts = (self, *self.likes)
+        return next((p for p in parts if p.written is None or not path or has_entry(p.written, path)), parts[-1])
 
 
 class Sources(NamedTuple):

@@ -16,12 +16,13 @@ from specgate.spec import dialect_model, model
 from specgate.spec.assemble import EXAMPLES, PART_FOLDERS, Part, assemble
 from specgate.spec.desugar import plain_tensor_rules
 from specgate.spec.dialect_spec import Dialect
+from specgate.spec.families import merge_like
 from specgate.spec.folders import examples_file, layout_file
 from specgate.spec.references import check_references
 from specgate.spec.yamlio import Keys, Lines, load_yaml, placed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["SpecErrors", "build_dialect", "dialect_files", "load_file", "load_parts"]
 
@@ -68,17 +69,22 @@ def dialect_files(folder: Path) -> list[Path]:
 
 def load_file(path: Path, kind: type[BaseModel]) -> tuple[dict[str, Any], Lines, list[str]]:
     """Return a spec file's checked content, its lines, and its problems."""
+    content, lines, problems = _read_file(path)
+    return ({}, {}, problems) if problems else check_content(content, lines, str(path), kind)
+
+
+def _read_file(path: Path) -> tuple[Any, Lines, list[str]]:
+    """Return what a spec file says, its lines, and why it cannot be read."""
     name = str(path)
     try:
         if path.stat().st_size > MAX_FILE:
             return {}, {}, [f"{name}: expected a file of at most {MAX_FILE} bytes"]
-        content, lines = load_yaml(path.read_text(encoding="utf-8"), name)
+        return *load_yaml(path.read_text(encoding="utf-8"), name), []
     except InputError as error:
         return {}, {}, [str(error)]
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "expected UTF-8 text"
         return {}, {}, [f"{name}: cannot be read: {reason}"]
-    return check_content(content, lines, name, kind)
 
 
 def check_content(
@@ -130,21 +136,24 @@ def _message(errors: list[Any]) -> str:
             return f"{message}, found {shown(errors[0]['input'])}"
 
 
-def load_parts(folder: Path) -> tuple[list[Part], list[str]]:
+def load_parts(folder: Path, levels: Sequence[str]) -> tuple[list[Part], list[str]]:
     """Return the operators, with their examples, and families of a folder that can be used, and the problems."""
     parts: dict[str, Part] = {}
     problems: list[str] = []
     apart: dict[str, Part] = {}
     for path in dialect_files(folder):
         relative = path.relative_to(folder).as_posix()
-        if not relative.startswith(PART_FOLDERS):
-            continue
-        content, lines, found = load_file(path, _PARTS[relative.partition("/")[0]])
-        problems += found
-        if not found and relative.startswith(EXAMPLES):
-            apart[relative] = Part(path, relative, content, lines)
-        elif not found:
-            parts[relative] = Part(path, relative, content, lines)
+        if relative.startswith(PART_FOLDERS):
+            content, lines, found = _read_file(path)
+            problems += found
+            if not found:
+                (apart if relative.startswith(EXAMPLES) else parts)[relative] = Part(path, relative, content, lines)
+    parts, found = _laid_over(parts, levels)
+    problems += found
+    parts, found = _checked(parts)
+    problems += found
+    apart, found = _checked(apart)
+    problems += found
     for relative, part in parts.items():
         examples = apart.pop(examples_file(relative), None)
         if examples is not None:
@@ -156,6 +165,49 @@ def load_parts(folder: Path) -> tuple[list[Part], list[str]]:
         if not (folder / operator).is_file():
             problems.append(f"{examples.path}: these are examples of no operator; expected {operator}")
     return list(parts.values()), problems
+
+
+def _laid_over(parts: Mapping[str, Part], levels: Sequence[str]) -> tuple[dict[str, Part], list[str]]:
+    """Give operators that are like another one what they do not say themselves; return all parts, and the problems."""
+    contents = [(part, part.content) for part in parts.values() if isinstance(part.content, dict)]
+    names = {name: part for part, content in contents if isinstance(name := content.get("operator"), str)}
+    made: dict[str, Part] = {}
+    problems: list[str] = []
+
+    def lay(part: Part, above: tuple[str, ...]) -> Part | None:
+        like = part.content.get("like")
+        if not isinstance(like, str):
+            return part
+        other = None if like in above else names.get(like)
+        under = None if other is None else lay(other, (*above, like))
+        if under is None:
+            problems.append(part.placed(("like",), f"expected another operator of these tables, found {like!r:.80}"))
+            return None
+        content = merge_like(under.content, part.content, levels)
+        return part._replace(content=content, likes=(under, *under.likes), written=part.content)
+
+    for relative, part in parts.items():
+        whole = lay(part, (part.content.get("operator"),)) if isinstance(part.content, dict) else part
+        if whole is not None:
+            made[relative] = whole
+    return made, list(dict.fromkeys(problems))
+
+
+def _checked(parts: Mapping[str, Part]) -> tuple[dict[str, Part], list[str]]:
+    """Return the parts whose content is as it must be, checked, and the problems of the others."""
+    good: dict[str, Part] = {}
+    problems: list[str] = []
+    broken: set[Path] = set()
+    for relative, part in sorted(parts.items(), key=lambda item: len(item[1].likes)):
+        kind = _PARTS[relative.partition("/")[0]]
+        content, _, found = check_content(part.content, part.lines, str(part.path), kind)
+        if not found:
+            good[relative] = part._replace(content={key: value for key, value in content.items() if key != "like"})
+        elif not any(other.path in broken for other in part.likes):  # else they are those of the other one
+            problems += found
+        if found:
+            broken.add(part.path)
+    return {relative: good[relative] for relative in parts if relative in good}, problems
 
 
 def _with_examples(operator: Part, examples: Part) -> Part:
@@ -186,7 +238,7 @@ def build_dialect(folder: Path) -> dict[str, Any]:
         elif not relative.startswith(PART_FOLDERS):
             places = "operators/NAME.yaml, examples/NAME.yaml or families/NAME.yaml"
             problems.append(f"{path}: not a spec file; expected {', '.join(_FILES)}, {places}")
-    parts, found = load_parts(folder)
+    parts, found = load_parts(folder, list(tables.get("levels", {}).get("levels", ())))
     problems += found
     problems += [f"{folder / name}: missing" for name in _BASE if not (folder / name).is_file()]
     sources, found = assemble(tables, parts, broken=bool(problems))

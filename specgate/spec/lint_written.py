@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["WRITTEN_LINTERS", "Written", "expressions", "written_file"]
 
 _ORDER: Final = (
-    "operator", "family", "summary", "source", "unknowns", "fields", "support", "removed", "unchecked_attributes",
-    "define", "rules", "execute", "tolerance", "examples", "counterexamples", "observed",
+    "operator", "like", "family", "summary", "source", "unknowns", "fields", "support", "removed",
+    "unchecked_attributes", "define", "rules", "execute", "tolerance", "examples", "counterexamples", "observed",
 )  # fmt: skip
 
 
@@ -47,7 +47,15 @@ def written_file(path: Path, fields: Mapping[str, Any], sets: Mapping[str, Any])
 
 @lru_cache(maxsize=4)
 def _content(path: Path, _changed: int) -> Any:
-    return load_yaml(path.read_text(encoding="utf-8"), str(path))[0]
+    content = load_yaml(path.read_text(encoding="utf-8"), str(path))[0]
+    return content if "like" not in content else {key: _stated(key, part) for key, part in content.items() if part}
+
+
+def _stated(key: str, part: Any) -> Any:
+    """Return what the file of an operator that is like another says itself: {} and null say nothing."""
+    if key == "support" or not isinstance(part, dict):
+        return part
+    return {name: _stated(name, entry) for name, entry in part.items() if entry is not None and entry != {}}
 
 
 def _misordered(keys: list[str]) -> Iterator[str]:

@@ -259,6 +259,11 @@ class OperatorFile(_File):
     """One operator of one dialect, all its levels."""
 
     operator: str
+    like: str | None = Field(
+        default=None,
+        description="the operator whose fields, support, rules and so on hold here too, unless they are stated; null "
+        "removes an entry, and {} keeps it",
+    )
     family: RuleName | None = Field(default=None, description="whose fields, rules and so on hold here too")
     summary: str = Field(
         default="",

@@ -216,7 +216,7 @@ def _merge(tables: dict[str, Any], folder: Path) -> None:
     from specgate.spec.build import SpecErrors, load_parts
     from specgate.spec.references import check_operators
 
-    parts, problems = load_parts(folder)
+    parts, problems = load_parts(folder, list(tables["levels"]["levels"]))
     parts = [part._replace(relative=str(part.path)) for part in parts]
     sources, found = assemble(tables, parts, broken=bool(problems))
     problems += found
