@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.rules.shorthand import RESERVED, Shorthand, ShorthandError, formula_of
+from specgate.spec.echoes import derive_echoes
 from specgate.spec.forms import rule_forms
 from specgate.spec.rows import whole_rows
 from specgate.spec.sets import written_out
@@ -76,6 +77,8 @@ def plain_operator(operator: dict[str, Any], names: frozenset[str]) -> list[Prob
             operator[key] = getattr(writer, key)(operator[key])
     if "tolerance" in operator:
         operator["tolerance"] = writer.text(("tolerance",), operator["tolerance"])
+    if not writer.problems:
+        derive_echoes(operator.get("rules", {}), operator.get("define", {}), fields)
     return writer.problems
 
 

@@ -112,7 +112,11 @@ class LongRule(_File):
     until: Level | None = Field(default=None, description="the first level where it no longer holds")
     because: str | None = Field(default=None, description="what the page says, in our words")
     fix: str | None = Field(default=None, description="what to change, in one phrase")
-    after: list[str] = Field(default=[], description="rules whose failure makes this one an echo")
+    after: list[str] | None = Field(
+        default=None,
+        description="rules whose failure makes this one an echo; without it the earlier rules on ranks, lengths and "
+        "attributes that this one reads too",
+    )
     on: Literal["input", "output"] | None = Field(default=None, description="in a tensor file: only these tensors")
     hides: list[Literal["ranks", "types"]] = Field(
         default=[], description="cell checks that this rule's failure replaces"

@@ -1,0 +1,83 @@
+"""Which rules only repeat the failure of an earlier one, where their table does not say it: by what both read."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    #: A field and what is read of it.
+    Read = tuple[str, str]
+
+__all__ = ["derive_echoes"]
+
+#: Functions of a tensor or a list, and what they read of it.
+_ASPECTS: Final = {
+    "rank": "rank", "dims": "rank", "type": "type", "bits": "type", "elements": "sizes", "present": "presence",
+    "len": "length", "value": "content", "values": "content",
+}  # fmt: skip
+#: What is read with it: sizes have a number, and elements of a list a place in it.
+_IMPLIED: Final = {"sizes": "rank", "strides": "rank", "content": "rank", "value": "length"}
+#: What other things are read by: a rule on these alone says whether other rules can be asked at all.
+_BASES: Final = frozenset({"rank", "length", "value", "presence", "content"})
+
+
+def derive_echoes(
+    rules: Mapping[str, list[dict[str, Any]]], defines: Mapping[str, str], fields: Collection[str]
+) -> None:
+    """Add `after` to the forms that do not have it: the earlier rules whose failure makes this one an echo.
+
+    Those are the rules that read only ranks, lengths, attributes and the like, all of which this one reads too, beside
+    something else: where Axis is out of range, what is said of the size at Axis means nothing.
+    """
+    try:
+        trees = {name: _tree(text) for name, text in defines.items()}
+        read = {id(form): _form_reads(form, trees, fields) for forms in rules.values() for form in forms}
+    except SyntaxError:  # which is reported where rules are checked
+        return
+    earlier: list[tuple[str, frozenset[Read]]] = []
+    for name, forms in rules.items():
+        for form in forms:
+            reads = read[id(form)]
+            causes = dict.fromkeys(other for other, less in earlier if less < reads and other != name)
+            after = form.pop("after", list(causes))
+            if after:
+                form["after"] = after
+            if reads and all(aspect in _BASES for _, aspect in reads):
+                earlier.append((name, reads))
+
+
+def _tree(text: str) -> ast.AST:
+    return ast.parse(" ".join(text.split()), mode="eval").body
+
+
+def _form_reads(form: Mapping[str, Any], defines: Mapping[str, ast.AST], fields: Collection[str]) -> frozenset[Read]:
+    trees = [_tree(form[key]) for key in ("require", "when") if key in form]
+    return frozenset(each for tree in trees for each in _reads(tree, defines, fields))
+
+
+def _reads(node: ast.AST, defines: Mapping[str, ast.AST], fields: Collection[str]) -> Iterator[Read]:
+    if isinstance(node, ast.Name):
+        if node.id in defines:
+            yield from _reads(defines[node.id], defines, fields)
+        elif node.id in fields:
+            yield from _with_implied(node.id, "value")
+        return
+    inner = None
+    if isinstance(node, ast.Attribute):
+        inner, aspect = node.value, node.attr
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ASPECTS:
+        inner, aspect = node.args[0], _ASPECTS[node.func.id]
+    if isinstance(inner, ast.Name) and inner.id in fields:
+        yield from _with_implied(inner.id, aspect)
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _reads(child, defines, fields)
+
+
+def _with_implied(field: str, aspect: str) -> Iterator[Read]:
+    yield field, aspect
+    if aspect in _IMPLIED:
+        yield field, _IMPLIED[aspect]
