@@ -187,7 +187,7 @@ def _laid_over(parts: Mapping[str, Part], levels: Sequence[str]) -> tuple[dict[s
         return part._replace(content=content, likes=(under, *under.likes), written=part.content)
 
     for relative, part in parts.items():
-        whole = lay(part, (part.content.get("operator"),)) if isinstance(part.content, dict) else part
+        whole = lay(part, (str(part.content.get("operator")),)) if isinstance(part.content, dict) else part
         if whole is not None:
             made[relative] = whole
     return made, list(dict.fromkeys(problems))

@@ -33,14 +33,16 @@ def derive_echoes(
     something else: where Axis is out of range, what is said of the size at Axis means nothing.
     """
     try:
-        trees = {name: _tree(text) for name, text in defines.items()}
-        read = {id(form): _form_reads(form, trees, fields) for forms in rules.values() for form in forms}
-    except SyntaxError:  # which is reported where rules are checked
+        read: dict[str, frozenset[Read]] = {}
+        for name, text in defines.items():  # which may use those before them
+            read[name] = frozenset(_reads(_tree(text), read, fields))
+        read_by = {id(form): _form_reads(form, read, fields) for forms in rules.values() for form in forms}
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # which is reported where rules are checked
         return
     earlier: list[tuple[str, frozenset[Read]]] = []
     for name, forms in rules.items():
         for form in forms:
-            reads = read[id(form)]
+            reads = read_by[id(form)]
             causes = dict.fromkeys(other for other, less in earlier if less < reads and other != name)
             after = form.pop("after", list(causes))
             if after:
@@ -53,22 +55,24 @@ def _tree(text: str) -> ast.AST:
     return ast.parse(" ".join(text.split()), mode="eval").body
 
 
-def _form_reads(form: Mapping[str, Any], defines: Mapping[str, ast.AST], fields: Collection[str]) -> frozenset[Read]:
+def _form_reads(
+    form: Mapping[str, Any], defines: Mapping[str, frozenset[Read]], fields: Collection[str]
+) -> frozenset[Read]:
     trees = [_tree(form[key]) for key in ("require", "when") if key in form]
     return frozenset(each for tree in trees for each in _reads(tree, defines, fields))
 
 
-def _reads(node: ast.AST, defines: Mapping[str, ast.AST], fields: Collection[str]) -> Iterator[Read]:
+def _reads(node: ast.AST, defines: Mapping[str, frozenset[Read]], fields: Collection[str]) -> Iterator[Read]:
     if isinstance(node, ast.Name):
         if node.id in defines:
-            yield from _reads(defines[node.id], defines, fields)
+            yield from defines[node.id]
         elif node.id in fields:
             yield from _with_implied(node.id, "value")
         return
     inner = None
     if isinstance(node, ast.Attribute):
         inner, aspect = node.value, node.attr
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ASPECTS:
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args and node.func.id in _ASPECTS:
         inner, aspect = node.args[0], _ASPECTS[node.func.id]
     if isinstance(inner, ast.Name) and inner.id in fields:
         yield from _with_implied(inner.id, aspect)

@@ -59,11 +59,11 @@ def merge_like(other: Mapping[str, Any], own: Mapping[str, Any], levels: Sequenc
 
 def _lay_entries(under: Mapping[str, Any], own: Mapping[str, Any], inner: Sequence[str] = ()) -> dict[str, Any]:
     names = list(under)
-    before: str | None = None
+    place = 0
     for name in own:
         if name not in under:
-            names.insert(0 if before is None else names.index(before) + 1, name)
-        before = name
+            names.insert(place, name)
+        place = names.index(name) + 1
     merged = {}
     for name in names:
         value = own.get(name, under.get(name))
@@ -77,11 +77,13 @@ def _lay_entries(under: Mapping[str, Any], own: Mapping[str, Any], inner: Sequen
 
 
 def _lay_row(under: Mapping[str, Any], own: Mapping[str, Any], levels: Sequence[str]) -> dict[str, Any]:
-    first = next(iter(own), None)
+    first = next(iter(own), "")
     rows = {level: row for level, row in under.items() if first in levels and level in levels}
     held = [level for level in rows if levels.index(level) <= levels.index(first)]
-    written = [cell for row in (*rows.values(), own.get(first)) for cell in (row.values() if row else ())]
-    if not held or not all(cell is None or isinstance(cell, dict | bool) for cell in written):
+    written = [*rows.values(), own.get(first)]
+    if not held or not all(isinstance(row, dict) for row in written):
+        return dict(own)
+    if not all(cell is None or isinstance(cell, dict | bool) for row in written for cell in row.values()):
         return dict(own)
     start = {name: cell for name, cell in whole_rows(rows)[0][held[-1]].items() if isinstance(cell, dict)}
     return {**own, first: whole_rows({"": start, first: own[first]})[0][first]}

@@ -82,6 +82,9 @@ def test_a_twin_of_a_twin_and_of_a_member_of_a_family(folder) -> None:
             "operators/COPY1.yaml:5: rules.same-rank.require: expected this key",
         ),
         ("rules: {no-rule: null}\n", "operators/COPY1.yaml:5: rules.no-rule: "),
+        ("support: {'2.0': 3}\n", "operators/COPY1.yaml:5: support.2.0: expected a mapping, found 3"),
+        ("support: {'2.0': {Input: 3}}\n", "operators/COPY1.yaml:5: support.2.0.Input: expected a mapping, found 3"),
+        ("rules: {one: rank()}\n", "operators/COPY1.yaml:5: rules.one.require: "),
         ("fields: 3\n", "operators/COPY1.yaml:5: fields: expected a mapping, found 3"),
     ],
 )

@@ -1,0 +1,52 @@
+"""specs/README.md has a row for every key of every kind of table file, and no others."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+
+from specgate.placement import model as runtime
+from specgate.placement.lowering import model as lowering
+from specgate.spec import dialect_model, model, model_rows
+from tests.paths import SPECS
+
+TEXT = (SPECS / "README.md").read_text(encoding="utf-8")
+TABLES = re.findall(r"\| key \| meaning \|\n\| --- \| --- \|\n((?:\|.*\n)+)", TEXT)
+FILES = [
+    model.OperatorFile, model.ExamplesFile, model.FamilyFile, model_rows.Cell, dialect_model.DialectFile,
+    dialect_model.LevelsFile, dialect_model.TypesFile, dialect_model.SetsFile, dialect_model.EnvironmentsFile,
+    dialect_model.TensorFile, dialect_model.CodesFile, runtime.ReleasesFile, runtime.ProviderFile, runtime.SchemasFile,
+    runtime.TypeSetsFile, runtime.LoadingFile, runtime.RunsFile, runtime.InferenceFile, runtime.ObservedFile,
+    runtime.GraphsFile, lowering.GeneralFile, lowering.LoweringFile,
+]  # fmt: skip
+#: Described in a sentence: they have the keys of another one, and one more.
+IN_WORDS = {"ObservedCell", "SupportCase"}
+
+
+def parts_of(kind: Any) -> set[type[BaseModel]]:
+    """Return the models that a type is made of, with those in them."""
+    found: set[type[BaseModel]] = set()
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        found = {kind}.union(*(parts_of(field.annotation) for field in kind.model_fields.values()))
+    return found.union(*(parts_of(part) for part in get_args(kind) if not isinstance(part, str)))
+
+
+PARTS = {part for file in FILES for part in parts_of(file)}
+
+
+@pytest.mark.parametrize("part", sorted(PARTS, key=repr))
+def test_every_key_has_a_row(part: type[BaseModel]) -> None:
+    keys = [
+        f"`{field.alias or name}`{' (required)' if field.is_required() else ''}"
+        for name, field in part.model_fields.items()
+    ]
+    listed = [[row.split(" | ")[0].removeprefix("| ") for row in table.splitlines()] for table in TABLES]
+    assert part.__name__ in IN_WORDS or keys in listed
+
+
+def test_every_row_says_something() -> None:
+    rows = [row.split(" | ")[1].removesuffix(" |") for table in TABLES for row in table.splitlines()]
+    assert all(len(meaning) > 3 for meaning in rows)
