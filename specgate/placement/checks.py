@@ -52,7 +52,7 @@ def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
 
 def _conditions(index: int, entry: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong with the condition of an entry under ``removing``, and unknown operators."""
-    from specgate.placement.loading import condition_of
+    from specgate.placement.lowering.checks import condition_rule
     from specgate.placement.lowering.expressions import FormError
     from specgate.spec.tables import dialect
 
@@ -61,7 +61,7 @@ def _conditions(index: int, entry: Mapping[str, Any]) -> Iterator[Problem]:
             yield ("removing", index, "operators", name), f"unknown operator {name!r:.60}"
         elif "when" in entry:
             try:
-                condition_of(name, entry["when"], int(versions.partition("..")[0]))
+                condition_rule(name, entry["when"], int(versions.partition("..")[0]))
             except FormError as error:
                 yield ("removing", index, "when"), str(error)
 

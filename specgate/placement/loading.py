@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specgate.placement.lowering.checks import check_of, holds_at, scope_of, versions_of
-from specgate.placement.lowering.expressions import rule_of
+from specgate.placement.lowering.checks import check_of, condition_rule, holds_at, versions_of
 from specgate.placement.lowering.reasons import Open, Refused
 from specgate.placement.lowering.schema import schema_from
 from specgate.placement.lowering.state import State
@@ -89,10 +88,10 @@ def rule_holds(state: State, rule: Rule) -> bool:
 @cache
 def condition_of(operator: str, when: str, version: int) -> Callable[[Descriptor], bool]:
     """Return what says whether a condition on a version of an operator holds for a node of it for sure."""
-    schema = schema_from(operator, None)
-    if schema is None:
+    condition = condition_rule(operator, when, version)
+    if condition is None:
         return lambda _: False
-    rule = rule_of(when, scope_of({"since": str(version), "until": str(version + 1)}, schema.scope), "truth")
+    schema, rule = condition
 
     def holds(descriptor: Descriptor) -> bool:
         values = schema.values(descriptor, version)

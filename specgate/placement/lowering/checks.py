@@ -6,13 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.placement.lowering.expressions import rule_of
+from specgate.placement.lowering.schema import schema_from
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from specgate.placement.lowering.schema import Schema
     from specgate.rules.language import Rule, Scope
 
-__all__ = ["Check", "check_of", "holds_at", "scope_of", "versions_of"]
+__all__ = ["Check", "check_of", "condition_rule", "holds_at", "scope_of", "versions_of"]
 
 
 class Check(NamedTuple):
@@ -57,6 +59,17 @@ def versions_of(entry: Mapping[str, Any]) -> tuple[int, int | None]:
 def scope_of(entry: Mapping[str, Any], scope: Scope) -> Scope:
     """Return the names of fields as they are over the versions of an entry."""
     return replace(scope.between(entry.get("since"), entry.get("until")), defines=scope.defines)
+
+
+def condition_rule(operator: str, when: str, version: int) -> tuple[Schema, Rule] | None:
+    """Return a condition on nodes of one version of an operator; None without its table.
+
+    Raises FormError for an expression that cannot be used.
+    """
+    schema = schema_from(operator, None)
+    if schema is None:
+        return None
+    return schema, rule_of(when, scope_of({"since": str(version), "until": str(version + 1)}, schema.scope), "truth")
 
 
 def holds_at(since: int, until: int | None, version: int) -> bool:
