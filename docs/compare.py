@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from docs.frame import Page, link, section, table, trail
 from docs.twins import compared
 from specgate.dialects import SHIPPED
-from specgate.report.address import operator_page
 from specgate.report.markup import Markup, tag, text
+from specgate.report.rule_links import operator_page
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

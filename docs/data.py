@@ -13,7 +13,7 @@ from docs.rule_ids import operator_rules, other_rules, tensor_rule_names, writte
 from docs.support import taken_words
 from specgate.dialects import SHIPPED
 from specgate.rulebook import rule_of
-from specgate.spec.history import in_case
+from specgate.spec.changes import in_case
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

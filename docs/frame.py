@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from specgate.report.markup import Markup, lines, tag, text
-from specgate.report.page import scrolled
+from specgate.report.markup import Markup, lines, scrolled, tag, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

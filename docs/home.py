@@ -8,10 +8,10 @@ from docs.frame import HERE, Page, command, link, search_box, section, table, tr
 from docs.rule_ids import other_rules, tensor_rule_names
 from docs.runtime import best_opset
 from specgate.dialects import SHIPPED
-from specgate.report.address import operator_page, rule_page
 from specgate.report.markup import Markup, tag, text
+from specgate.report.rule_links import operator_page, rule_page
 from specgate.rulebook import rule_of
-from specgate.spec.history import steps
+from specgate.spec.changes import steps
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

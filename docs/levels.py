@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from docs.frame import Page, command, link, listing, section, table, trail
 from specgate.dialects import SHIPPED
-from specgate.known_targets import known_targets
-from specgate.report.address import operator_page
 from specgate.report.markup import Markup, tag, text
+from specgate.report.rule_links import operator_page
 from specgate.spec.changes import changes
 from specgate.spec.tables import dialect
+from specgate.targets.listing import known_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

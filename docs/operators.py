@@ -12,11 +12,11 @@ from docs.rules import check_command
 from docs.runtime import registered
 from docs.support import support_matrices
 from docs.twins import made_of, twins
-from specgate.report.address import operator_page, rule_page
 from specgate.report.markup import Markup, tag, text
+from specgate.report.rule_links import operator_page, rule_page
 from specgate.report.tables import words
-from specgate.report.tables.details import fields_table, source_link
-from specgate.report.tables.operator import observed_facts
+from specgate.report.tables.html import fields_table, source_link
+from specgate.report.tables.text import observed_facts
 from specgate.spec.examples import levels_of_example
 from specgate.spec.tables import dialect
 from specgate.spec.view import resolved_table

@@ -9,8 +9,9 @@ import specgate
 from docs.frame import Page, command, link, section, table, trail
 from docs.written import html_of
 from specgate.report.markup import Markup, tag, text
-from specgate.rules.language import ATTRIBUTES, FUNCTIONS, LAYOUT_FUNCTIONS
-from specgate.spec.model import OperatorFile
+from specgate.rules.functions import FUNCTIONS
+from specgate.rules.language import ATTRIBUTES, LAYOUT_FUNCTIONS
+from specgate.spec.file_models import OperatorFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,8 +81,8 @@ def _kind(about: Mapping[str, Any]) -> Markup:
 
 def _functions_page() -> Page:
     rows = [
-        (tag("code", f"{name}({', '.join(kinds)})"), result, "every dialect")
-        for name, (kinds, result) in FUNCTIONS.items()
+        (tag("code", f"{name}({', '.join(function.arguments)})"), function.result, "every dialect")
+        for name, function in FUNCTIONS.items()
     ]
     rows += [(tag("code", f"{name}(tensor)"), made.kind, "layouts") for name, made in LAYOUT_FUNCTIONS.items()]
     rows += [(tag("code", f"tensor.{name}"), made.kind, "layouts") for name, made in ATTRIBUTES.items()]

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects import SHIPPED
-from specgate.spec.check_rules import NODE_RULES, OWN_RULES
-from specgate.spec.model_rules import model_rules, other_groups
-from specgate.spec.rulebook import rule_names
+from specgate.spec.rulebook import NODE_RULES, OWN_RULES, model_rules, other_groups, rule_names
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from docs.frame import Page, command, link, listing, section, table, trail
 from specgate.errors import Error
-from specgate.report.address import operator_page, rule_page
 from specgate.report.markup import Markup, tag, text
-from specgate.report.tables.details import source_link
+from specgate.report.rule_links import operator_page, rule_page
+from specgate.report.tables.html import source_link
 from specgate.rulebook import Rule, rule_of
 from specgate.spec.tables import dialect
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from docs.frame import Page, command, link, listing, section, table, trail
 from docs.twins import lowered_to
-from specgate.placement.registrations import known_releases, registrations, runtime_tables
-from specgate.report.address import operator_page
 from specgate.report.markup import Markup, tag, text
+from specgate.report.rule_links import operator_page
+from specgate.runtimes.onnxruntime.registrations import known_releases, registrations, runtime_tables
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from specgate.placement.registrations import Registration
+    from specgate.runtimes.onnxruntime.registrations import Registration
 
 __all__ = ["leaving", "opset_table", "registered", "runtime_pages"]
 

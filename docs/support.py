@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from docs.frame import table
 from specgate.levels import LevelSet
 from specgate.report.markup import Markup, tag
-from specgate.spec.history import in_case
+from specgate.spec.changes import in_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import yaml
 
 from specgate.dialects import SHIPPED
-from specgate.placement.lowering.store import lowering_tables
+from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from specgate.dialects.protocols import Reader
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
-    from specgate.linting.minimum import ModelMinimum
-    from specgate.lowest import Minimum
-    from specgate.placement.minimum import LevelMinimum
-    from specgate.placement.placed import Placement
+    from specgate.lowest.descriptor import Minimum
+    from specgate.lowest.result import ModelMinimum
     from specgate.rulebook import Rule
+    from specgate.runtimes.onnxruntime.minimum import LevelMinimum
+    from specgate.runtimes.onnxruntime.placement import Placement
     from specgate.spec.changes import Difference
     from specgate.spec.view import OperatorSupport
     from specgate.verdict import Basis, Report, Verdict
@@ -259,15 +259,15 @@ def minimum(
         raise InputError("a target is for models: what its nodes become is judged")
     if owner is not None and (target is not None or dialect not in {None, owner.name}):
         from specgate.linting.settings import LintSettings, checked_pins
-        from specgate.placement.minimum import level_minimum, runtime_target
+        from specgate.runtimes.onnxruntime.minimum import level_minimum, runtime_target
 
         return level_minimum(descriptor, runtime_target(dialect, target), LintSettings(infer, checked_pins(pins)))
     if owner is not None:
-        from specgate.linting.model_minimum import model_minimum
         from specgate.linting.settings import LintSettings, checked_pins
+        from specgate.lowest.model import model_minimum
 
         return model_minimum(descriptor, LintSettings(infer, checked_pins(pins)), basis)
-    from specgate.lowest import find_minimum
+    from specgate.lowest.descriptor import find_minimum
 
     return find_minimum(_descriptor(descriptor, dialect), basis)
 
@@ -389,6 +389,6 @@ def place(
     for each further node that reads it); it holds without optimisations. Raises InputError.
     """
     from specgate.linting.settings import LintSettings, checked_pins
-    from specgate.placement.reading import place_model
+    from specgate.runtimes.onnxruntime.place import place_model
 
     return place_model(model, _target(target), device_of(device), LintSettings(infer, checked_pins(pins)))

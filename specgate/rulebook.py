@@ -44,9 +44,7 @@ class Rule:
 
 def rule_of(rule_id: str) -> Rule:
     """Return a rule by its id (``directml/ONE_HOT/axis-range``); raise InputError or NoTable for no such id."""
-    from specgate.spec.check_rules import file_rule
-    from specgate.spec.model_rules import model_rule_reference
-    from specgate.spec.rulebook import rule_reference
+    from specgate.spec.rulebook import file_rule, model_rule_reference, rule_reference
 
     found = model_rule_reference(rule_id)
     if found is None:

@@ -8,8 +8,8 @@ import pytest
 
 import specgate
 from specgate.cli import main
-from specgate.known_targets import known_targets
 from specgate.targets import expanded, is_query, parse_target, parse_targets
+from specgate.targets.listing import known_targets
 from tests.linting import models
 from tests.paths import DATA
 from tests.report.test_report_schema import problems

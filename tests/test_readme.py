@@ -103,8 +103,8 @@ def test_the_coverage_table_is_true():
 
 
 def test_the_coverage_of_the_runtime_is_true():
-    from specgate.placement.lowering.store import lowering_tables
-    from specgate.placement.registrations import runtime_tables
+    from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
+    from specgate.runtimes.onnxruntime.registrations import runtime_tables
 
     (line,) = [line for line in COVERAGE.splitlines() if line.startswith("| ONNX Runtime |")]
     tables = runtime_tables()

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specgate.errors import InputError
-from specgate.known_targets import known_targets
 from specgate.spec.tables import dialect
 from specgate.targets import Target, _parsed, at_level, parse_target, parse_targets
+from specgate.targets.listing import known_targets
 
 LEVELS = {
     "directml:4.1": ("directml", "4.1"),

@@ -43,9 +43,9 @@ class CompileSpecs(BuildHookInterface[Any]):
     def _files(self) -> dict[str, str]:
         """Return the text of each file by its path in the wheel."""
         from specgate.dialects import SHIPPED
-        from specgate.placement.build import build_runtime
-        from specgate.placement.lowering.build import build_lowering
-        from specgate.placement.registrations import RUNTIME
+        from specgate.runtimes.onnxruntime.build import build_runtime
+        from specgate.runtimes.onnxruntime.lowering.build import build_lowering
+        from specgate.runtimes.onnxruntime.registrations import RUNTIME
         from specgate.spec.build import build_dialect
         from specgate.spec.dialect_spec import Dialect
         from specgate.spec.store import built, written_tables

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from specgate.cli.common import as_json, emit, expect_once, has_config, options, selection, shown_source, targets_of
 from specgate.dialects import DEFAULT
 from specgate.errors import InputError
-from specgate.linting.given import argument, standard_input
+from specgate.linting.input_source import argument, standard_input
 from specgate.slotted import field, slotted
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target, queries_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
 
     from specgate.linting.nodes import Graph, Unit
-    from specgate.report.options import RenderOptions
+    from specgate.report.selection import RenderOptions
     from specgate.targets import Target
     from specgate.verdict import Basis, Finding, Verdict
 
@@ -104,7 +104,7 @@ class Asked:
 
     def judge(self, unit: Unit, graph: Graph, target: Target, report: Report) -> Verdict | None:
         """Return the verdict, None without a table; its findings go to the report."""
-        from specgate.linting.judging import Judging
+        from specgate.linting.checker import Judging
 
         return Judging(graph, target, self.basis, self.device).unit(unit, report)
 

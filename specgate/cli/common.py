@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from specgate.linting.config import Config
-    from specgate.report.options import RenderOptions
-    from specgate.report.selection import Selection
+    from specgate.report.selection import RenderOptions, Selection
     from specgate.targets import Target
 
 __all__ = [
@@ -58,7 +57,7 @@ def options(
 
     open_nodes: text lists the undecided nodes also where --verbose is not given. queries: the targets of each query.
     """
-    from specgate.report.options import RenderOptions
+    from specgate.report.selection import RenderOptions
 
     to_terminal = sys.stdout.isatty() and not arguments.output
     color = arguments.color == "always" or (
@@ -105,7 +104,7 @@ def _rules(patterns: Iterable[str], file: str | None, place: str) -> tuple[str, 
     found = tuple(patterns)
     if found:
         from specgate.errors import InputError
-        from specgate.linting.known_rules import expect_rule
+        from specgate.linting.rule_patterns import expect_rule
 
         for pattern in found:
             try:
@@ -142,7 +141,7 @@ def targets_of(texts: Iterable[str], source: str | None) -> list[Target]:
 
 def shown_source(source: str) -> str:
     """Return what a source is called in a message: standard input and texts have names of their own."""
-    from specgate.linting.given import STDIN, argument
+    from specgate.linting.input_source import STDIN, argument
 
     given = argument(source)
     return STDIN if source == "-" else source if given is None else given.name

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from specgate.cli.common import emit
-from specgate.cli.conform_runtime import FOR_RUNTIMES, conform_runtime
-from specgate.cli.progress import progress
+from specgate.cli.terminal import progress
 from specgate.errors import InputError
 from specgate.files import refuse_unwritable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
-__all__ = ["conform"]
+__all__ = ["FOR_RUNTIMES", "conform", "conform_runtime"]
 
 
 def conform(arguments: argparse.Namespace) -> int:
     """Run a campaign and print its report; 1 where a disagreement is unexplained."""
-    from specgate.placement.oracle.listed import is_runtime
+    from specgate.runtimes.onnxruntime.oracle.installable import is_runtime
 
     if arguments.seconds is not None and not arguments.seconds > 0:  # nan neither
         raise InputError(f"expected --seconds above 0, found {arguments.seconds}")
@@ -75,3 +77,61 @@ def _levels(arguments: argparse.Namespace, dialect: str) -> tuple[str, ...]:
 
     words = [word for group in arguments.level or () for word in group.split(",") if word]
     return tuple(parse_target(f"{dialect}:{word}").level for word in words)
+
+
+#: The options that only a runtime has, and those that it does not have.
+FOR_RUNTIMES: Final = ("release", "graphs", "models", "case", "keep")
+_NOT_FOR_RUNTIMES: Final = ("versions", "values", "jobs")
+_CASES, _GRAPHS = 20, 100
+
+
+def conform_runtime(
+    arguments: argparse.Namespace, progressing: Callable[[], AbstractContextManager[Callable[[int, int, str], object]]]
+) -> int:
+    """Run a campaign against a runtime and print its report; 1 where a difference is unexplained."""
+    try:
+        from specgate.runtimes.onnxruntime.conform.render import FORMATS
+        from specgate.runtimes.onnxruntime.conform.result import Plan
+        from specgate.runtimes.onnxruntime.conform.run import run
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} cannot be imported: pip install 'specgate-ml[oracles]'") from None
+    from specgate.runtimes.onnxruntime.oracle.installable import newest
+
+    _check(arguments, tuple(FORMATS))
+    graphs = arguments.graphs if arguments.graphs is not None else 0 if arguments.operator else _GRAPHS
+    plan = Plan(
+        package=arguments.dialect,
+        releases=_words(arguments.release) or (newest(arguments.dialect),),
+        operators=tuple(arguments.operator or ()),
+        levels=tuple(word for text in arguments.level or () for word in _words(text)),
+        cases=_CASES if arguments.cases is None else arguments.cases,
+        graphs=graphs,
+        models=Path(arguments.models) if arguments.models else None,
+        seed=arguments.seed,
+        seconds=arguments.seconds,
+        case=arguments.case,
+        keep=Path(arguments.keep) if arguments.keep else None,
+    )
+    with progressing() as progress:
+        result = run(plan, progress)
+    if plan.case is not None and not result.models:
+        raise InputError(f"no case {plan.case!r:.80} is drawn; give the options that the report names, too")
+    emit(FORMATS[arguments.format](result), arguments.output)
+    return 1 if result.unexplained else 0
+
+
+def _check(arguments: argparse.Namespace, formats: tuple[str, ...]) -> None:
+    refuse_unwritable(path for path in (arguments.output,) if path and path != "-")
+    for name in _NOT_FOR_RUNTIMES:
+        if getattr(arguments, name):
+            raise InputError(f"--{name} is not for a runtime such as {arguments.dialect}")
+    if arguments.format not in formats:
+        raise InputError(f"expected --format {', '.join(formats)} for a runtime, found {arguments.format}")
+    if min(arguments.cases or 0, arguments.graphs or 0) < 0:
+        raise InputError("expected --cases and --graphs of at least 0")
+    if arguments.keep and not arguments.case:
+        raise InputError("--keep writes one model: give --case, too")
+
+
+def _words(text: str | None) -> tuple[str, ...]:
+    return tuple(word.strip() for word in (text or "").split(",") if word.strip())

@@ -14,11 +14,11 @@ from specgate.cli.common import emit, expect_once, expect_severity, options, sel
 from specgate.errors import InputError
 from specgate.files import refuse_replaced, refuse_shared, refuse_unwritable
 from specgate.linting.config import Config, load_config
+from specgate.linting.coverage import keep_idle
 from specgate.linting.files import discover, looks_like_model, quoted, suffixes_of_models
-from specgate.linting.given import STDIN, standard_input
+from specgate.linting.input_source import STDIN, standard_input
 from specgate.linting.jobs import Job, lint_job, load_specs
 from specgate.linting.settings import LintSettings, read_pins
-from specgate.linting.unjudged import keep_idle
 from specgate.report.selection import regraded
 from specgate.targets import parse_targets, queries_of
 from specgate.validate.device import device_of
@@ -210,7 +210,7 @@ def _answers(jobs: Sequence[Job], arguments: argparse.Namespace) -> Generator[Re
 def _workers(jobs: int, arguments: argparse.Namespace) -> Workers[Job, Report | str] | None:
     specs = tuple(os.path.abspath(folder) for folder in arguments.specs or ())  # noqa: PTH100
     if arguments.dask is not None:
-        from specgate.linting.cluster import Cluster
+        from specgate.linting.jobs import Cluster
 
         return Cluster(lint_job, arguments.dask, specs)
     count = os.cpu_count() or 1 if arguments.jobs == 0 else arguments.jobs

@@ -18,7 +18,7 @@ __all__ = ["install", "listed"]
 
 def install(arguments: argparse.Namespace) -> int:
     """Fetch the builds of the levels that were asked for, and build the host; with --values what executes, too."""
-    from specgate.placement.oracle import listed as runtimes
+    from specgate.runtimes.onnxruntime.oracle import installable as runtimes
 
     if runtimes.is_runtime(arguments.dialect):
         if arguments.system or arguments.values:
@@ -35,7 +35,7 @@ def install(arguments: argparse.Namespace) -> int:
 
 def listed(_arguments: argparse.Namespace) -> int:
     """Print every known build: installed, or the command that installs it; and whether it computes values here."""
-    from specgate.placement.oracle import listed as runtimes
+    from specgate.runtimes.onnxruntime.oracle import installable as runtimes
 
     rows = [list(row) for each in implementing(Builds) for row in each.builds()]
     sys.stdout.write(text_table([*rows, *runtimes.rows()]))

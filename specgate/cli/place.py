@@ -11,9 +11,9 @@ from specgate.errors import InputError
 if TYPE_CHECKING:
     import argparse
 
-    from specgate.linting.given import Given
-    from specgate.placement.placed import Placement
-    from specgate.placement.runtime import Runtime
+    from specgate.linting.input_source import Given
+    from specgate.runtimes.onnxruntime.placement import Placement
+    from specgate.runtimes.release import Runtime
 
 __all__ = ["place", "placed_minimum"]
 
@@ -21,9 +21,9 @@ __all__ = ["place", "placed_minimum"]
 def place(arguments: argparse.Namespace) -> int:
     """Print the placement of a model; 1 where the session or its first run fails."""
     from specgate.files import refuse_replaced
-    from specgate.linting.given import standard_input
+    from specgate.linting.input_source import standard_input
     from specgate.linting.settings import LintSettings, read_pins
-    from specgate.placement.reading import place_model
+    from specgate.runtimes.onnxruntime.place import place_model
     from specgate.targets import parse_target
     from specgate.validate.device import device_of
 
@@ -51,7 +51,7 @@ def _written(found: Placement, runtime: Runtime | None, arguments: argparse.Name
         return ""
     if runtime is None or not runtime.below:
         raise InputError(f"nodes on {found.target} become no descriptors")
-    from specgate.placement.documents import write_documents
+    from specgate.runtimes.onnxruntime.documents import write_documents
 
     return str(write_documents(found, runtime.below, arguments.descriptors, arguments.node))
 
@@ -70,10 +70,10 @@ def _rendered(found: Placement, arguments: argparse.Namespace) -> str:
 
 def placed_minimum(model: str | Given, arguments: argparse.Namespace) -> int:
     """Print the lowest level at which what a runtime places is also created; 1 where there is none."""
-    from specgate.linting.minimum_text import at_level
     from specgate.linting.settings import LintSettings, read_pins
-    from specgate.placement.minimum import level_minimum, runtime_target
-    from specgate.report.placement.minimum import level_minimum_text
+    from specgate.lowest.text import at_level
+    from specgate.report.placement.text import level_minimum_text
+    from specgate.runtimes.onnxruntime.minimum import level_minimum, runtime_target
 
     target = runtime_target(arguments.dialect, arguments.target)
     settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin), strict=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specgate.cli.outputs import STDOUT, deliver
-from specgate.cli.progress import progress
+from specgate.cli.terminal import progress
 from specgate.descriptors.files import loaded, one_of, placed
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import in_lines
@@ -19,7 +19,7 @@ from specgate.dialects import capability, document_package, model_owner
 from specgate.dialects.protocols import ModelFormat, Runnable
 from specgate.errors import Error, InputError
 from specgate.files import refuse_replaced, refuse_shared
-from specgate.linting.given import TEXT, argument, standard_input
+from specgate.linting.input_source import TEXT, argument, standard_input
 from specgate.report.clean import clean
 from specgate.targets import parse_target
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.protocols import Documents
-    from specgate.linting.given import Given
+    from specgate.linting.input_source import Given
     from specgate.targets import Target
 
 __all__ = ["run"]

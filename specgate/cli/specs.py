@@ -11,7 +11,7 @@ from specgate.cli.common import as_json
 from specgate.dialects import capability, dialect_names
 from specgate.dialects.protocols import Exporter
 from specgate.errors import InputError
-from specgate.placement.registrations import RUNTIME
+from specgate.runtimes.onnxruntime.registrations import RUNTIME
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.folders import source_folders
 from specgate.spec.store import compiled_tables
@@ -66,7 +66,7 @@ def check(arguments: argparse.Namespace) -> int:
 
 def _runtimes(roots: list[Path]) -> list[int]:
     """Check the runtime's files in these folders, and return how many rows each has; they name what dialects have."""
-    from specgate.placement.build import build_runtime
+    from specgate.runtimes.onnxruntime.build import build_runtime
 
     found = [build_runtime(path.parent) for root in roots for path in sorted(root.glob(f"{RUNTIME}/releases.yaml"))]
     rows = [tables["registrations"].values() for tables in found]
@@ -75,7 +75,7 @@ def _runtimes(roots: list[Path]) -> list[int]:
 
 def _lowered(roots: list[Path]) -> list[int]:
     """Check the files that say what the runtime's nodes become, and return how many operators each folder has."""
-    from specgate.placement.lowering.build import build_lowering
+    from specgate.runtimes.onnxruntime.lowering.build import build_lowering
 
     folders = [path.parent for root in roots for path in sorted(root.glob(f"{RUNTIME}/lowering/general.yaml"))]
     return [len(build_lowering(folder)["operators"]) for folder in folders]
@@ -107,7 +107,8 @@ def schema(arguments: argparse.Namespace) -> int:
         sys.stdout.write(as_json(capability(arguments.dialect, Exporter).descriptor_schema()))
         return 0
     from specgate.linting.config_model import ConfigFile
-    from specgate.spec import dialect_model, model
+    from specgate.spec import file_models as dialect_model
+    from specgate.spec import file_models as model
 
     kinds: dict[str, type[BaseModel]] = {
         "operator": model.OperatorFile,

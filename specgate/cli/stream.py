@@ -12,7 +12,7 @@ from specgate.cli.common import emit
 from specgate.descriptors.read import MAX_FILE
 from specgate.descriptors.text import LINED
 from specgate.errors import Error, InputError
-from specgate.linting.given import STDIN, TEXT, Given, argument, source_bytes, standard_input
+from specgate.linting.input_source import STDIN, TEXT, Given, argument, source_bytes, standard_input
 from specgate.report.clean import clean, well_formed
 from specgate.report.jsonreport import finding_json, verdict_json
 from specgate.verdict import Report

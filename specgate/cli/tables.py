@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from specgate.cli.common import as_json, emit, text_table, width
 from specgate.dialects import SHIPPED, dialect_names, is_dialect, model_owner
 from specgate.errors import InputError
-from specgate.known_targets import known_targets
 from specgate.spec.tables import dialect
 from specgate.targets import expanded, parse_target
+from specgate.targets.listing import known_targets
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from specgate.linting.given import Given
+    from specgate.linting.input_source import Given
     from specgate.targets import Target
 
 __all__ = ["diff", "explain", "minimum", "rule", "support", "targets"]
@@ -41,7 +41,7 @@ def support(arguments: argparse.Namespace) -> int:
             raise InputError("expected an operator, or --target to list its operators")
         emit(_listing(target, arguments), arguments.output)
         return 0
-    from specgate.report.tables.operator import operator_text
+    from specgate.report.tables.text import operator_text
     from specgate.spec.view import resolved_table
 
     specs = _operators(arguments.operator, target.dialect if target else None)
@@ -64,7 +64,7 @@ def _page(operator: str | None, target: Target | None) -> str:
 
 
 def _listing(target: Target, arguments: argparse.Namespace) -> str:
-    from specgate.report.tables.listing import counts, listing_text
+    from specgate.report.tables.text import counts, listing_text
     from specgate.spec.view import operators_at
 
     rows = operators_at(dialect(target.dialect), target.level)
@@ -114,7 +114,7 @@ def diff(arguments: argparse.Namespace) -> int:
 def _tables_diff(arguments: argparse.Namespace) -> int:
     from specgate.export.compare import compare
     from specgate.export.reading import DAMAGED, INSTALLED, damaged, read_tables
-    from specgate.report.tables.tables_changes import tables_changes_markdown, tables_changes_text
+    from specgate.report.tables.changes import tables_changes_markdown, tables_changes_text
 
     before, after = read_tables(arguments.before), read_tables(arguments.after)
     try:
@@ -135,8 +135,8 @@ def _tables_diff(arguments: argparse.Namespace) -> int:
 
 def minimum(arguments: argparse.Namespace) -> int:
     """Print the lowest level that accepts a descriptor, or the lowest opsets of a model; 1 when no level does."""
-    from specgate.linting.given import TEXT, argument, standard_input
-    from specgate.lowest import find_minimum
+    from specgate.linting.input_source import TEXT, argument, standard_input
+    from specgate.lowest.descriptor import find_minimum
 
     source = arguments.descriptor
     given = standard_input() if source == "-" else argument(source)
@@ -166,16 +166,16 @@ def minimum(arguments: argparse.Namespace) -> int:
         whole = {"dialect": made.dialect, "operator": made.operator, **found.to_dict()}
         sys.stdout.write(as_json(whole))
         return 0 if found else 1
-    from specgate.report.tables.lowest import minimum_text
+    from specgate.report.tables.text import minimum_text
 
     sys.stdout.write(minimum_text(found, dialect(made.dialect), made.operator, width(None)))
     return 0 if found else 1
 
 
 def _model_minimum(source: str | Given, arguments: argparse.Namespace) -> int:
-    from specgate.linting.minimum_text import model_minimum_text
-    from specgate.linting.model_minimum import model_minimum
     from specgate.linting.settings import LintSettings, read_pins
+    from specgate.lowest.model import model_minimum
+    from specgate.lowest.text import model_minimum_text
 
     settings = LintSettings(infer=not arguments.no_infer, pins=read_pins(arguments.pin), strict=True)
     found = model_minimum(source, settings, arguments.basis)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import suppress
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Help", "columns"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Help", "columns", "progress"]
 
 
 def columns(otherwise: int) -> int:
@@ -26,3 +29,18 @@ class Help(argparse.HelpFormatter):
 
     def __init__(self, prog: str, **more: Any) -> None:
         super().__init__(prog, width=columns(80) - 2, **more)
+
+
+@contextmanager
+def progress(first: str = "asking") -> Iterator[Callable[[int, int, str], object]]:
+    """Give a progress function, of how many of how many and of what: a bar on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(first, total=None)
+        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.conform.compare import kind_of, our_verdict, sides_taken
-from specgate.conform.draw import draw_cases
-from specgate.conform.pool import pool_of
+from specgate.conform.drawing import draw_cases, pool_of
 from specgate.conform.shrink import shrink, size_of
 from specgate.dialects import capability
 from specgate.dialects.protocols import Backend
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from specgate.conform.compare import Verdicts
-    from specgate.conform.draw import Drawn
+    from specgate.conform.drawing import Drawn
     from specgate.conform.result import Kind
     from specgate.descriptors.core import Descriptor
     from specgate.oracles.protocol import Oracle, Reply

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor, Symbol
     from specgate.descriptors.files import NoTableEntry
-    from specgate.execution.compared import Compared
+    from specgate.execution.comparison import Compared
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
-    from specgate.linting.edited import Edited
-    from specgate.linting.minimum import ModelMinimum
+    from specgate.linting.modified_model import Edited
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
+    from specgate.lowest.result import ModelMinimum
     from specgate.oracles.protocol import Oracle, ValuesBackend
     from specgate.rules.language import Vocabulary
     from specgate.runtimes.protocol import Runtime

@@ -1,4 +1,4 @@
-"""What a kernel is called with beside its arrays: values of expressions, fields as they are, declared types."""
+"""Which fields an operator's `execute` entry means at a level."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from specgate.descriptors.core import RECORDS, BodyDesc, Descriptor, Symbol, Ten
 from specgate.dialects import package
 from specgate.errors import InputError, NoKernel
 from specgate.execution.kernels import find_kernel
-from specgate.execution.recipe import recipe_of
 from specgate.execution.types import as_array, numpy_type
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.parse import parse
@@ -23,8 +22,34 @@ if TYPE_CHECKING:
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
+    from specgate.spec.written import Recipe
 
-__all__ = ["kernel_arguments"]
+__all__ = ["array_fields", "kernel_arguments", "output_fields", "recipe_of"]
+
+
+def recipe_of(spec: OperatorSpec) -> Recipe:
+    """Return how an operator is computed; raise NoKernel where the table names no kernel."""
+    recipe = spec.table.recipe
+    if recipe is None:
+        raise NoKernel(f"{spec.dialect.name} {spec.name} has no kernel yet")
+    return recipe
+
+
+def array_fields(spec: OperatorSpec, level: str) -> dict[str, str]:
+    """Return the tensor field whose array each argument of the kernel gets at `level`."""
+    entries = recipe_of(spec)["arrays"].items()
+    return {name: field for name, entry in entries if (field := _there(entry, spec, level)) is not None}
+
+
+def output_fields(spec: OperatorSpec, level: str) -> list[str | None]:
+    """Return the output field of each result of the kernel at `level`, None for those that the level lacks."""
+    return [_there(entry, spec, level) for entry in recipe_of(spec)["outputs"]]
+
+
+def _there(entry: Any, spec: OperatorSpec, level: str) -> str | None:
+    fields: list[str] = entry if isinstance(entry, list) else [entry]
+    return next((name for name in fields if spec.field_at(name, level) is not None), None)
+
 
 #: Larger integers are no floats.
 _MOST: Final = 2**128

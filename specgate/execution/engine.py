@@ -17,16 +17,14 @@ from specgate.dialects import package
 from specgate.dialects.protocols import MemoryLayout
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
-from specgate.execution.arguments import kernel_arguments
+from specgate.execution.arguments import kernel_arguments, recipe_of
 from specgate.execution.containers import ArrayMap, Held, arrays_in, contained, is_container
-from specgate.execution.counts import hold_counts
-from specgate.execution.guard import hold_guards, hold_rows
+from specgate.execution.guard import hold_counts, hold_guards, hold_rows
 from specgate.execution.kernels import find_kernel
 from specgate.execution.kernels.arithmetic import round_to, to_float64
 from specgate.execution.kernels.elementwise import held
 from specgate.execution.observed import Outputs, all_notes, other_types, recorded_values
-from specgate.execution.recipe import recipe_of
-from specgate.execution.settled import keep, needed, settled, shape_of
+from specgate.execution.plan import keep, needed, settled, shape_of
 from specgate.execution.types import as_array, integer_range, numpy_type
 from specgate.spec.tables import dialect
 
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
-    from specgate.execution.settled import Settled
+    from specgate.execution.plan import Settled
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis

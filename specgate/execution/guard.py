@@ -1,7 +1,4 @@
-"""What is refused before a kernel runs, by the table alone: types, ranks and values that no row has, and its guards.
-
-A guard is a rule of the table that kernels rely on, or that none of them reads.
-"""
+"""Attributes that count the elements of arrays, held against them before anything is computed."""
 
 from __future__ import annotations
 
@@ -9,12 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import TensorDesc, shown
 from specgate.errors import InputError, NoKernel
+from specgate.execution.arguments import recipe_of
 from specgate.execution.containers import arrays_in
 from specgate.execution.kernels import carries
 from specgate.execution.memory import MAX_DIMENSIONS
-from specgate.execution.recipe import recipe_of
 from specgate.execution.types import is_narrow
 from specgate.rules.evaluate import Context, Undefined, evaluate
 from specgate.rules.explain import decisive
@@ -28,7 +25,28 @@ if TYPE_CHECKING:
     from specgate.spec.forms import RuleForm
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["asks_arrays", "hold_guards", "hold_rows"]
+__all__ = ["asks_arrays", "hold_counts", "hold_guards", "hold_rows"]
+
+
+def hold_counts(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
+    """Raise InputError where a field counts arrays and one of those that are there has another length.
+
+    Implementations read as many elements as the count says, and kernels read arrays only.
+    """
+    for name, info in spec.fields.items():
+        stated = descriptor.fields.get(name)
+        if not info.counts or stated is None or spec.field_at(name, level) is None:
+            continue
+        for counted in info.counts:
+            length = _length(descriptor.fields.get(counted))
+            if length is not None and stated != length:
+                raise InputError(f"is {shown(stated)}, but {counted} has {length} elements", place=name)
+
+
+def _length(value: Any) -> int | None:
+    """How many elements a field has, None where it is left out or not known."""
+    return len(value) if isinstance(value, list | tuple) else None
+
 
 #: Tensors that passed, remembered for each operator and level.
 _REMEMBERED: Final = 1024

@@ -3,7 +3,7 @@
 A kernel is a numpy function, so neither can be enforced from outside. What is: before a kernel is called, and where it
 makes an array whose size follows from values or attributes, what it is going to work with is estimated from its
 kernel's needs for each element (`specgate.execution.kernels.needs_of`); loops whose length follows from sizes or
-attributes go through `in_time`, and matrix products through `specgate.execution.kernels.products`.
+attributes go through `in_time`, and matrix products through `specgate.execution.kernels.matmul`.
 """
 
 from __future__ import annotations

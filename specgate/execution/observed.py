@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from specgate.descriptors.core import TensorDesc, is_record
-from specgate.execution.recipe import recipe_of
+from specgate.execution.arguments import recipe_of
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.slotted import replace as replace_slots
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
-    from specgate.execution.settled import Settled
+    from specgate.execution.plan import Settled
     from specgate.rules.language import Rule
     from specgate.spec.forms import OtherValues
     from specgate.spec.operator_spec import OperatorSpec

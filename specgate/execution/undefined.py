@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.execution.recipe import array_fields, recipe_of
+from specgate.execution.arguments import array_fields, recipe_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import TensorDesc
 from specgate.generate.domains import element_kind
-from specgate.generate.edits import put
-from specgate.generate.mend import mended
+from specgate.generate.moves import put
+from specgate.generate.repair import mended
 from specgate.generate.seeds import find_operator
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import Descriptor, TensorDesc
-from specgate.generate.mend import row_of
+from specgate.generate.repair import row_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS, Descriptor, TensorDesc
 from specgate.generate.domains import base_type, objects
-from specgate.generate.edits import changed
+from specgate.generate.moves import changed
 from specgate.generate.seeds import examples_at
 from specgate.rules.fused import Fusible
 

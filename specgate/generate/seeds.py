@@ -1,10 +1,13 @@
-"""What a walk starts from: a table's examples and counterexamples, and the numbers that its rules mention."""
+"""Where choices come from: hypothesis, or a seeded generator of random numbers. Nothing else here knows which.
+
+`pick(low, high)` returns an integer between the two, both included; lower ones count as simpler.
+"""
 
 from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from specgate.descriptors.core import Descriptor, Symbol, TensorDesc, shown
 from specgate.descriptors.positional import reordered_for
@@ -14,12 +17,32 @@ from specgate.spec.examples import counterexample
 from specgate.spec.tables import dialect as tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from specgate.spec.forms import Resolved
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["concrete", "counterexamples_at", "examples_at", "find_operator", "named_level", "rule_numbers"]
+__all__ = [
+    "concrete", "counterexamples_at", "examples_at", "find_operator", "named_level", "one_of", "rotated",
+    "rule_numbers",
+]  # fmt: skip
+
+T = TypeVar("T")
+
+
+def one_of(pick: Callable[[int, int], int], options: Sequence[T]) -> T:
+    """Return one of `options`, the simplest of them first."""
+    return options[pick(0, len(options) - 1)] if len(options) > 1 else options[0]
+
+
+def rotated(pick: Callable[[int, int], int], options: Sequence[Any]) -> Iterator[Any]:
+    """Yield every option once, from a chosen one on: a first choice, and then the others in case it is of no use."""
+    if options:
+        start = pick(0, len(options) - 1)
+        yield options[start]
+        yield from options[start + 1 :]
+        yield from options[:start]
+
 
 #: What stands for sizes that an example leaves open.
 _OPEN_SIZE = 2

@@ -15,13 +15,22 @@ from weakref import WeakKeyDictionary
 from specgate.descriptors.core import Descriptor
 from specgate.errors import InputError
 from specgate.generate.domains import holds_elements
-from specgate.generate.edits import alike, changed, deepened, put, reranked, resized, retyped, retyped_within
 from specgate.generate.features import condition, shown, types_taken, wanted
 from specgate.generate.invent import given, values_for
-from specgate.generate.mend import mended, row_of
-from specgate.generate.moves import Mutator, type_names
-from specgate.generate.picks import one_of
-from specgate.generate.seeds import concrete, counterexamples_at, examples_at, rule_numbers
+from specgate.generate.moves import (
+    Mutator,
+    alike,
+    changed,
+    deepened,
+    put,
+    reranked,
+    resized,
+    retyped,
+    retyped_within,
+    type_names,
+)
+from specgate.generate.repair import mended, row_of
+from specgate.generate.seeds import concrete, counterexamples_at, examples_at, one_of, rule_numbers
 from specgate.validate.check import accepts
 from specgate.validate.explain import explain_at
 

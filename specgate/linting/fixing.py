@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from specgate.files import writing
+from specgate.linting.fix_trials import missing, try_edits
 from specgate.linting.jobs import named_report
 from specgate.linting.model import lint_model
-from specgate.linting.trying import missing, try_edits
 from specgate.targets import parse_targets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from specgate.linting.edited import Edited
     from specgate.linting.jobs import Job
+    from specgate.linting.modified_model import Edited
     from specgate.verdict import Finding, Report
 
 __all__ = ["Fixed", "fixed", "write"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from specgate.errors import InputError, NoTable
 from specgate.linting.files import path_matches, quoted, relative_name
-from specgate.spec.model_rules import other_groups
+from specgate.spec.rulebook import other_groups
 from specgate.targets import at_level, expanded, parse_target
 from specgate.verdict import Finding, Location
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from specgate.errors import Error
+from specgate.errors import Error, InputError
 from specgate.targets import parse_targets
+from specgate.workers.lost import Lost, PoolClosed
+from specgate.workers.pool import bounded_map
 
 if TYPE_CHECKING:
-    from specgate.linting.given import Given
+    from collections.abc import Callable, Iterable, Iterator
+    from types import TracebackType
+    from typing import Self
+
+    from specgate.linting.input_source import Given
     from specgate.linting.settings import LintSettings
     from specgate.verdict import Basis, Location, Report
 
-__all__ = ["Job", "lint_job", "load_specs", "named_report"]
+__all__ = ["Cluster", "Job", "lint_job", "load_specs", "named_report"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +92,110 @@ def named_report(report: Report, path: str, file: str) -> Report:
         judged={file if name == path else name: targets for name, targets in report.judged.items()},
         context={(file if name == path else name, node): held for (name, node), held in report.context.items()},
     )
+
+
+J = TypeVar("J")
+A = TypeVar("A")
+_PER_THREAD = 4
+_LEAST_WINDOW = 32
+_SECONDS = 10.0  # to reach the scheduler, and for a first worker to be there
+
+
+class Cluster(Generic[J, A]):
+    """Runs `function`, which the workers must be able to import, over jobs on the cluster whose scheduler is given."""
+
+    def __init__(self, function: Callable[[J], A], address: str, specs: tuple[str, ...] = ()) -> None:
+        try:
+            from distributed import Client
+            from distributed.comm.addressing import get_address_host_port
+        except ImportError:
+            raise InputError("--dask needs the package distributed: pip install 'specgate-ml[dask]'") from None
+        self._function = function
+        self._specs = specs
+        self._address = address
+        try:  # a client that is half made closes itself at the end of the program, for 20 seconds and with a traceback
+            if not 0 < get_address_host_port(address)[1] < 1 << 16:
+                raise ValueError("expected a port from 1 to 65535")
+        except ValueError as error:
+            raise InputError(_unreached(address, error)) from None
+        self._logger = logging.getLogger("distributed.client")
+        self._level = self._logger.level
+        self._logger.setLevel(logging.CRITICAL)  # what is lost is said here, once
+        try:
+            self._client = Client(address, timeout=_SECONDS, set_as_default=False)
+        except (OSError, ValueError, TypeError, ImportError, AssertionError) as error:
+            # The last one: its event loop did not start in the ten seconds that distributed gives it.
+            self._logger.setLevel(self._level)
+            raise InputError(_unreached(address, error)) from None
+
+    def __enter__(self) -> Self:
+        try:
+            self._window = self._ready()
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close(timeout=_SECONDS if kind is None else 1)  # which also gives up what is still under way
+        self._logger.setLevel(self._level)
+
+    def answers(self, jobs: Iterable[J]) -> Iterator[A | Lost]:
+        """Yield one answer for each job, in the order of the jobs."""
+        yield from bounded_map(jobs, self._submit, self._collect, self._window)
+
+    def _ready(self) -> int:
+        """Hold the workers' specgate against ours; return how many jobs may be under way."""
+        from specgate import __version__
+
+        try:
+            self._client.wait_for_workers(1, timeout=_SECONDS)
+            found = self._client.run(installed_version, on_error="return")
+        except TimeoutError:
+            raise InputError(f"the Dask cluster at {self._address} has no worker") from None
+        for worker, version in found.items():
+            if isinstance(version, BaseException):
+                raise InputError(f"the Dask worker {worker} cannot import specgate: {version!r:.200}")
+            if version != __version__:
+                raise InputError(f"the Dask worker {worker} has specgate {version}, here it is {__version__}")
+        threads: int = sum(self._client.nthreads().values())
+        return max(_LEAST_WINDOW, threads * _PER_THREAD)
+
+    def _submit(self, job: J) -> Any:
+        return self._client.submit(run_job, self._function, self._specs, job, pure=False)
+
+    def _collect(self, job: J, future: Any) -> A | Lost:
+        from distributed import CancelledError, KilledWorker
+
+        del job
+        try:
+            answer: A = future.result()
+        except KilledWorker as error:
+            return Lost(f"the workers that judged it died, {error.allowed_failures + 1} of them")
+        except CancelledError:
+            raise PoolClosed(f"the Dask cluster at {self._address} was lost") from None
+        except Exception as error:  # noqa: BLE001  # whatever came back instead of an answer
+            return Lost(f"{type(error).__name__}: {error!s:.200}")
+        else:
+            return answer
+        finally:
+            future.release()
+
+
+def _unreached(address: str, error: Exception) -> str:
+    return f"no Dask scheduler answers at {address!r:.100} (expected HOST:PORT): {error!s:.200}"
+
+
+def installed_version() -> str:
+    """Return the version of specgate where this runs."""
+    from specgate import __version__
+
+    return __version__
+
+
+def run_job(function: Callable[[J], A], specs: tuple[str, ...], job: J) -> A:
+    """Run one job on a worker."""
+    load_specs(specs)
+    return function(job)

@@ -11,13 +11,13 @@ from specgate.descriptors.text import LINED
 from specgate.dialects import DEFAULT, capability, holds_text, implementing, is_dialect, package, package_of
 from specgate.dialects.protocols import LibraryObjects, ModelFixes, ModelFormat
 from specgate.errors import InputError
+from specgate.linting.checker import Judging
 from specgate.linting.context import context_of
-from specgate.linting.edited import Edited
-from specgate.linting.given import TEXT, Given, named
-from specgate.linting.judging import Judging
+from specgate.linting.coverage import unjudged
+from specgate.linting.input_source import TEXT, Given, named
+from specgate.linting.modified_model import Edited
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
-from specgate.linting.unjudged import unjudged
 from specgate.runtimes import runtime_of
 from specgate.slotted import replace
 from specgate.spec.tables import dialect
@@ -53,7 +53,7 @@ def lint_model(
         report = _report(model, targets, basis, device, given)
         if not isinstance(model, str | os.PathLike) or not any(found.edits for found in report.findings):
             return report
-        from specgate.linting.trying import with_tried_edits  # few files can be changed
+        from specgate.linting.fix_trials import with_tried_edits  # few files can be changed
 
         path = os.fspath(model)
         return with_tried_edits(path, report, lambda made: _report(made, targets, basis, device, given))

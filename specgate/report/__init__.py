@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from specgate.report.options import RenderOptions
+from specgate.report.selection import RenderOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -14,7 +14,7 @@ from specgate.report.clean import clean
 from specgate.report.merging import merged
 
 if TYPE_CHECKING:
-    from specgate.report.options import RenderOptions
+    from specgate.report.selection import RenderOptions
     from specgate.verdict import Finding, Report
 
 __all__ = ["render"]

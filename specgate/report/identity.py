@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from specgate.report import sort_findings
 from specgate.report.clean import well_formed
-from specgate.report.options import RenderOptions, below
+from specgate.report.selection import RenderOptions, below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,7 +15,7 @@ from specgate.report.clean import clean, well_formed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from specgate.report.options import RenderOptions
+    from specgate.report.selection import RenderOptions
     from specgate.verdict import Finding, Location, NodeContext, NodeRef, Port, Report, Verdict
 
 __all__ = [
@@ -39,7 +39,7 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
     """Return the report as plain dicts, lists, strings and numbers."""
     # Every command that prints JSON loads this module; only reports need hashes.
     from specgate.report.identity import identified
-    from specgate.report.options import RenderOptions
+    from specgate.report.selection import RenderOptions
     from specgate.spec.version import versions_of_targets
 
     options = options or RenderOptions()

@@ -15,7 +15,7 @@ from specgate.report.clean import clean
 from specgate.report.ports import context_at, inputs_line
 
 if TYPE_CHECKING:
-    from specgate.report.options import RenderOptions
+    from specgate.report.selection import RenderOptions
     from specgate.verdict import Finding, Location, NodeRef, Report
 
 __all__ = ["render"]

@@ -9,15 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.report import counts, sentence, without_table
-from specgate.report.about import about
-from specgate.report.address import SITE, rule_address
 from specgate.report.clean import clean, well_formed
 from specgate.report.identity import absolute_uri, identified, relative_uri
 from specgate.report.jsonreport import dumps, safe_values
 from specgate.report.ports import context_at, inputs_line
+from specgate.report.rule_links import SITE, about, rule_address
 
 if TYPE_CHECKING:
-    from specgate.report.options import RenderOptions
+    from specgate.report.selection import RenderOptions
     from specgate.verdict import Finding, Location, Report
 
 __all__ = ["document", "render"]

@@ -6,16 +6,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from specgate.report import counts, details, nodes_in_order, plural, sort_findings, without_table
-from specgate.report.address import rule_address
 from specgate.report.clean import clean, columns, wrap
 from specgate.report.merging import merged, named_targets
 from specgate.report.ports import context_at, inputs_line
+from specgate.report.rule_links import rule_address
 from specgate.report.selection import statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.report.options import RenderOptions
+    from specgate.report.selection import RenderOptions
     from specgate.verdict import Finding, Location, Report
 
 __all__ = ["render"]

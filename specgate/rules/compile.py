@@ -30,8 +30,9 @@ def compile_resolved(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
     """
     builder = Builder(resolved)
     body = builder.statements()
-    functions = {f"_{name}": function.compute for name, function in (*FUNCTIONS.items(), *LAYOUT_FUNCTIONS.items())}
-    scope = {**functions, **_GLOBALS, **builder.constants}
+    functions = {f"_{name}": function.compute for name, function in FUNCTIONS.items()}
+    layout = {f"_{name}": function.compute for name, function in LAYOUT_FUNCTIONS.items()}
+    scope = {**functions, **layout, **_GLOBALS, **builder.constants}
     name = f"{resolved.spec.name} at {resolved.level}"
     check: Callable[[Mapping[str, Any]], bool] = check_of(
         [ast.Try(body, [_handler(builder.errors)], [], [])], name, scope

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "ATTRIBUTES", "FUNCTIONS", "GRAPH_ENDS", "LAYOUT_FUNCTIONS", "PLAIN", "TENSOR_ATTRIBUTES", "TENSOR_TYPES",
+    "ATTRIBUTES", "GRAPH_ENDS", "LAYOUT_FUNCTIONS", "PLAIN", "TENSOR_ATTRIBUTES", "TENSOR_TYPES",
     "UNKNOWN", "Attribute", "Context", "Function", "Kind", "LayoutFunction", "Rule", "RuleError", "Scope", "Undefined",
     "Vocabulary", "define_functions", "known", "member", "number", "register", "register_types",
 ]  # fmt: skip
@@ -101,6 +101,10 @@ def register_types(types: Mapping[str, str]) -> None:
 GRAPH_ENDS: Final[Mapping[str, Kind]] = {"inputs": TENSORS, "outputs": TENSORS}
 
 
+def _built_in(*_: Any) -> Any:
+    raise NotImplementedError  # `present` and `operator`, which engines write out
+
+
 class Function(NamedTuple):
     """A function of the rule language, with its form in every engine: one entry of `functions`.
 
@@ -115,7 +119,7 @@ class Function(NamedTuple):
 
     arguments: tuple[Kind, ...]
     result: Kind
-    compute: Callable[..., Any] | None = None
+    compute: Callable[..., Any] = _built_in
     cpp: tuple[str, int, int] | None = None
     words: str = ""
 
@@ -130,7 +134,7 @@ class Function(NamedTuple):
         return self.arguments[0] in {WORD, WORDS}
 
 
-#: The functions by name, once `functions` is imported.
+#: The functions by name: import them from `functions`, which defines them.
 FUNCTIONS: Final[dict[str, Function]] = {}
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["is_runtime", "runtime", "runtime_of", "runtimes"]
 
 #: The runtimes that specgate ships, with the class of each.
-_SHIPPED: Final = {"onnxruntime": "specgate.placement.runtime_package:ONNXRuntime"}
+_SHIPPED: Final = {"onnxruntime": "specgate.runtimes.onnxruntime.package:ONNXRuntime"}
 
 
 @cache

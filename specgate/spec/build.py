@@ -12,13 +12,13 @@ from pydantic import BaseModel, ValidationError
 
 from specgate.descriptors.core import shown
 from specgate.errors import InputError
-from specgate.spec import dialect_model, model
-from specgate.spec.assemble import EXAMPLES, PART_FOLDERS, Part, assemble
-from specgate.spec.desugar import plain_tensor_rules
+from specgate.spec import file_models as dialect_model
+from specgate.spec import file_models as model
+from specgate.spec.assemble import EXAMPLES, PART_FOLDERS, Part, assemble, merge_like
 from specgate.spec.dialect_spec import Dialect
-from specgate.spec.families import merge_like
 from specgate.spec.folders import examples_file, layout_file
 from specgate.spec.references import check_references
+from specgate.spec.short_forms import plain_tensor_rules
 from specgate.spec.yamlio import Keys, Lines, load_yaml, placed
 
 if TYPE_CHECKING:

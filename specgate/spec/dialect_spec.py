@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from specgate.rules.obeying import TensorRules
     from specgate.spec.fields import FieldInfo
-    from specgate.spec.table_types import EnvironmentEntry, ImplementationEntry, TypeEntry
     from specgate.spec.type_names import TypeName
+    from specgate.spec.written import EnvironmentEntry, ImplementationEntry, TypeEntry
 
 __all__ = ["Dialect"]
 

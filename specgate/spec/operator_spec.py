@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from specgate.spec.dialect_spec import Dialect
-    from specgate.spec.taken import Taken
+    from specgate.spec.type_union import Taken
     from specgate.verdict import Basis
 
 __all__ = ["REQUIRED", "OperatorSpec"]
@@ -247,7 +247,7 @@ class OperatorSpec:
     @cached_property
     def taken(self) -> Taken:
         """What the rows of all levels take together."""
-        from specgate.spec.taken import Taken
+        from specgate.spec.type_union import Taken
 
         return Taken(self)
 

@@ -1,27 +1,96 @@
-"""The reference of a rule by its id: what it says, at which levels, its sources and a failing example."""
+"""What each rule beside the tables says, of a whole model (``DIALECT/model/RULE``) or of another group."""
 
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.dialects import is_dialect
+from specgate.dialects import is_dialect, package
 from specgate.errors import InputError
 from specgate.levels import LevelSet
-from specgate.spec.history import distinct
+from specgate.runtimes import runtimes
+from specgate.spec.changes import distinct
 from specgate.spec.tables import dialect
 from specgate.spec.variables import SAME_TYPE
 from specgate.spec.view import shown_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.forms import Overlay, RuleForm, SingleBasis
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.spec.written import OperatorTable, TensorTable
 
-__all__ = ["rule_names", "rule_reference"]
+    Rules = Mapping[str, tuple[str, str, dict[str, str]]]
+
+__all__ = [
+    "NODE_RULES", "OWN_RULES", "file_rule", "model_rule_reference", "model_rules", "other_groups", "rule_names",
+    "rule_reference", "rules_of_group",
+]  # fmt: skip
+
+_MODEL = "model"
+
+
+def model_rules(dialect: str) -> Rules:
+    """Return the rules of whole models of a dialect by name, none for what is no dialect."""
+    return package(dialect).file_rules() if is_dialect(dialect) else {}
+
+
+def other_groups() -> dict[str, Rules]:
+    """Return the rules of runtimes by group, such as ``RUNTIME/placement``."""
+    return {group: rules for each in runtimes() for group, rules in each.rule_groups().items()}
+
+
+def rules_of_group(group: str) -> Rules:
+    """Return the rules whose ids begin with ``GROUP/`` and are in no table; none for any other group."""
+    dialect, slash, kind = group.partition("/")
+    if slash and kind == _MODEL and is_dialect(dialect):
+        return model_rules(dialect)
+    return other_groups().get(group, {}) if slash and not is_dialect(dialect) else {}
+
+
+def model_rule_reference(rule_id: str) -> dict[str, Any] | None:
+    """Return what `specgate rule` prints of such an id, None for an id of another kind or no such rule."""
+    group, _, name = rule_id.rpartition("/")
+    rule = rules_of_group(group).get(name)
+    if rule is None:
+        return None
+    severity, says, source = rule
+    return {
+        "id": rule_id,
+        "says": f"{says} ({severity})",
+        "holds": [],
+        "fix": None,
+        "source": [source] if source else [],
+    }
+
+
+OWN_RULES: Final = {
+    "no-target": "a file is judged for at least one target of its dialect",
+    "nothing-judged": "of a file at least one node is judged",
+    "target-idle": "a target judges something in the files that it is given for",
+    "ignore-expired": "an ignore holds until its date; after that it silences nothing and is to be removed",
+    "ignore-stale": "an ignore silences something; one that matches nothing is to be removed",
+    "baseline-stale": "a baseline knows only findings that still occur; otherwise it is to be written again",
+}
+NODE_RULES: Final = {
+    "changed": "what a node uses is the same at the target's version of the operator as at the model's",
+    "version": "a node is written for a level that the target has",
+    "type-release": "the release that a target names knows a tensor's type",
+    "device-capability": "the device reports the capability that a tensor's type needs",
+}
+
+
+def file_rule(rule: str) -> str | None:
+    """Return what a check without a table says, by its id (``onnx/model/cycle``); None for any other id."""
+    group, _, name = rule.rpartition("/")
+    if group == "specgate":
+        return OWN_RULES.get(name)
+    found = rules_of_group(group).get(name)
+    if found is not None or group.endswith("/model"):
+        return None if found is None else found[1]
+    return NODE_RULES.get(name) if "/" in group else None
 
 
 def rule_reference(rule_id: str) -> dict[str, Any]:

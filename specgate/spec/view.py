@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import NoTable
 from specgate.levels import LevelSet
-from specgate.spec.history import distinct, more_from, steps
+from specgate.spec.changes import distinct, more_from, steps
 from specgate.spec.tables import dialect
 from specgate.targets import Target
 

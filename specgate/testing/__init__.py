@@ -17,7 +17,7 @@ when a strategy is made.
 from __future__ import annotations
 
 from specgate.generate.cases import Case, cases, operators, reproduce, reproducing, targets
-from specgate.generate.near import NearMiss
+from specgate.generate.near_misses import NearMiss
 from specgate.testing.arrays import arrays
 from specgate.testing.strategies import any_descriptors, descriptors, finding_ids, near_valid, with_unknown_sizes
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from specgate.descriptors.core import RECORDS, Descriptor, Symbol, TensorDesc, whole_numbers
 from specgate.errors import InputError
 from specgate.generate.domains import SIZES, WILD, base_type, number_limits, objects
-from specgate.generate.near import broken_descriptors
+from specgate.generate.near_misses import broken_descriptors
 from specgate.generate.seeds import find_operator, named_level
 from specgate.generate.walk import valid_descriptors
 from specgate.rules.language import NUMBER, NUMBERS
@@ -22,7 +22,7 @@ from specgate.verdict import expect_basis
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from specgate.generate.near import NearMiss
+    from specgate.generate.near_misses import NearMiss
     from specgate.spec.fields import FieldInfo
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Basis

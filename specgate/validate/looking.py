@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from specgate.spec.operator_spec import OperatorSpec
-    from specgate.spec.table_types import ImplementationEntry, ObservedEntry
+    from specgate.spec.written import ImplementationEntry, ObservedEntry
 
     Unsure = Literal["nondeterministic", "partially_enforced"]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from specgate.cli import main
-from specgate.linting import given
+from specgate.linting import input_source as given
 from tests.paths import DATA
 
 if TYPE_CHECKING:

@@ -123,7 +123,11 @@ def test_help_says_what_a_command_does_in_a_sentence(capsys, words: list[str]) -
 def test_an_output_that_cannot_be_written_is_refused_before_the_work(
     folder: Path, capsys, monkeypatch, command: list[str]
 ) -> None:
-    for name in ("specgate.conform.campaign.run", "specgate.placement.conform.run.run", "specgate.cli.lint._gathered"):
+    for name in (
+        "specgate.conform.campaign.run",
+        "specgate.runtimes.onnxruntime.conform.run.run",
+        "specgate.cli.lint._gathered",
+    ):
         monkeypatch.setattr(name, None)  # what begins the work
     for output, said in (("empty", "expected a file, found a directory"), ("gone/x", "No such file or directory")):
         assert main([*command, "-o", output]) == 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specgate.conform.elements import compare_outputs, same_values
-from specgate.conform.known import classify
+from specgate.conform.compare import compare_outputs, same_values
+from specgate.conform.values import classify
 from specgate.descriptors.read import read_dict
 from specgate.spec.tables import dialect
 

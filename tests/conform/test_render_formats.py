@@ -8,8 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specgate.conform.render import FORMATS
-from specgate.conform.render.descriptor import one_line, pretty
-from specgate.conform.render.shared import KIND_ORDER, headline, natural, percent, repeat_command, sort_tallies
+from specgate.conform.render.shared import (
+    KIND_ORDER,
+    headline,
+    natural,
+    one_line,
+    percent,
+    pretty,
+    repeat_command,
+    sort_tallies,
+)
 from specgate.conform.result import KINDS, Result, Tally
 from tests.conform.samples import EMPTY, sample
 

@@ -10,9 +10,8 @@ from importlib.resources import files
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from specgate.conform.render.descriptor import pretty
-from specgate.conform.render.html import render
-from specgate.conform.render.matrix import shade
+from specgate.conform.render.html import render, shade
+from specgate.conform.render.shared import pretty
 from specgate.conform.result import Tally
 from specgate.report.clean import clean
 from tests.conform.samples import EMPTY, results, sample

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from specgate.conform.elements import compare_outputs
-from specgate.conform.fill import fill
-from specgate.conform.known import classify
+from specgate.conform.compare import compare_outputs
+from specgate.conform.drawing import fill
+from specgate.conform.values import classify
 from specgate.descriptors.core import Descriptor, tensor
 from specgate.descriptors.read import read_dict
 from specgate.dialects.onnx.run.model import run_model

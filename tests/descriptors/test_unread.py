@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from specgate.descriptors.core import Descriptor, FileList, shown
-from specgate.descriptors.unread import UnreadList
+from specgate.descriptors.lazy_list import UnreadList
 from specgate.validate.memo import key_of
 
 if TYPE_CHECKING:

@@ -27,8 +27,7 @@ ALLOWED: Final = {
     "cli/options.py": COMMANDS,
     "cli/oracle_options.py": COMMANDS,
     "cli/parser.py": COMMANDS,
-    "spec/dialect_model.py": TEXTS,
-    "spec/model_rows.py": TEXTS,
+    "spec/file_models.py": TEXTS,
     "runtimes/__init__.py": "the registry",
     "spec/view.py": "the prefix of DirectML's operators, which may be given with it",
 }
@@ -69,7 +68,7 @@ FILES: Final = [
     name
     for path in sorted(PACKAGE.rglob("*.py"))
     # A runtime takes models of one dialect and makes operators of another: what places nodes is about both.
-    if not (name := path.relative_to(PACKAGE).as_posix()).startswith(("dialects/", "placement/"))
+    if not (name := path.relative_to(PACKAGE).as_posix()).startswith(("dialects/", "runtimes/onnxruntime/"))
 ]
 
 

@@ -158,7 +158,7 @@ from random import Random
 import specgate
 from specgate.spec.tables import dialect
 from specgate.testing import cases
-from specgate.generate.near import broken_descriptors
+from specgate.generate.near_misses import broken_descriptors
 from specgate.generate.walk import valid_descriptors
 pick, found = Random(1).randint, set()
 for case in cases(["tinynet"]):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.bags import sum_bags, sum_packed, sum_segments
-from specgate.execution.kernels.distinct import distinct, paths_of_beams
+from specgate.execution.kernels.conv import slide_filters_back
+from specgate.execution.kernels.embedding_bag import sum_bags, sum_packed, sum_segments
 from specgate.execution.kernels.parts_of_space import largest_of_parts, mean_of_parts, patches
-from specgate.execution.kernels.sliding_filters import slide_filters_back
+from specgate.execution.kernels.sort import distinct, paths_of_beams
 
 TABLE = np.array([[1, 2], [10, 20], [100, 200]], np.float32)
 
@@ -95,7 +95,7 @@ def test_patches_are_those_of_a_padded_plane() -> None:
 
 
 def test_distinct_elements_and_slices() -> None:
-    kind: dict[str, Any] = {"narrow": False, "narrow_counts": True}
+    kind: dict[str, Any] = {"int32_indices": False, "int32_counts": True}
     values, first, places, counts = distinct(ints(3, 1, 3, 2), in_order=True, **kind)
     assert (values.tolist(), first.tolist(), places.tolist(), counts.tolist()) == (
         [1, 2, 3], [1, 3, 0], [2, 0, 2, 1], [1, 1, 2],

@@ -10,7 +10,7 @@ import pytest
 from specgate import execute
 from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
-from specgate.execution.kernels.binary_filters import slide_binary
+from specgate.execution.kernels.conv import slide_binary
 
 PLAIN: dict[str, Any] = {"strides": [1, 1], "dilations": [1, 1], "begins": [0, 0], "ends": [0, 0]}
 RANDOM = np.random.default_rng(7)

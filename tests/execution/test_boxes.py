@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.box_selection import suppress_boxes, suppress_turned_boxes
-from specgate.execution.kernels.boxes import by_corners, overlaps
-from specgate.execution.kernels.class_selection import suppress_by_class, suppress_by_matrix
-from specgate.execution.kernels.turned_boxes import corners_of_turned, turned_overlaps
+from specgate.execution.kernels.nms import (
+    by_corners,
+    corners_of_turned,
+    overlaps,
+    suppress_boxes,
+    suppress_by_class,
+    suppress_by_matrix,
+    suppress_turned_boxes,
+    turned_overlaps,
+)
 
 BOXES = np.array([[[0, 0, 2, 2], [0, 0, 2, 1], [5, 5, 6, 6]]], np.float32)
 SCORES = np.array([[[0.75, 1, 0.5]]], np.float32)

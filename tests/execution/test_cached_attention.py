@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.attending import attend
-from specgate.execution.kernels.cached_attention import attend_cached
+from specgate.execution.kernels.attention import attend
+from specgate.execution.kernels.contrib_attention import attend_cached
 
 HEADS, SHARED, SIZE, LENGTH = 4, 2, 16, 11
 

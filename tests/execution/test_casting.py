@@ -7,7 +7,7 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.casting import cast
+from specgate.execution.kernels.cast import cast
 
 HUGE = 3e38
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.convolution import convolution
+from specgate.execution.kernels.conv import convolution
 
 
 def run(inputs, filters, bias=None, **changes):

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.crop_gradients import crop_gradients
-from specgate.execution.kernels.crops import crop_regions
-from specgate.execution.kernels.listed_parts import pool_listed_parts
-from specgate.execution.kernels.normalize import normalize_to_unit
-from specgate.execution.kernels.optimizing import adam_step
+from specgate.execution.kernels.normalization import normalize_to_unit
+from specgate.execution.kernels.optimizer import adam_step
 from specgate.execution.kernels.resample import enlarge, resample
-from specgate.execution.kernels.window_columns import columns_of_windows, windows_from_columns
+from specgate.execution.kernels.roi_align import crop_gradients, crop_regions
+from specgate.execution.kernels.roi_pool import pool_listed_parts
+from specgate.execution.kernels.window_products import columns_of_windows, windows_from_columns
 
 ROW = np.arange(8, dtype=np.float32).reshape(1, 1, 1, 8)
 FIRST = np.zeros(1, np.uint32)

@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.detections import detect_boxes
-from specgate.execution.kernels.proposals import propose_from_sizes, propose_of_image, propose_of_images
-from specgate.execution.kernels.region_boxes import best_regions, boxes_on_grid, pool_from_pyramid, refine_boxes
+from specgate.execution.kernels.detection import (
+    best_regions,
+    boxes_on_grid,
+    detect_boxes,
+    pool_from_pyramid,
+    propose_from_sizes,
+    propose_of_image,
+    propose_of_images,
+    refine_boxes,
+)
 
 PRIORS = np.array([[[0, 0, 0.5, 0.5, 0, 0, 0.5, 0.375, 0.5, 0.5, 1, 1], [1] * 12]], np.float32)
 NOTHING = np.zeros((1, 12), np.float32)

@@ -12,17 +12,15 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels import (
-    diagonals,
-    interpolating,
-    measuring,
-    padding,
-    region_pools,
-    regions,
-    resizing,
-    spectra,
-    turned_pairs,
-)
+from specgate.execution.kernels import fft as spectra
+from specgate.execution.kernels import fill as measuring
+from specgate.execution.kernels import matrix_inverse as diagonals
+from specgate.execution.kernels import pad_transpose as padding
+from specgate.execution.kernels import resize as interpolating
+from specgate.execution.kernels import resize as resizing
+from specgate.execution.kernels import roi_align as regions
+from specgate.execution.kernels import roi_pool as region_pools
+from specgate.execution.kernels import rotary_embedding as turned_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.conform.fill import fill
-from specgate.conform.pool import shown_descriptors
+from specgate.conform.drawing import fill, shown_descriptors
 from specgate.descriptors.read import read_dict
 from specgate.errors import Error
 from specgate.execution.engine import execute_at

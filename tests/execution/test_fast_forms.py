@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from specgate.execution.kernels import convolution as slow_convolution
-from specgate.execution.kernels import regions, row_blocks, window_products
+from specgate.execution.kernels import conv as slow_convolution
+from specgate.execution.kernels import roi_align as regions
+from specgate.execution.kernels import row_blocks, window_products
 from specgate.execution.kernels.activation import elu, gelu, leaky_relu, relu, sigmoid, swish
 from specgate.execution.kernels.arithmetic import chosen
-from specgate.execution.kernels.boxes import by_corners
-from specgate.execution.kernels.elementwise_unary import cosh, erf, exp, tanh
-from specgate.execution.kernels.half_floats import to_half
-from specgate.execution.kernels.normalize import normalize_batch, normalize_layer
-from specgate.execution.kernels.normalize_axes import normalize_neighbourhoods
-from specgate.execution.kernels.pooling import average_pool, max_pool, max_pool_values
+from specgate.execution.kernels.conv import convolve
+from specgate.execution.kernels.elementwise import cosh, erf, exp, tanh
+from specgate.execution.kernels.float16 import to_half
+from specgate.execution.kernels.nms import Limits, apart, by_corners, suppressed
+from specgate.execution.kernels.normalization import normalize_batch, normalize_layer, normalize_neighbourhoods
+from specgate.execution.kernels.pool import average_pool, max_pool, max_pool_values
 from specgate.execution.kernels.reduce import cumulative
 from specgate.execution.kernels.softmax import log_softmax_along, softmax_along
-from specgate.execution.kernels.sorting import top_k
-from specgate.execution.kernels.suppression import Limits, apart, suppressed
-from specgate.execution.kernels.window_places import plain
-from specgate.execution.kernels.windows import convolve
+from specgate.execution.kernels.sort import top_k
+from specgate.execution.kernels.window_positions import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -222,7 +221,7 @@ def test_convolutions_by_windows_side_by_side_sum_the_same_terms(
     dilations: tuple[int, int],
     pads: tuple[int, ...],
 ) -> None:
-    monkeypatch.setattr(window_products, "_BLOCK", block)
+    monkeypatch.setattr(window_products, "_PRODUCT_BLOCK", block)
     monkeypatch.setattr(window_products, "_FEW", 0)
     data = RANDOM.integers(-9, 9, (2, groups * channels, 9, 7)).astype(np.float32)
     data[0, 0, 4, 3], data[1, 0, 2, 2] = np.inf, np.nan

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.gemm import gemm
+from specgate.execution.kernels.matmul import gemm
 
 A = np.array([[[[1, 2, 3], [4, 5, 6]]]], np.float32)
 B = np.array([[[[1, 0], [0, 1], [1, 1]]]], np.float32)

@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.batch_statistics import batch_gradients, normalize_by, normalize_by_own
-from specgate.execution.kernels.crop_gradients import crop_gradients
-from specgate.execution.kernels.crops import crop_regions
-from specgate.execution.kernels.neighbourhoods import divide_by_near, divide_by_near_gradient
-from specgate.execution.kernels.pool_gradients import average_pool_gradient, max_pool_gradient, unpool
-from specgate.execution.kernels.pooling import average_pool, max_pool
-from specgate.execution.kernels.resample import resample
-from specgate.execution.kernels.resample_gradients import resample_gradient
-from specgate.execution.kernels.slicing import place_in_window, slice_window
+from specgate.execution.kernels.lrn import divide_by_near, divide_by_near_gradient
+from specgate.execution.kernels.normalization import batch_gradients, normalize_by, normalize_by_own
+from specgate.execution.kernels.pool import average_pool, average_pool_gradient, max_pool, max_pool_gradient, unpool
+from specgate.execution.kernels.resample import resample, resample_gradient
+from specgate.execution.kernels.roi_align import crop_gradients, crop_regions
+from specgate.execution.kernels.slice import place_in_window, slice_window
 
 RANDOM = np.random.default_rng(7)
 WINDOW: dict[str, Any] = {"strides": [2, 1], "window": [3, 2], "start_padding": [1, 0], "end_padding": [1, 1]}

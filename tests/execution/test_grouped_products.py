@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.grouped_products import multiply_groups
+from specgate.execution.kernels.matmul import multiply_groups
 
 RANDOM = np.random.default_rng(3)
 ROWS, COLUMNS = RANDOM.normal(size=(10, 4)), RANDOM.normal(size=(10, 5))

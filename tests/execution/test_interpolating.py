@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.interpolating import interpolate_along
+from specgate.execution.kernels.resize import interpolate_along
 
 LINE = np.array([1, 2, 4], np.float32)
 

@@ -9,13 +9,11 @@ import pytest
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
-from specgate.execution.kernels.feature_columns import exceeds
-from specgate.execution.kernels.labels import map_labels, mark_categories
-from specgate.execution.kernels.maps import row_of_map
-from specgate.execution.kernels.optimizers import step_by_momentum
-from specgate.execution.kernels.pattern_matching import match_pattern
-from specgate.execution.kernels.text_parts import normalize_texts, split_texts
-from specgate.execution.kernels.tree_lists import regress_by_trees
+from specgate.execution.kernels.feature_columns import exceeds, map_labels, mark_categories, row_of_map
+from specgate.execution.kernels.optimizer import step_by_momentum
+from specgate.execution.kernels.regex import match_pattern
+from specgate.execution.kernels.text import normalize_texts, split_texts
+from specgate.execution.kernels.tree_ensemble import regress_by_trees
 from specgate.rules.language import UNKNOWN, Context
 
 

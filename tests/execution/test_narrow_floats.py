@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.narrow_floats import round_between_scales
+from specgate.execution.kernels.narrow_types import round_between_scales
 
 E4M3: dict[str, Any] = {"digits": 3, "min_exponent": -6, "largest": 448.0}
 E5M2: dict[str, Any] = {"digits": 2, "min_exponent": -14, "largest": 57344.0}

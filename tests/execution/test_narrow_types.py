@@ -13,9 +13,8 @@ import specgate
 from specgate.errors import InputError, NoKernel
 from specgate.execution import kernels
 from specgate.execution.kernels import carries, register_kernel
-from specgate.execution.kernels.converting import convert
-from specgate.execution.kernels.converting_pairs import convert_both
-from specgate.execution.kernels.narrow import rounded, widened
+from specgate.execution.kernels.cast import convert, convert_both
+from specgate.execution.kernels.narrow_types import rounded, widened
 from specgate.execution.types import integer_range, is_narrow, numpy_type
 from specgate.spec.tables import dialect
 
@@ -160,7 +159,9 @@ def test_what_would_have_to_compute_with_them_has_no_kernel(kind, name):
     data = {"min": 0.0, "max": 1.0} if kind == "Clamp" else {}
     first = "a" if kind == "Add" else "data"
     with pytest.raises(NoKernel, match=f"{kind} has no kernel for {first} of {name}"):
-        specgate.execute(layer(kind, inputs, data=data), {key: [1, 1, 1] for key in ("a", "b", "data")[-len(inputs) :]})
+        specgate.execute(
+            layer(kind, inputs, data=data), dict.fromkeys(("a", "b") if kind == "Add" else ("data",), [1, 1, 1])
+        )
 
 
 def test_kernels_say_which_arguments_they_carry(monkeypatch):

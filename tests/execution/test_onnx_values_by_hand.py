@@ -8,28 +8,22 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.attending import attend
-from specgate.execution.kernels.casting_elements import cast_elements, reinterpret_bits
-from specgate.execution.kernels.diagonals import determinants
-from specgate.execution.kernels.distinct import distinct_along
-from specgate.execution.kernels.drawn_numbers import draw_normal, draw_truths, drop_out
-from specgate.execution.kernels.integer_products import (
-    integer_product,
-    integer_windows,
-    quantized_product,
-)
-from specgate.execution.kernels.losses import likelihood_loss
-from specgate.execution.kernels.measuring import keep_triangle, sizes_between
-from specgate.execution.kernels.narrow import codes_of, numbers_of
-from specgate.execution.kernels.placing import centre, choose, place_again, write_into_buffer
-from specgate.execution.kernels.quantize_blocks import dequantize_by_axis, quantize_by_axis
-from specgate.execution.kernels.quantizing import quantize_over_range
-from specgate.execution.kernels.recurrent_functions import functions_of
-from specgate.execution.kernels.recurrent_networks import run_gru, run_lstm, run_rnn
-from specgate.execution.kernels.resizing import resize
-from specgate.execution.kernels.sampling import sample_places
-from specgate.execution.kernels.spectra import cosine_window, transform_axis
-from specgate.execution.kernels.states import filter_causally
+from specgate.execution.kernels.attention import attend
+from specgate.execution.kernels.cast import cast_elements, reinterpret_bits
+from specgate.execution.kernels.fft import cosine_window, transform_axis
+from specgate.execution.kernels.fill import keep_triangle, sizes_between
+from specgate.execution.kernels.grid_sample import sample_places
+from specgate.execution.kernels.linear_attention import filter_causally
+from specgate.execution.kernels.loss import likelihood_loss
+from specgate.execution.kernels.matrix_inverse import determinants
+from specgate.execution.kernels.narrow_types import codes_of, numbers_of
+from specgate.execution.kernels.quantize import dequantize_by_axis, quantize_by_axis, quantize_over_range
+from specgate.execution.kernels.quantized_conv_matmul import integer_product, integer_windows, quantized_product
+from specgate.execution.kernels.random import draw_normal, draw_truths, drop_out
+from specgate.execution.kernels.resize import resize
+from specgate.execution.kernels.rnn_networks import functions_of, run_gru, run_lstm, run_rnn
+from specgate.execution.kernels.slice import centre, choose, place_again, write_into_buffer
+from specgate.execution.kernels.sort import distinct_along
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="NARROW TYPES ARE NOT TESTED: pip install ml-dtypes")
 INT4, E4M3, E5M2 = (np.dtype(getattr(ml_dtypes, name)) for name in ("int4", "float8_e4m3fn", "float8_e5m2"))

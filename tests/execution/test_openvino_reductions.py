@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.activation_by_tensors import (
+from specgate.execution.kernels.activation import (
     clamp,
     hard_sigmoid_by_tensors,
     prelu_of_channels,
     scaled_elu_by_tensors,
     swish_by_tensor,
 )
-from specgate.execution.kernels.arranging import drop_ones, reshape_by_pattern, sizes_of
-from specgate.execution.kernels.converting import convert
-from specgate.execution.kernels.fake_quantization import fake_quantize
-from specgate.execution.kernels.normalize_axes import (
+from specgate.execution.kernels.cast import convert
+from specgate.execution.kernels.normalization import (
     normalize_along,
     normalize_channels,
     normalize_groups,
     normalize_neighbourhoods,
     normalize_squares,
 )
+from specgate.execution.kernels.quantize import fake_quantize
+from specgate.execution.kernels.reshape import drop_ones, reshape_by_pattern, sizes_of
 
 PAIRS = np.array([[1, 3], [5, 5]], np.float32)
 

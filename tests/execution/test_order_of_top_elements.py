@@ -38,8 +38,8 @@ def test_without_an_order_only_a_single_value_is_known():
 
 
 def test_narrow_places_are_int32():
-    assert find_kernel("top_elements")(ROW, 1, axis=0, narrow=True)[1].dtype == np.int32
-    assert find_kernel("top_elements")(ROW, 0, axis=0, narrow=True)[1].dtype == np.int32
+    assert find_kernel("top_elements")(ROW, 1, axis=0, int32_indices=True)[1].dtype == np.int32
+    assert find_kernel("top_elements")(ROW, 0, axis=0, int32_indices=True)[1].dtype == np.int32
     assert find_kernel("top_elements")(ROW, 1, axis=0)[1].dtype == np.int64
 
 

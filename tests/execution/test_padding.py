@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.padding import pad
+from specgate.execution.kernels.pad_transpose import pad
 
 ROW = np.array([1, 2, 3, 4], np.float32)
 

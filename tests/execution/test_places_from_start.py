@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels import places_from_start as places
+from specgate.execution.kernels import gather as places
 
 ROWS = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.pooling import average_pool, lp_pool, max_pool, max_pool_values
+from specgate.execution.kernels.pool import average_pool, lp_pool, max_pool, max_pool_values
 
 CASES = [
     ((5, 6), [3, 2], [1, 1], [0, 0], [0, 0], None),

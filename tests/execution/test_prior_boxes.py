@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.prior_boxes import boxes_of_lists, boxes_of_sizes
+from specgate.execution.kernels.detection import boxes_of_lists, boxes_of_sizes
 
 GRID, IMAGE = np.array([2, 3]), np.array([20, 60])
 #: The points of that grid, spread over that image.

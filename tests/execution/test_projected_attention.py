@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.projected_attention import attend_by_projection, attend_packed, attend_quantized
+from specgate.execution.kernels.contrib_attention import attend_by_projection, attend_packed, attend_quantized
 
 BATCH, QUERIES, HEADS, SIZE = 2, 3, 2, 4
 HIDDEN = HEADS * SIZE

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.quantized_products import (
+from specgate.execution.kernels.quantize import dequantize_in_blocks, quantize_by_range, quantize_in_blocks
+from specgate.execution.kernels.quantized_conv_matmul import (
     convolve_integers,
     convolve_quantized,
     mean_of_quantized,
@@ -16,7 +17,6 @@ from specgate.execution.kernels.quantized_products import (
     multiply_quantized,
     multiply_to_floats,
 )
-from specgate.execution.kernels.quantizing import dequantize_in_blocks, quantize_by_range, quantize_in_blocks
 
 SLIDE: dict[str, Any] = {"strides": [1, 1], "dilations": [1, 1], "start_padding": [0, 1], "end_padding": [0, 1]}
 UINT8, INT8 = np.dtype(np.uint8), np.dtype(np.int8)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.quantized_weights import multiply_by_blocks, multiply_scaled
+from specgate.execution.kernels.matmul_n_bits import multiply_by_blocks, multiply_scaled
 
 ROWS, COLUMNS, BLOCK = 40, 3, 16
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from math import exp, tanh
+from typing import Any
 
 import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.recurrent import lstm
+from specgate.execution.kernels.rnn import lstm
 
 TIME, BATCH, SIZE, WIDTH = 4, 3, 2, 2
 
@@ -86,7 +87,9 @@ def test_against_the_equations(direction, case):
     given = arrays(count, **case.get("left_out", {}))
     functions = case.get("functions", (sigmoid, np.tanh, np.tanh))
     clip, coupled, lengths = case.get("clip"), case.get("coupled", False), case.get("lengths", [TIME] * BATCH)
-    extra = {"lengths": np.array(lengths, np.uint32).reshape(1, 1, 1, BATCH)} if "lengths" in case else {}
+    extra: dict[str, Any] = (
+        {"lengths": np.array(lengths, np.uint32).reshape(1, 1, 1, BATCH)} if "lengths" in case else {}
+    )
     sequence, single, cell = lstm(
         **given, **extra, direction=direction, activations=functions * count,
         clip=clip or 0.0, clipped=clip is not None, coupled=coupled,

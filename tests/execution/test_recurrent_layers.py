@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.recurrent_layers import gru, rnn
+from specgate.execution.kernels.rnn import gru, rnn
 
 TIME, BATCH, SIZE, WIDTH = 4, 3, 2, 2
 

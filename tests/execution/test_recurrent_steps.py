@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.recurrent_sequences import gru_sequences, lstm_sequences, rnn_sequences
-from specgate.execution.kernels.recurrent_steps import gru_step, lstm_step, rnn_step
+from specgate.execution.kernels.rnn_cells import (
+    gru_sequences,
+    gru_step,
+    lstm_sequences,
+    lstm_step,
+    rnn_sequences,
+    rnn_step,
+)
 
 
 def f32(*values, shape):

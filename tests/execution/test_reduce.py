@@ -9,10 +9,10 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution.kernels.arithmetic import to_float64
-from specgate.execution.kernels.crops import largest_of
-from specgate.execution.kernels.listed_parts import pool_listed_parts
-from specgate.execution.kernels.quantizing import quantize_by_range
+from specgate.execution.kernels.quantize import quantize_by_range
 from specgate.execution.kernels.reduce import arg_reduce, cumulative, reduce
+from specgate.execution.kernels.roi_align import largest_of
+from specgate.execution.kernels.roi_pool import pool_listed_parts
 
 PAGE = np.array([[1, 2, 3], [3, 0, 4], [2, 5, 2]], np.float32)
 

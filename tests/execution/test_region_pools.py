@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.region_pools import pool_channels_of_parts, pool_moved_parts, pool_parts
+from specgate.execution.kernels.roi_pool import pool_channels_of_parts, pool_moved_parts, pool_parts
 
 RANDOM = np.random.default_rng(5)
 MAPS = RANDOM.normal(size=(2, 3, 6, 7))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.restored_signals import restore_signal
+from specgate.execution.kernels.fft import restore_signal
 
 RANDOM = np.random.default_rng(5)
 WINDOW = np.array([0.5, 1, 2, 1])

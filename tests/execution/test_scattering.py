@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError
-from specgate.execution.kernels.scattering import write_elements, write_tuples
+from specgate.execution.kernels.scatter import write_elements, write_tuples
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

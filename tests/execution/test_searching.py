@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.searching import bucket_numbers, places_to_insert
+from specgate.execution.kernels.sort import bucket_numbers, places_to_insert
 
 
 @pytest.mark.parametrize(("right", "expected"), [(True, [0, 0, 1, 1, 2]), (False, [0, 1, 1, 2, 2])])

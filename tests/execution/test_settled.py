@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import specgate
-from specgate.execution import settled as module
+from specgate.execution import plan as module
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.store import compiled_tables
 from specgate.spec.tables import dialect, in_use

@@ -7,7 +7,7 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.slicing import (
+from specgate.execution.kernels.slice import (
     depth_to_space,
     reverse_beginnings,
     slice_counted,

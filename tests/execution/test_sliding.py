@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.gemm import matrix_product
-from specgate.execution.kernels.sliding_filters import slide_filters
-from specgate.execution.kernels.sliding_windows import largest_in_windows, mean_in_windows
+from specgate.execution.kernels.conv import slide_filters
+from specgate.execution.kernels.matmul import matrix_product
+from specgate.execution.kernels.pool import largest_in_windows, mean_in_windows
 
 LINE: dict[str, Any] = {"strides": [1], "dilations": [1], "begins": [0], "ends": [0]}
 

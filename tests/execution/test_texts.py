@@ -9,7 +9,7 @@ import pytest
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.texts import texts_from_bytes, texts_to_bytes
+from specgate.execution.kernels.text import texts_from_bytes, texts_to_bytes
 
 
 def texts(*given: Any) -> np.ndarray:

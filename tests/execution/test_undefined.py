@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from specgate.conform.fill import fill
+from specgate.conform.drawing import fill
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.positional import reordered_for
 from specgate.descriptors.read import read_dict
 from specgate.dialects.onnx.run.model import run_model
 from specgate.errors import InputError
 from specgate.execution import undefined
+from specgate.execution.arguments import array_fields
 from specgate.execution.engine import execute_at
-from specgate.execution.recipe import array_fields
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from specgate.errors import InputError, NoKernel
-from specgate.execution.kernels.yolo_maps import activate_predictions, channels_of_places
+from specgate.execution.kernels.detection import activate_predictions, channels_of_places
 
 DATA = np.random.default_rng(3).normal(size=(2, 2 * 7, 2, 3))
 

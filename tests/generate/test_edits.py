@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specgate.descriptors.core import Descriptor, GraphDesc, tensor
-from specgate.generate.edits import alike, changed, deepened, packed, put, reranked, resized, retyped, retyped_within
+from specgate.generate.moves import alike, changed, deepened, packed, put, reranked, resized, retyped, retyped_within
 from specgate.spec.tables import dialect
 
 POOLING = dialect("directml").operator("AVERAGE_POOLING")

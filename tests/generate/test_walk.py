@@ -11,7 +11,7 @@ import pytest
 from specgate.errors import InputError
 from specgate.generate.domains import objects
 from specgate.generate.features import features, shown, wanted
-from specgate.generate.near import broken_descriptors
+from specgate.generate.near_misses import broken_descriptors
 from specgate.generate.walk import MAX_ELEMENTS, Walk, valid_descriptors
 from specgate.spec.tables import dialect
 from specgate.testing import operators
@@ -119,7 +119,7 @@ def test_campaigns_need_no_hypothesis() -> None:
     code = (
         "import sys; sys.modules['hypothesis'] = None\n"
         "import specgate.cli.conform, specgate.conform.campaign, specgate.conform.values, tools.recordings\n"
-        "from specgate.conform.draw import draw_cases\n"
+        "from specgate.conform.drawing import draw_cases\n"
         "from specgate.spec.tables import dialect\n"
         "print(len(list(draw_cases(dialect('directml').operator('ONE_HOT'), '6.4', 20, '0'))))\n"
     )

@@ -13,7 +13,7 @@ import pytest
 
 import specgate
 from specgate.cli import main
-from specgate.dialects.onnx.file.edited import EditedModel
+from specgate.dialects.onnx.file.edit import EditedModel
 from specgate.dialects.onnx.file.wire import Reader
 from specgate.linting.fixing import write
 from specgate.verdict import Edit

@@ -12,8 +12,8 @@ from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.file.schema import GRAPH_KINDS
 from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxGraph, OnnxModel, OnnxNode, OnnxValueInfo
 from specgate.dialects.onnx.infer.strip import holds_weights, question
-from specgate.linting.model_minimum import model_minimum
 from specgate.linting.settings import LintSettings
+from specgate.lowest.model import model_minimum
 from tests.dialects.onnx.infer.samples import hidden
 from tests.dialects.onnx.lint import test_names as test_onnx_names
 from tests.dialects.onnx.lint import test_versions as test_onnx_versions

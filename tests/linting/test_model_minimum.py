@@ -9,8 +9,8 @@ import pytest
 import specgate
 from specgate.cli import main
 from specgate.descriptors.core import Descriptor, TensorDesc
-from specgate.linting.model_minimum import model_minimum
 from specgate.linting.settings import LintSettings
+from specgate.lowest.model import model_minimum
 from specgate.spec.tables import dialect
 from specgate.validate.behaviour import changed_behaviour
 from tests.dialects.onnx.infer.samples import bare, constants, one_hot_of

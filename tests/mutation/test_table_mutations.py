@@ -14,7 +14,7 @@ import pytest
 from specgate.descriptors.read import read_dict
 from specgate.errors import Error, InputError, NoKernel
 from specgate.execution.engine import execute_at
-from specgate.generate.near import broken_descriptors
+from specgate.generate.near_misses import broken_descriptors
 from specgate.generate.walk import valid_descriptors
 from specgate.spec import tables
 from specgate.spec.examples import changed, example_problems

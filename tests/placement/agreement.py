@@ -18,11 +18,9 @@ from hypothesis import strategies as st
 
 import specgate
 from specgate.errors import InputError, NoKernel
-from specgate.linting.given import Given
-from specgate.placement.conform.cases import node_cases
-from specgate.placement.conform.feeds import fitting_feeds, unfit
-from specgate.placement.conform.graphs import graph_cases
-from specgate.placement.oracle.cpu_inputs import NotFed, feeds_of
+from specgate.linting.input_source import Given
+from specgate.runtimes.onnxruntime.conform.cases import fitting_feeds, graph_cases, node_cases, unfit
+from specgate.runtimes.onnxruntime.oracle.cpu_inputs import NotFed, feeds_of
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
 from specgate.testing import descriptors, finding_ids, near_valid

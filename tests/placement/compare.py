@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.placement.conform.compare import normal
+from specgate.runtimes.onnxruntime.conform.compare import normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from specgate.placement.assigning import Assigner
-from specgate.placement.decide import Lookup
-from specgate.placement.registrations import Registration, Registry
-from specgate.placement.runtime import Runtime
+from specgate.runtimes.onnxruntime.node_assignment import Assigner
+from specgate.runtimes.onnxruntime.provider_choice import Lookup
+from specgate.runtimes.onnxruntime.registrations import Registration, Registry
+from specgate.runtimes.release import Runtime
 
 FIRST, CPU = "Fast", "CPU"
 FLOATS = {"T": frozenset({"FLOAT"})}

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import write_dict
-from specgate.generate.near import broken_descriptors
-from specgate.placement.conform.cases import levels, one_node
-from specgate.placement.conform.feeds import fitting_feeds
-from specgate.placement.oracle.cpu import CpuPlacementOracle
-from specgate.placement.registrations import minor_release, runtime_tables
+from specgate.generate.near_misses import broken_descriptors
+from specgate.runtimes.onnxruntime.conform.cases import fitting_feeds, levels, one_node
+from specgate.runtimes.onnxruntime.oracle.cpu import CpuPlacementOracle
+from specgate.runtimes.onnxruntime.registrations import minor_release, runtime_tables
 from specgate.slotted import replace
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts, check_at
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from specgate.descriptors.core import Descriptor
-    from specgate.placement.oracle.answer import Answer
+    from specgate.runtimes.onnxruntime.oracle.answer import Answer
 
 _TIMEOUT: Final = 3.0
 _VALID: Final = "valid"

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 import specgate
 from specgate.cli import main
 from specgate.generate.cases import cases_of
-from specgate.placement.conform.cases import levels, one_node
-from specgate.placement.conform.graphs import graph_cases
+from specgate.runtimes.onnxruntime.conform.cases import graph_cases, levels, one_node
 from specgate.spec.tables import dialect
 from tests.linting.models import BOOL, call, function, graph, helper, info, model, onnx, relu, weights
 from tests.paths import DATA

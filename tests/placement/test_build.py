@@ -9,9 +9,9 @@ import pytest
 
 from specgate.cli import main
 from specgate.errors import InputError
-from specgate.placement import registrations
-from specgate.placement.build import build_runtime
-from specgate.placement.lowering.store import lowering_tables
+from specgate.runtimes.onnxruntime import registrations
+from specgate.runtimes.onnxruntime.build import build_runtime
+from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
 from specgate.spec import store
 from specgate.spec.build import SpecErrors
 from tests.paths import SPECS, copy_tree

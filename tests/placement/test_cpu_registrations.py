@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specgate.placement.registrations import registrations
+from specgate.runtimes.onnxruntime.registrations import registrations
 
 #: Operators and versions that the wheels state: pairs of them, each once, however many kernels there are.
 STATED = {"1.16": 478, "1.20": 515, "1.24": 608, "1.31": 628}

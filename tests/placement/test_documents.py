@@ -8,7 +8,7 @@ import pytest
 
 from specgate.cli import main
 from specgate.dialects.directml.dxdispatch.read import read_dx_model
-from specgate.placement.documents import write_documents
+from specgate.runtimes.onnxruntime.documents import write_documents
 from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx, relu
 
 DML = "onnxruntime-directml:1.24.4"

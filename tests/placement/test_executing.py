@@ -8,7 +8,7 @@ import pytest
 import specgate
 from specgate.errors import InputError
 from specgate.execution import engine
-from specgate.placement import executing
+from specgate.runtimes.onnxruntime import executor as executing
 
 onnx = pytest.importorskip("onnx", reason="THE MODEL TESTS ARE NOT RUN: pip install onnx (it is in the test extra)")
 helper, numpy_helper, TensorProto = onnx.helper, onnx.numpy_helper, onnx.TensorProto

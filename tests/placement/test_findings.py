@@ -8,9 +8,9 @@ import pytest
 
 import specgate
 from specgate.cli import main
-from specgate.placement.rules import RULES
 from specgate.report import FORMATS, render
-from specgate.report.options import RenderOptions
+from specgate.report.selection import RenderOptions
+from specgate.runtimes.onnxruntime.finding_rules import RULES
 from tests.linting.models import INT64, graph, helper, info, model, onnx, relu
 
 DML, CPU = "onnxruntime-directml:1.24.4", "onnxruntime:1.24.4"

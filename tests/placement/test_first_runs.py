@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import specgate
-from specgate.placement.oracle.cpu import CpuPlacementOracle, cpu_releases
+from specgate.runtimes.onnxruntime.oracle.cpu import CpuPlacementOracle, cpu_releases
 from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
 
 RELEASES = ("1.20.1", "1.24.4", "1.31.1", "1.32.0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import specgate
-from specgate.placement import functions
+from specgate.runtimes.onnxruntime import functions
 from tests.linting.models import BOOL, INT64, graph, helper, info, model, onnx, relu
 
 DML, CPU = "onnxruntime-directml:1.24.4", "onnxruntime:1.24.4"

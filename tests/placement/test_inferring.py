@@ -11,8 +11,8 @@ from specgate.dialects.onnx.infer.process import Failed
 from specgate.dialects.onnx.infer.strip import Questions
 from specgate.dialects.onnx.lint.graph import onnx_units, reread
 from specgate.linting.settings import LintSettings
-from specgate.placement import renewing
-from specgate.placement.inferring import as_inferred
+from specgate.runtimes.onnxruntime import reinference as renewing
+from specgate.runtimes.onnxruntime.shape_inference import as_inferred
 
 onnx = pytest.importorskip("onnx", reason="it infers")
 pytestmark = pytest.mark.oracle

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import specgate
-from specgate.placement.checks import loading_problems
-from specgate.placement.loading import loading_of
-from specgate.placement.lowering.checks import holds_at
+from specgate.runtimes.onnxruntime.load_checks import loading_of
+from specgate.runtimes.onnxruntime.lowering.checks import holds_at
+from specgate.runtimes.onnxruntime.table_references import loading_problems
 from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
 from tests.placement.test_place import DML, one
 

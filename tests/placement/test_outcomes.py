@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import specgate
-from specgate.placement.checks import runs_problems
-from specgate.placement.outcomes import outcome
+from specgate.runtimes.onnxruntime.run_outcomes import outcome
+from specgate.runtimes.onnxruntime.table_references import runs_problems
 from tests.linting.models import FLOAT, INT64, graph, helper, info, model, onnx
 from tests.placement.test_place import one
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from specgate.linting.given import Given
+from specgate.linting.input_source import Given
 from specgate.linting.settings import LintSettings
-from specgate.placement.reading import place_model
+from specgate.runtimes.onnxruntime.place import place_model
 from specgate.targets import parse_target
 
 onnx = pytest.importorskip("onnx", reason="it writes the models")
@@ -69,8 +69,8 @@ def test_the_number_of_an_attribute_is_a_constant(call, number):
 def call_of(call):
     from specgate.dialects.onnx.file.model import read_model_bytes
     from specgate.dialects.onnx.lint.graph import onnx_units
-    from specgate.placement.graph import body_of
-    from specgate.placement.own_functions import own_function
+    from specgate.runtimes.onnxruntime.functions import own_function
+    from specgate.runtimes.onnxruntime.graph import body_of
 
     text = f'<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (double[2,3] x) => (y) {{y = com.microsoft.{call}}}'
     data = onnx.parser.parse_model(text).SerializeToString()

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from specgate.errors import InputError
-from specgate.linting.given import Given
+from specgate.linting.input_source import Given
 from specgate.linting.settings import LintSettings
-from specgate.placement.own_schemas import Parameter, own_schema
-from specgate.placement.reading import place_model
-from specgate.placement.schemas import schema_of
+from specgate.runtimes.onnxruntime.place import place_model
+from specgate.runtimes.onnxruntime.schemas import Parameter, own_schema, schema_of
 from specgate.targets import parse_target
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.lint.graph import onnx_units
-from specgate.linting.given import Given
+from specgate.linting.input_source import Given
 from specgate.linting.settings import LintSettings
-from specgate.placement.inferring import as_inferred
-from specgate.placement.reading import place_model
+from specgate.runtimes.onnxruntime.place import place_model
+from specgate.runtimes.onnxruntime.shape_inference import as_inferred
 from specgate.targets import parse_target
 
 onnx = pytest.importorskip("onnx", reason="it infers")

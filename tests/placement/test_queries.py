@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from specgate.descriptors.core import TensorDesc
-from specgate.placement.registrations import Registration, registrations
 from specgate.rules.evaluate import Context, evaluate
+from specgate.runtimes.onnxruntime.registrations import Registration, registrations
 
 FLOAT = TensorDesc("FLOAT", (2, 3))
 HALF = TensorDesc("FLOAT16", (2, 3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specgate.errors import InputError
-from specgate.placement.registrations import Registration, known_releases, registrations, release_named
+from specgate.runtimes.onnxruntime.registrations import Registration, known_releases, registrations, release_named
 
 #: Rows of the vendor's docs/OperatorKernels.md at the cut of a release, for those where it agrees with the wheel.
 DOCUMENTED = {"1.17": 381, "1.18": 401, "1.20": 414, "1.21": 423, "1.22": 423, "1.23": 423, "1.24": 423}

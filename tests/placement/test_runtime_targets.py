@@ -7,9 +7,9 @@ import re
 import pytest
 
 from specgate.errors import InputError
-from specgate.known_targets import known_targets
-from specgate.placement.registrations import known_releases
+from specgate.runtimes.onnxruntime.registrations import known_releases
 from specgate.targets import at_level, parse_target, parse_targets
+from specgate.targets.listing import known_targets
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import specgate
 from specgate.generate.cases import cases_of
-from specgate.linting.given import Given
-from specgate.placement.conform.cases import levels, one_node
+from specgate.linting.input_source import Given
+from specgate.runtimes.onnxruntime.conform.cases import levels, one_node
 from specgate.spec.tables import dialect
 from tests.placement.agreement import drawn_node
 

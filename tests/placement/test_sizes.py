@@ -6,8 +6,8 @@ import pytest
 
 from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxNode
 from specgate.errors import InputError
-from specgate.placement.sizes import WAYS, Value
-from specgate.placement.telling import inference_of
+from specgate.runtimes.onnxruntime.size_lists import WAYS, Value
+from specgate.runtimes.onnxruntime.value_facts import inference_of
 
 NEW, OLD = inference_of("1.24.4"), inference_of("1.23.2")
 SIZES: dict[str, tuple[int | str | None, ...]] = {"x": (2, "n", 4), "full": (2, 3, 4)}

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.onnx.lint.types import known_type
 from specgate.execution.containers import is_container, map_types
-from specgate.placement.functions import stated_type
-from specgate.placement.registrations import registrations, runtime_tables
-from specgate.placement.schemas import word
-from specgate.placement.scopes import is_type, schema_type, type_word
+from specgate.runtimes.onnxruntime.functions import stated_type
+from specgate.runtimes.onnxruntime.registrations import registrations, runtime_tables
+from specgate.runtimes.onnxruntime.schemas import word
+from specgate.runtimes.onnxruntime.table_references import is_type, schema_type, type_word
 from specgate.spec.tables import dialect
 from specgate.spec.type_names import TypeName, parse_type
 

@@ -9,8 +9,8 @@ import pytest
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.lint.graph import onnx_units
 from specgate.linting.settings import LintSettings
-from specgate.placement.graph import body_of
-from specgate.placement.partition import copies, partitions
+from specgate.runtimes.onnxruntime.graph import body_of
+from specgate.runtimes.onnxruntime.partition import copies, partitions
 from tests.linting.models import BOOL, FLOAT, INT64, graph, helper, info, model, onnx, relu
 from tests.placement.fakes import CPU, FIRST, assigner, row
 

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from specgate.conform.pool import pool_of, shown_descriptors
+from specgate.conform.drawing import pool_of, shown_descriptors
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import Error, InputError, NoKernel, NoTable
 from specgate.execution.containers import contained, is_container, made_of
 from specgate.execution.engine import execute_at
 from specgate.execution.types import as_array, integer_range, numpy_type
-from specgate.generate.edits import put
-from specgate.generate.emptied import dimensions_of, emptied
-from specgate.generate.mend import mended
+from specgate.generate.moves import put
+from specgate.generate.repair import mended
 from specgate.generate.seeds import concrete, examples_at
 from specgate.generate.walk import valid_descriptors
+from specgate.generate.zero_sizes import dimensions_of, emptied
 from specgate.validate.check import accepts
 from specgate.validate.explain import explain_at
 from tests.properties.support import MAX_BYTES, unclaimed

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import TensorDesc
-from specgate.generate.edits import put
+from specgate.generate.moves import put
 from specgate.generate.seeds import concrete, examples_at
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from specgate.generate.aims import aims_of
+from specgate.generate.near_misses import aims_of
 from specgate.testing import Case, finding_ids, near_valid, reproducing
 from specgate.validate.check import check_at
 from tests.properties.support import chosen_cases, resolved_of, spec_of, steady

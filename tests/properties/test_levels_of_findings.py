@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from specgate.lowest import find_minimum
+from specgate.lowest.descriptor import find_minimum
 from specgate.testing import Case, any_descriptors, descriptors, near_valid, reproducing, with_unknown_sizes
 from specgate.validate.check import accepts, check_at
 from specgate.validate.device import capabilities

@@ -12,9 +12,9 @@ import pytest
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict
 from specgate.errors import Error
+from specgate.execution.arguments import recipe_of
 from specgate.execution.engine import execute_at
 from specgate.execution.kernels import carries
-from specgate.execution.recipe import recipe_of
 from specgate.execution.types import numpy_type
 from specgate.spec.tables import dialect
 

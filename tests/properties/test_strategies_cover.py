@@ -16,8 +16,8 @@ from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.read import read_dict, write_dict
 from specgate.errors import InputError
 from specgate.generate.features import wanted
-from specgate.generate.mend import row_of
-from specgate.generate.near import broken_descriptors
+from specgate.generate.near_misses import broken_descriptors
+from specgate.generate.repair import row_of
 from specgate.generate.walk import valid_descriptors
 from specgate.rules.evaluate import Context, evaluate
 from specgate.testing import Case, cases

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from specgate.cli import main
-from specgate.report.about import about
-from specgate.spec.check_rules import file_rule
+from specgate.report.rule_links import about
+from specgate.spec.rulebook import file_rule
 from tests.paths import ROOT
 
 

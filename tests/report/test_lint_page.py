@@ -13,8 +13,8 @@ from hypothesis import given
 
 import specgate
 from specgate.report import RenderOptions, render
-from specgate.report.address import SITE
 from specgate.report.clean import clean
+from specgate.report.rule_links import SITE
 from specgate.verdict import Finding, Location, NodeContext, NodeRef, Port, Report
 from tests.report.test_report_properties import reports, slow
 

@@ -9,7 +9,7 @@ import pytest
 
 import specgate
 from specgate.report import RenderOptions, render, sarif
-from specgate.report.about import about
+from specgate.report.rule_links import about
 from specgate.verdict import Finding, Location, Report
 
 if TYPE_CHECKING:

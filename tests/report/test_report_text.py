@@ -6,8 +6,8 @@ from textwrap import dedent
 from typing import Any
 
 from specgate.report import RenderOptions, render
-from specgate.report.address import SITE
 from specgate.report.clean import columns
+from specgate.report.rule_links import SITE
 from specgate.verdict import Finding, Location, Report
 
 

@@ -17,9 +17,9 @@ from docs.support import stretches
 from docs.twins import compared, twins, written
 from docs.written import html_of
 from specgate.dialects import SHIPPED
-from specgate.generate.aims import aims_of
+from specgate.generate.near_misses import aims_of
 from specgate.report import RenderOptions, render
-from specgate.report.address import SITE, rule_page
+from specgate.report.rule_links import SITE, rule_page
 from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Report
 from tests.paths import ROOT

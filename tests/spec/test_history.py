@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from specgate.spec.changes import _cell_takes_more, _wider, more_from, steps
 from specgate.spec.fields import Bounds, Cell
-from specgate.spec.history import _cell_takes_more, _wider, more_from, steps
 from specgate.spec.tables import dialect
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from specgate.spec.build import build_dialect
 from specgate.spec.dialect_spec import Dialect
-from specgate.spec.rows import changes_of, whole_rows
+from specgate.spec.short_forms import changes_of, whole_rows
 from tests.spec.conftest import FAMILY, MEMBER, OPERATOR
 
 if TYPE_CHECKING:

@@ -8,17 +8,17 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from specgate.placement import model as runtime
-from specgate.placement.lowering import model as lowering
-from specgate.spec import dialect_model, model, model_rows
+from specgate.runtimes.onnxruntime import table_files as runtime
+from specgate.runtimes.onnxruntime.lowering import model as lowering
+from specgate.spec import file_models as model
 from tests.paths import SPECS
 
 TEXT = (SPECS / "README.md").read_text(encoding="utf-8")
 TABLES = re.findall(r"\| key \| meaning \|\n\| --- \| --- \|\n((?:\|.*\n)+)", TEXT)
 FILES = [
-    model.OperatorFile, model.ExamplesFile, model.FamilyFile, model_rows.Cell, dialect_model.DialectFile,
-    dialect_model.LevelsFile, dialect_model.TypesFile, dialect_model.SetsFile, dialect_model.EnvironmentsFile,
-    dialect_model.TensorFile, dialect_model.CodesFile, runtime.ReleasesFile, runtime.ProviderFile, runtime.SchemasFile,
+    model.OperatorFile, model.ExamplesFile, model.FamilyFile, model.Cell, model.DialectFile,
+    model.LevelsFile, model.TypesFile, model.SetsFile, model.EnvironmentsFile,
+    model.TensorFile, model.CodesFile, runtime.ReleasesFile, runtime.ProviderFile, runtime.SchemasFile,
     runtime.TypeSetsFile, runtime.LoadingFile, runtime.RunsFile, runtime.InferenceFile, runtime.ObservedFile,
     runtime.GraphsFile, lowering.GeneralFile, lowering.LoweringFile,
 ]  # fmt: skip

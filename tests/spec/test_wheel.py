@@ -17,7 +17,7 @@ import pytest
 
 import specgate
 from specgate.dialects import SHIPPED
-from specgate.placement.registrations import RUNTIME
+from specgate.runtimes.onnxruntime.registrations import RUNTIME
 from specgate.spec import store
 from specgate.spec.store import compiled_tables, kept_tables
 from tests.paths import DATA, ROOT

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from specgate.errors import InputError
-from specgate.placement.build import build_runtime
+from specgate.runtimes.onnxruntime.build import build_runtime
 from tests.paths import SPECS
 from tools.__main__ import main
 from tools.import_onnxruntime import update

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from specgate.descriptors.read import read_dict
-from specgate.lowest import find_minimum
+from specgate.lowest.descriptor import find_minimum
 from specgate.validate.check import accepts, check_at
 from specgate.validate.explain import explain_at
 from tests.spec.conftest import REDUCE

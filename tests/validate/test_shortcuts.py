@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from specgate.conform.pool import shown_descriptors
+from specgate.conform.drawing import shown_descriptors
 from specgate.rules import obeying
 from specgate.slotted import replace
 from specgate.spec.tables import dialect

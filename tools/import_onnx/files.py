@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.errors import InputError
 from specgate.files import write_text
-from specgate.spec.sets import named_sets
+from specgate.spec.short_forms import named_sets
 from specgate.spec.yamlio import load_yaml
 from tools.import_onnx.content import table_content
 from tools.import_onnx.update import REMARKS, updated

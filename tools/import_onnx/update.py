@@ -5,8 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.spec.rows import changes_of, whole_rows
-from specgate.spec.sets import by_name, written_out
+from specgate.spec.short_forms import by_name, changes_of, whole_rows, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError
-from specgate.placement.registrations import RUNTIME
-from specgate.placement.scopes import MAIN_DOMAIN, type_word
+from specgate.runtimes.onnxruntime.registrations import RUNTIME
+from specgate.runtimes.onnxruntime.table_references import MAIN_DOMAIN, type_word
 from tools.import_onnxruntime.stated import Stated
 
 if TYPE_CHECKING:

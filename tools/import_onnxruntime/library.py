@@ -13,7 +13,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.errors import InputError
-from specgate.placement.scopes import MAIN_DOMAIN, type_word
+from specgate.runtimes.onnxruntime.table_references import MAIN_DOMAIN, type_word
 from tools.import_onnxruntime.stated import Stated
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.placement.ranges import range_text, span
-from specgate.spec.sets import by_name, expanded
+from specgate.runtimes.onnxruntime.release_ranges import range_text, span
+from specgate.spec.short_forms import by_name, expanded
 from tools.import_onnxruntime.stated import in_order, merged_types
 
 if TYPE_CHECKING:

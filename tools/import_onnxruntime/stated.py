@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.placement.scopes import MODELS
+from specgate.runtimes.onnxruntime.table_references import MODELS
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.errors import InputError
 from specgate.files import write_text
-from specgate.placement.model import ProviderFile, ReleasesFile, TypeSetsFile
-from specgate.placement.ranges import bounds
 from specgate.report import plural
+from specgate.runtimes.onnxruntime.release_ranges import bounds
+from specgate.runtimes.onnxruntime.table_files import ProviderFile, ReleasesFile, TypeSetsFile
 from specgate.spec.build import SpecErrors, load_file
-from specgate.spec.sets import named_sets
+from specgate.spec.short_forms import named_sets
 from specgate.spec.yamlio import load_yaml
 from tools.import_onnxruntime import kernels, library
 from tools.import_onnxruntime.rows import Axis, apart, by_release, written_rows

@@ -1,19 +1,301 @@
-"""A campaign as one HTML file without network: readable without JavaScript, filtered with a few lines of it."""
+"""The matrix of agreement: operators down, levels across, one row per implementation."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from specgate.conform.render.matrix import matrix
-from specgate.conform.render.sections import differences, rules, run, skipped, values
-from specgate.conform.render.shared import Sum, by_kind, count, headline, percent
-from specgate.report.markup import Markup, tag
-from specgate.report.page import document, own_file
+from specgate.conform.render.shared import (
+    Sum,
+    agreements,
+    answers,
+    by_kind,
+    count,
+    headline,
+    natural,
+    percent,
+    pretty,
+    repeat_command,
+    rules_met,
+    said_of,
+    size,
+    sort_tallies,
+    uncomputed,
+    value_lines,
+    values_by_kind,
+)
+from specgate.conform.result import KINDS
+from specgate.report.markup import Markup, breakable, document, lines, own_file, scrolled, tag
 
 if TYPE_CHECKING:
-    from specgate.conform.result import Result
+    from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["render"]
+    from specgate.conform.render.shared import Rule
+    from specgate.conform.result import Difference, Result, Tally
+
+__all__ = ["data", "differences", "matrix", "render", "rules", "run", "shade", "skipped", "values"]
+
+#: Classes of colour: the least agreement, in hundredths of a percent, that has it.
+_SHADES: Final = ((10_000, "full"), (9_990, "high"), (9_900, "good"), (9_500, "fair"), (8_000, "low"), (0, "poor"))
+
+
+def shade(part: int, whole: int) -> str:
+    """Return the class of colour of an agreement; ``none`` where nothing was compared."""
+    if whole <= 0:
+        return "none"
+    return next((name for least, name in _SHADES if part * 10_000 // whole >= least), "poor")
+
+
+def data(operator: str, **more: str) -> dict[str, str]:
+    """Return the attributes that the filter reads."""
+    return {"data_operator": operator, **more}
+
+
+def matrix(result: Result) -> Markup:
+    """Return the matrix and its legend, or that there is nothing to show."""
+    if not result.tallies:
+        return tag("p", "No implementation was asked.")
+    tallies = sort_tallies(result)
+    levels = sorted({t.level for t in tallies}, key=natural)
+    totals = agreements(result)
+    several = len(totals) > 1
+    links = _links(result)
+    rows: dict[str, dict[str, dict[str, Tally]]] = {}
+    for tally in tallies:
+        rows.setdefault(tally.operator, {}).setdefault(tally.implementation, {})[tally.level] = tally
+    corner = [tag("th", "operator", class_="name", scope="col")] + (
+        [tag("th", "implementation", scope="col")] if several else []
+    )
+    head = tag("tr", *corner, *(tag("th", level, scope="col") for level in levels), tag("th", "all", scope="col"))
+    caption = "Agreement in % of verdicts, by operator and level" + ("" if several else f": {next(iter(totals))}")
+    bodies = [_body(operator, found, levels, links, several=several) for operator, found in rows.items()]
+    foot = _foot(tallies, levels, several=several)
+    table = tag("table", tag("caption", tag("span", caption)), tag("thead", head), *bodies, foot, class_="matrix")
+    return Markup(scrolled(table, "Agreement by operator and level") + _legend())
+
+
+def _body(
+    operator: str,
+    found: Mapping[str, Mapping[str, Tally]],
+    levels: Sequence[str],
+    links: Mapping[tuple[str, str, str], str],
+    *,
+    several: bool,
+) -> Markup:
+    rows = []
+    for at, (name, by_level) in enumerate(found.items()):
+        first = (
+            tag("th", breakable(operator), class_="name", scope="rowgroup", rowspan=str(len(found)))
+            if at == 0
+            else Markup()
+        )
+        if not several:
+            first = tag("th", breakable(operator), class_="name", scope="row")
+        second = tag("th", name, scope="row") if several else Markup()
+        cells = [
+            _cell([by_level[level]] if level in by_level else [], links.get((operator, level, name), ""))
+            for level in levels
+        ]
+        rows.append(tag("tr", first, second, *cells, _cell(by_level.values())))
+    return tag("tbody", *rows, **data(operator))
+
+
+def _foot(tallies: Iterable[Tally], levels: Sequence[str], *, several: bool) -> Markup:
+    groups: dict[str, dict[str, list[Tally]]] = {}
+    for tally in tallies:
+        groups.setdefault(tally.implementation, {}).setdefault(tally.level, []).append(tally)
+    rows = []
+    for name, by_level in groups.items():
+        heads = [tag("th", "all operators", class_="name", scope="row")] + (
+            [tag("th", name, scope="row")] if several else []
+        )
+        cells = [_cell(by_level.get(level, [])) for level in levels]
+        rows.append(tag("tr", *heads, *cells, _cell([t for group in by_level.values() for t in group])))
+    return tag("tfoot", *rows)
+
+
+def _cell(tallies: Iterable[Tally], link: str = "") -> Markup:
+    """Return observed agreement, and the documented one below it where it is another."""
+    group = list(tallies)
+    total = Sum.of(group)
+    words = [other for tally in group if (other := answers(tally.words))] if len(group) == 1 else []
+    if not total.cases:
+        return tag("td", tag("span", "no verdict", class_="unseen"), class_="none", title=", ".join(words) or False)
+    _, documented, observed = total.percents
+    parts = [tag("span", observed, class_=f"part {shade(total.observed, total.cases)}")]
+    if total.documented != total.observed:
+        page = tag("span", "documented ", class_="unseen")
+        parts.append(tag("span", page, documented, class_=f"part second {shade(total.documented, total.cases)}"))
+    about = ", ".join([count(total.cases, "verdict"), f"{total.percents[0]} % accepted", *words])
+    if link:
+        parts = [tag("a", *parts, href=f"#{link}")]
+    return tag("td", *parts, title=about)
+
+
+def _links(result: Result) -> dict[tuple[str, str, str], str]:
+    """Return where the differences of a cell begin; a difference may name several levels."""
+    found: dict[tuple[str, str, str], str] = {}
+    ordered = [
+        difference for group in by_kind(result).values() for difference in group
+    ]  # as `differences` numbers them
+    for number, difference in enumerate(ordered):
+        for level in difference.level.split(", "):
+            found.setdefault((difference.operator, level, difference.implementation), f"d{number}")
+    return found
+
+
+def _legend() -> Markup:
+    least = [f"{hundredths // 100}.{hundredths % 100:02}" for hundredths, _ in _SHADES]
+    labels = ["100", *(f"from {number}" for number in least[1:-1]), f"below {least[-2]}"]
+    keys = [
+        tag("li", tag("span", label, class_=f"part {name}")) for label, (_, name) in zip(labels, _SHADES, strict=True)
+    ]
+    said = (
+        "A cell shows agreement with what is known of builds (observed). Where agreement by the vendor's page "
+        "(documented) is another, it stands below. Percentages are rounded down. A linked cell leads to its "
+        "disagreements."
+    )
+    return tag("div", tag("p", said), tag("ul", *keys, class_="keys"), class_="legend")
+
+
+_NUMBERS: Final = ("accepting", "rejecting", "oracle", "cases", "equal", "equal %", "not computed")
+
+
+def differences(result: Result) -> Markup:
+    """Return the disagreements by kind, each one folded."""
+    parts: list[Markup] = []
+    number = 0
+    for kind, found in by_kind(result).items():
+        items = [_difference(d, f"d{number + at}") for at, d in enumerate(found)]
+        number += len(found)
+        title = tag("h3", tag("span", kind, class_=f"kind {_slug(kind)}"), f" {size(found)}")
+        about = tag("p", f"{KINDS[kind].capitalize()}.", class_="about")
+        parts.append(tag("div", title, about, *items, class_="group", data_kind=kind))
+    return _section("Disagreements", *(parts or [tag("p", "None.")]))
+
+
+def _section(title: str, *children: Markup) -> Markup:
+    return tag("section", tag("h2", title), *children)
+
+
+def _slug(kind: str) -> str:
+    return kind.replace(" ", "-")
+
+
+def _difference(d: Difference, name: str = "") -> Markup:
+    ids = [tag("code", breakable(finding), class_="id") for finding in d.findings]
+    mine = tag("span", "rejected by ", *_joined(ids)) if ids else tag("span", "accepted")
+    said = [" ", tag("q", d.detail)] if d.detail else []
+    theirs = tag("span", f"{d.implementation}: {d.theirs}", *said)
+    summary = tag(
+        "summary",
+        tag("span", tag("b", breakable(d.operator)), f" at {d.level}", class_="what"),
+        tag("span", count(d.count, "case"), class_="count"),
+        tag("span", tag("span", "ours", class_="side"), mine, class_="line"),
+        tag(
+            "span",
+            tag("span", "theirs", class_="side"),
+            theirs,
+            class_="line",
+        ),
+    )
+    body = [tag("p", "Smallest descriptor:"), tag("pre", lines(pretty(d.descriptor)), tabindex="0")]
+    if d.command:
+        body += [tag("p", "Our verdict again:"), tag("pre", d.command, class_="command", tabindex="0")]
+    attributes = data(d.operator, data_kind=d.kind)
+    if name:
+        attributes["id"] = name
+    return tag("details", summary, *body, class_=f"difference {_slug(d.kind)}", **attributes)
+
+
+def _joined(items: Sequence[Markup]) -> list[Markup]:
+    return [part for item in items for part in (Markup(", "), item)][1:]
+
+
+def _row(cells: Sequence[str], **attributes: str) -> Markup:
+    """Return a table's row that begins with its header."""
+    return tag("tr", tag("th", cells[0], scope="row"), *(tag("td", cell) for cell in cells[1:]), **attributes)
+
+
+def _table(caption: str, head: Sequence[str], rows: Sequence[Markup], *, class_: str) -> Markup:
+    columns = tag(
+        "tr", *(tag("th", name, scope="col", class_="number" if name in _NUMBERS else False) for name in head)
+    )
+    table = tag(
+        "table", tag("caption", tag("span", caption)), tag("thead", columns), tag("tbody", *rows), class_=class_
+    )
+    return scrolled(table, caption)
+
+
+def rules(result: Result) -> Markup:
+    """Return how often each rule was met: what lacks a case in the open, all of them folded."""
+    if not result.rules:
+        return Markup()
+    met = rules_met(result.rules)
+    lacking = [rule for rule in met if rule.open]
+    said = (
+        f"{said_of(met)}. Accepting: both sides take it; rejecting: only this finding rejects it; oracle: an "
+        "implementation refuses one of those too."
+    )
+    head = ("rule or cell", "accepting", "rejecting", "oracle", "lacks")
+    every = [_rule(rule) for rule in met]
+    folded = tag(
+        "details", tag("summary", f"All {len(met):,}"), _table("Cases of every rule", head, every, class_="rules")
+    )
+    parts = [tag("p", said)]
+    if lacking:
+        summary = tag("summary", count(len(lacking), "rule or cell lacks a case", "rules and cells lack a case"))
+        table = _table("Rules that lack a case", head, [_rule(rule) for rule in lacking], class_="rules")
+        parts.append(tag("details", summary, table, open=len(lacking) <= 20))
+    return _section("Rules", *parts, folded)
+
+
+def _rule(rule: Rule) -> Markup:
+    numbers = [
+        tag("td", f"{number:,}", class_="number" if number else "number lacking")
+        for number in (rule.accepting, rule.rejecting, rule.oracle)
+    ]
+    lack = tag("td", "; ".join(map(str, rule.lacks)), class_="words")
+    return tag("tr", tag("th", breakable(rule.finding), scope="row"), *numbers, lack, **data(rule.operator))
+
+
+def values(result: Result) -> Markup:
+    """Return the values that were compared, what differs, and why others were not computed."""
+    if not result.values:
+        return Markup()
+    rows = []
+    for operator, level, name, cases, equal, missing in value_lines(result):
+        number = tag("td", tag("span", percent(equal, cases), class_=f"part {shade(equal, cases)}"), class_="number")
+        cells = [tag("td", level), tag("td", name), *(tag("td", f"{n:,}", class_="number") for n in (cases, equal))]
+        last = tag("td", f"{missing:,}", class_="number")
+        rows.append(tag("tr", tag("th", breakable(operator), scope="row"), *cells, number, last, **data(operator)))
+    head = ("operator", "level", "implementation", "cases", "equal", "equal %", "not computed")
+    parts = [_table("Values within the tables' tolerances", head, rows, class_="values")]
+    reasons = [
+        tag("li", f"{number:,} not computed by {name}: {reason} ({', '.join(operators)})")
+        for name, reason, number, operators in uncomputed(result)
+    ]
+    for kind, differing in values_by_kind(result):
+        title = tag("h3", tag("span", f"values differ, {kind}", class_=f"kind {kind}"), f" {size(differing)}")
+        parts.append(tag("div", title, *map(_difference, differing), class_="group"))
+    if reasons:
+        parts.append(tag("ul", *reasons))
+    return _section("Values", *parts)
+
+
+def skipped(result: Result) -> Markup:
+    """Return what was left out and why."""
+    if not result.skipped:
+        return Markup()
+    return _section("Skipped", tag("ul", *(tag("li", line) for line in result.skipped)))
+
+
+def run(result: Result) -> Markup:
+    """Return versions, seed and the command that repeats the campaign."""
+    rows = [_row((name, version)) for name, version in result.versions.items()]
+    table = _table("Implementations", ("name", "version"), rows, class_="versions") if rows else Markup()
+    facts = f"Seed {result.seed}; {count(result.cases, 'descriptor')}; {result.seconds:.1f} s. Again:"
+    command = tag("pre", repeat_command(result, "html"), class_="command", tabindex="0")
+    return _section("This run", table, tag("p", facts), command)
 
 
 def render(result: Result) -> str:

@@ -6,8 +6,6 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from specgate.conform.render.descriptor import pretty
-from specgate.conform.render.rules import rules_met, said_of
 from specgate.conform.render.shared import (
     Sum,
     agreements,
@@ -18,7 +16,10 @@ from specgate.conform.render.shared import (
     natural,
     ours,
     percent,
+    pretty,
     repeat_command,
+    rules_met,
+    said_of,
     size,
     sort_tallies,
     uncomputed,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from specgate.conform.render.descriptor import one_line
-from specgate.conform.render.rules import rules_met, said_of
 from specgate.conform.render.shared import (
     Sum,
     agreements,
@@ -13,9 +11,12 @@ from specgate.conform.render.shared import (
     by_kind,
     count,
     headline,
+    one_line,
     ours,
     percent,
     repeat_command,
+    rules_met,
+    said_of,
     size,
     sort_tallies,
     uncomputed,

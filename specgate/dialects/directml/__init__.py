@@ -82,12 +82,12 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
         return entries(document, file)
 
     def file_rules(self) -> Mapping[str, tuple[str, str, dict[str, str]]]:
-        from specgate.dialects.directml.dxdispatch.joined import RULES
+        from specgate.dialects.directml.dxdispatch.edge_findings import RULES
 
         return RULES
 
     def document_findings(self, document: Mapping[str, Any], file: str) -> Iterator[Finding]:
-        from specgate.dialects.directml.dxdispatch.joined import edge_findings
+        from specgate.dialects.directml.dxdispatch.edge_findings import edge_findings
 
         return edge_findings(document, file)
 
@@ -119,7 +119,7 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
         )
 
     def document_of(self, descriptors: Sequence[Descriptor]) -> dict[str, Any]:
-        from specgate.dialects.directml.dxdispatch.make import dispatching
+        from specgate.dialects.directml.dxdispatch.dispatching import dispatching
         from specgate.dialects.directml.dxdispatch.model import write_dx_model
 
         return write_dx_model(dispatching(descriptors))
@@ -153,12 +153,12 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
         return graph_of_data(data, name)
 
     def oracle(self, level: str) -> Oracle:
-        from specgate.dialects.directml.oracle.sides import Builds
+        from specgate.dialects.directml.oracle.oracle import Builds
 
         return Builds(level)
 
     def values(self, level: str) -> ValuesBackend | None:
-        from specgate.dialects.directml.oracle.sides import BuildValues
+        from specgate.dialects.directml.oracle.oracle import BuildValues
 
         try:
             return BuildValues(level)

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor, Symbol
-    from specgate.execution.compared import Compared
+    from specgate.execution.comparison import Compared
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
-    from specgate.linting.edited import Edited
-    from specgate.linting.minimum import ModelMinimum
+    from specgate.linting.modified_model import Edited
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
+    from specgate.lowest.result import ModelMinimum
     from specgate.oracles.protocol import Oracle
     from specgate.runtimes.protocol import Runtime
     from specgate.targets import Target
@@ -88,7 +88,7 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
         return onnx_units(read_model_bytes(data, name), settings)
 
     def edited(self, path: str, edits: Iterable[Edit]) -> Edited:
-        from specgate.dialects.onnx.file.edited import EditedModel
+        from specgate.dialects.onnx.file.edit import EditedModel
 
         return EditedModel(path, edits)
 
@@ -110,12 +110,12 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
         return target_findings(graph, target, files, versions)
 
     def fitted(self, graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
-        from specgate.dialects.onnx.lint.fitting import fitted
+        from specgate.dialects.onnx.lint.node_fixes import fitted
 
         return fitted(graph, target, runtime, findings)
 
     def with_edits(self, graph: Graph, findings: list[Finding]) -> list[Finding]:
-        from specgate.dialects.onnx.lint.rewriting import with_edits
+        from specgate.dialects.onnx.lint.node_fixes import with_edits
 
         return with_edits(graph, findings)
 

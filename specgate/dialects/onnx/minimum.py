@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specgate.descriptors.positional import reordered_for
-from specgate.dialects.onnx.lint.walk import domain_name
-from specgate.linting.minimum import Blocked, DomainMinimum, ModelMinimum, Moved
-from specgate.linting.minimum_text import at_level
+from specgate.dialects.onnx.lint.units import domain_name
 from specgate.linting.model import graph_of
+from specgate.lowest.result import Blocked, DomainMinimum, ModelMinimum, Moved
+from specgate.lowest.text import at_level
 from specgate.spec.tables import dialect
 from specgate.validate.behaviour import changed_behaviour
 from specgate.validate.check import accepts, check_at

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, FileList, GraphDesc, Numbered, TensorDesc, shown
+from specgate.descriptors.lazy_list import UnreadList
 from specgate.descriptors.positional import (
     INT64,
     attributes_of,
@@ -19,7 +20,6 @@ from specgate.descriptors.positional import (
     shape_of,
     tensors_of,
 )
-from specgate.descriptors.unread import UnreadList
 from specgate.descriptors.words import number_of, numbered, refuse_unknown, unknown_word, word_of
 from specgate.errors import InputError
 from specgate.spec.tables import dialect

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specgate.descriptors.node_schema import attributes_schema, node_schema, port_schema
-from specgate.descriptors.schema import either, listed, words, words_of
+from specgate.descriptors.schema import attributes_schema, either, listed, node_schema, port_schema, words, words_of
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from specgate.dialects.shipped import Packaged
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from specgate.execution.compared import Compared
+    from specgate.execution.comparison import Compared
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
-    from specgate.linting.minimum import ModelMinimum
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
     from specgate.linting.versions import Versions
+    from specgate.lowest.result import ModelMinimum
     from specgate.oracles.protocol import Oracle
     from specgate.targets import Target
     from specgate.verdict import Basis, Finding
@@ -42,7 +42,7 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
         return type_word(word)
 
     def builds_read(self, kind: str, raw: Any) -> Any:
-        from specgate.dialects.openvino.texts import builds_read
+        from specgate.dialects.openvino.attribute_texts import builds_read
 
         return builds_read(kind, raw)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.dialects.openvino.run import run_model
 from specgate.errors import InputError
-from specgate.execution.compared import Compared, Judge, values_of
+from specgate.execution.comparison import Compared, Judge, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,13 +7,13 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specgate.dialects.openvino.net import whole_number
+from specgate.dialects.openvino.ir import whole_number
 
 if TYPE_CHECKING:
     from io import FileIO
     from typing import Self
 
-    from specgate.dialects.openvino.net import IrLayer
+    from specgate.dialects.openvino.ir import IrLayer
 
 __all__ = ["Constants"]
 

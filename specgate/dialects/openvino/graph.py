@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.descriptors.core import GraphDesc, TensorDesc, shown
 from specgate.descriptors.positional import build
+from specgate.dialects.openvino.attribute_texts import builds_read, spelt
+from specgate.dialects.openvino.bodies import BACK_EDGES, numbered, with_maps
 from specgate.dialects.openvino.constants import Constants
-from specgate.dialects.openvino.maps import BACK_EDGES, numbered, with_maps
-from specgate.dialects.openvino.net import MAPS
+from specgate.dialects.openvino.ir import MAPS
 from specgate.dialects.openvino.reader import attribute_value
 from specgate.dialects.openvino.references import wrong
 from specgate.dialects.openvino.rules import ir_findings
-from specgate.dialects.openvino.texts import builds_read
-from specgate.dialects.openvino.words import spelt
 from specgate.errors import NoTable
 from specgate.linting.nodes import Graph, Unit
 from specgate.spec.tables import dialect
@@ -22,7 +21,7 @@ from specgate.verdict import Finding, Location
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from specgate.dialects.openvino.net import IrEdge, IrLayer, IrModel, IrNet, IrPort
+    from specgate.dialects.openvino.ir import IrEdge, IrLayer, IrModel, IrNet, IrPort
 
 __all__ = ["openvino_units", "unknown_type"]
 

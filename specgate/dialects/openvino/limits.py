@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from specgate.dialects.openvino.net import IrLayer
+    from specgate.dialects.openvino.ir import IrLayer
 
 __all__ = ["Counts", "depth_excess", "name_excess"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from specgate.dialects.openvino.graph import openvino_units, unknown_type
 from specgate.dialects.openvino.ir import read_ir, read_ir_bytes
-from specgate.linting.minimum import Blocked, DomainMinimum, ModelMinimum, Release, ReleaseMinimum
+from specgate.lowest.result import Blocked, DomainMinimum, ModelMinimum, Release, ReleaseMinimum
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
 from specgate.validate.check import check_at
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from specgate.descriptors.core import Descriptor
-    from specgate.dialects.openvino.net import IrLayer, IrNet
-    from specgate.linting.given import Given
+    from specgate.dialects.openvino.ir import IrLayer, IrNet
+    from specgate.linting.input_source import Given
     from specgate.linting.nodes import Unit
     from specgate.verdict import Basis
 

@@ -19,9 +19,8 @@ from specgate.descriptors.positional import (
     tensors_of,
 )
 from specgate.descriptors.words import refuse_unknown, unknown_word
-from specgate.dialects.openvino.maps import maps_of, parted, with_maps
-from specgate.dialects.openvino.texts import builds_read
-from specgate.dialects.openvino.words import spelt
+from specgate.dialects.openvino.attribute_texts import builds_read, spelt
+from specgate.dialects.openvino.bodies import maps_of, parted, with_maps
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
 from specgate.dialects.openvino.bodies import body_findings, variable_findings
-from specgate.dialects.openvino.net import DECLARING, whole_number
+from specgate.dialects.openvino.ir import DECLARING, whole_number
 from specgate.dialects.openvino.references import wrong
 from specgate.spec.tables import dialect
 from specgate.verdict import Location
@@ -21,7 +21,7 @@ from specgate.verdict import Location
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from specgate.dialects.openvino.net import IrLayer, IrModel, IrNet
+    from specgate.dialects.openvino.ir import IrLayer, IrModel, IrNet
     from specgate.linting.nodes import Graph
     from specgate.targets import Target
     from specgate.verdict import Finding

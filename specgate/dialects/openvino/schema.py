@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.node_schema import attributes_schema, node_schema, port_schema
-from specgate.descriptors.schema import any_case, either, listed, words, words_of
-from specgate.dialects.openvino.maps import BACK_EDGES
-from specgate.dialects.openvino.net import MAPS
+from specgate.descriptors.schema import (
+    any_case,
+    attributes_schema,
+    either,
+    listed,
+    node_schema,
+    port_schema,
+    words,
+    words_of,
+)
+from specgate.dialects.openvino.bodies import BACK_EDGES
+from specgate.dialects.openvino.ir import MAPS
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:

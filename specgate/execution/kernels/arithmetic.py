@@ -8,7 +8,7 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.half_floats import to_half
+from specgate.execution.kernels.float16 import to_half
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

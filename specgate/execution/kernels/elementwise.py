@@ -7,38 +7,38 @@ are computed in it, where that stays within the tables' tolerance with room for 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 
 from specgate.errors import InputError, NoKernel
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import is_float, round_to, to_float32
+from specgate.execution.kernels.arithmetic import chosen, is_float, round_to, to_float32
 from specgate.execution.kernels.row_blocks import BLOCK, rows_by, singles_by
 from specgate.execution.memory import quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "Broadcast",
-    "bits_of",
-    "called",
-    "cast",
-    "held",
-    "in_place",
-    "paired",
-    "prepared",
-    "quiet",
-    "rounded",
-    "unary",
-    "undefined",
-    "want_float",
-    "whole",
-]
+    Function = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
+__all__ = [
+    "Broadcast", "absolute", "add", "add_activated", "arccos", "arccosh", "arccosh_from_logarithm", "arcsin",
+    "arcsinh", "arcsinh_from_logarithm", "arctan", "arctan2", "arctan_of_nan_as_one", "arctanh", "average",
+    "bit_count", "bits_of", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "called", "cast", "ceil",
+    "cos", "cosh", "cosh_from_exponentials", "difference_squared", "divide", "equal", "erf", "error_function",
+    "error_function_of_singles", "exp", "floor", "greater", "greater_equal", "held", "identity", "in_place",
+    "inverse_error_function", "is_finite", "is_infinite", "is_not_a_number", "left_shift", "less", "less_equal",
+    "log", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "maximum_of_all", "mean_of_all",
+    "minimum", "minimum_of_all", "multiply", "negative", "not_equal", "odd_polynomial", "paired", "power",
+    "power_by_logarithm", "power_to_constant", "prepared", "quiet", "quotient", "reciprocal", "remainder",
+    "right_shift", "round_to_integer", "rounded", "select", "shift", "sign", "sin", "sinh", "sinh_from_exponentials",
+    "sqrt", "subtract", "sum_of_all", "tan", "tanh", "unary", "undefined", "want_float", "whole",
+]  # fmt: skip
 
 #: More arrays one iterator of numpy does not take.
 _ITERATED: Final = 32
@@ -254,3 +254,632 @@ def unary(
             return round_to(function(values) if single_steps else rounded(wide, values), x.dtype)
 
     return called(name, kernel)
+
+
+_erf: Final = np.frompyfunc(math.erf, 1, 1)
+_erfc: Final = np.frompyfunc(math.erfc, 1, 1)
+_ROOT_OF_PI: Final = math.sqrt(math.pi)
+_WINITZKI: Final = 0.147
+#: The start is wrong by less than 1 in 100, and each step triples the digits that are right.
+_STEPS: Final = 3
+
+
+#: erf(x) is tanh(x * P(x**2)) nearly; P's coefficients from the highest on, by least squares of weights that even out
+#: what tanh shows of its faults: 6e-8 at most. Rounding in float32 adds as much again.
+_BELOW_TANH: Final = tuple(
+    map(
+        np.float32,
+        (1.5895042e-07, -5.9855552e-06, 8.9711924e-05, -6.2571815e-04, -1.8438503e-04, 0.102765486, 1.1283797),
+    )
+)
+
+
+def error_function(x: NDArray[Any]) -> NDArray[Any]:
+    """Return the error function of float64."""
+    return np.asarray(_erf(x), np.float64)
+
+
+def error_function_of_singles(x: NDArray[Any], out: NDArray[Any], room: NDArray[Any]) -> None:
+    """Write the error function of float32 to `out`, to 1.5 in 10**7; room: of so many elements, written over."""
+    odd_polynomial(_BELOW_TANH, x, out, room)
+    np.tanh(out, out)
+
+
+def odd_polynomial(
+    coefficients: tuple[np.float32, ...], x: NDArray[Any], out: NDArray[Any], room: NDArray[Any]
+) -> None:
+    """Write x * P(x**2) to `out`, for a polynomial with these coefficients from the highest on; room: written over."""
+    np.multiply(x, x, room)
+    np.multiply(room, coefficients[0], out)
+    for each in coefficients[1:-1]:
+        np.add(out, each, out)
+        np.multiply(out, room, out)
+    np.add(out, coefficients[-1], out)
+    np.multiply(out, x, out)
+
+
+def _start(x: NDArray[Any]) -> NDArray[Any]:
+    """Return Winitzki's approximation, where it loses no digits; below, the error function is nearly a line."""
+    t = np.log1p(-x) + np.log1p(x)
+    u = 2 / (math.pi * _WINITZKI) + t / 2
+    return np.where(x < 0.1, x * (_ROOT_OF_PI / 2), np.sqrt(np.sqrt(u * u - t / _WINITZKI) - u))
+
+
+def _inverse(x: NDArray[Any]) -> NDArray[Any]:
+    """Return the function for 0 <= x < 1 by Halley's method; in the upper half by the complement, which is exact."""
+    y = _start(x)
+    for _ in range(_STEPS):
+        above = np.where(x < 0.5, _erf(y).astype(np.float64) - x, (1 - x) - _erfc(y).astype(np.float64))
+        step = above * (_ROOT_OF_PI / 2) * np.exp(y * y)
+        y = y - step / (1 + y * step)
+    return y
+
+
+def _of_floats(x: NDArray[Any]) -> NDArray[Any]:
+    size = np.abs(x)
+    inside = size < 1
+    result = np.where(size == 1, np.inf, np.nan)
+    result[inside] = _inverse(size[inside])
+    return np.asarray(np.copysign(result, x))
+
+
+inverse_error_function = unary("inverse_error_function", _of_floats)
+
+
+_HALF: Final = np.float32(0.5)
+_ONE: Final = np.float32(1)
+
+
+def _exp(x: NDArray[Any]) -> NDArray[Any]:
+    return rounded(in_place(np.exp), x)
+
+
+def _ends(x: NDArray[Any]) -> NDArray[Any]:
+    """Return the least number of the type for what is below 0, the greatest for what is above, and 0 for 0."""
+    limits, zero = np.iinfo(x.dtype), np.zeros((), x.dtype)
+    return np.where(x > 0, x.dtype.type(limits.max), np.where(x < 0, x.dtype.type(limits.min), zero))
+
+
+arccos = unary("arccos", np.arccos)
+arccosh = unary("arccosh", np.arccosh)
+arcsin = unary("arcsin", np.arcsin)
+arcsinh = unary("arcsinh", np.arcsinh)
+arctan = unary("arctan", np.arctan)
+arctan_of_nan_as_one = unary("arctan_of_nan_as_one", lambda x: np.arctan(np.where(np.isnan(x), x.dtype.type(1), x)))
+arctanh = unary("arctanh", np.arctanh, of_integers=_ends)
+ceil = unary("ceil", np.ceil, single_steps=True, of_integers=np.copy)
+cos = unary("cos", np.cos)
+cosh = unary("cosh", np.cosh)
+erf = unary("erf", error_function, of_singles=error_function_of_singles)
+exp = unary("exp", np.exp, of_singles=np.exp)
+floor = unary("floor", np.floor, single_steps=True, of_integers=np.copy)
+log = unary("log", np.log)
+reciprocal = unary("reciprocal", np.reciprocal, single_steps=True)
+sin = unary("sin", np.sin)
+sinh = unary("sinh", np.sinh)
+sqrt = unary("sqrt", np.sqrt, single_steps=True)
+tan = unary("tan", np.tan)
+tanh = unary("tanh", np.tanh, of_singles=np.tanh)
+# By formulas whose steps overflow or cancel in float32, which their results show.
+arccosh_from_logarithm = unary(
+    "arccosh_from_logarithm", lambda x: rounded(np.log, x + np.sqrt(x * x - _ONE)), single_steps=True
+)
+arcsinh_from_logarithm = unary(
+    "arcsinh_from_logarithm", lambda x: rounded(np.log, x + np.sqrt(x * x + _ONE)), single_steps=True
+)
+cosh_from_exponentials = unary("cosh_from_exponentials", lambda x: (_exp(x) + _exp(-x)) * _HALF, single_steps=True)
+sinh_from_exponentials = unary("sinh_from_exponentials", lambda x: (_exp(x) - _exp(-x)) * _HALF, single_steps=True)
+
+
+def identity(x: Any, *, scale_bias: tuple[float, float] | None = None) -> Any:
+    """Return a copy of any elements, scaled and shifted where there is a scale and bias; what is no array itself."""
+    if not isinstance(x, np.ndarray):
+        return x
+    return x.copy() if scale_bias is None else round_to(prepared(x, scale_bias), x.dtype)
+
+
+def absolute(
+    x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None, saturate_below: int = 0
+) -> NDArray[Any]:
+    """Return absolute values. That of the least integer is itself, but the greatest in types of less bits.
+
+    Scaled and shifted, those of fewer bits are integers of `saturate_below` bits before they are held in their type.
+    """
+    if is_float(x.dtype):
+        return round_to(np.abs(prepared(x, scale_bias)), x.dtype)
+    if scale_bias is None or x.dtype.itemsize * 8 >= saturate_below:
+        return _signed(prepared(x, scale_bias), np.abs, saturate_below)
+    with quiet():
+        return held(np.abs(prepared(x.astype(f"i{saturate_below // 8}"), scale_bias)), x.dtype)
+
+
+def negative(x: NDArray[Any], *, saturate_below: int = 0) -> NDArray[Any]:
+    """Return every element with the opposite sign; of the least integer as `absolute` does."""
+    return -x if is_float(x.dtype) else _signed(x, np.negative, saturate_below)
+
+
+def _signed(x: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[Any]], saturate_below: int) -> NDArray[Any]:
+    """Integers overflow by wrapping; those of fewer than `saturate_below` bits are computed wider, and held."""
+    with quiet():
+        if x.dtype.itemsize * 8 < saturate_below:
+            return held(function(x.astype(np.int64)), x.dtype)
+        return function(x).astype(x.dtype, copy=False)
+
+
+def sign(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
+    """Return -1 of what is below 0, 1 of what is above, else 0: also of minus 0, and of nan unless that stays."""
+    with quiet():
+        result = cast((x > 0).astype(np.int8) - (x < 0).astype(np.int8), x.dtype)
+        return np.where(x == x, result, x) if keep_nan else result  # noqa: PLR0124
+
+
+def _half_away(x: NDArray[Any]) -> NDArray[Any]:
+    whole = np.trunc(x)
+    away = np.where(np.abs(x - whole) >= _HALF, whole + np.copysign(1, x), whole)
+    return np.asarray(np.where(x == 0, away.dtype.type(0), away))  # the sign is a factor, 0 of minus 0
+
+
+def _half_added(x: NDArray[Any]) -> NDArray[Any]:
+    single = to_float32(x, x.dtype)
+    found: NDArray[Any] = np.sign(single) * np.floor(np.abs(single) + single.dtype.type(_HALF))
+    return found
+
+
+_ROUNDINGS: Final[Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
+    "half_to_even": np.rint,
+    "half_away_from_zero": _half_away,
+    "toward_zero": np.trunc,
+}
+
+
+def round_to_integer(x: NDArray[Any], *, mode: str, integers: bool = False) -> NDArray[Any]:
+    """Return floats rounded to integers. mode: half_to_even, half_away_from_zero, toward_zero or half_added.
+
+    The last one takes the floor of the magnitude and 0.5, which float32 may round. integers: they are taken too, and
+    stay what they are.
+    """
+    if mode not in {*_ROUNDINGS, "half_added"}:
+        raise InputError(f"round_to_integer: expected one of {', '.join(_ROUNDINGS)}, found {mode!r:.60}")
+    if integers and not is_float(x.dtype):
+        whole("round_to_integer", x)
+        return x.copy()
+    want_float("round_to_integer", x)
+    with quiet():
+        if mode == "half_added":
+            return round_to(_half_added(x), x.dtype)
+        return round_to(_ROUNDINGS[mode](to_float32(x, x.dtype)), x.dtype)
+
+
+def is_not_a_number(x: NDArray[Any], *, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
+    """Return 1 where an element is nan, else 0. dtype: of the result, bool if absent."""
+    want_float("is_not_a_number", x)
+    return cast(np.isnan(x), dtype)
+
+
+def is_finite(x: NDArray[Any]) -> NDArray[Any]:
+    """Return whether each element is neither nan nor an infinity."""
+    want_float("is_finite", x)
+    return cast(np.isfinite(x), None)
+
+
+def is_infinite(x: NDArray[Any], *, signs: str = "either", dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
+    """Return 1 where an element is an infinity, else 0. signs: which count, either, positive, negative or neither."""
+    want_float("is_infinite", x)
+    tests: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
+        "either": np.isinf,
+        "positive": np.isposinf,
+        "negative": np.isneginf,
+        "neither": lambda values: np.zeros(values.shape, np.bool_),
+    }
+    if signs not in tests:
+        raise InputError(f"is_infinite: expected one of {', '.join(tests)}, found {signs!r:.60}")
+    return cast(tests[signs](to_float32(x, x.dtype)), dtype)
+
+
+_SINGLE: Final = np.dtype(np.float32)
+
+
+def _binary(name: str, floats: Function, integers: Function) -> Callable[..., NDArray[Any]]:
+    """Return a kernel from what it does with float32 (or float64), and with integers of one type.
+
+    floats: they may get arrays that broadcast.
+    """
+
+    def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
+        single = a.dtype == _SINGLE
+        floating = single or is_float(a.dtype)
+        a, b = paired(name, a, b, repeat=not floating, **how)
+        with quiet():
+            if single:
+                return floats(a, b)
+            if floating:
+                return round_to(floats(to_float32(a, a.dtype), to_float32(b, b.dtype)), a.dtype)
+            whole(name, a)
+            return integers(a, b)
+
+    return called(name, kernel)
+
+
+def _larger(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    return np.where((b > a) | (a != a), b, a)  # noqa: PLR0124  # nan; of equal ones, as -0 and 0, the first
+
+
+def _lesser(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    return np.where((b < a) | (a != a), b, a)  # noqa: PLR0124
+
+
+def _quotient(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """Truncated; the least integer divided by -1 is itself. Division by 0: all bits set, undefined for signed ones."""
+    ones = np.ones((), a.dtype)
+    by = np.where(b == 0, ones, b)
+    if a.dtype.kind == "u":
+        return np.where(b == 0, ~np.zeros((), a.dtype), a // by)
+    return undefined(_cut(a, by), b == 0)
+
+
+def _cut(a: NDArray[Any], by: NDArray[Any]) -> NDArray[Any]:
+    # floor division, raised by one where it went below a quotient that is not whole
+    low = a // by
+    exact = low * by == a
+    negative = (a < 0) != (by < 0)
+    return np.asarray(np.where(exact | ~negative, low, low + np.ones((), a.dtype)))
+
+
+def _average(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(_quotient(a + b, np.full((), 2, a.dtype)))
+
+
+add = _binary("add", np.add, np.add)
+subtract = _binary("subtract", np.subtract, np.subtract)
+multiply = _binary("multiply", np.multiply, np.multiply)
+divide = _binary("divide", np.divide, _quotient)
+maximum = _binary("maximum", _larger, np.maximum)
+minimum = _binary("minimum", _lesser, np.minimum)
+average = _binary("average", lambda a, b: (a + b) / a.dtype.type(2), _average)
+difference_squared = _binary("difference_squared", lambda a, b: (a - b) * (a - b), lambda a, b: (a - b) * (a - b))
+
+
+def quotient(a: NDArray[Any], b: NDArray[Any], *, floor: bool, **how: Unpack[Broadcast]) -> NDArray[Any]:
+    """Return quotients; those of integers are rounded down (floor) or cut, and undefined (masked) by 0."""
+
+    def integers(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        by = np.where(b == 0, np.ones((), a.dtype), b)
+        return undefined(np.asarray(a // by) if floor else _cut(a, by), b == 0)
+
+    result: NDArray[Any] = _binary("quotient", np.divide, integers)(a, b, **how)
+    return result
+
+
+def add_activated(
+    a: NDArray[Any], b: NDArray[Any], *, activation: Callable[[NDArray[Any]], NDArray[Any]] | None = None
+) -> NDArray[Any]:
+    """Return sums, rounded to their type, to which `activation` is applied if there is one."""
+    total: NDArray[Any] = add(a, b)
+    return total if activation is None else activation(total)
+
+
+def arctan2(a: NDArray[Any], b: NDArray[Any], *, nan_as_one: bool = False) -> NDArray[Any]:
+    """Return the angle of the point with a above the origin and b beside it, undefined (masked) at the origin.
+
+    nan_as_one: where one of the two is nan and the other a finite number but 0, their quotient counts as 1.
+    """
+    a, b = paired("arctan2", a, b)
+    want_float("arctan2", a)
+    origin = (a == 0) & (b == 0)
+    if nan_as_one:
+        of_a, of_b = (np.isnan(one) & np.isfinite(two) & (two != 0) for one, two in ((a, b), (b, a)))
+        a, b = np.where(of_a, b, np.where(of_b, np.abs(a), a)), np.where(of_b, np.abs(a), b)
+    return undefined(rounded(np.arctan2, a, b), origin)
+
+
+def remainder(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    *,
+    rounding: str,
+    raised_quotient: bool = False,
+    exact: bool = False,
+    by_zero: str = "ones",
+    **how: Unpack[Broadcast],
+) -> NDArray[Any]:
+    """Return a - b * q, where q is the quotient of a and b, rounded.
+
+    rounding: floor (the result has the sign of b) or truncate (that of a). raised_quotient: for floats, round the next
+    float up, or away from zero, instead of the quotient itself, so that one just below a whole number counts as whole.
+    exact: for floats, the remainder of the exact quotient, not of a rounded one.
+    A remainder of unsigned integers by 0 has all bits set, or is undefined (masked) if by_zero says undefined; that of
+    signed ones is undefined.
+    """
+    if by_zero not in {"ones", "undefined"}:
+        raise InputError(f"remainder: expected ones or undefined, found {by_zero!r:.60}")
+    if rounding not in {"floor", "truncate"}:
+        raise InputError(f"remainder: expected floor or truncate, found {rounding!r:.60}")
+    floor = rounding == "floor"
+
+    def floats(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        if exact:
+            return np.asarray(np.mod(a, b) if floor else np.fmod(a, b))
+        q = a / b
+        if raised_quotient:
+            up = np.asarray(np.inf, q.dtype)
+            q = np.where(np.isinf(q) | (q == 0), q, np.nextafter(q, up if floor else np.copysign(up, q)))
+        left: NDArray[Any] = a - b * (np.floor(q) if floor else np.trunc(q))
+        return left
+
+    def integers(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        by = np.where(b == 0, np.ones((), a.dtype), b)
+        result: NDArray[Any] = np.mod(a, by) if floor else np.fmod(a, by)
+        if a.dtype.kind == "u" and by_zero == "ones":
+            return np.where(b == 0, ~np.zeros((), a.dtype), result)
+        return undefined(result, b == 0)
+
+    result: NDArray[Any] = _binary("remainder", floats, integers)(a, b, **how)
+    return result
+
+
+_SET_BITS: Final = np.array([n.bit_count() for n in range(256)], np.uint8)
+
+
+def _bitwise(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
+    def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
+        a, b = paired(name, a, b, **how)
+        return function(bits_of(a), bits_of(b)).view(a.dtype)
+
+    return called(name, kernel)
+
+
+bitwise_and = _bitwise("bitwise_and", np.bitwise_and)
+bitwise_or = _bitwise("bitwise_or", np.bitwise_or)
+bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor)
+
+
+def bitwise_not(x: NDArray[Any]) -> NDArray[Any]:
+    """Return every element with all its bits inverted; of truth values the other one."""
+    if x.dtype == np.bool_:
+        return np.asarray(np.logical_not(x))
+    result: NDArray[Any] = np.invert(bits_of(x)).view(x.dtype)
+    return result
+
+
+def bit_count(x: NDArray[Any], *, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
+    """Return how many bits of every element are set. dtype: of the result, uint8 if absent."""
+    octets = bits_of(x).reshape(-1).view(np.uint8).reshape(*x.shape, x.dtype.itemsize)
+    result: NDArray[Any] = _SET_BITS[octets].sum(axis=-1, dtype=dtype or np.uint8)
+    return result
+
+
+def left_shift(a: NDArray[Any], b: NDArray[Any], *, overlong: str = "zero") -> NDArray[Any]:
+    """Return unsigned elements shifted up by b bits. overlong: what a shift by the width or more does.
+
+    zero: no bit is left. word: the shift is that of a machine with 32-bit words, which looks at the lowest 5 bits of b;
+    narrower types lose what leaves their width, and of 64-bit ones b's lower word counts, from 32 on as 32 plus 5 bits.
+    """
+    return _shift("left_shift", np.left_shift, a, b, overlong)
+
+
+def right_shift(a: NDArray[Any], b: NDArray[Any], *, overlong: str = "zero") -> NDArray[Any]:
+    """Return unsigned elements shifted down by b bits; overlong as in `left_shift`."""
+    return _shift("right_shift", np.right_shift, a, b, overlong)
+
+
+def _shift(
+    name: str, function: Callable[..., NDArray[Any]], a: NDArray[Any], b: NDArray[Any], overlong: str
+) -> NDArray[Any]:
+    a, b = paired(name, a, b)
+    if a.dtype.kind != "u":
+        raise InputError(f"{name}: expected unsigned integers, found {a.dtype}")
+    by = b.astype(np.uint64)
+    if overlong == "word":
+        low = by & np.uint64(0xFFFFFFFF)
+        five = low & np.uint64(31)
+        by = np.where(low < 32, five, five + np.uint64(32)) if a.dtype.itemsize == 8 else five
+    elif overlong != "zero":
+        raise InputError(f"{name}: expected zero or word, found {overlong!r:.60}")
+    result = function(a.astype(np.uint64), np.minimum(by, np.uint64(63)))
+    return np.where(by < a.dtype.itemsize * 8, result, np.uint64(0)).astype(a.dtype)
+
+
+def shift(
+    a: NDArray[Any], b: NDArray[Any], *, left: bool, overlong: str = "sign", **how: Unpack[Broadcast]
+) -> NDArray[Any]:
+    """Return integers shifted by b bits, up (left) or down, where signed ones keep their sign.
+
+    By a negative number of bits, or all and more, only the sign is left, and that of a shift down. overlong: undefined
+    says that this has no value (masked), and no shift up of a signed integer that its type cannot hold.
+    """
+    if overlong not in {"sign", "undefined"}:
+        raise InputError(f"shift: expected sign or undefined, found {overlong!r:.60}")
+    a, b = paired("shift", a, b, **how)
+    whole("shift", a)
+    bits = a.dtype.itemsize * 8
+    beyond = (b < 0) | (b >= bits)
+    by = np.where(beyond, np.asarray(0, b.dtype), b)
+    with quiet():
+        moved = np.left_shift(a, by) if left else np.right_shift(a, by)
+        sign = np.where((a < 0) & (not left), np.asarray(-1, np.int64), np.asarray(0, np.int64)).astype(a.dtype)
+        lost = np.right_shift(moved, by) != a if left and a.dtype.kind == "i" else np.zeros((), np.bool_)
+    if overlong == "undefined":
+        return undefined(moved, beyond | lost)
+    return np.where(beyond, sign, moved)
+
+
+def _comparison(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
+    """Return a kernel whose result is 1 where the comparison holds, else 0, in `dtype` (bool if absent)."""
+
+    def kernel(
+        a: NDArray[Any], b: NDArray[Any], *, dtype: np.dtype[Any] | None = None, **how: Unpack[Broadcast]
+    ) -> NDArray[Any]:
+        a, b = paired(name, a, b, repeat=False, **how)
+        found = function(a, b)
+        return found if dtype is None else cast(found, dtype)
+
+    return called(name, kernel)
+
+
+equal = _comparison("equal", np.equal)
+greater = _comparison("greater", np.greater)
+greater_equal = _comparison("greater_equal", np.greater_equal)
+less = _comparison("less", np.less)
+less_equal = _comparison("less_equal", np.less_equal)
+not_equal = _comparison("not_equal", np.not_equal)
+
+
+def _logical(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
+    """Return a kernel for which any number but 0 is true, and true is 1 of the inputs' own type."""
+
+    def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
+        a, b = paired(name, a, b, repeat=False, **how)
+        return cast(function(a, b), a.dtype)
+
+    return called(name, kernel)
+
+
+logical_and = _logical("logical_and", np.logical_and)
+logical_or = _logical("logical_or", np.logical_or)
+logical_xor = _logical("logical_xor", np.logical_xor)
+
+
+def logical_not(x: NDArray[Any]) -> NDArray[Any]:
+    """Return 1 where an element is 0, else 0, in the same type."""
+    return cast(x == 0, x.dtype)
+
+
+def select(
+    condition: NDArray[Any], a: NDArray[Any], b: NDArray[Any], *, broadcast: bool = False, one_sided: bool = False
+) -> NDArray[Any]:
+    """Return the element of `a` where that of `condition` is not 0, else the one of `b`.
+
+    one_sided: how unlike shapes go together is not known; raises NoKernel for those.
+    """
+    if one_sided and not condition.shape == a.shape == b.shape:
+        raise NoKernel("select: it is not said which of the inputs the others are aligned with")
+    paired("select", a, b, broadcast=broadcast, repeat=False)
+    paired("select", condition, a, b, broadcast=broadcast, same_type=False, repeat=False)
+    return chosen(condition if condition.dtype == np.bool_ else condition != 0, a, b)
+
+
+def _folded(
+    name: str, parts: Sequence[NDArray[Any]], function: Callable[..., NDArray[Any]], *, broadcast: bool
+) -> NDArray[Any]:
+    """Return a function of two applied from left to right, in float32 of narrower floats."""
+    if not parts:
+        raise InputError(f"{name}: expected at least one array")
+    first, *others = paired(name, *parts, broadcast=broadcast)
+    result = to_float32(first, first.dtype)
+    with quiet():
+        for other in others:
+            result = function(result, to_float32(other, other.dtype))
+    return np.array(result)
+
+
+def maximum_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
+    """Return the largest of the elements at each place; nan where one of them is."""
+    return round_to(_folded("maximum", parts, np.maximum, broadcast=broadcast), parts[0].dtype)
+
+
+def minimum_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
+    """Return the least of the elements at each place; nan where one of them is."""
+    return round_to(_folded("minimum", parts, np.minimum, broadcast=broadcast), parts[0].dtype)
+
+
+def sum_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
+    """Return the sum of the elements at each place, added from left to right and rounded once for narrow floats."""
+    return round_to(_folded("sum", parts, np.add, broadcast=broadcast), parts[0].dtype)
+
+
+def mean_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
+    """Return the mean of the elements at each place."""
+    total = _folded("mean", parts, np.add, broadcast=broadcast)
+    if not is_float(parts[0].dtype):
+        raise InputError(f"mean: expected floating-point elements, found {parts[0].dtype}")
+    with quiet():
+        return round_to(total / total.dtype.type(len(parts)), parts[0].dtype)
+
+
+_WORD: Final = 32
+
+
+def power(base: NDArray[Any], exponent: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
+    """Return base ** exponent in the base's type, where types may differ.
+
+    Where one of them is a float: as in float64, rounded; a base of integers has the result truncated and held in its
+    range. Of integers: exact, wrapped around in the bits of the base; 0 for a negative exponent unless the base is 1 or
+    -1.
+    """
+    square = exponent.size == 1 and exponent.dtype.kind == "f" and exponent.item() == 2 and base.dtype.kind == "f"
+    base, exponent = paired(
+        "power", base, exponent, same_type=False, repeat=not square or exponent.ndim > base.ndim, **how
+    )
+    with quiet():
+        if square:
+            return round_to(np.square(to_float32(base, base.dtype)), base.dtype)
+        if is_float(base.dtype) or is_float(exponent.dtype):
+            result = np.power(base.astype(np.float64), exponent.astype(np.float64))
+            return round_to(result, base.dtype) if is_float(base.dtype) else held(result, base.dtype)
+        whole("power", base)
+        whole("power", exponent)
+        return _integer_power(base, exponent).astype(base.dtype)
+
+
+def power_by_logarithm(
+    base: NDArray[Any], exponent: NDArray[Any], *, scale_bias: tuple[float, float] | None = None
+) -> NDArray[Any]:
+    """Return base ** exponent in the base's type, where types may differ.
+
+    Where one of them is a float: 2 ** (exponent * log2(abs(base))), which has no value for an infinity to the power of
+    0; the sign of a negative base where the exponent is odd, nan where it is no whole number; 0 of a base of 0 with any
+    exponent. A base of integers has the result truncated and held in its range.
+    Of integers: exact, wrapped around in 32 bits (64 for wider types) and then held in the range of narrower types; 0
+    for a negative exponent unless the base is 1 or -1.
+    scale_bias: applied to the bases and to the exponents; narrower integers become ones of 32 bits by it.
+    """
+    base, exponent = paired("power_by_logarithm", base, exponent, same_type=False)
+    given = (base, exponent) if scale_bias is None else (_word(base), _word(exponent))
+    x, y = (prepared(array, scale_bias) for array in given)
+    with quiet():
+        if is_float(base.dtype) or is_float(exponent.dtype):
+            work = np.dtype(np.float64 if base.dtype == np.float64 else np.float32)
+            result = _real_power(x.astype(work), y)
+            return round_to(result, base.dtype) if is_float(base.dtype) else held(result, base.dtype)
+        whole("power_by_logarithm", base)
+        whole("power_by_logarithm", exponent)
+        return held(_integer_power(x, y), base.dtype)
+
+
+def _word(x: NDArray[Any]) -> NDArray[Any]:
+    """Return integers of at least 32 bits."""
+    return x if is_float(x.dtype) else x.astype(f"{x.dtype.kind}{max(_WORD // 8, x.dtype.itemsize)}")
+
+
+def power_to_constant(
+    x: NDArray[Any], *, exponent: float, scale_bias: tuple[float, float] | None = None
+) -> NDArray[Any]:
+    """Return every float to one power, as `power_by_logarithm` has it."""
+    if not is_float(x.dtype):
+        raise InputError(f"power_to_constant: expected floating-point elements, found {x.dtype}")
+    values = prepared(x, scale_bias)
+    with quiet():
+        power = np.full(x.shape, exponent, np.float64).astype(values.dtype)
+        return round_to(_real_power(values, power), x.dtype)
+
+
+def _real_power(x: NDArray[Any], exponent: NDArray[Any]) -> NDArray[Any]:
+    y = exponent.astype(np.float32 if exponent.dtype.itemsize < 8 else np.float64).astype(np.float64)
+    size = np.exp2(y * np.log2(np.abs(x.astype(np.float64)))).astype(x.dtype)
+    odd = np.fmod(y, 2) != 0 if is_float(exponent.dtype) else exponent % 2 != 0
+    fraction = (y != np.trunc(y)) | np.isinf(y)
+    signed = np.where(x < 0, np.where(fraction, np.asarray(np.nan, x.dtype), np.where(odd, -size, size)), size)
+    return np.where(x == 0, np.zeros((), x.dtype), signed)
+
+
+def _integer_power(x: NDArray[Any], exponent: NDArray[Any]) -> NDArray[Any]:
+    """Wrapped around in 32 bits, or in 64 of such integers."""
+    base = _word(x)
+    wide = base.dtype
+    left = np.where(exponent > 0, exponent, 0).astype(np.uint64)
+    result, factor = np.ones(x.shape, wide), base
+    while left.any():
+        result = np.where(left % 2 == 1, result * factor, result)
+        factor, left = factor * factor, left // 2
+    unit = np.where(base == 1, 1, np.where((base == -1) if wide.kind == "i" else False, 1 - 2 * (exponent % 2 != 0), 0))
+    return np.where(exponent < 0, unit.astype(wide), result)

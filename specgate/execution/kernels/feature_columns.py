@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from math import floor, isnan
-from typing import TYPE_CHECKING, Any
+import re
+from math import floor, isnan, prod
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.lookup import places_in
-from specgate.execution.kernels.scores import features_of
+from specgate.execution.kernels.gather import places_in
+from specgate.execution.kernels.svm import features_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["choose_columns", "divide_rows", "exceeds", "join_columns", "replace_value", "scale_columns"]
+__all__ = [
+    "choose_columns", "divide_rows", "exceeds", "join_columns", "map_labels", "map_names", "maps_of_rows",
+    "mark_categories", "replace_value", "row_of_map", "scale_columns", "values_at_words",
+]  # fmt: skip
 
 
 def choose_columns(inputs: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
@@ -131,3 +135,258 @@ def divide_rows(inputs: NDArray[Any], *, norm: str = "MAX") -> NDArray[np.float3
     result = memory.empty(inputs.shape, np.dtype(np.float32))
     result[...] = np.divide(rows, norms, out=rows.copy(), where=norms != 0).reshape(inputs.shape)
     return result
+
+
+_INT64 = range(-(2**63), 2**63)
+
+
+def _looked_up(inputs: NDArray[Any], places: Mapping[Any, int], *, of_nan: int = -1) -> NDArray[np.intp]:
+    """Return the place of each element, -1 of one that has none, of a nan `of_nan`."""
+    flat = inputs.reshape(-1)
+    if inputs.dtype == np.object_:
+        found = np.fromiter((places.get(each, -1) for each in memory.in_time(flat)), np.intp, flat.size)
+    else:
+        different, inverse = np.unique(flat, return_inverse=True)
+        sought = (places.get(each, of_nan if each != each else -1) for each in different.tolist())  # noqa: PLR0124
+        found = np.fromiter(sought, np.intp, different.size)[inverse.reshape(-1)]
+    return found.reshape(inputs.shape)
+
+
+def _placed(values: NDArray[Any], default: Any, places: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the value at each place, `default` at -1."""
+    choices = np.empty(values.size + 1, values.dtype)
+    choices[:-1], choices[-1] = values, default
+    result = memory.empty(places.shape, values.dtype)
+    result[...] = choices[places]
+    return result
+
+
+def _array(values: Sequence[Any] | NDArray[Any], kind: Any) -> NDArray[Any]:
+    if isinstance(values, np.ndarray):
+        return values.reshape(-1)
+    array = np.empty(len(values), kind)
+    array[:] = values
+    return array
+
+
+def _one(name: str, what: str, lists: Sequence[tuple[Sequence[Any] | NDArray[Any] | None, Any]]) -> NDArray[Any]:
+    given = [_array(values, kind) for values, kind in lists if values is not None]
+    if len(given) != 1:
+        raise InputError(f"{name}: expected one list of {what}, found {len(given)}")
+    return given[0]
+
+
+def map_labels(
+    inputs: NDArray[Any],
+    *,
+    repeated: str = "last",
+    by_place: bool = False,
+    names: Sequence[str] = (),
+    integer_keys: Sequence[int] | None = None,
+    float_keys: Sequence[float] | None = None,
+    text_keys: Sequence[str] | None = None,
+    keys: NDArray[Any] | None = None,
+    integer_values: Sequence[int] | None = None,
+    float_values: Sequence[float] | None = None,
+    text_values: Sequence[str] | None = None,
+    values: NDArray[Any] | None = None,
+    integer_default: int = -1,
+    float_default: float = -0.0,
+    text_default: str = "_Unused",
+    default: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return, for each element, the value of the key that it equals, or the default of the values' type.
+
+    One list of keys and one of values are given, of one length. repeated: which of equal keys counts, first or last.
+    A nan equals any nan. default: one element of the values' type, in place of the others. by_place: keys and values
+    are names and their places instead, from texts to int64 or the other way.
+    """
+    if by_place:
+        return map_names(
+            inputs,
+            numbers=range(len(names)),
+            names=names,
+            integer_default=integer_default,
+            text_default=text_default,
+        )
+    name = "map_labels"
+    sought = _one(
+        name,
+        "keys",
+        [(integer_keys, np.int64), (float_keys, np.float32), (text_keys, np.object_), (keys, None)],
+    )
+    held = _one(
+        name,
+        "values",
+        [(integer_values, np.int64), (float_values, np.float32), (text_values, np.object_), (values, None)],
+    )
+    if sought.size != held.size or sought.dtype != inputs.dtype:
+        raise InputError(
+            f"{name}: {sought.size} keys of {sought.dtype} and {held.size} values do not fit elements of {inputs.dtype}"
+        )
+    pairs = [(key, place) for place, key in enumerate(sought.tolist())]
+    if repeated == "first":
+        pairs.reverse()
+    of_nan = [place for key, place in pairs if isinstance(key, float) and isnan(key)]
+    if default is not None:
+        if default.size != 1 or default.dtype != held.dtype:
+            raise InputError(f"{name}: expected a default of one element of {held.dtype}")
+        other: Any = default.reshape(-1)[0]
+    else:
+        other = {"O": text_default, "f": float_default}.get(held.dtype.kind, integer_default)
+    if held.dtype.kind == "i" and not np.iinfo(held.dtype).min <= int(other) <= np.iinfo(held.dtype).max:
+        raise InputError(f"{name}: {other} is no value of {held.dtype}")
+    return _placed(held, other, _looked_up(inputs, dict(pairs), of_nan=of_nan[-1] if of_nan else -1))
+
+
+def map_names(
+    inputs: NDArray[Any],
+    *,
+    numbers: Sequence[int] | None = None,
+    names: Sequence[str] | None = None,
+    integer_default: int = -1,
+    text_default: str = "_Unused",
+) -> NDArray[Any]:
+    """Return the number of each text, or the text of each int64; of those that occur twice the last."""
+    if numbers is None or names is None:
+        raise InputError("map_names: expected numbers and names")
+    if inputs.dtype == np.object_:
+        return map_labels(inputs, text_keys=names, integer_values=numbers, integer_default=integer_default)
+    return map_labels(inputs, integer_keys=numbers, text_values=names, text_default=text_default)
+
+
+def mark_categories(
+    inputs: NDArray[Any],
+    *,
+    integers: Sequence[int] | None = None,
+    texts: Sequence[str] | None = None,
+    unknown_is_zeros: bool = True,
+) -> NDArray[np.float32]:
+    """Return float32 with one dimension more: 1 at the place of each element among the categories, 0 elsewhere.
+
+    Numbers are truncated to int64 first. Of equal categories the last counts. Unless unknown_is_zeros, a number that is
+    none of them raises InputError, and what such a text has is masked.
+    """
+    name = "mark_categories"
+    categories: Sequence[Any] | None = integers if texts is None else texts
+    if categories is None or (integers is not None and texts is not None):
+        raise InputError(f"{name}: expected categories that are integers or texts, and not both")
+    if (inputs.dtype == np.object_) != (texts is not None):
+        raise InputError(f"{name}: elements of {inputs.dtype} are none of the categories")
+    if inputs.dtype.kind == "f":
+        whole = np.trunc(inputs.astype(np.float64))
+        inside = np.abs(whole) < 2.0**63
+        found = _looked_up(np.where(inside, whole, 0).astype(np.int64), {c: i for i, c in enumerate(categories)})
+        found = np.where(inside, found, -1)
+    else:
+        found = _looked_up(inputs, {c: i for i, c in enumerate(categories)})
+    result = memory.empty((*inputs.shape, len(categories)), np.dtype(np.float32))
+    result[...] = 0
+    at = np.flatnonzero(found.reshape(-1) >= 0)
+    result.reshape(prod(inputs.shape), len(categories))[at, found.reshape(-1)[at]] = 1
+    if unknown_is_zeros or (found >= 0).all():
+        return result
+    if texts is None:
+        raise InputError(f"{name}: an element is none of the categories")
+    return np.ma.MaskedArray(result, mask=np.broadcast_to((found < 0)[..., None], result.shape))
+
+
+_NUMBER: Final = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|\s*[+-]?(inf|infinity|nan)", re.IGNORECASE)
+_WHOLE: Final = re.compile(r"\s*([+-]?\d+)")
+
+
+def maps_of_rows(
+    inputs: NDArray[Any], *, integers: Sequence[int] | None = None, texts: Sequence[str] | None = None
+) -> list[dict[Any, float]]:
+    """Return a map for each row: keys are the integers or texts, of equal ones the last; a list is one row."""
+    keys: Sequence[Any] | None = integers if texts is None else texts
+    if keys is None or (integers is not None and texts is not None):
+        raise InputError("maps_of_rows: expected keys that are integers or texts, and not both")
+    if not 1 <= inputs.ndim <= 2 or inputs.shape[-1] != len(keys):
+        raise InputError(f"maps_of_rows: {len(keys)} keys do not fit {list(inputs.shape)}")
+    rows = np.atleast_2d(inputs)
+    memory.hold((len(rows), 3 * len(keys) + 4), np.dtype(np.float64))  # what Python takes for maps
+    return [dict(zip(keys, row.tolist(), strict=True)) for row in memory.in_time(rows)]
+
+
+def values_at_words(
+    held: tuple[NDArray[Any], NDArray[Any]],
+    *,
+    integers: Sequence[int] | None = None,
+    texts: Sequence[str] | None = None,
+) -> NDArray[Any]:
+    """Return a row with the map's value for each word, 0 or an empty text where it has none.
+
+    integers, texts: the words, of the type of its keys. Keys that are no word have no place.
+    """
+    keys, values = held
+    words: Sequence[Any] | None = texts if keys.dtype == np.object_ else integers
+    if words is None or (integers is not None and texts is not None):
+        raise InputError("values_at_words: expected words of the type of the map's keys, and no others")
+    result = memory.empty((1, len(words)), values.dtype)
+    result[...] = "" if values.dtype == np.object_ else 0
+    places = {key: place for place, key in enumerate(keys.tolist())}
+    for at, word in enumerate(words):
+        if word in places:
+            result[0, at] = values[places[word]]
+    return result
+
+
+def row_of_map(
+    held: tuple[NDArray[Any], NDArray[Any]],
+    *,
+    kind: str = "TO_FLOAT",
+    form: str = "DENSE",
+    length: int = 1,
+    missing_text: str = "",
+) -> NDArray[Any]:
+    """Return a row with the map's values in rising order of its keys, which are integers.
+
+    kind: TO_FLOAT, TO_INT64 or TO_STRING, what values become; what no number can be made of is masked. form: DENSE, or
+    SPARSE, where a key is the place of its value in a row of `length`, larger keys have no place, and other places are
+    0 or missing_text. Raises InputError for a negative key then.
+    """
+    keys, values = held
+    if kind not in _KINDS or form not in {"DENSE", "SPARSE"}:
+        raise InputError(f"row_of_map: there is no {kind!r:.40} or no {form!r:.40}")
+    dtype, convert = _KINDS[kind]
+    order = np.argsort(keys, kind="stable")
+    places = np.arange(len(keys)) if form == "DENSE" else keys[order]
+    if len(keys) and places[0] < 0:
+        raise InputError(f"row_of_map: the key {int(places[0])} is no place")
+    if form == "SPARSE" and length < 1:
+        raise InputError(f"row_of_map: {length} is no length")
+    result = memory.empty((1, len(keys) if form == "DENSE" else length), np.dtype(dtype))
+    result[...] = missing_text if dtype is object else 0
+    lacking = np.zeros(result.shape, np.bool_)
+    for place, value in memory.in_time(zip(places.tolist(), values[order].tolist(), strict=True)):
+        if place < result.shape[1]:
+            made = convert(value)
+            lacking[0, place] = made is None
+            result[0, place] = result[0, place] if made is None else made
+    return np.ma.MaskedArray(result, mask=lacking) if lacking.any() else result
+
+
+def _as_float(value: float | str) -> float | None:
+    if not isinstance(value, str):
+        return value
+    found = _NUMBER.match(value)
+    return float(found[0]) if found else None
+
+
+def _as_int64(value: float | str) -> int | None:
+    if isinstance(value, str):
+        found = _WHOLE.match(value)
+        number = int(found[1]) if found and len(found[1]) < 32 else None
+    else:
+        number = int(value) if abs(value) < 2.0**63 else None
+    return number if number is not None and -(2**63) <= number < 2**63 else None
+
+
+def _as_text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:f}"
+
+
+_KINDS: Final[dict[str, tuple[Any, Any]]] = {
+    "TO_FLOAT": (np.float32, _as_float), "TO_INT64": (np.int64, _as_int64), "TO_STRING": (object, _as_text),
+}  # fmt: skip

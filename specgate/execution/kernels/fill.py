@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import ceil, isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, shape_of
+from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, shape_of, to_float64
+from specgate.execution.kernels.narrow_types import widened, zero_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["check_number", "diagonal_matrix", "diagonal_strip", "fill_constant", "fill_sequence", "number"]
+__all__ = [
+    "check_number", "count_elements", "diagonal_like", "diagonal_matrix", "diagonal_strip", "fill_constant",
+    "fill_sequence", "full_of", "keep_triangle", "number", "numbers_between", "places_not_zero", "rows_not_zero",
+    "sizes_between", "stated_value",
+]  # fmt: skip
 
 
 def number(value: float, dtype: np.dtype[Any], *, whole: bool = False) -> NDArray[Any]:
@@ -118,3 +123,162 @@ def _differences(shape: tuple[int, ...]) -> NDArray[np.int64]:
     rows, columns = (1, *shape)[-2:]
     found = np.arange(columns) - np.arange(rows)[:, np.newaxis]
     return found if len(shape) > 1 else found[0]
+
+
+_FAR = 2**40
+
+
+def sizes_between(inputs: NDArray[Any], *, start: int = 0, end: int | None = None) -> NDArray[Any]:
+    """Return the sizes of the dimensions from `start` to before `end` as int64, as Python slices a list."""
+    return np.array(inputs.shape[start:end], np.int64)
+
+
+def count_elements(inputs: NDArray[Any]) -> NDArray[Any]:
+    """Return how many elements there are, a scalar of int64."""
+    return np.array(inputs.size, np.int64)
+
+
+def full_of(sizes: NDArray[Any], *, value: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return an array of the given sizes full of the one element of `value`, or without it of zeros of float32."""
+    shape = tuple(int(size) for size in sizes.reshape(-1))
+    if min(shape, default=0) < 0:
+        raise InputError(f"constant: the output would have the shape {list(shape)!r:.60}")
+    whole = np.zeros(1, np.float32) if value is None else value
+    if whole.size != 1:
+        raise InputError(f"constant: expected one value, found {whole.size}")
+    result = memory.empty(shape, whole.dtype)
+    result[...] = whole.reshape(())
+    return result
+
+
+def stated_value(
+    *,
+    tensor: NDArray[Any] | None = None,
+    float_: float | None = None,
+    floats: Sequence[float] | None = None,
+    int_: int | None = None,
+    ints: Sequence[int] | None = None,
+    text: str | None = None,
+    texts: Sequence[str] | None = None,
+) -> NDArray[Any]:
+    """Return the one of these that is there as an array: numbers as float32 or int64, texts as objects."""
+    given: list[tuple[Any, Any]] = [
+        (tensor, None), (float_, np.float32), (floats, np.float32), (int_, np.int64), (ints, np.int64),
+        (text, object), (texts, object),
+    ]  # fmt: skip
+    found = [(value, kind) for value, kind in given if value is not None]
+    if len(found) != 1:
+        raise InputError(f"constant: expected one value, found {len(found)}")
+    value, kind = found[0]
+    return np.array(value, kind)
+
+
+def diagonal_like(inputs: NDArray[Any], *, right: int = 0, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
+    """Return a matrix of the shape of `inputs` with ones so many columns right of the main diagonal, and zeros.
+
+    dtype: its type, that of `inputs` without.
+    """
+    if inputs.ndim != 2:
+        raise InputError(f"eye_like: expected a matrix, found {inputs.ndim} dimensions")
+    result = memory.empty(inputs.shape, inputs.dtype if dtype is None else dtype)
+    result[...] = 0
+    height, width = inputs.shape
+    right = max(-_FAR, min(_FAR, right))
+    places = np.arange(max(0, -right), max(0, -right, min(height, width - right)))
+    result[places, places + right] = 1
+    return result
+
+
+def keep_triangle(inputs: NDArray[Any], diagonal: NDArray[Any] | None = None, *, upper: bool) -> NDArray[Any]:
+    """Return matrices [..., n, m] with zeros (empty texts) below a diagonal, or above it.
+
+    diagonal: how many columns right of the main one it is, 0 without.
+    """
+    if inputs.ndim < 2 or (diagonal is not None and diagonal.size != 1):
+        raise InputError(f"triangle: expected matrices and one diagonal, found the shape {list(inputs.shape)}")
+    right = 0 if diagonal is None else max(-_FAR, min(_FAR, int(diagonal.reshape(()))))
+    height, width = inputs.shape[-2:]
+    if not inputs.size:  # without the places along its other dimensions, for which nothing is charged
+        return inputs.copy()
+    memory.hold(inputs.shape, inputs.dtype)
+    at = np.arange(width) - np.arange(height)[:, np.newaxis]
+    kept = at >= right if upper else at <= right
+    return np.where(kept, inputs, zero_of("triangle", inputs.dtype))
+
+
+_MOST = 2**40
+
+
+def numbers_between(
+    start: NDArray[Any], stop: NDArray[Any], step: NDArray[Any], *, like: np.dtype[Any] | None = None
+) -> NDArray[Any]:
+    """Return the numbers from start on, step by step, that lie before stop, of the type `like` or that of start.
+
+    All three hold one element each, and lose their fractions where the output has integers. Each number is start and
+    so many steps, rounded once.
+    """
+    if any(array.size != 1 for array in (start, stop, step)):
+        raise InputError("range: expected one number each to start, to stop and to step by")
+    first, last, by = (to_float64(array).reshape(-1)[0].item() for array in (start, stop, step))
+    if not all(map(isfinite, (first, last, by))) or not by:
+        raise InputError(f"range: expected finite numbers and a step other than 0, found {first}, {last}, {by}")
+    dtype = start.dtype if like is None else like
+    if not is_float(dtype):
+        first, last, by = int(first), int(last), int(by)
+    if not by:
+        raise InputError("range: a step of 0 after rounding has no meaning")
+    steps = (last - first) / by if isinstance(first + last + by, float) else -((first - last) // by)
+    if steps > _MOST:
+        raise InputError(f"range: {steps} elements are larger than any array")
+    count = max(0, ceil(max(steps, -1)))
+    result = memory.empty((count,), dtype)
+    if count:
+        whole = all(isinstance(number, int) for number in (first, by))
+        if whole and abs(first) + count * abs(by) >= 2**62:
+            result[...] = np.array([first + i * by for i in memory.in_time(range(count))], object).astype(dtype)
+        else:
+            places = np.arange(count, dtype=np.int64 if whole else np.float64)
+            found = first + places * by
+            result[...] = round_to(found, dtype) if is_float(dtype) else found.astype(dtype)
+    return result
+
+
+def places_not_zero(inputs: NDArray[Any], *, int32_indices: bool = False, rows_of_scalar: int = 1) -> NDArray[Any]:
+    """Return the coordinates of the elements that are not 0 [dimensions, number of them], in row-major order.
+
+    int32_indices: as int32, else int64. Of a scalar: [1, 1] with a 0, or [1, 0]; with rows_of_scalar 0 [0, 1] or [0,
+    0].
+    """
+    if inputs.dtype.kind in "OUS":
+        raise InputError("nonzero: expected numbers, found texts")
+    full = inputs.reshape(1) if not inputs.ndim else inputs
+    numbers = widened(full)
+    kept = numbers != np.zeros((), numbers.dtype)
+    rows = full.ndim if inputs.ndim else rows_of_scalar
+    result = memory.empty((rows, int(np.count_nonzero(kept))), np.dtype(np.int32 if int32_indices else np.int64))
+    for axis, places in enumerate(np.nonzero(kept)[:rows]):
+        result[axis] = places
+    return result
+
+
+def rows_not_zero(
+    inputs: NDArray[Any], *, columns: int, count_sizes: Sequence[int], sizes: Sequence[int]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return how many elements are not 0, and the last `columns` coordinates of each, a row for each in their order.
+
+    Both are of uint32. count_sizes: the shape of the first, of one element. sizes: that of the second, a row for every
+    element of `inputs`; the rows behind the last one are masked.
+    """
+    require_shape("nonzero", "the number", count_sizes, (1,) * len(count_sizes))
+    expected = (*(1,) * (len(sizes) - 2), inputs.size, columns)
+    require_shape("nonzero", "coordinates", sizes, expected)
+    if not 0 < columns <= inputs.ndim or any(size != 1 for size in inputs.shape[: inputs.ndim - columns]):
+        raise InputError(f"nonzero: {columns} coordinates do not name the places of {list(inputs.shape)}")
+    result = memory.empty(expected, np.dtype(np.uint32))
+    result[...] = 0
+    places = np.nonzero(inputs)[inputs.ndim - columns :]
+    many = len(places[0])
+    rows = result.reshape(inputs.size, columns)
+    rows[:many] = np.stack(places, axis=1)
+    mask = np.broadcast_to((np.arange(inputs.size) >= many)[:, np.newaxis], rows.shape).reshape(expected)
+    return np.full(tuple(count_sizes), many, np.uint32), np.ma.MaskedArray(result, mask) if mask.any() else result

@@ -8,8 +8,8 @@ import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.products import multiply_matrices
-from specgate.execution.kernels.scores import features_of, labels_at, labels_of, place_of_largest, transformed
+from specgate.execution.kernels.matmul import multiply_matrices
+from specgate.execution.kernels.svm import features_of, labels_at, labels_of, place_of_largest, transformed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

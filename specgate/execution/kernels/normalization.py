@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from specgate.errors import InputError
 from specgate.execution import memory
-from specgate.execution.kernels.arithmetic import check_axes, round_to, to_float32, to_float64
+from specgate.execution.kernels.arithmetic import (
+    check_axes,
+    check_axis,
+    require_shape,
+    round_to,
+    to_float32,
+    to_float64,
+)
+from specgate.execution.kernels.elementwise import want_float
+from specgate.execution.kernels.reshape import integers
+from specgate.execution.kernels.row_blocks import (
+    blocks_of,
+    centre_rows,
+    few_digits_lost,
+    few_summands,
+    normalize_singles,
+    rows_by,
+    scale_singles,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["normalize_mean_variance", "scale_channels"]
+    Activation = Callable[[NDArray[Any]], NDArray[Any]]
+
+__all__ = [
+    "batch_gradients", "normalize_along", "normalize_batch", "normalize_by", "normalize_by_own", "normalize_channels",
+    "normalize_groups", "normalize_instances", "normalize_layer", "normalize_mean_variance",
+    "normalize_neighbourhoods", "normalize_squares", "normalize_to_unit", "root_mean_square", "scale_channels",
+    "sum_near",
+]  # fmt: skip
 
 
 def normalize_mean_variance(
@@ -69,3 +95,555 @@ def scale_channels(inputs: NDArray[Any], *, scale: float, bias: Sequence[float])
     with memory.quiet():
         summands = np.array(bias, np.float32).reshape(-1, 1, 1)
         return round_to(to_float64(inputs) * np.float32(scale) + summands, inputs.dtype)
+
+
+#: Of numbers up to here float64 loses less than 2 ** -32.
+_LITTLE: Final = 2.0**20
+
+
+def _channel(what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
+    """Return one number per channel in float64, so that it goes with `inputs` [batch, channel, …]."""
+    channels = inputs.shape[1] if inputs.ndim > 1 else 1
+    require_shape("normalization", what, array.shape, (channels,))
+    column: NDArray[np.float64] = array.astype(np.float64).reshape(-1, *(1,) * (inputs.ndim - 2))
+    return column if inputs.ndim > 1 else column.reshape(1)
+
+
+def _place(what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
+    """Return one number in float64 for each place of an element of the batch."""
+    require_shape("normalization", what, array.shape, inputs.shape[1:])
+    return array.astype(np.float64)
+
+
+def normalize_instances(
+    inputs: NDArray[Any], scale: NDArray[Any], bias: NDArray[Any], *, epsilon: float
+) -> NDArray[Any]:
+    """Return `inputs` [batch, channel, spatial…] normalised over the spatial dimensions, times scale plus bias."""
+    if inputs.ndim < 2:
+        raise InputError(f"normalization: expected a batch and channels, found {inputs.ndim} dimensions")
+    factor = _channel("a scale", scale, inputs).reshape(-1, 1)
+    summand = _channel("a bias", bias, inputs).reshape(-1, 1)
+    if not inputs.size:
+        return inputs.copy()
+    batch, channels = inputs.shape[:2]
+
+    def scaled(made: NDArray[Any], rows: slice) -> NDArray[Any]:
+        each = np.arange(rows.start, rows.stop) % channels
+        made *= factor[each].astype(made.dtype)
+        made += summand[each].astype(made.dtype)
+        return made
+
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        wide /= centre_rows(wide, epsilon)[1]
+        return scaled(wide, rows)
+
+    with memory.quiet():
+        flat = inputs.reshape(batch * channels, -1)
+        if inputs.dtype == np.float32 and few_summands(summand):
+            return normalize_singles(flat, scaled, of_rows, epsilon=epsilon).reshape(inputs.shape)
+        return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
+
+
+def normalize_batch(
+    inputs: NDArray[Any],
+    scale: NDArray[Any],
+    bias: NDArray[Any],
+    mean: NDArray[Any],
+    variance: NDArray[Any],
+    *,
+    epsilon: float,
+    momentum: float,
+    training: bool,
+    by_channel: bool = True,
+    by_place: bool = False,
+    whole: bool = True,
+    fits: bool = True,
+) -> tuple[NDArray[Any], ...]:
+    """Return `inputs` [batch, channel, …] normalised by mean and variance, both as they are then, and those it used.
+
+    training: by those of `inputs`, nan of none, and the given ones move towards them, by 1 - momentum. by_channel,
+    by_place: there may be one of each number for a channel, or one for each place of an element of the batch. whole:
+    whether the outputs that are asked for are the first, or all those of training. fits: whether `inputs` has the
+    dimensions that the operator's version takes.
+    """
+    if not fits:
+        raise InputError(f"normalization: {inputs.ndim} dimensions are not what this version takes")
+    if not whole:
+        raise InputError("normalization: expected the first output alone, or all those of training")
+    lists = (("a scale", scale), ("a bias", bias), ("a mean", mean), ("a variance", variance))
+    parts = [
+        (_channel if not by_place or (by_channel and array.ndim == 1) else _place)(what, array, inputs)
+        for what, array in lists
+    ]
+    factor, summand, middle, spread = parts
+    with memory.quiet():
+        if training:
+            wide = inputs.astype(np.float64)
+            axes = tuple(axis for axis in range(inputs.ndim) if axis != 1) if mean.ndim == 1 else (0,)
+            count = np.float64(inputs.size // max(1, mean.size))
+            middle = wide.sum(axis=axes, keepdims=True) / count
+            spread = np.square(wide - middle).sum(axis=axes, keepdims=True) / count
+            keep = np.float32(momentum)
+            moved = ((mean, middle), (variance, spread))
+            mean, variance = (
+                round_to(old * keep + new.reshape(old.shape) * (np.float32(1) - keep), old.dtype) for old, new in moved
+            )
+        result = _scaled(inputs, middle, np.sqrt(spread + np.float32(epsilon)), factor, summand)
+        used = [round_to(part.reshape(mean.shape), mean.dtype) for part in (middle, spread)]
+        return result, mean.copy(), variance.copy(), *used
+
+
+def _scaled(inputs: NDArray[Any], *numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return ``(inputs - middle) / divisor * factor + summand``.
+
+    numbers: the four in float64, which broadcast to `inputs`, equal for all of the batch.
+    """
+    rank, channels = inputs.ndim, inputs.shape[1] if inputs.ndim > 1 else 1
+    middle, divisor, factor, summand = (n.reshape(n.shape[1:] if n.ndim == max(2, rank) else n.shape) for n in numbers)
+    # inputs * slope + start: what that loses of float64, no result of float32 shows
+    slope = factor / divisor
+    flat = inputs.reshape(prod(inputs.shape[:2]), *inputs.shape[2:])
+    if inputs.dtype == np.float32 and few_summands(summand) and few_digits_lost(middle, slope):
+        return scale_singles(flat, middle, slope, summand).reshape(inputs.shape)
+    lost = middle * slope
+    line = inputs.dtype != np.float64 and bool((np.abs(lost) < _LITTLE).all())
+    start = summand - lost
+
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        each = np.arange(rows.start, rows.stop) % channels
+        if line:
+            wide *= slope[each]
+            wide += start[each]
+            return wide
+        wide -= middle[each]
+        wide /= divisor[each]
+        wide *= factor[each]
+        wide += summand[each]
+        return wide
+
+    return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
+
+
+def normalize_layer(
+    inputs: NDArray[Any],
+    scale: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    *,
+    axis: int,
+    epsilon: float,
+    statistics: np.dtype[Any] | None = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return `inputs` normalised over the dimensions from `axis` on, the means, and 1 / the standard deviations.
+
+    scale and bias broadcast to `inputs`. statistics: the type of the others, float32 or bfloat16, which keep those
+    dimensions with size 1, and are nan of no elements.
+    """
+    check_axis(axis, inputs.ndim, "normalization")
+    if statistics is None or statistics.name not in {"float32", "bfloat16"}:
+        raise InputError(f"normalization: expected statistics of float32 or bfloat16, found {statistics}")
+    outer, size = prod(inputs.shape[:axis]), prod(inputs.shape[axis:])
+    mean, root = np.empty((outer, 1)), np.empty((outer, 1))
+    factor = _rows(scale, inputs, axis, "a scale")
+    summand = None if bias is None else _rows(bias, inputs, axis, "a bias")
+
+    def scaled(made: NDArray[Any], rows: slice) -> NDArray[Any]:
+        made *= factor[rows if len(factor) == outer else slice(1)].astype(made.dtype, copy=False)
+        if summand is not None:
+            made += summand[rows if len(summand) == outer else slice(1)].astype(made.dtype, copy=False)
+        return made
+
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        mean[rows], root[rows] = centre_rows(wide, epsilon)
+        wide *= 1 / root[rows]
+        return scaled(wide, rows)
+
+    flat = inputs.reshape(outer, size)
+    with memory.quiet():
+        if inputs.dtype == np.float32 and size and few_summands(summand):
+            result = normalize_singles(flat, scaled, of_rows, epsilon=epsilon, statistics=(mean, root))
+        else:
+            result = rows_by(of_rows, flat, dtype=inputs.dtype, places=True)
+        inverse = 1 / root
+        result = result.reshape(inputs.shape)
+        shape = (*inputs.shape[:axis], *(1,) * (inputs.ndim - axis))
+        return result, round_to(mean, statistics).reshape(shape), round_to(inverse, statistics).reshape(shape)
+
+
+def root_mean_square(inputs: NDArray[Any], scale: NDArray[Any], *, axis: int, epsilon: float) -> NDArray[Any]:
+    """Return `inputs` divided by the root of their mean square over the dimensions from `axis` on, times scale."""
+    check_axis(axis, inputs.ndim, "normalization")
+    if not inputs.size:
+        return inputs.copy()
+    outer, size = prod(inputs.shape[:axis]), prod(inputs.shape[axis:])
+    factor = _rows(scale, inputs, axis, "a scale")
+
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        wide /= np.sqrt(np.square(wide).mean(axis=1, keepdims=True) + np.float32(epsilon))
+        wide *= factor[rows if len(factor) == outer else slice(1)]
+        return wide
+
+    with memory.quiet():
+        flat = inputs.reshape(outer, size)
+        return rows_by(of_rows, flat, dtype=scale.dtype, places=True).reshape(inputs.shape)
+
+
+def _rows(array: NDArray[Any], inputs: NDArray[Any], axis: int, what: str) -> NDArray[Any]:
+    """Return numbers that broadcast to `inputs` for each place from `axis` on: one row, or where they differ all."""
+    sizes = zip(array.shape[::-1], inputs.shape[::-1], strict=False)
+    if array.ndim > inputs.ndim or any(n not in {1, m} for n, m in sizes):
+        raise InputError(f"normalization: {what} of shape {list(array.shape)} does not fit {list(inputs.shape)}")
+    first, behind = inputs.shape[:axis], inputs.shape[axis:]
+    if array.ndim > len(behind) and prod(array.shape[: array.ndim - len(behind)]) != 1:
+        return np.broadcast_to(array, inputs.shape).reshape(prod(first), prod(behind))
+    row = array.reshape(array.shape[max(0, array.ndim - len(behind)) :]).astype(np.float64)
+    return np.broadcast_to(row, behind).reshape(1, prod(behind))
+
+
+def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int, epsilon: float | None = None) -> NDArray[Any]:
+    """Return `inputs` divided by their p-norm (1 or 2) along `axis`; 0 where that is 0.
+
+    epsilon: added to the square of the norm; 0 / 0 is nan then.
+    """
+    check_axis(axis, inputs.ndim, "normalization")
+    if p not in {1, 2}:
+        raise InputError(f"normalization: expected 1 or 2 as p, found {p}")
+    with memory.quiet():
+        wide = inputs.astype(np.float64)
+        norm = np.sum(np.abs(wide) ** p, axis=axis, keepdims=True)
+        if epsilon is not None:
+            return round_to(wide / np.sqrt((norm if p == 2 else norm**2) + np.float32(epsilon)), inputs.dtype)
+        norm = np.sqrt(norm) if p == 2 else norm
+        return round_to(np.where(norm == 0, 0.0, wide / np.where(norm == 0, 1.0, norm)), inputs.dtype)
+
+
+#: Powers that square roots make, which are exact but for rounding; they are written over what they are made of, and
+#: the second array is there to compute in.
+_ROOTS: Final[Mapping[np.float32, Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]]] = {
+    np.float32(0.5): lambda base, _: np.sqrt(base, out=base),
+    np.float32(0.75): lambda base, room: np.multiply(
+        root := np.sqrt(base, out=base), np.sqrt(root, out=room), out=root
+    ),
+    np.float32(1): lambda base, _: base,
+}
+#: Summands of a sum in float32, and between what its numbers lie, whose squares it holds.
+_FEW: Final = 8
+_LOW, _HIGH = 1e-10, 1e18
+
+
+def _places(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> tuple[int, ...]:
+    """Return each dimension that axes name once; negative ones count from the end."""
+    given = integers("normalization", "axes", np.ravel(axes) if isinstance(axes, np.ndarray) else list(axes))
+    found = {axis + inputs.ndim if axis < 0 else axis for axis in given}
+    for axis in found:
+        check_axis(axis, inputs.ndim, "normalization")
+    return tuple(sorted(found))
+
+
+def normalize_along(
+    inputs: NDArray[Any],
+    axes: NDArray[Any] | Sequence[int] | None = None,
+    *,
+    first: int,
+    epsilon: float,
+    use_variance: bool = True,
+    inside: bool = True,
+) -> NDArray[Any]:
+    """Return `inputs` less their mean along `axes`, divided by the root of the variance plus epsilon.
+
+    axes: the dimensions from `first` on if None. use_variance: whether they are divided at all. inside: epsilon is
+    added to the variance, else to its root.
+    """
+    want_float("normalization", inputs)
+    along = _places(inputs, range(first, inputs.ndim) if axes is None else axes)
+    if not inputs.size:
+        return inputs.copy()
+    with memory.quiet():
+        wide = inputs.astype(np.float64)
+        wide = wide - wide.mean(axis=along, keepdims=True)
+        if use_variance:
+            variance = np.square(wide).mean(axis=along, keepdims=True)
+            added = np.float32(epsilon)
+            wide /= np.sqrt(variance + added) if inside else np.sqrt(variance) + added
+        return round_to(wide, inputs.dtype)
+
+
+def normalize_channels(
+    inputs: NDArray[Any],
+    scale: NDArray[Any],
+    bias: NDArray[Any],
+    mean: NDArray[Any],
+    variance: NDArray[Any],
+    *,
+    epsilon: float,
+) -> NDArray[Any]:
+    """Return `inputs` [batch, channel, …] normalised by mean and variance plus epsilon, times scale plus bias.
+
+    The four have a number for each channel.
+    """
+    want_float("normalization", inputs)
+    fits = inputs.ndim >= 2
+    return normalize_batch(
+        inputs, scale, bias, mean, variance, epsilon=epsilon, momentum=0.0, training=False, fits=fits
+    )[0]
+
+
+def normalize_squares(
+    inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int], *, epsilon: float, largest: bool = False
+) -> NDArray[Any]:
+    """Return `inputs` divided by the root of the sum of their squares along `axes`, plus epsilon before the root.
+
+    largest: the sum is at least epsilon, instead of being added to it.
+    """
+    want_float("normalization", inputs)
+    along = _places(inputs, axes)
+    with memory.quiet():
+        wide = inputs.astype(np.float64)
+        total = np.square(wide).sum(axis=along, keepdims=True)
+        least = np.float32(epsilon)
+        return round_to(wide / np.sqrt(np.maximum(total, least) if largest else total + least), inputs.dtype)
+
+
+def normalize_groups(
+    inputs: NDArray[Any],
+    scale: NDArray[Any],
+    bias: NDArray[Any],
+    *,
+    groups: int,
+    epsilon: float,
+    per_group: bool | None = None,
+) -> NDArray[Any]:
+    """Return `inputs` [batch, channel, …] normalised over each group of neighbouring channels, times scale plus bias.
+
+    scale and bias have a number for each channel, or per_group for each group. No channels fall into groups only where
+    per_group is stated.
+    """
+    want_float("normalization", inputs)
+    none = inputs.ndim > 1 and not inputs.shape[1] and per_group is None
+    if inputs.ndim < 2 or groups < 1 or none or inputs.shape[1] % groups:
+        raise InputError(f"normalization: {list(inputs.shape)} has no channels that fall into {groups} groups")
+    for what, array in (("a scale", scale), ("a bias", bias)):
+        require_shape("normalization", what, array.shape, (groups,) if per_group else inputs.shape[1:2])
+    if not inputs.size:
+        return inputs.copy()
+    if per_group:
+        scale, bias = (np.repeat(array, inputs.shape[1] // groups) for array in (scale, bias))
+    factor, summand = (array.astype(np.float64).reshape(groups, -1, 1) for array in (scale, bias))
+
+    def scaled(made: NDArray[Any], rows: slice) -> NDArray[Any]:
+        each = np.arange(rows.start, rows.stop) % groups
+        channels = made.reshape(len(made), factor.shape[1], -1)
+        channels *= factor[each].astype(made.dtype)
+        channels += summand[each].astype(made.dtype)
+        return made
+
+    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
+        wide /= centre_rows(wide, epsilon)[1]
+        return scaled(wide, rows)
+
+    with memory.quiet():
+        flat = inputs.reshape(inputs.shape[0] * groups, -1)
+        if inputs.dtype == np.float32 and few_summands(summand):
+            return normalize_singles(flat, scaled, of_rows, epsilon=epsilon).reshape(inputs.shape)
+        return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
+
+
+def normalize_neighbourhoods(
+    inputs: NDArray[Any],
+    axes: NDArray[Any] | Sequence[int],
+    *,
+    alpha: float,
+    beta: float,
+    bias: float,
+    size: int,
+    before: int | None = None,
+) -> NDArray[Any]:
+    """Return `inputs` / (bias + alpha * squares / size ** len(axes)) ** beta.
+
+    squares: the sum of squares of the elements that lie at most size // 2 places behind along each of `axes`, and as
+    many, or `before`, before it.
+    """
+    want_float("normalization", inputs)
+    if size < 1:
+        raise InputError(f"normalization: expected a size of at least 1, found {size}")
+    along = _places(inputs, axes)
+    count = size // 2 if before is None else before, size // 2
+    with memory.quiet():
+        share = np.float64(np.float32(alpha)) / float(size) ** len(np.ravel(axes))
+        if len(along) == 1 and _near_enough(inputs, share, np.float32(beta), np.float32(bias), sum(count)):
+            return _divided_by_roots(inputs, along[0], share, np.float32(beta), np.float32(bias), count)
+        wide = inputs.astype(np.float64)
+        squares = np.square(wide)
+        for axis in along:
+            squares = sum_near(squares, axis, *count)
+        base = np.float64(np.float32(bias)) + share * squares
+        return round_to(wide / base ** np.float64(np.float32(beta)), inputs.dtype)
+
+
+def _near_enough(inputs: NDArray[Any], share: np.float64, beta: np.float32, bias: np.float32, count: int) -> bool:
+    """Return whether float32 loses little: of few sums of what is not negative, and powers that are made of roots."""
+    held = inputs.dtype == np.float32 and count <= _FEW and beta in _ROOTS and 0 <= share <= 1 and _LOW <= bias <= _HIGH
+    return bool(held and inputs.size and inputs.max() <= _HIGH and inputs.min() >= -_HIGH)
+
+
+def _divided_by_roots(
+    inputs: NDArray[Any], axis: int, share: np.float64, beta: np.float32, bias: np.float32, count: tuple[int, int]
+) -> NDArray[Any]:
+    """Return what `normalize_neighbourhoods` does along one axis in float32, some places at a time."""
+    length = inputs.shape[axis]
+    values = inputs.reshape(prod(inputs.shape[:axis]), length, -1)
+    result = np.empty(values.shape, np.float32)
+    room = np.empty((2, 0, 0), np.float32)
+    for outer in memory.in_time(range(len(values))):
+        for some in blocks_of(values.shape[2], length, 2):
+            given, width = values[outer, :, some], some.stop - some.start
+            if not some.start and not outer:
+                room = np.empty((2, length, width), np.float32)
+            squares, base = room[:, :, :width]
+            np.square(given, out=squares)
+            _add_near(base, squares, *count)
+            base *= np.float32(share)
+            base += bias
+            np.divide(given, _ROOTS[beta](base, squares), out=result[outer, :, some])
+    return result.reshape(inputs.shape)
+
+
+def sum_near(values: NDArray[Any], axis: int, before: int, behind: int) -> NDArray[Any]:
+    """Return at each place the sum of what lies at most so many places before and behind it along `axis`."""
+    result = memory.empty(values.shape, values.dtype)
+    _add_near(np.moveaxis(result, axis, 0), np.moveaxis(values, axis, 0), before, behind)
+    return result
+
+
+def _add_near(into: NDArray[Any], of: NDArray[Any], before: int, behind: int) -> None:
+    """Write at each place what `sum_near` sums along the first dimension."""
+    alone = slice(-1, None) if behind and len(of) > 1 else slice(None)
+    into[alone] = of[alone]
+    if alone.start:
+        np.add(of[:-1], of[1:], out=into[:-1])  # at once, not a copy to which is added
+    for far in memory.in_time(range(1, min(max(before, behind), len(of) - 1) + 1 if of.size else 0)):
+        if 1 < far <= behind:
+            into[:-far] += of[far:]
+        if far <= before:
+            into[far:] += of[:-far]
+
+
+def normalize_by(
+    inputs: NDArray[Any],
+    mean: NDArray[Any],
+    variance: NDArray[Any],
+    scale: NDArray[Any],
+    bias: NDArray[Any],
+    *,
+    epsilon: float,
+    activation: Activation | None = None,
+) -> NDArray[Any]:
+    """Return activation(scale * (inputs - mean) / sqrt(variance + epsilon) + bias), of the type of `inputs`.
+
+    The four have its rank, and its sizes or 1. activation: of float32.
+    """
+    _hold(inputs, mean=mean, variance=variance, scale=scale, bias=bias)
+    with memory.quiet():
+        spread = np.sqrt(to_float64(variance) + np.float32(epsilon))
+        result = to_float64(inputs) - to_float64(mean)
+        result /= spread
+        result *= to_float64(scale)
+        result += to_float64(bias)
+        return _activated(result, activation, inputs.dtype)
+
+
+def normalize_by_own(
+    inputs: NDArray[Any],
+    scale: NDArray[Any],
+    bias: NDArray[Any],
+    added: NDArray[Any] | None = None,
+    *,
+    epsilon: float,
+    activation: Activation | None = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return what `normalize_by` does with the mean and the variance of `inputs` themselves, and these two.
+
+    They are taken over the dimensions in which scale and bias, of one shape, have a size of 1. added: of the shape of
+    `inputs`, added before the activation.
+    """
+    _hold(inputs, scale=scale, bias=bias)
+    require_shape("normalization", "a bias", bias.shape, scale.shape)
+    if added is not None:
+        require_shape("normalization", "a summand", added.shape, inputs.shape)
+        if added.dtype != inputs.dtype:
+            raise InputError(f"normalization: expected a summand of {inputs.dtype}, found {added.dtype}")
+    axes = _repeated(scale)
+    with memory.quiet():
+        result = to_float64(inputs)
+        mean = result.mean(axis=axes, keepdims=True)
+        result -= mean
+        variance = np.square(result).mean(axis=axes, keepdims=True)
+        result /= np.sqrt(variance + np.float32(epsilon))
+        result *= to_float64(scale)
+        result += to_float64(bias)
+        if added is not None:
+            result += to_float64(added)
+        kept = [round_to(each, inputs.dtype) for each in (mean, variance)]
+        return _activated(result, activation, inputs.dtype), kept[0], kept[1]
+
+
+def batch_gradients(
+    inputs: NDArray[Any],
+    gradient: NDArray[Any],
+    mean: NDArray[Any],
+    variance: NDArray[Any],
+    scale: NDArray[Any],
+    *,
+    epsilon: float,
+    own: bool,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the gradients of batch normalisation by its inputs, its scale and its bias.
+
+    gradient: what comes in, of the shape of `inputs`. mean, variance, scale: of one shape, with the sizes of `inputs`
+    or 1; the last two gradients have it too, and are sums along the sizes of 1. own: mean and variance are those of
+    `inputs`, which they therefore depend on, instead of constants.
+    """
+    _hold(inputs, mean=mean, variance=variance, scale=scale)
+    for what, array, shape in (
+        ("a gradient", gradient, inputs.shape),
+        ("a mean", mean, scale.shape),
+        ("a variance", variance, scale.shape),
+    ):
+        require_shape("normalization", what, array.shape, shape)
+    if gradient.dtype != inputs.dtype:
+        raise InputError(f"normalization: expected a gradient of {inputs.dtype}, found {gradient.dtype}")
+    axes = _repeated(scale)
+    with memory.quiet():
+        wide, incoming = to_float64(inputs), to_float64(gradient)
+        inner = to_float64(variance) + np.float32(epsilon)
+        share = 1 / np.sqrt(inner)
+        products = incoming * (wide - to_float64(mean))
+        by_scale = (products * share).sum(axis=axes, keepdims=True)
+        by_bias = incoming.sum(axis=axes, keepdims=True)
+        if own:
+            count = prod(inputs.shape[axis] for axis in axes)
+            wide -= to_float64(mean)
+            wide *= products.mean(axis=axes, keepdims=True) / inner
+            incoming = incoming - by_bias / count - wide
+        results = (incoming * (to_float64(scale) * share), by_scale, by_bias)
+        back, scales, biases = (round_to(each, inputs.dtype) for each in results)
+        return back, scales, biases
+
+
+def _activated(result: NDArray[Any], activation: Activation | None, dtype: np.dtype[Any]) -> NDArray[Any]:
+    rounded = to_float32(result, dtype)
+    return round_to(rounded if activation is None else activation(rounded), dtype)
+
+
+def _repeated(array: NDArray[Any]) -> tuple[int, ...]:
+    """Return the dimensions along which an array is repeated, those of size 1."""
+    return tuple(axis for axis, size in enumerate(array.shape) if size == 1)
+
+
+def _hold(inputs: NDArray[Any], **arrays: NDArray[Any]) -> None:
+    """Raise InputError unless arrays have the type and rank of `inputs`, and its sizes or 1."""
+    memory.hold(inputs.shape, inputs.dtype)
+    for name, array in arrays.items():
+        fits = array.ndim == inputs.ndim and all(n in {1, m} for n, m in zip(array.shape, inputs.shape, strict=True))
+        if not fits or array.dtype != inputs.dtype:
+            raise InputError(f"normalization: a {name} of {array.dtype} {list(array.shape)} does not fit "
+                             f"{inputs.dtype} {list(inputs.shape)}")  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import round_to, to_float64
-from specgate.execution.kernels.narrow import zero_of
+from specgate.execution.kernels.narrow_types import zero_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

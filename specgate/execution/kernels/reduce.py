@@ -18,6 +18,7 @@ from specgate.execution.kernels.arithmetic import (
     to_float32,
     to_float64,
 )
+from specgate.execution.kernels.elementwise import undefined
 from specgate.execution.kernels.row_blocks import BLOCK, blocks_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["arg_reduce", "cumulative", "reduce"]
+    Function = Callable[[NDArray[Any], tuple[int, ...]], NDArray[Any]]
+
+__all__ = ["arg_reduce", "arg_reduce_dimension", "cumulate", "cumulative", "reduce", "reduce_dimensions"]
 
 #: Elements of a slice from which on a call for each slice costs less than what numpy does for each element.
 _WIDE: Final = 64
@@ -189,3 +192,187 @@ def cumulative(
         function = np.multiply if multiply else np.add
         result = _accumulated(function, values, axis, dtype, inputs.dtype)
     return np.ascontiguousarray(np.flip(result, axis) if backwards else result)
+
+
+#: How many blocks of rows are summed at once: each number is read once, so that fewer calls count for more.
+_BLOCKS: Final = 4
+_LOGARITHMS: Final = ("LOG_SUM", "LOG_SUM_EXP")
+
+
+def reduce_dimensions(
+    inputs: NDArray[Any],
+    axes: NDArray[Any] | Sequence[int] | None = None,
+    *,
+    function: str,
+    keep: int,
+    none_of_none: bool = False,
+) -> NDArray[Any]:
+    """Return `inputs` with the dimensions of `axes` reduced to size 1 (keep is 1), or dropped (0).
+
+    axes: all dimensions if None or empty, or with none_of_none none; the function is applied to single elements then.
+    function: AVERAGE, L1, L2, LOG_SUM, LOG_SUM_EXP, MAX, MIN, MULTIPLY, SUM or SUM_SQUARE. Floats are summed in
+    float64 and rounded once, integers wrap around. Of no elements sums are 0, products 1, the largest is the least
+    number of the type and the other way round; what is undefined then is masked: means, and logarithms as integers.
+    """
+    if function not in _AXES_FUNCTIONS:
+        raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}")
+    _hold_keep("reduce", keep)
+    asked: list[int] = [] if axes is None else np.asarray(axes, np.int64).reshape(-1).tolist()
+    if asked:
+        along = tuple(sorted({axis + inputs.ndim if axis < 0 else axis for axis in asked}))
+        for axis in along:
+            check_axis(axis, inputs.ndim, "reduce")
+    else:
+        along = () if none_of_none else tuple(range(inputs.ndim))
+    with memory.quiet():
+        found = np.asarray(_AXES_FUNCTIONS[function](inputs, along))
+        whole = found.dtype.kind == "f" and not is_float(inputs.dtype)
+        result = np.trunc(found).astype(inputs.dtype) if whole else round_to(found, inputs.dtype)
+    nothing = along and not all(inputs.shape[axis] for axis in along)
+    if nothing and (function == "AVERAGE" or (function in _LOGARITHMS and whole)):
+        result = undefined(np.zeros_like(result), np.ones(result.shape, np.bool_))
+    if not keep:
+        return result  # which a function gives without the dimensions
+    shape = [*inputs.shape]
+    for axis in along:
+        shape[axis] = 1
+    return result.reshape(shape)
+
+
+def _hold_keep(name: str, keep: int) -> None:
+    """Dimensions are kept or not: any other number has no meaning."""
+    if keep not in {0, 1}:
+        raise InputError(f"{name}: expected 0 or 1 as keepdims, found {keep}")
+
+
+def _wide(array: NDArray[Any]) -> NDArray[Any]:
+    """Return floats in float64; integers stay."""
+    return array.astype(np.float64) if is_float(array.dtype) else array
+
+
+def _axes_sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    kept = array.ndim - len(axes)
+    if axes and axes[0] == kept and array.dtype != np.float64 and is_float(array.dtype):  # the last ones, all of them
+        shape = array.shape[:kept]
+        return _sums(array.reshape(prod(shape), prod(array.shape[kept:]))).reshape(shape)
+    values = _wide(array)
+    return np.asarray(np.sum(values, axis=axes, dtype=values.dtype))
+
+
+def _sums(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return the sums of rows in float64: products with ones, which take less time."""
+    (count, size), ones = rows.shape, np.ones(rows.shape[1])
+    if rows.size <= BLOCK * _BLOCKS:
+        return np.asarray(np.dot(rows.astype(np.float64), ones))
+    result = np.empty(count)
+    room = np.empty((0, size))
+    for some in blocks_of(count, size, _BLOCKS):
+        if not some.start:
+            room = np.empty((some.stop, size))
+        wide = room[: some.stop - some.start]
+        wide[...] = rows[some]
+        np.dot(wide, ones, out=result[some])
+    return result
+
+
+def _axes_product(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    values = _wide(array)
+    return np.asarray(np.prod(values, axis=axes, dtype=values.dtype))
+
+
+def _axes_average(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    count = prod(array.shape[axis] for axis in axes)
+    total = _axes_sum(array, axes) if is_float(array.dtype) else np.sum(array, axis=axes, dtype=np.float64)
+    return np.asarray(total / np.float64(count))
+
+
+def _axes_l1(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    return _axes_sum(np.abs(array), axes)
+
+
+def _axes_sum_square(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    values = _wide(array)
+    return _axes_sum(values * values, axes)
+
+
+def _axes_l2(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    return np.asarray(np.sqrt(_axes_sum_square(array.astype(np.float64), axes)))
+
+
+def _axes_log_sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    return np.asarray(np.log(_axes_sum(array.astype(np.float64), axes)))
+
+
+def _axes_log_sum_exp(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    values = array.astype(np.float64)
+    most = np.max(values, axis=axes, keepdims=True, initial=-np.inf)
+    most = np.where(np.isfinite(most), most, 0.0)
+    total = np.log(np.sum(np.exp(values - most), axis=axes, keepdims=True)) + most
+    return np.asarray(np.squeeze(total, axes))
+
+
+def _extreme(function: Any, *, largest: bool) -> Function:
+    def reduced(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+        values = to_float32(array, array.dtype)
+        if values.dtype.kind == "b":
+            return np.asarray(function.reduce(values, axis=axes, initial=not largest))
+        if values.dtype.kind == "f":
+            start: Any = values.dtype.type(-np.inf if largest else np.inf)
+        else:
+            start = np.iinfo(values.dtype).min if largest else np.iinfo(values.dtype).max
+        return np.asarray(function.reduce(values, axis=axes, initial=start))
+
+    return reduced
+
+
+_AXES_FUNCTIONS: Final[dict[str, Function]] = {
+    "AVERAGE": _axes_average,
+    "L1": _axes_l1,
+    "L2": _axes_l2,
+    "LOG_SUM": _axes_log_sum,
+    "LOG_SUM_EXP": _axes_log_sum_exp,
+    "MAX": _extreme(np.maximum, largest=True),
+    "MIN": _extreme(np.minimum, largest=False),
+    "MULTIPLY": _axes_product,
+    "SUM": _axes_sum,
+    "SUM_SQUARE": _axes_sum_square,
+}
+
+
+def arg_reduce_dimension(
+    inputs: NDArray[Any], *, axis: int, keep: int, largest: bool, last: bool = False
+) -> NDArray[np.int64]:
+    """Return the place of the largest (or least) element along `axis`, which gets size 1 or is dropped.
+
+    keep: 1 or 0, whether that dimension stays. last: of equal elements the last instead of the first. The first nan
+    counts as the largest and the least. Where there is no element to choose, the place is masked.
+    """
+    check_axis(axis, inputs.ndim, "arg_reduce")
+    _hold_keep("arg_reduce", keep)
+    size = inputs.shape[axis]
+    if not size:
+        sizes = [1 if place == axis else n for place, n in enumerate(inputs.shape) if keep or place != axis]
+        return np.ma.array(np.zeros(sizes, np.int64), mask=True)
+    values = np.flip(to_float32(inputs, inputs.dtype), axis) if last else to_float32(inputs, inputs.dtype)
+    found = (np.argmax if largest else np.argmin)(values, axis=axis, keepdims=bool(keep))
+    return np.asarray(size - 1 - found if last else found, np.int64)
+
+
+def cumulate(
+    inputs: NDArray[Any],
+    axis: NDArray[Any] | None = None,
+    *,
+    backwards: bool,
+    exclusive: bool,
+    multiply: bool = False,
+) -> NDArray[Any]:
+    """Return running sums or products as `cumulative` does; axis: one integer, from the end if negative, or 0."""
+    axis = np.zeros((), np.int64) if axis is None else axis
+    if axis.size != 1 or axis.ndim > 1 or axis.dtype.kind not in "iu":
+        raise InputError(f"cumulate: expected an axis as one integer, found {axis.dtype}{list(axis.shape)}")
+    place = int(axis.reshape(()))
+    place = place + inputs.ndim if place < 0 else place
+    check_axis(place, inputs.ndim, "cumulate")
+    if not inputs.size:
+        return inputs.copy()
+    return cumulative(inputs, axis=place, backwards=backwards, exclusive=exclusive, multiply=multiply)

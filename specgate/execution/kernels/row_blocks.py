@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "blocks_of", "centre_rows", "rows_by", "singles_by"]
+    _Sums = Callable[[NDArray[Any], NDArray[Any] | None], NDArray[Any]]
+
+__all__ = [
+    "BLOCK", "blocks_of", "centre_rows", "few_digits_lost", "few_summands", "normalize_singles", "rows_by",
+    "scale_singles", "singles_by",
+]  # fmt: skip
 
 #: Elements that are computed at a time: a few arrays of so many fit into a cache of the second level.
 BLOCK: Final = 2**15
@@ -79,3 +84,121 @@ def singles_by(
     for some in blocks_of(flat.size, 1):
         function(flat[some], made[some], room[: some.stop - some.start])
     return result
+
+
+#: What is added last: up to here what float32 loses before is little of the tolerance, whatever cancels.
+_SUMMAND: Final = 4.0
+#: Numbers that are added up in one sweep, since more lose too much, and into how many sweeps rows are cut.
+_SWEEP, _PARTS = 2**12, 64
+#: How many blocks are computed at once.
+_TIMES: Final = 4
+#: Numbers from the one to the other are far from the ends of float32.
+_SMALL, _LARGE = 1e-30, 1e30
+#: Variances whose squares float32 holds; below the least they are lost, unless an epsilon outweighs them.
+_LEAST, _MOST, _OUTWEIGHS = 1e-28, 1e28, 1e-20
+
+
+def few_summands(*summands: NDArray[Any] | None) -> bool:
+    """Return whether numbers that are added to normalised ones are small enough for float32."""
+    return all(each is None or not each.size or bool(np.abs(each).max() <= _SUMMAND) for each in summands)
+
+
+def few_digits_lost(means: NDArray[Any], slopes: NDArray[Any]) -> bool:
+    """Return whether `scale_singles` can take means and slopes: they are far from the ends of float32, or 0."""
+    sizes = np.abs(slopes)
+    return bool((np.abs(means) <= _LARGE).all() and ((sizes <= _LARGE) & ((sizes >= _SMALL) | (sizes == 0))).all())
+
+
+def scale_singles(
+    inputs: NDArray[Any], means: NDArray[Any], slopes: NDArray[Any], summands: NDArray[Any]
+) -> NDArray[Any]:
+    """Return ``(inputs - means) * slopes + summands`` of float32 [rows, …] and numbers of float64 for its first rows.
+
+    Each of the numbers is used again for every so many rows.
+    """
+    result = np.empty(inputs.shape, np.float32)
+    every = len(means)
+    near = means.astype(np.float32)
+    rest = (means - near).astype(np.float32)
+    numbers = near, rest, slopes.astype(np.float32), summands.astype(np.float32)
+    for some in blocks_of(len(inputs), prod(inputs.shape[1:]), _TIMES):
+        made = result[some]
+        each = np.arange(some.start, some.stop) % every
+        first, second, slope, summand = (number[each] for number in numbers)
+        np.subtract(inputs[some], first, out=made)
+        if second.any():
+            made -= second
+        made *= slope
+        made += summand
+    return result
+
+
+def normalize_singles(
+    inputs: NDArray[Any],
+    scaled: Callable[[NDArray[Any], slice], object],
+    wider: Callable[[NDArray[Any], slice], NDArray[Any]],
+    *,
+    epsilon: float,
+    statistics: tuple[NDArray[Any], NDArray[Any]] | None = None,
+) -> NDArray[Any]:
+    """Return rows [rows, size] of float32 less their mean, divided by the root of their variance and epsilon, scaled.
+
+    Each row is what it is alone. scaled: what is done with these rows in float32, which it writes over; wider: all of
+    it with rows of float64, where float32 does not hold the squares. statistics: two arrays [rows, 1] of float64 for
+    means and roots.
+    """
+    count, size = inputs.shape
+    result = np.empty(inputs.shape, np.float32)
+    least = 0.0 if epsilon >= _OUTWEIGHS else _LEAST
+    sums = _sums_of(size)
+    for some in blocks_of(count, size, _TIMES):
+        made = result[some]
+        mean, spread = _centre(inputs[some], made, sums)
+        root = np.sqrt(spread + np.float32(epsilon))
+        made *= (1 / root).astype(np.float32)
+        scaled(made, some)
+        if statistics is not None:
+            statistics[0][some], statistics[1][some] = mean, root
+        if not (least <= spread.min() and spread.max() <= _MOST):
+            for row in memory.in_time(some.start + _beyond(inputs[some], spread, least)):
+                result[row : row + 1] = wider(inputs[row : row + 1].astype(np.float64), slice(row, row + 1))
+    return result
+
+
+def _beyond(rows: NDArray[Any], spread: NDArray[Any], least: float) -> NDArray[np.intp]:
+    """Return the finite rows whose variances float32 does not hold; all of another is nan in any type."""
+    found = np.flatnonzero(~((spread >= least) & (spread <= _MOST)))
+    held: NDArray[np.intp] = found[np.isfinite(rows[found]).all(axis=1)]
+    return held
+
+
+def _centre(rows: NDArray[Any], made: NDArray[Any], sums: _Sums) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Write rows less their means to `made`; return means and variances in float64."""
+    size = rows.shape[1]
+    near = (sums(rows, None) / size).astype(np.float32)
+    np.subtract(rows, near, out=made)  # hardly rounds where the mean is large beside what remains
+    rest = np.where(np.isfinite(near), sums(made, None) / size, 0.0)
+    spread = np.maximum(sums(made, made) / size - rest * rest, 0.0)
+    if (np.abs(rest) > np.sqrt(spread) * 2.0**-24).any():
+        made -= rest.astype(np.float32)
+    return near + rest, spread
+
+
+def _sums_of(size: int) -> _Sums:
+    """Return a function of rows of so many elements: columns of float64 with their sums, or those of products.
+
+    Each is a product of two vectors, which takes the least time and is the same whatever rows there are beside it.
+    """
+    parts = next((each for each in range(-(-size // _SWEEP), _PARTS) if size % each == 0), 0)
+    each = size // max(1, parts)
+    ones = np.ones((each, 1), np.float32)
+
+    def sums(rows: NDArray[Any], others: NDArray[Any] | None) -> NDArray[Any]:
+        if not parts:
+            found = (rows if others is None else rows * others).sum(axis=1, keepdims=True)  # in pairs
+            return np.asarray(found, np.float64)
+        by = ones if others is None else others.reshape(-1, each, 1)
+        found = np.matmul(rows.reshape(-1, 1, each), by).reshape(-1, parts)
+        return np.asarray(found.sum(axis=1, keepdims=True, dtype=np.float64))
+
+    return sums

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from specgate.execution.kernels import elementwise_binary, elementwise_logical
+from specgate.execution.kernels import elementwise as elementwise_binary
+from specgate.execution.kernels import elementwise as elementwise_logical
 from specgate.execution.kernels.arithmetic import turn_low_halves
 from specgate.execution.kernels.elementwise import called
-from specgate.execution.kernels.pooling import max_pool, max_pool_values
+from specgate.execution.kernels.pool import max_pool, max_pool_values
 from specgate.execution.kernels.reduce import arg_reduce, reduce
-from specgate.execution.kernels.sorting import top_k
+from specgate.execution.kernels.sort import top_k
 
 if TYPE_CHECKING:
     from collections.abc import Callable

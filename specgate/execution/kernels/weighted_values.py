@@ -9,7 +9,7 @@ import numpy as np
 from specgate.errors import InputError
 from specgate.execution import memory
 from specgate.execution.kernels.arithmetic import round_to, to_float64
-from specgate.execution.kernels.products import multiply_matrices
+from specgate.execution.kernels.matmul import multiply_matrices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,33 +1,277 @@
-"""The report as one HTML file that needs no network: readable without a script, filtered with a few lines of it."""
+"""What the page lists: findings, ignored findings and undecided nodes in one form, in one order."""
 
 from __future__ import annotations
 
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from specgate.report import counts, plural, without_table
-from specgate.report.lint.entries import GRAVE, KINDS, Entry, entries_of
-from specgate.report.lint.node import node_article
-from specgate.report.lint.overview import counted, file_list, rule_list
-from specgate.report.markup import Markup, breakable, tag
+from specgate.report import counts, details, nodes_in_order, place_order, plural, sort_findings, without_table
+from specgate.report.markup import Markup, breakable, document, own_file, scrolled, tag, text
 from specgate.report.merging import asked_targets, merged, named_targets
-from specgate.report.page import document, own_file
+from specgate.report.ports import context_at, shape_words
+from specgate.report.rule_links import about, rule_address
 from specgate.slotted import replace
+from specgate.verdict import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from specgate.report.options import RenderOptions
-    from specgate.verdict import Report
+    from specgate.report.selection import RenderOptions
+    from specgate.verdict import Finding, NodeContext, Port, Report
 
-__all__ = ["render"]
+__all__ = ["GRAVE", "KINDS", "Entry", "counted", "entries_of", "file_list", "node_article", "render", "rule_list"]
 
-_MOST: Final = 2000  # findings on the page; a browser gets slow beyond it
+#: From the gravest on; the last two are no findings.
+KINDS: Final = ("error", "warning", "note", "undecided", "ignored")
+#: Those that are shown at once; the others are folded.
+GRAVE: Final = ("error", "warning")
+
+
+class Entry(NamedTuple):
+    """One line of the page. kind: one of KINDS; rule: the finding's id, "" for an undecided node."""
+
+    kind: str
+    place: Location
+    target: str
+    rule: str
+    where: str
+    message: str
+    details: tuple[str, ...]
+    fixable: bool = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The file and the node that it stands at."""
+        return (self.place.file or "", self.place.node or "")
+
+
+def entries_of(report: Report, most: int, queries: Mapping[str, Sequence[str]]) -> tuple[list[Entry], int]:
+    """Return the gravest entry of every file and further ones up to so many; how many are left out.
+
+    Of the further ones the gravest are kept. They are in order of files, in each the nodes with errors first.
+    """
+    made = [_entry(finding, finding.severity) for finding in merged(sort_findings(report.findings), queries)]
+    made += [
+        Entry("undecided", node.location, node.target or "", "", "", node.reason or "undecided", ())
+        for node in nodes_in_order(report.undecided)
+    ]
+    made += [_entry(finding, "ignored") for finding in sort_findings(report.ignored)]
+    made.sort(key=lambda entry: KINDS.index(entry.kind))
+    met: set[str | None] = set()
+    first: list[Entry] = []
+    further: list[Entry] = []
+    for entry in made:
+        (further if entry.place.file in met else first).append(entry)
+        met.add(entry.place.file)
+    kept = first + further[: max(most - len(first), 0)]
+    gravest: dict[tuple[str, str], int] = {}
+    for entry in kept:
+        gravest[entry.key] = min(gravest.get(entry.key, len(KINDS)), KINDS.index(entry.kind))
+    kept.sort(key=lambda entry: (entry.place.file or "", gravest[entry.key], place_order(entry.place)))
+    return kept, len(made) - len(kept)
+
+
+def _entry(finding: Finding, kind: str) -> Entry:
+    more = details(finding)
+    if kind == "ignored" and finding.ignored:
+        more.append(f"ignored: {finding.ignored}")
+    place = finding.location or Location()
+    message = finding.message or finding.id
+    return Entry(kind, place, finding.target or "", finding.id, finding.where, message, tuple(more), finding.fixable)
+
+
+NodeAnchors = "Mapping[tuple[str, str], str]"
+
+
+def node_article(report: Report, entries: Sequence[Entry], anchors: Mapping[tuple[str, str], str]) -> Markup:
+    """Return a node with its entries; `anchors` leads to the nodes that are on the page too."""
+    place = entries[0].place
+    line = f"line {place.line}" if place.line is not None else ""
+    facts = ", ".join(fact for fact in (place.operator or "", line) if fact)
+    title = tag("h3", breakable(place.node or "The whole file"), " ", tag("span", facts, class_="count"))
+    context = context_at(report, place)
+    drawn = _neighbours(context, place.file or "", place.operator or "", anchors) if context is not None else Markup()
+    grave = [entry for entry in entries if entry.kind in GRAVE]
+    lesser = [entry for entry in entries if entry.kind not in GRAVE]
+    listed = [tag("ul", *map(_finding, grave or lesser), class_="findings")]
+    if grave and lesser:
+        folded = tag("ul", *map(_finding, lesser), class_="findings")
+        listed.append(tag("details", tag("summary", counted(entry.kind for entry in lesser)), folded, class_="lesser"))
+    return tag(
+        "article",
+        title,
+        drawn,
+        *listed,
+        class_="node",
+        id=anchors[entries[0].key],
+        data_operator=place.operator or "",
+    )
+
+
+def _neighbours(context: NodeContext, file: str, operator: str, anchors: Mapping[tuple[str, str], str]) -> Markup:
+    if not context.inputs and not context.outputs:
+        return Markup()
+    sides = [
+        tag("div", tag("h4", title), tag("ul", *(_port(port, side, file, anchors) for port in ports)), class_=side)
+        for title, side, ports in (("Inputs from", "from", context.inputs), ("Outputs to", "to", context.outputs))
+    ]
+    here = tag("div", tag("b", breakable(operator or "this node")), class_="here")
+    return tag("div", sides[0], here, sides[1], class_="neighbours")
+
+
+def _port(port: Port, side: str, file: str, anchors: Mapping[tuple[str, str], str]) -> Markup:
+    name = tag("span", breakable(port.field or port.name or "a tensor"), class_="field")
+    shape = tag("code", shape_words(port))
+    nodes = [_peer(node, operator, anchors.get((file, node))) for node, operator in port.nodes]
+    if port.more:
+        nodes.append(tag("span", f"and {port.more} more", class_="count"))
+    if not nodes:
+        nodes = [tag("span", *_no_node(port, side), class_="count")]
+    return tag("li", name, " ", shape, tag("div", *_with_commas(nodes), class_="peers"))
+
+
+def _no_node(port: Port, side: str) -> list[str]:
+    """What is known of a tensor that no node writes, or that none reads."""
+    if port.name is None:
+        return ["no node known"]
+    said = "an input or a constant" if side == "from" else "read by no node"
+    return [said, *([Markup(" ("), breakable(port.name), ")"] if port.name != port.field else [])]
+
+
+def _peer(node: str, operator: str, anchor: str | None) -> Markup:
+    name = breakable(node)
+    shown = tag("a", name, href=f"#{anchor}") if anchor is not None else tag("span", name)
+    return tag("span", shown, f" ({operator})", class_="peer")
+
+
+def _with_commas(parts: Sequence[Markup]) -> list[Markup]:
+    return [part for at, each in enumerate(parts) for part in ((text(", "), each) if at else (each,))]
+
+
+def _finding(entry: Entry) -> Markup:
+    rule = tag("a", breakable(entry.rule), href=f"#rule/{entry.rule}") if entry.rule else Markup()
+    head = tag(
+        "p",
+        tag("span", entry.kind, class_=f"mark {entry.kind}"),
+        " ",
+        tag("span", entry.target, class_="target"),
+        " ",
+        rule,
+        " ",
+        tag("span", entry.where, class_="field"),
+        *([" ", tag("span", "fixable with --fix", class_="count")] if entry.fixable else []),
+    )
+    body = [tag("p", entry.message), *(tag("p", line, class_="about") for line in entry.details)]
+    return tag("li", head, *body, class_="finding", data_kind=entry.kind, data_target=entry.target)
+
+
+_MOST: Final = 500  # files in the list
+_PLACES: Final = 100  # of a rule
+_WORDS: Final = {"error": "error", "warning": "warning", "note": "note"}
+
+
+def counted(kinds: Iterable[str]) -> str:
+    """Return how many entries there are of each kind: ``2 notes, 1 undecided``."""
+    given = list(kinds)
+    numbers = {kind: given.count(kind) for kind in KINDS}
+    return ", ".join(
+        plural(number, _WORDS[kind]) if kind in _WORDS else f"{number} {kind}"
+        for kind, number in numbers.items()
+        if number
+    )
+
+
+def file_list(report: Report, anchors: Mapping[str, str]) -> Markup:
+    """Return a table of the files, the worst first, each with a link to its nodes; none of a single file."""
+    counts = {file: dict.fromkeys(KINDS, 0) for file in report.files}
+    for kind, file in _all(report):
+        counts.setdefault(file, dict.fromkeys(KINDS, 0))[kind] += 1
+    if len(counts) < 2:
+        return Markup()
+    ordered = sorted(counts, key=lambda file: ([-counts[file][kind] for kind in KINDS], file))
+    columns = [kind for kind in KINDS if any(held[kind] for held in counts.values())]
+    head = tag("tr", tag("th", "File", scope="col"), *(_head(kind) for kind in columns))
+    rows = [
+        tag("tr", _file(file, anchors), *(_count(counts[file], kind) for kind in columns)) for file in ordered[:_MOST]
+    ]
+    caption = f"{plural(len(counts), 'file')}, the worst first"
+    if len(ordered) > _MOST:
+        caption += f"; {len(ordered) - _MOST} more are not listed"
+    table = tag("table", tag("caption", tag("span", caption)), tag("thead", head), tag("tbody", *rows))
+    return tag("section", tag("h2", "Files"), scrolled(table, "Files"), id="files")
+
+
+def _all(report: Report) -> list[tuple[str, str]]:
+    found = [(found.severity, found.location) for found in report.findings]
+    found += [("undecided", node.location) for node in report.undecided]  # type: ignore[misc]
+    found += [("ignored", ignored.location) for ignored in report.ignored]  # type: ignore[misc]
+    return [(kind, place.file or "" if place is not None else "") for kind, place in found]
+
+
+def _head(kind: str) -> Markup:
+    return tag("th", f"{kind}s" if kind in _WORDS else kind, scope="col", class_="number")
+
+
+def _file(file: str, anchors: Mapping[str, str]) -> Markup:
+    name = breakable(file or "No file")
+    return tag("th", tag("a", name, href=f"#{anchors[file]}") if file in anchors else name, scope="row")
+
+
+def _count(held: Mapping[str, int], kind: str) -> Markup:
+    number = held[kind]
+    shown = tag("span", f"{number:,}", class_=f"mark {kind}") if number and kind in _WORDS else f"{number:,}"
+    return tag("td", shown if number else tag("span", "0", class_="count"), class_="number")
+
+
+def rule_list(shown: Sequence[Entry], anchors: Mapping[tuple[str, str], str]) -> Markup:
+    """Explain the rules that were met, the gravest first, each with the nodes where it failed."""
+    met: dict[str, list[Entry]] = {}
+    for entry in shown:
+        if entry.rule:
+            met.setdefault(entry.rule, []).append(entry)
+    if not met:
+        return Markup()
+    grave = {rule: min(KINDS.index(entry.kind) for entry in entries) for rule, entries in met.items()}
+    ordered = sorted(met, key=lambda rule: (grave[rule], -len(met[rule]), rule))
+    return tag("section", tag("h2", "Rules"), *(_rule(rule, met[rule], anchors) for rule in ordered), id="rules")
+
+
+def _rule(rule: str, entries: Sequence[Entry], anchors: Mapping[tuple[str, str], str]) -> Markup:
+    known = about(rule)
+    parts = [
+        tag("h3", breakable(rule), " ", tag("span", counted(entry.kind for entry in entries), class_="count")),
+        tag("p", known.says),
+        *(tag("p", line, class_="about") for line in known.lines),
+    ]
+    if (address := rule_address(rule)) is not None:
+        parts.append(tag("p", tag("a", "the page of the rule", href=address, rel="noreferrer")))
+    if known.url is not None:
+        parts.append(tag("p", tag("a", "the source that was read", href=known.url, rel="noreferrer")))
+    places: dict[tuple[str, str], list[str]] = {}
+    for entry in entries:
+        places.setdefault(entry.key, []).append(entry.target)
+    listed = [_place(key, targets, anchors) for key, targets in list(places.items())[:_PLACES]]
+    if len(places) > _PLACES:
+        listed.append(tag("li", f"and {len(places) - _PLACES} more"))
+    files = len({file for file, _ in places})
+    title = plural(len(places), "place") + (f" in {plural(files, 'file')}" if files > 1 else "")
+    parts.append(tag("details", tag("summary", title), tag("ul", *listed, class_="places")))
+    return tag("div", *parts, class_="rule", id=f"rule/{rule}")
+
+
+def _place(key: tuple[str, str], targets: Sequence[str], anchors: Mapping[tuple[str, str], str]) -> Markup:
+    file, node = key
+    name = Markup(": ").join(breakable(part) for part in (file, node or "the whole file") if part)
+    named = ", ".join(dict.fromkeys(target for target in targets if target))
+    return tag("li", tag("a", Markup(name), href=f"#{anchors[key]}"), *([f" ({named})"] if named else []))
+
+
+_MOST_NODES: Final = 2000  # findings on the page; a browser gets slow beyond it
 
 
 def render(report: Report, options: RenderOptions) -> str:
     """Return the page as a whole document; of more than 2000 findings the gravest of each file and of all are on it."""
-    shown, left_out = entries_of(report, _MOST, options.queries)
+    shown, left_out = entries_of(report, _MOST_NODES, options.queries)
     anchors = _anchors(shown)
     number = counts(_as_listed(report, options))
     title = f"specgate: {plural(number['findings'], 'finding')} in {plural(len(report.files), 'file')}"

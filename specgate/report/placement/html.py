@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.report import plural
-from specgate.report.markup import Markup, breakable, tag
-from specgate.report.page import document, own_file, scrolled
-from specgate.report.placement.words import Group, at_run, failing, groups, summary
+from specgate.report.markup import Markup, breakable, document, own_file, scrolled, tag
+from specgate.report.placement.text import Group, at_run, failing, groups, summary
 
 if TYPE_CHECKING:
-    from specgate.placement.placed import PlacedNode, Placement
+    from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
 
 __all__ = ["render"]
 

@@ -1,17 +1,95 @@
-"""A placement as text: the summary, what is not where it was meant to be and why, and what would change it."""
+"""The sentences about a placement that text and page share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from specgate.levels import LevelSet
 from specgate.report import plural
 from specgate.report.clean import clean, wrap
-from specgate.report.placement.words import at_run, failing, groups, summary
+from specgate.report.tables.words import wrapped
+from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from specgate.placement.placed import Placement
+    from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["render"]
+    from specgate.runtimes.onnxruntime.minimum import LevelMinimum
+    from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
+    from specgate.spec.dialect_spec import Dialect
+
+__all__ = ["Group", "at_run", "failing", "groups", "level_minimum_text", "render", "summary"]
+
+_MOST = 5
+
+
+class Group(NamedTuple):
+    """Nodes that have one provider for one reason. provider: "none" where there is no kernel anywhere."""
+
+    provider: str
+    why: str
+    nodes: list[PlacedNode]
+
+    def named(self, most: int = _MOST) -> str:
+        """Return the nodes with their operators, the first few of many."""
+        operators = list(dict.fromkeys(node.operator for node in self.nodes))
+        paths = ", ".join(node.node for node in self.nodes[:most])
+        more = f" and {len(self.nodes) - most} more" if len(self.nodes) > most else ""
+        return f"{paths}{more} ({', '.join(operators[:most])}{' …' if len(operators) > most else ''})"
+
+
+def summary(placement: Placement) -> str:
+    """Return where the nodes are, in one line."""
+    first, total = placement.providers[0], len(placement.nodes)
+    counts = placement.counts
+    parts = [f"{counts.get(first, 0)} of {plural(total, 'node')} on {_the(first)}"]
+    if placement.partitions:
+        parts[0] += f" in {plural(len(placement.partitions), 'partition')}"
+    parts += [f"{counts[other]} on {_the(other)}" for other in placement.providers[1:] if counts.get(other)]
+    if counts.get(None):
+        parts.append(f"{counts[None]} without a kernel")
+    deferred = sum(node.creation == "deferred" for node in placement.nodes)
+    if deferred:
+        parts.append(f"{plural(deferred, 'kernel')} made at the first run")
+    unknown = sum(node.creation == "unknown" for node in placement.nodes)
+    if unknown:
+        parts.append(f"of {unknown} it is not known whether the kernel is made")
+    if placement.session == "fails":
+        parts.append("the session fails")
+    else:
+        parts.append("the session is created" + ("" if placement.usable else ", but its first run fails"))
+    return "; ".join(parts)
+
+
+def _the(provider: str) -> str:
+    return "the CPU" if provider == "CPU" else provider
+
+
+def groups(placement: Placement) -> list[Group]:
+    """Return the nodes that are not with the first provider, those of one reason together."""
+    return _grouped((node.provider or "none", node.why, node) for node in placement.elsewhere)
+
+
+def failing(placement: Placement) -> list[Group]:
+    """Return the nodes that have a provider and whose kernels cannot be made."""
+    failed = (node for node in placement.unlike if node.provider is not None and node.fails)
+    late = (node for node in placement.unlike if node.run_fails and not node.gone)
+    return _grouped(
+        [(node.provider or "none", node.created_by, node) for node in failed]
+        + [(node.provider or "none", at_run(node), node) for node in late]
+    )
+
+
+def at_run(node: PlacedNode) -> str:
+    """Return why a node fails at the first run."""
+    return f"at the first run, if its tensors have elements: {node.run_fails}"
+
+
+def _grouped(entries: Iterable[tuple[str, str, PlacedNode]]) -> list[Group]:
+    found: dict[tuple[str, str], Group] = {}
+    for provider, why, node in entries:
+        found.setdefault((provider, why), Group(provider, why, [])).nodes.append(node)
+    return list(found.values())
 
 
 def render(placement: Placement, width: int = 100, *, verbose: bool = False) -> str:
@@ -54,3 +132,77 @@ def _every_node(placement: Placement, lines: list[str]) -> None:
         again = f"  made {node.times} times" if node.duplicates else ""
         text = f"  {node.provider or 'none'}{number}  {node.node} ({node.operator}){becomes}{again}{made}"
         lines.append(clean(text, 2000))
+
+
+_EXAMPLES: Final = 5
+_HERE: Final = "\0"  # in a message, for the level that was judged
+
+_Cause = tuple[str, str, str]  # of an operator, by a rule, with a message
+_Causes = tuple[tuple[_Cause, tuple[str, ...]], ...]
+
+
+def level_minimum_text(
+    found: LevelMinimum, name: str, width: int, spoken: Callable[[str, str, str], str], *, verbose: bool = False
+) -> str:
+    """Return the answer; neighbouring levels with the same reasons are one part.
+
+    spoken: gives a message with another text for the level that it names. verbose: every reason of every level.
+    """
+    table = dialect(found.dialect)
+    title = table.tables.title
+    lines = [clean(name)]
+    for reason in found.refusals:
+        lines += wrapped(f"the session fails at every level: {reason}", width, first="  ", hang="    ")
+    if not found.nodes:
+        lines += wrapped(f"{found.target} puts no node of the model on {title}", width, hang="  ")
+        return "\n".join(lines) + "\n"
+    count = plural(found.nodes, "node")
+    if found.level is None:
+        text = f"{title}: at no level are all {count} created that {found.target} puts there"
+    else:
+        taken = f"nothing blocks the {count} that {found.target} puts there"
+        all_levels = LevelSet.of(table.levels, found.levels)
+        text = f"{title}: lowest {table.label(found.level)}; {taken} at {all_levels}"
+    lines += wrapped(text, width, hang="  ")
+    lines += _open(found, width)
+    for levels, causes in _spans(found, table, spoken):
+        span = str(LevelSet.of(table.levels, levels))
+        here = table.label(levels[0]).removesuffix(levels[0]) + span
+        lines.append(f"  {span}:")
+        shown = causes if verbose else causes[:_EXAMPLES]
+        for (operator, rule, message), nodes in shown:
+            more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
+            whole = f"{nodes[0]}{more} ({operator}): {rule}: {message.replace(_HERE, here)}"
+            lines += wrapped(whole, width, first="    ", hang="      ")
+        if len(causes) > len(shown):
+            lines.append(f"    and {plural(len(causes) - len(shown), 'more reason')} (-v lists them)")
+    return "\n".join(lines) + "\n"
+
+
+def _open(found: LevelMinimum, width: int) -> Iterator[str]:
+    if found.deferred:
+        count = plural(found.deferred, "kernel")
+        text = f"{count} made at the first run: judged only by what holds for all sizes"
+        yield from wrapped(text, width, first="  ", hang="    ")
+    if found.unknown:
+        text = f"{plural(found.unknown, 'node')} not judged: it is not known which operators they become"
+        yield from wrapped(text, width, first="  ", hang="    ")
+
+
+def _spans(
+    found: LevelMinimum, table: Dialect, spoken: Callable[[str, str, str], str]
+) -> Iterator[tuple[list[str], _Causes]]:
+    """Yield neighbouring levels with the same reasons together; in their messages `_HERE` is the level itself."""
+    every = [(level, _causes(found, level, table.label(level), spoken)) for level in found.blocked]
+    for causes, span in groupby(every, key=lambda pair: pair[1]):
+        yield [level for level, _ in span], causes
+
+
+def _causes(found: LevelMinimum, level: str, label: str, spoken: Callable[[str, str, str], str]) -> _Causes:
+    """Return why nodes are blocked at a level, equal reasons of one operator together."""
+    causes: dict[_Cause, list[str]] = {}
+    for node in found.blocked[level]:
+        for rule, message in node.causes:
+            cause = clean(node.operator), rule, spoken(clean(message, None), label, _HERE)
+            causes.setdefault(cause, []).append(clean(node.node))
+    return tuple((cause, tuple(nodes)) for cause, nodes in causes.items())

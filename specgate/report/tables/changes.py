@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from specgate.report.tables.lines import wrapped
+from specgate.report import plural
+from specgate.report.tables.words import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from specgate.export.compare import DialectChange, OperatorChange, Stretch, TablesDifference
     from specgate.spec.changes import Change, Detail
 
-__all__ = ["changes_text", "said"]
+__all__ = ["changes_text", "said", "tables_changes_markdown", "tables_changes_text"]
 
 _TITLES: Final = (("new operators", "added"), ("changed operators", "changed"), ("removed operators", "removed"))
 
@@ -65,3 +67,85 @@ def said(details: Sequence[Detail]) -> Iterator[str]:
     for detail in details:
         if detail.field is None:
             yield f"where {detail.when}: {detail.what}" if detail.when else detail.what
+
+
+_KINDS: Final = (("added", "Added"), ("changed", "Changed"), ("removed", "Removed"))
+
+
+def tables_changes_text(found: TablesDifference, width: int) -> str:
+    """Return all that changes, dialect by dialect; operators that change alike stand together."""
+    return "\n".join(line for each in found.dialects for line in _dialect_text(each, width)) + "\n"
+
+
+def _dialect_text(change: DialectChange, width: int) -> Iterator[str]:
+    yield from wrapped(f"{change.title}: {_versions(change)}", width, hang="  ")
+    yield from wrapped(_counted(change), width, first="  ", hang="  ")
+    for fact in change.facts:
+        yield from wrapped(fact, width, first="  ", hang="    ")
+    for kind, title in _KINDS:
+        mine = change.of(kind)
+        if mine:
+            yield f"  {title.lower()} ({len(mine)})"
+        for names, first in _alike_tables(mine):
+            levels = f" ({first.levels})" if first.levels else ""
+            yield from wrapped(f"{', '.join(names)}{levels}", width, first="    ", hang="    ")
+            for stretch in first.stretches:
+                for line in said(stretch.details):
+                    yield from wrapped(f"{_where(stretch)}: {line}", width, first="      ", hang="        ")
+
+
+def tables_changes_markdown(found: TablesDifference) -> str:
+    """Return all that changes as a section of a changelog, with a heading for each dialect that changes."""
+    changed = [each for each in found.dialects if each.facts or each.operators or each.before is None or not each.after]
+    if not changed:
+        return "No table has changed.\n"
+    return "\n".join(line for each in changed for line in _dialect_markdown(each))
+
+
+def _dialect_markdown(change: DialectChange) -> Iterator[str]:
+    yield from (f"### {change.title}", "", f"{_versions(change)}: {_counted(change)}.", "")
+    if change.facts:
+        yield from (*(f"- {fact}" for fact in change.facts), "")
+    for kind, title in _KINDS:
+        mine = change.of(kind)
+        if not mine:
+            continue
+        yield from (f"#### {title}", "")
+        for names, first in _alike_tables(mine):
+            levels = f" ({first.levels})" if first.levels else ""
+            yield f"- {', '.join(f'`{name}`' for name in names)}{levels}"
+            for stretch in first.stretches:
+                yield from (f"  - {_where(stretch)}: {_code(line)}" for line in said(stretch.details))
+        yield ""
+
+
+def _code(text: str) -> str:
+    """Return a text as it is: an expression may have what Markdown takes for its own."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def _versions(change: DialectChange) -> str:
+    if change.before == change.after:
+        return str(change.before)
+    return f"{change.before or 'no tables'} → {change.after or 'no tables'}"
+
+
+def _counted(change: DialectChange) -> str:
+    parts = [f"{plural(len(mine), 'operator')} {kind}" for kind, _ in _KINDS if (mine := change.of(kind))]
+    words = len(change.of("words"))
+    if words:
+        parts.append(f"{plural(words, 'operator')} with other words, sources or examples only")
+    return ", ".join(parts) or ("no operator changed" if change.before and change.after else "only one side has it")
+
+
+def _where(stretch: Stretch) -> str:
+    whose = {"documented": "", "observed": " in builds"}.get(stretch.side, f" in {stretch.side}")
+    return f"{stretch.levels}{whose}"
+
+
+def _alike_tables(changes: Iterable[OperatorChange]) -> list[tuple[list[str], OperatorChange]]:
+    """Return groups of operators that change alike, with the first of each."""
+    groups: dict[object, tuple[list[str], OperatorChange]] = {}
+    for change in changes:
+        groups.setdefault((change.levels, change.stretches), ([], change))[0].append(change.operator)
+    return list(groups.values())

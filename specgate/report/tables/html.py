@@ -1,21 +1,255 @@
-"""A dialect's tables as one HTML file: operators by level, and details with an anchor for every rule."""
+"""The matrix of a dialect: operators down, levels across."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from specgate.report.markup import Markup, tag
-from specgate.report.page import document, own_file
-from specgate.report.tables.details import operator_details, tensor_rules
-from specgate.report.tables.listing import counts
-from specgate.report.tables.matrix import legend, matrix
-from specgate.spec.view import operators_at
+from specgate.levels import LevelSet
+from specgate.report.markup import Markup, breakable, document, own_file, scrolled, tag, text
+from specgate.report.tables import words
+from specgate.report.tables.text import counts, observed_facts
+from specgate.spec.changes import more_from, steps
+from specgate.spec.view import observed, operators_at, resolved_table, rules_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from specgate.spec.changes import Step
     from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
 
-__all__ = ["render"]
+__all__ = ["fields_table", "legend", "matrix", "operator_details", "render", "source_link", "tensor_rules"]
+
+#: A cell's sign and words by its class: they distinguish what the colours do.
+_SIGNS: Final = {"absent": ("", "not there"), "limited": ("◐", "there"), "full": ("●", "as much as the newest level")}
+_STEPS: Final = {"new": ("+", "new"), "changed": ("Δ", "changed here")}
+
+
+def matrix(table: Dialect, level: str | None) -> Markup:
+    """Return the matrix, the column of `level` marked."""
+    heads = [_head(name, marked=name == level) for name in table.levels]
+    head = tag("thead", tag("tr", tag("th", "operator", class_="name", scope="col"), *heads))
+    rows = [_row(table.operator(name), table, level) for name in table.operators]
+    caption = f"Operators by {table.level_word}"
+    whole = tag("table", tag("caption", tag("span", caption)), head, tag("tbody", *rows), class_="support")
+    return scrolled(whole, caption)
+
+
+def _head(name: str, *, marked: bool) -> Markup:
+    if not marked:
+        return tag("th", name, scope="col")
+    return tag("th", name, tag("span", "target", class_="mark"), scope="col", class_="target")
+
+
+def _row(spec: OperatorSpec, table: Dialect, target: str | None) -> Markup:
+    own = steps(spec)
+    stepped: dict[str, Step] = {}
+    cells, limited, before = [], [], None
+    for level in table.levels:
+        at = spec.level_for(level)  # several levels may have one version of a domain
+        if at is not None and at != before and at in own:
+            stepped[level] = own[at]
+        before = at
+        kind = "absent" if at is None or at not in spec.levels else "limited" if more_from(spec, at) else "full"
+        limited += [level] if kind == "limited" else []
+        cells.append(_cell(kind, stepped.get(level), marked=level == target))
+    link = tag("a", breakable(spec.name), href=f"#{spec.dialect.name}/{spec.name}")
+    data = {"data_changed": " ".join(stepped), "data_limited": " ".join(limited)}
+    return tag("tr", tag("th", link, class_="name", scope="row"), *cells, id=spec.name, data_operator=spec.name, **data)
+
+
+def _cell(kind: str, step: str | None, *, marked: bool) -> Markup:
+    sign, said = _SIGNS[kind]
+    extra, more = _STEPS[step] if step else ("", "")
+    label = f"{said}, {more}" if more else said
+    shown = tag("span", sign, tag("b", extra) if extra else Markup(), class_=kind)
+    return tag("td", shown, aria_label=label, title=label, class_="target" if marked else False)
+
+
+def legend() -> Markup:
+    """Return what the signs mean."""
+    signs = [(kind, sign, said) for kind, (sign, said) in _SIGNS.items()]
+    signs += [("", sign, said) for sign, said in _STEPS.values()]
+    keys = [
+        tag(
+            "li",
+            tag("span", sign, class_=f"key {kind}".strip()),
+            f" {said}{', a later level takes more' * (kind == 'limited')}",
+        )
+        for kind, sign, said in signs
+    ]
+    return tag("ul", *keys, class_="legend")
+
+
+def operator_details(table: Dialect, operator: str, level: str | None) -> Markup:
+    """Return an operator, folded; the row of `level` is marked."""
+    data = resolved_table(table.name, operator)
+    span = words.whole_span(data)
+    name = f"{table.name}/{operator}"
+    summary = tag("summary", tag("b", breakable(operator)), " ", tag("span", span, class_="count"))
+    facts = f"{words.kernel_words(data).capitalize()}; {words.examples_count(data)}."
+    parts = [
+        *([tag("p", data["summary"])] if data["summary"] else []),
+        tag("p", f"Levels {span}. {facts}", class_="about"),
+        fields_table(data),
+        _support(data, level),
+        *_titled("Rules", _rules(name, data["rules"], span)),
+        *_titled("Unknowns", [_points(data["unknowns"])] if data["unknowns"] else []),
+        *_titled("What builds do otherwise", _observed(name, data)),
+        *_titled("Sources", [tag("ul", *(tag("li", source_link(source)) for source in data["source"]))]),
+    ]
+    return tag("details", summary, *parts, class_="operator", id=name, data_operator=operator)
+
+
+def tensor_rules(table: Dialect) -> Markup:
+    """Return the rules that every tensor of every operator obeys; nothing where the dialect has none."""
+    if not table.tensor_rules:
+        return Markup()
+    whole = LevelSet.of(table.levels, table.levels)
+    name = f"{table.name}/tensor"
+    rules = rules_of(table, table.tensor_rules, whole)
+    written = table.tables.tensor
+    entries = {
+        "dialect": table.name,
+        "observed": observed(table, table.tensor_overlays, written.observed),
+        "rules": rules,
+        "rows": [],
+    }
+    parts = [*_rules(name, rules, str(whole)), *_titled("What builds do otherwise", _observed(name, entries))]
+    sources = tag("ul", *(tag("li", source_link(source)) for source in written.sources))
+    return tag("section", tag("h2", "Rules of every tensor"), *parts, *_titled("Sources", [sources]), id=name)
+
+
+def source_link(source: Mapping[str, Any]) -> Markup:
+    """Return a source in words, a link to the very text that was read where it is on GitHub."""
+    repository, path, commit = (source.get(key) for key in ("repository", "path", "commit"))
+    if not (repository and path and commit):
+        return text(words.source_words(source))
+    label = source.get("page") or source.get("name") or path
+    link = tag("a", str(label), href=f"https://github.com/{repository}/blob/{commit}/{path}", rel="noreferrer")
+    return tag("span", link, f" ({repository}, {str(commit)[:10]})")
+
+
+def _titled(title: str, parts: Iterable[Markup]) -> list[Markup]:
+    found = list(parts)
+    return [tag("h3", title), *found] if found else []
+
+
+def _points(texts: Iterable[str]) -> Markup:
+    return tag("ul", *(tag("li", said) for said in texts))
+
+
+def fields_table(data: Mapping[str, Any]) -> Markup:
+    """Return the fields of what `resolved_table` gives: each with its kind and what it is."""
+    rows = []
+    for name, info in data["tensors"].items():
+        kind = info["kind"] + ", optional" * info.get("optional", False)
+        rows.append((name, kind, info.get("doc", "")))
+    for name, info in data["attributes"].items():
+        rows.append((name, words.about_attribute(info), info.get("doc", "")))
+    lines = [
+        tag("tr", tag("th", name, scope="row"), tag("td", kind, class_="words"), tag("td", doc, class_="words"))
+        for name, kind, doc in rows
+    ]
+    head = tag("tr", *(tag("th", title, scope="col") for title in ("field", "kind", "what it is")))
+    return _table("Fields", head, [tag("tbody", *lines)])
+
+
+def _table(caption: str, head: Markup, bodies: Iterable[Markup]) -> Markup:
+    whole = tag("table", tag("caption", tag("span", caption)), tag("thead", head), *bodies)
+    return scrolled(whole, caption)
+
+
+def _support(data: Mapping[str, Any], level: str | None) -> Markup:
+    short = words.short_names(data)
+    case = None
+    before: Mapping[str, Any] = {}
+    bodies = []
+    for row in data["rows"]:
+        if row.get("when") != case:
+            case, before = row["when"], {}
+            bodies.append(
+                tag("tbody", tag("tr", tag("th", tag("code", f"where {case}"), colspan="3", scope="rowgroup")))
+            )
+        here = level in row["levels"]
+        title = [words.row_span(data, row["levels"]), tag("span", "target", class_="mark") if here else Markup()]
+        first = tag("tr", tag("th", *title, colspan="3", scope="rowgroup"), class_="span")
+        bodies.append(tag("tbody", first, *_cells(data, row, before, short), class_="target" if here else False))
+        before = row["fields"]
+    head = tag("tr", *(tag("th", name, scope="col") for name in ("tensor", "ranks", "takes")))
+    return _table("Support; what a row takes more than the one before is underlined", head, bodies)
+
+
+def _cells(
+    data: Mapping[str, Any], row: Mapping[str, Any], before: Mapping[str, Any], short: Mapping[str, str]
+) -> Iterator[Markup]:
+    """Yield a row's lines, fields that take the same in one."""
+    limited = words.limited_attributes(data)
+    alike: dict[tuple[Markup, Markup], list[str]] = {}
+    for name, cell in row["fields"].items():
+        if cell["kind"] != "attribute" or name in limited:
+            alike.setdefault(_cell_parts(cell, before.get(name), short), []).append(name)
+    for (ranks, taken), names in alike.items():
+        yield tag(
+            "tr",
+            tag("th", ", ".join(names), scope="row"),
+            tag("td", ranks, class_="ranks" if ranks else False),
+            tag("td", taken, class_="words"),
+        )
+
+
+def _cell_parts(
+    cell: Mapping[str, Any], before: Mapping[str, Any] | None, short: Mapping[str, str]
+) -> tuple[Markup, Markup]:
+    ranks, listed = words.cell_parts(cell, short)
+    tensor = cell["kind"] != "attribute"
+    old_ranks, old = words.cell_parts(before, short) if before is not None else (ranks, listed)
+    known = {word: set(some) for word, some in old}
+    shown = (ranks or "any") if tensor else ""
+    parts = [_listed(word, some, known.get(word, set(some))) for word, some in listed]
+    taken = Markup("; ".join(parts)) if parts else text("any type" if tensor else "any")
+    return (tag("ins", shown) if ranks != old_ranks else text(shown)), taken
+
+
+def _listed(word: str, some: Iterable[str], known: set[str]) -> Markup:
+    items = [text(name) if name in known else tag("ins", name) for name in some]
+    return Markup(" ".join([text(word), *items] if word else items))
+
+
+def _rules(name: str, rules: Iterable[Mapping[str, Any]], whole: str) -> Iterator[Markup]:
+    for rule, forms in words.rule_groups(rules, whole).items():
+        yield tag("div", *_rule(f"{name}/{rule}", rule, forms), class_="rule", id=f"{name}/{rule}")
+
+
+def _rule(anchor: str, rule: str, forms: Iterable[tuple[str, str, str]]) -> Iterator[Markup]:
+    yield tag("a", rule, href=f"#{anchor}")
+    for levels, expression, because in forms:
+        at = tag("span", f"{levels} ", class_="count") if levels else Markup()
+        yield tag("p", at, tag("code", expression))
+        if because:
+            yield tag("p", because, class_="about")
+
+
+def _observed(name: str, data: Mapping[str, Any]) -> Iterator[Markup]:
+    short = words.short_names(data)
+    stated = {rule["name"] for rule in data["rules"]}
+    for entry in data["observed"]:
+        by = f" ({entry['by']} only)" if "by" in entry else ""
+        bug = ", against the page's own words" if entry.get("bug") else ""
+        facts = [
+            tag("div", tag("dt", said), tag("dd", what))
+            for said, what in observed_facts(entry, short)
+            if said != "ask for"
+        ]
+        rules = []
+        for rule, forms in words.rule_groups(entry.get("rules", ()), entry["builds"]).items():
+            anchor = f"{name}/{rule}"
+            rules.append(
+                tag("div", "ask for ", *_rule(anchor, rule, forms), class_="rule", id=rule not in stated and anchor)
+            )
+            stated.add(rule)
+        yield tag("div", tag("h4", f"Builds {entry['builds']}{by}{bug}"), *rules, tag("dl", *facts), class_="builds")
 
 
 def render(table: Dialect, target: Target | None) -> str:

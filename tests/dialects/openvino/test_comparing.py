@@ -8,7 +8,7 @@ import pytest
 from specgate.cli import main
 from specgate.dialects.openvino.comparing import compare_model
 from specgate.errors import InputError
-from specgate.execution.kernels import elementwise_unary
+from specgate.execution.kernels import elementwise as elementwise_unary
 from specgate.execution.memory import budget_of
 
 from .test_run import BIAS, NET, X

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from specgate.dialects.openvino import limits
 from specgate.dialects.openvino.constants import Constants
-from specgate.dialects.openvino.ir import read_ir, read_ir_bytes
-from specgate.dialects.openvino.net import IrEdge, IrLayer, IrModel, IrNet
+from specgate.dialects.openvino.ir import IrEdge, IrLayer, IrModel, IrNet, read_ir, read_ir_bytes
 from specgate.errors import InputError
 
 SAMPLES = Path(__file__).parents[2] / "data" / "models"

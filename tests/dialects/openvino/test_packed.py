@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import specgate
-from specgate.dialects.openvino.packing import packed, packed_size, unpacked
+from specgate.dialects.openvino.weights import packed, packed_size, unpacked
 from specgate.errors import InputError
 
 if TYPE_CHECKING:

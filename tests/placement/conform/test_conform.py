@@ -11,15 +11,13 @@ import pytest
 
 from specgate.cli import main
 from specgate.descriptors.read import read_dict
-from specgate.placement.conform import run as running
-from specgate.placement.conform.cases import NODE, file_cases, levels, node_cases
-from specgate.placement.conform.compare import Found, _plain, compare
-from specgate.placement.conform.graphs import graph_cases
-from specgate.placement.conform.observed import explaining, imported
-from specgate.placement.conform.plan import Plan
-from specgate.placement.conform.render import FORMATS
-from specgate.placement.oracle.answer import Answer, Created, Placed
-from specgate.placement.registrations import runtime_tables
+from specgate.runtimes.onnxruntime.conform import run as running
+from specgate.runtimes.onnxruntime.conform.cases import NODE, file_cases, graph_cases, levels, node_cases
+from specgate.runtimes.onnxruntime.conform.compare import Found, _plain, compare, explaining, imported
+from specgate.runtimes.onnxruntime.conform.render import FORMATS
+from specgate.runtimes.onnxruntime.conform.result import Plan
+from specgate.runtimes.onnxruntime.oracle.answer import Answer, Created, Placed
+from specgate.runtimes.onnxruntime.registrations import runtime_tables
 from specgate.targets import parse_target
 from tests.paths import ROOT
 

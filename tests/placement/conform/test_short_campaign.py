@@ -12,10 +12,10 @@ import time
 import pytest
 
 from specgate.errors import InputError
-from specgate.placement.conform.plan import Plan
-from specgate.placement.conform.render import FORMATS
-from specgate.placement.conform.run import run
-from specgate.placement.oracle.install import install_command, status
+from specgate.runtimes.onnxruntime.conform.render import FORMATS
+from specgate.runtimes.onnxruntime.conform.result import Plan
+from specgate.runtimes.onnxruntime.conform.run import run
+from specgate.runtimes.onnxruntime.oracle.install import install_command, status
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from specgate.descriptors.core import TensorDesc, tensor
 from specgate.dialects.directml.reader import write
-from specgate.placement.lower import NotLowered, lower, node
+from specgate.runtimes.onnxruntime.lower import NotLowered, lower, node
 
 
 def tensor_of(raw: Any) -> TensorDesc | None:

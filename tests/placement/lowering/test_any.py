@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from specgate.placement.lower import NotLowered, lower
-from specgate.placement.lowering.store import lowering_tables
+from specgate.runtimes.onnxruntime.lower import NotLowered, lower
+from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
 from specgate.spec.tables import dialect
 from specgate.testing import any_descriptors
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from specgate.placement.lowering.build import build_lowering
-from specgate.placement.lowering.store import FOLDER
+from specgate.runtimes.onnxruntime.lowering.build import build_lowering
+from specgate.runtimes.onnxruntime.lowering.store import FOLDER
 from specgate.spec.build import SpecErrors
 
 if TYPE_CHECKING:

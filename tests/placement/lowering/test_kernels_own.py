@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from specgate.placement.lower import NotLowered
+from specgate.runtimes.onnxruntime.lower import NotLowered
 from tests.placement.lowering.nodes import lowered
 
 F: Any = "FLOAT"

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from specgate.descriptors.core import tensor
-from specgate.placement.lower import NotLowered, lower, node
-from specgate.placement.lowering.known import lowering_of
-from specgate.placement.registrations import registrations
+from specgate.runtimes.onnxruntime.lower import NotLowered, lower, node
+from specgate.runtimes.onnxruntime.lowering.store import lowering_of
+from specgate.runtimes.onnxruntime.registrations import registrations
 from tests.placement.lowering.nodes import lowered
 
 F: Any = "FLOAT"

@@ -10,7 +10,7 @@ import pytest
 
 from specgate.descriptors.core import Descriptor, TensorDesc
 from specgate.dialects.directml.reader import read
-from specgate.placement.lower import NotLowered, lower, node, outline
+from specgate.runtimes.onnxruntime.lower import NotLowered, lower, node, outline
 from specgate.validate.check import check_at
 from tests.paths import ROOT
 from tests.placement.lowering.nodes import attribute_of, tensor_of

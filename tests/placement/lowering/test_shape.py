@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specgate.placement.lowering.reasons import Refused
-from specgate.placement.lowering.shape import as_uint, broadcast_strides, packed_strides, padded
+from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.tensors import as_uint, broadcast_strides, packed_strides, padded
 
 
 @pytest.mark.parametrize(

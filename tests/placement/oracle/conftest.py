@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specgate.placement.oracle import oracle as placement
+from specgate.runtimes.onnxruntime.oracle import oracle as placement
 from tests.fake_hosts import started, write_host
 
 if TYPE_CHECKING:

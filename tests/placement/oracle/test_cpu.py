@@ -7,9 +7,9 @@ import importlib.util
 import pytest
 
 from specgate.errors import InputError
-from specgate.placement.oracle import cpu
-from specgate.placement.oracle.answer import Placed
-from specgate.placement.oracle.cpu import CpuPlacementOracle, cpu_releases, install_cpu
+from specgate.runtimes.onnxruntime.oracle import cpu
+from specgate.runtimes.onnxruntime.oracle.answer import Placed
+from specgate.runtimes.onnxruntime.oracle.cpu import CpuPlacementOracle, cpu_releases, install_cpu
 
 numpy = pytest.importorskip("numpy", reason="NO MODEL IS RUN: numpy is not installed")
 onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")

@@ -11,9 +11,9 @@ from specgate.cli import main
 from specgate.dialects.directml.oracle import place as places
 from specgate.dialects.directml.oracle.place import WineEnvironment
 from specgate.errors import InputError
-from specgate.placement.oracle import install as installing
-from specgate.placement.oracle.builds import LEVELS, NEWEST, RUNTIMES, find_runtime
-from specgate.placement.oracle.install import install_command, install_runtime, ready, status
+from specgate.runtimes.onnxruntime.oracle import install as installing
+from specgate.runtimes.onnxruntime.oracle.builds import LEVELS, NEWEST, RUNTIMES, find_runtime
+from specgate.runtimes.onnxruntime.oracle.install import install_command, install_runtime, ready, status
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specgate.placement.oracle.marked import MARKER, MARKER_SIZE, marked
-from specgate.placement.oracle.protobuf import nodes_of
+from specgate.runtimes.onnxruntime.oracle.marked import MARKER, MARKER_SIZE, marked, nodes_of
 
 onnx = pytest.importorskip("onnx")
 helper = onnx.helper

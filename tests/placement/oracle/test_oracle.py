@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from specgate.errors import InputError
-from specgate.placement.oracle.answer import Placed
-from specgate.placement.oracle.oracle import PlacementOracle
+from specgate.runtimes.onnxruntime.oracle.answer import Placed
+from specgate.runtimes.onnxruntime.oracle.oracle import PlacementOracle
 
 
 def words(answers):

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from specgate.dialects.directml.oracle import cache, place
 from specgate.dialects.directml.oracle.builds import find_builds
-from specgate.dialects.directml.oracle.install import check_programs, install_libraries
+from specgate.dialects.directml.oracle.install import COMPILE, appearing, check_programs, install_libraries, run_program
 from specgate.dialects.directml.oracle.place import DEBIAN, VALUE_LEVELS, WineEnvironment
-from specgate.dialects.directml.oracle.steps import COMPILE, appearing, run_program
 from specgate.errors import InputError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from specgate.dialects.directml.oracle.process import HostProcess
+from specgate.dialects.directml.oracle.worker import HostProcess
 from specgate.errors import InputError
 from specgate.workers.piped import WorkerLost
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specgate.dialects.directml import reader
+from specgate.dialects.directml.dxdispatch.edge_findings import Edge, GraphNode, broken_edges
 from specgate.dialects.directml.dxdispatch.graph import GRAPH
-from specgate.dialects.directml.dxdispatch.joined import Edge, GraphNode, broken_edges
 from specgate.dialects.directml.serialized.graph import read_ends, read_graph
 from specgate.dialects.directml.tensor import NAME
 from specgate.errors import InputError, NoTable

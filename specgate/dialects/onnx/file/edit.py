@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
+from contextlib import contextmanager
 from io import RawIOBase
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from itertools import groupby
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
 
 from specgate.descriptors.core import shown
+from specgate.dialects.onnx.file.model import opened, read_open
 from specgate.dialects.onnx.file.schema import PROTO
 from specgate.dialects.onnx.file.varints import I32, I64, LEN, VARINT, WireError
 from specgate.dialects.onnx.file.wire import Reader
 from specgate.dialects.onnx.file.write import varint_bytes
+from specgate.errors import InputError
+from specgate.files import State, state_of, unwritable
 from specgate.verdict import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from specgate.dialects.onnx.file.messages import Message
+    from specgate.dialects.onnx.file.schema import Message
+    from specgate.linting.nodes import Graph
+    from specgate.linting.settings import LintSettings
 
     Step = tuple[str, int]
 
-__all__ = ["Cut", "Spliced", "cuts"]
+__all__ = ["Cut", "EditedModel", "Spliced", "cuts"]
 
 _LONGEST: Final = 200  # characters of a field's text
 _NAMED: Final = ("name", "domain")
@@ -257,3 +265,72 @@ class Spliced(RawIOBase):
         buffer[: len(found)] = found
         self._at += len(found)
         return len(found)
+
+
+_BLOCK: Final = 1 << 20
+
+
+class EditedModel:
+    """A model file with edits; see `Edited`. Edits may follow edits: each round edits the result of the one before.
+
+    Raises InputError where the file does not have what the edits are about, and later where it is another by then.
+    """
+
+    def __init__(self, name: str, edits: Iterable[Edit], before: EditedModel | None = None) -> None:
+        self.name = name
+        self.rounds: list[list[Cut]] = [] if before is None else list(before.rounds)
+        self.state: State | None = None if before is None else before.state
+        with self._opened() as (file, size):
+            try:
+                self.rounds.append(cuts(file, size, edits))
+            except WireError as error:
+                raise InputError(error.message, file=name, place=f"byte {error.offset}") from None
+
+    def edited(self, edits: Iterable[Edit]) -> EditedModel:
+        """Return one with further changes."""
+        return EditedModel(self.name, edits, self)
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[BinaryIO, int]]:
+        with opened(self.name) as (file, whole):
+            status = os.fstat(file.fileno())
+            state = state_of(status)
+            if self.state not in {None, state}:
+                raise InputError("the file has changed meanwhile", file=self.name)
+            self.state = state
+            held, size = file, whole
+            for made in self.rounds:
+                spliced = Spliced(held, size, made)
+                held, size = cast("BinaryIO", spliced), spliced.size
+            yield held, size
+
+    def graph(self, settings: LintSettings) -> Graph:
+        """Read the model as it will be."""
+        from specgate.dialects.onnx.lint.graph import onnx_units
+
+        with self._opened() as (file, size):
+            model = read_open(file, size, self.name)
+        return onnx_units(model, settings)
+
+    def copy_to(self, out: IO[bytes]) -> None:
+        """Write the file as it will be."""
+        with self._opened() as (file, size):
+            copied = 0
+            while block := file.read(_BLOCK):
+                copied += len(block)
+                try:
+                    out.write(block)
+                except OSError as error:  # of the file that is written: `_opened` would say that it cannot be read
+                    raise unwritable(self.name, error) from None
+            if copied != size:
+                raise InputError("the file has changed meanwhile", file=self.name)
+
+    def diff(self) -> list[str]:
+        """Return what changes: by the message that it is in, as protobuf's text format has it."""
+        lines = [f"--- {self.name}", f"+++ {self.name}"]
+        for made in self.rounds:
+            for place, within in groupby((cut for cut in made if cut.before or cut.after), lambda cut: cut.place):
+                lines.append(f"@@ {place or 'model'} @@")
+                for cut in within:
+                    lines += [f"{sign}{text}" for sign, text in (("-", cut.before), ("+", cut.after)) if text]
+        return lines

@@ -12,7 +12,7 @@ from functools import cache, partial
 from sys import byteorder
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.unread import UnreadList
+from specgate.descriptors.lazy_list import UnreadList
 from specgate.dialects.onnx.file.schema import ATTRIBUTE_TYPES, PROTO
 from specgate.dialects.onnx.file.structure import OnnxAttribute
 from specgate.dialects.onnx.file.varints import I32, LEN, VARINT, WireError, int64, length_of, varint

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from specgate.collecting import gc_paused
 from specgate.descriptors.read import source_code
-from specgate.dialects.onnx.file.formats import SNIFFED_BYTES, recognised
+from specgate.dialects.onnx.file.diagnosis import SNIFFED_BYTES, locate, recognised
 from specgate.dialects.onnx.file.graph import domain_of, read_attribute, read_graph, read_node, read_value_info
-from specgate.dialects.onnx.file.locate import locate
 from specgate.dialects.onnx.file.schema import PROTO
 from specgate.dialects.onnx.file.source import Source
 from specgate.dialects.onnx.file.structure import (

@@ -11,7 +11,8 @@ import re
 import struct
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from specgate.dialects.onnx.file.messages import SCALARS, SKIPPED, Codec, Message, unchanged
+from specgate.dialects.onnx.file.schema import SCALARS, Codec, Message, unchanged
+from specgate.dialects.onnx.file.schema import SKIPPED_CODEC as SKIPPED
 from specgate.dialects.onnx.file.varints import (
     END_GROUP,
     GROUP,

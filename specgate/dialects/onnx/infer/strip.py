@@ -1,29 +1,63 @@
-"""What the onnx package is asked: a model without weights, and without what is to be found out."""
+"""How large a model becomes when each call of a function is replaced by the function's nodes.
+
+A few functions that each call the next one twice make a small file of 2^40 nodes: whatever follows the calls never
+comes to an end, so this is counted first.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
-from specgate.dialects.onnx.file.write import (
-    Nodes,
-    Parts,
-    node_field,
-    write_function,
-    write_graph,
-    write_model,
-)
+from specgate.dialects.onnx.file.write import Nodes, Parts, node_field, write_function, write_graph, write_model
 from specgate.dialects.onnx.infer.child import NODE, fields
-from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, function_key
+from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS, function_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode
+    from specgate.dialects.onnx.lint.units import Body, Key
 
-__all__ = ["Question", "Questions", "holds_weights", "question", "tensor_type"]
+__all__ = ["MOST_NODES", "Question", "Questions", "expands_too_far", "holds_weights", "question", "tensor_type"]
+
+MOST_NODES: Final = 500_000  # beyond those of the file itself; the onnx package takes 2 us for each
+
+
+def expands_too_far(model: OnnxModel, walked: Iterable[Body]) -> bool:
+    """Return whether the calls in `model`, whose bodies are `walked`, bring more than MOST_NODES nodes.
+
+    So does a function that calls itself, directly or through others.
+    """
+    functions = {function_key(function) for function in model.functions}
+    if not functions:
+        return False
+    nodes: Counter[Key | None] = Counter()
+    calls: dict[Key | None, Counter[Key]] = {}
+    for body in walked:
+        owner = None if body.function is None else function_key(body.function)
+        nodes[owner] += len(body.nodes)
+        found = {key: count for key, count in body.operators.items() if key in functions}
+        calls.setdefault(owner, Counter()).update(found)
+    sizes: dict[Key | None, int] = {}  # nodes with those of the calls, at most one beyond the limit
+    path: list[Key | None] = [None]
+    begun: set[Key | None] = set()
+    while path:
+        key = path[-1]
+        if key not in begun:
+            begun.add(key)
+            missing = [callee for callee in calls.get(key, ()) if callee not in sizes]
+            if any(callee in begun for callee in missing):
+                return True
+            path.extend(missing)
+            continue
+        path.pop()
+        brought = sum(times * sizes[callee] for callee, times in calls.get(key, Counter()).items())
+        sizes[key] = min(brought + (nodes[key] if key else 0), MOST_NODES + 1)
+    return sizes[None] > MOST_NODES
 
 
 class Question(NamedTuple):

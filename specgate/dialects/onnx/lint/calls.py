@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from specgate.descriptors.core import TensorDesc
 from specgate.descriptors.positional import build
 from specgate.dialects.onnx.lint.types import attribute_of, held_constant, known_type
-from specgate.dialects.onnx.lint.walk import finding, function_key, function_place, label
+from specgate.dialects.onnx.lint.units import finding, function_key, function_place, label
 from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.errors import NoTable
 from specgate.spec.tables import dialect
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxNode
-    from specgate.dialects.onnx.lint.walk import Key, Place
+    from specgate.dialects.onnx.lint.units import Key, Place
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.verdict import Finding
 

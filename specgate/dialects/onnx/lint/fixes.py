@@ -7,24 +7,31 @@ need of them is not looked at.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from specgate.descriptors.core import TensorDesc
 from specgate.dialects.onnx.file.model import domain_of
 from specgate.dialects.onnx.file.since import needed_ir_version
-from specgate.dialects.onnx.lint.walk import bodies, graph_paths
+from specgate.dialects.onnx.lint.units import bodies, graph_paths
 from specgate.spec.tables import dialect
+from specgate.validate.behaviour import changed_behaviour
+from specgate.validate.check import check_at
+from specgate.validate.moved import readings
 from specgate.verdict import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel
-    from specgate.dialects.onnx.lint.walk import Path
+    from specgate.descriptors.core import Descriptor
+    from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel, OnnxNode
+    from specgate.dialects.onnx.lint.units import Path
     from specgate.linting.nodes import Graph
-    from specgate.verdict import Finding
+    from specgate.spec.operator_spec import OperatorSpec
+    from specgate.targets import Target
+    from specgate.verdict import Finding, Verdict
 
-__all__ = ["file_fixes", "older", "unstated"]
+__all__ = ["file_fixes", "lowered", "older", "unstated"]
 
 
 def file_fixes(model: OnnxModel, findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -112,3 +119,126 @@ def older(graph: Graph, wanted: int) -> tuple[Edit, ...]:
     if model.file is None or level is None or wanted < max(needed_ir_version(model), int(level["ir_version"])):
         return ()
     return (Edit((("ir_version", 0),), wanted),)
+
+
+def lowered(graph: Graph, target: Target, domain: str, wanted: int) -> tuple[Edit, ...]:
+    """Return what changes so that a domain is imported at the version `wanted`, nothing where that is not safe.
+
+    Functions have imports of their own, which must fit; with such ones, and with what trains the model, all stays.
+    """
+    model: OnnxModel = graph.source.model
+    at = [index for index, (stated, _) in enumerate(model.stated_imports) if domain_of(stated) == domain]
+    if (
+        model.file is None
+        or len({model.stated_imports[index][1] for index in at}) != 1
+        or model.functions
+        or model.training
+    ):
+        return ()
+    edits: list[Edit] = []
+    lowering = _Lowering(graph, target)
+    paths = graph_paths(model)
+    for body in bodies(model):
+        for index, node in enumerate(body.nodes):
+            if node.domain != domain:
+                continue
+            path, needless = paths.get(id(body.graph)), lowering.needless(node)
+            if needless is None or (needless and (path is None or node.duplicates)):
+                return ()
+            order = list(node.attributes)
+            for name in needless:
+                step = ("attribute", order.index(name))
+                edits.append(Edit((*(path or ()), ("node", index), step), expected=name))
+    return (*edits, *(Edit((("opset_import", index), ("version", 0)), wanted) for index in at))
+
+
+@dataclass
+class _Lowering:
+    graph: Graph
+    target: Target
+
+    def __post_init__(self) -> None:
+        self.known: dict[int, tuple[str, ...] | None] = {}
+
+    def needless(self, node: OnnxNode) -> tuple[str, ...] | None:
+        """Return the attributes of a node to take out, None where it would not be the same."""
+        unit = self.graph.source.units.get(id(node))
+        if unit is None or unit.descriptor is None or unit.descriptor.version is None:
+            return None
+        made = unit.descriptor  # equal nodes share it
+        if id(made) not in self.known:
+            self.known[id(made)] = self.of(made)
+        return self.known[id(made)]
+
+    def of(self, made: Descriptor) -> tuple[str, ...] | None:
+        spec = dialect(made.dialect).operator(made.operator)
+        own, level = str(made.version), spec.level_for(self.target.level)
+        if level is None or own not in spec.levels or level not in spec.levels:
+            return None
+        if spec.row_held(own) == spec.row_held(level):
+            return ()
+        gone = [name for name in made.fields if spec.field_at(name, level) is None]
+        fields = {name: value for name, value in made.fields.items() if name not in gone}
+        if not _alike(spec, made, gone, own, level):
+            return None
+        here = check_at(made, own)
+        there = check_at(replace(made, version=None, fields=fields), level)
+        if (
+            (here.accepted is False and not _moved(spec, made, own))
+            or there.accepted is False
+            or not _open(there) <= _open(here)
+        ):
+            return None
+        known = {info.vendor_name for name in gone if (info := spec.field_at(name, own)) is not None}
+        return tuple(sorted(known))
+
+
+def _moved(spec: OperatorSpec, made: Descriptor, own: str) -> bool:
+    """Whether a descriptor is wrong at its own level only in that it gives as attributes what became inputs."""
+    resolved = spec.resolve(own)
+    move = None if resolved is None else readings(made, resolved)
+    return move is not None and any(check_at(reading, own).accepted is not False for reading in move.readings)
+
+
+def _alike(spec: OperatorSpec, made: Descriptor, gone: Sequence[str], own: str, level: str) -> bool:
+    """Whether the fields that are not `gone` mean the same at both levels, and these nothing."""
+    if not spec.has_kernel(own) or not spec.has_kernel(level) or changed_behaviour(spec, made, own, level):
+        return False
+    for name in gone:
+        info = spec.field_at(name, own)
+        if info is None or info.kind != "attribute" or info.default is None or made.fields[name] != info.default:
+            return False
+    for name, info in spec.fields_at(level).items():
+        before = spec.field_at(name, own)
+        if before is None:
+            continue  # left out, or there would be no descriptor with it
+        if name not in made.fields and before.default != info.default:
+            return False
+        if name in made.fields and before.kind != info.kind:
+            return False
+    given = [made.fields[info.name] for info in spec.layout(own).inputs if info.name in made.fields]
+    if any(tensor.type is None for held in given for tensor in _tensors(held)):
+        return False
+    return _positions(spec, made, own) == _positions(spec, made, level)
+
+
+def _tensors(held: object) -> list[TensorDesc]:
+    parts = held if isinstance(held, list | tuple) else [held]
+    return [part for part in parts if isinstance(part, TensorDesc)]
+
+
+def _positions(spec: OperatorSpec, made: Descriptor, level: str) -> list[str | None]:
+    """Return the fields that a node's inputs and outputs are, in their order."""
+    layout = spec.layout(level)
+    found: list[str | None] = []
+    for part in (layout.inputs, layout.outputs):
+        names = [info.name if info.name in made.fields else None for info in part]
+        while names and names[-1] is None:
+            names.pop()
+        found += [*names, None]
+    return found
+
+
+def _open(verdict: Verdict) -> set[tuple[str, str, str | None]]:
+    """Return what an unknown size leaves open."""
+    return {(found.id, found.where, found.rule) for found in verdict.undecided}

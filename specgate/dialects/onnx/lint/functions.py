@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specgate.descriptors.core import shown
-from specgate.dialects.onnx.lint.walk import domain_name, finding, function_key, function_place, label
+from specgate.dialects.onnx.lint.units import domain_name, finding, function_key, function_place, label
 from specgate.dialects.onnx.reader import operator_name
 from specgate.errors import NoTable
 from specgate.spec.tables import dialect
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxModel, OnnxNode
-    from specgate.dialects.onnx.lint.walk import Body, Key, Place
+    from specgate.dialects.onnx.lint.units import Body, Key, Place
     from specgate.verdict import Finding
 
 __all__ = ["function_findings"]

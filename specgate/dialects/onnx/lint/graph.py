@@ -12,12 +12,11 @@ from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.descriptors.positional import build
 from specgate.dialects.onnx.infer import inference
 from specgate.dialects.onnx.lint.calls import Calls
-from specgate.dialects.onnx.lint.data import data_findings
-from specgate.dialects.onnx.lint.external import external_findings
 from specgate.dialects.onnx.lint.fixes import file_fixes, unstated
 from specgate.dialects.onnx.lint.functions import function_findings
 from specgate.dialects.onnx.lint.known import Known, alike_under
 from specgate.dialects.onnx.lint.names import name_findings
+from specgate.dialects.onnx.lint.tensors import data_findings, external_findings
 from specgate.dialects.onnx.lint.types import (
     attribute_of,
     contradictions,
@@ -26,20 +25,22 @@ from specgate.dialects.onnx.lint.types import (
     negative_sizes,
     pin_sizes,
 )
-from specgate.dialects.onnx.lint.units import NodeUnits, Row, location
-from specgate.dialects.onnx.lint.versions import complete_imports, custom_operators, import_findings
-from specgate.dialects.onnx.lint.walk import (
+from specgate.dialects.onnx.lint.units import (
     STANDARD_DOMAINS,
+    NodeUnits,
+    Row,
     bodies,
     domain_name,
     finding,
     function_key,
     function_place,
     label,
+    location,
     makers_of,
     own_names,
     subgraphs,
 )
+from specgate.dialects.onnx.lint.versions import complete_imports, custom_operators, import_findings
 from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES, attribute_value, operator_name
 from specgate.errors import NoTable
 from specgate.linting.nodes import Graph, Unit
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
         OnnxNode,
         OnnxType,
     )
-    from specgate.dialects.onnx.lint.walk import Place
+    from specgate.dialects.onnx.lint.units import Place
     from specgate.verdict import Finding, Location
 
     Types = MutableMapping[str, TensorDesc]

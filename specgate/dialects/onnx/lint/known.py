@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import TensorDesc
     from specgate.dialects.onnx.file.structure import OnnxNode, OnnxTensor, OnnxType
-    from specgate.dialects.onnx.lint.walk import Key
+    from specgate.dialects.onnx.lint.units import Key
     from specgate.linting.nodes import Unit
 
     Alike = dict[tuple[Any, ...], tuple[Unit, object]]

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Final
 from specgate.caching import cached_property
 from specgate.descriptors.core import shown
 from specgate.dialects.onnx.file.schema import GRAPH_KINDS
-from specgate.dialects.onnx.lint.walk import circular_names, finding, function_place, holders_of, label, subgraphs
+from specgate.dialects.onnx.lint.units import circular_names, finding, function_place, holders_of, label, subgraphs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxGraph, OnnxModel, OnnxNode
-    from specgate.dialects.onnx.lint.walk import Place
+    from specgate.dialects.onnx.lint.units import Place
     from specgate.verdict import Finding, Severity
 
 __all__ = ["name_findings"]

@@ -12,7 +12,7 @@ from specgate.descriptors.positional import INT64
 from specgate.dialects.onnx.file.schema import PLAIN_KINDS
 from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxTensor, OnnxType
 from specgate.dialects.onnx.infer.child import INVENTED
-from specgate.dialects.onnx.lint.walk import bodies, finding
+from specgate.dialects.onnx.lint.units import bodies, finding
 from specgate.dialects.onnx.reader import container
 from specgate.errors import InputError
 from specgate.spec.tables import dialect
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxModel, OnnxNode, OnnxValueInfo
-    from specgate.dialects.onnx.lint.walk import Body, Place
+    from specgate.dialects.onnx.lint.units import Body, Place
     from specgate.verdict import Finding
 
 __all__ = [

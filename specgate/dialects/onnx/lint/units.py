@@ -1,23 +1,224 @@
-"""The units of an ONNX model: a column of kinds for each row of nodes, units where they are asked for."""
+"""Walks over an ONNX model: its graph, every subgraph and every function, each with the path that findings name."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from specgate.dialects.onnx.lint.walk import label
+from specgate.dialects.onnx.file.schema import GRAPH_KINDS
+from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxNode, OnnxTensor
 from specgate.dialects.onnx.reader import operator_name
 from specgate.linting.nodes import Unit, Units
-from specgate.verdict import Location
+from specgate.verdict import Finding, Location
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from specgate.dialects.onnx.file.structure import OnnxNode
+    from specgate.dialects.onnx.file.structure import OnnxFunction, OnnxModel
+    from specgate.verdict import Severity
 
-__all__ = ["NodeUnits", "Row", "location"]
+    Key = tuple[str, str, str]
+    Place = tuple[str | None, str, str | None]
+    Path = tuple[tuple[str, int], ...]
+
+__all__ = [
+    "STANDARD_DOMAINS",
+    "Body",
+    "NodeUnits",
+    "Row",
+    "bodies",
+    "circular_names",
+    "domain_name",
+    "finding",
+    "function_key",
+    "function_place",
+    "graph_paths",
+    "holders_of",
+    "label",
+    "location",
+    "makers_of",
+    "own_names",
+    "subgraphs",
+    "tensors",
+]  # fmt: skip
+
+#: Domains that ONNX itself defines operators in.
+STANDARD_DOMAINS: Final = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "ai.onnx.training")
+_TENSORS: Final = ("TENSOR", "TENSORS")
+_OPERATOR: Final = attrgetter("domain", "op_type", "overload")  # as `function_key` has them
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A list of nodes: a graph, a subgraph, or a function's. imports: the opsets that its operators are of.
+
+    holders: those of the nodes, with their numbers, that hold more than numbers and texts: graphs, tensors, types,
+    references, or what was not read. operators: how many nodes call each.
+    """
+
+    place: str
+    nodes: list[OnnxNode]
+    holders: list[tuple[int, OnnxNode]]
+    imports: Mapping[str, int]
+    operators: Mapping[Key, int]
+    graph: OnnxGraph | None = None
+    function: OnnxFunction | None = None
+
+
+def bodies(model: OnnxModel) -> Iterator[Body]:
+    """Yield every body of a model, each before those inside of it; a function's place is ``function DOMAIN.NAME``."""
+    yield from _graph(model.graph, "graph", model.opset_imports, None)
+    for function in model.functions:
+        place = function_place(function)
+        holders = holders_of(function.nodes)
+        operators = Counter(map(_OPERATOR, function.nodes))
+        yield Body(place, function.nodes, holders, function.opset_imports, operators, function=function)
+        yield from _inside(holders, place, function.opset_imports, function)
+
+
+def _graph(graph: OnnxGraph, place: str, imports: Mapping[str, int], function: OnnxFunction | None) -> Iterator[Body]:
+    holders = holders_of(graph.nodes)
+    yield Body(place, graph.nodes, holders, imports, Counter(map(_OPERATOR, graph.nodes)), graph, function)
+    yield from _inside(holders, place, imports, function)
+
+
+def holders_of(nodes: Sequence[OnnxNode]) -> list[tuple[int, OnnxNode]]:
+    """Return the nodes that hold more than numbers and texts, with their numbers."""
+    differing = {id(node.attributes): node for node in nodes}  # most nodes share theirs
+    holding = {key for key, node in differing.items() if not node.plain}
+    return [(index, node) for index, node in enumerate(nodes) if id(node.attributes) in holding] if holding else []
+
+
+def _inside(
+    holders: list[tuple[int, OnnxNode]], place: str, imports: Mapping[str, int], function: OnnxFunction | None
+) -> Iterator[Body]:
+    for index, node in holders:
+        for name, graph in subgraphs(node):
+            yield from _graph(graph, f"{place}/{label(node, index)}/{name}", imports, function)
+
+
+def subgraphs(node: OnnxNode) -> Iterator[tuple[str, OnnxGraph]]:
+    """Yield the graphs that a node's attributes hold, each by its attribute, numbered where that holds several."""
+    for name, attribute in node.attributes.items():
+        if attribute.kind in GRAPH_KINDS and attribute.value is not None:
+            held = attribute.value if isinstance(attribute.value, list) else [attribute.value]
+            for number, graph in enumerate(held):
+                if isinstance(graph, OnnxGraph):
+                    yield (name if len(held) == 1 else f"{name}[{number}]"), graph
+
+
+def tensors(node: OnnxNode) -> Iterator[tuple[str, OnnxTensor]]:
+    """Yield the dense tensors that a node's attributes hold, each by its attribute."""
+    for name, attribute in node.attributes.items():
+        if attribute.kind in _TENSORS and attribute.value is not None:
+            held = attribute.value if isinstance(attribute.value, list) else [attribute.value]
+            yield from ((name, tensor) for tensor in held if isinstance(tensor, OnnxTensor))
+
+
+def label(node: OnnxNode, index: int) -> str:
+    """A name that stays when other nodes come and go: the node's own, else its first output's, else its number."""
+    if node.name:
+        return node.name
+    output = next((name for name in node.outputs if name), None)
+    return f"{node.op_type}->{output}" if output else f"node[{index}]"
+
+
+def function_key(item: OnnxNode | OnnxFunction) -> Key:
+    """What a function is called by, and what a node that may be a call of one asks for."""
+    name = item.op_type if isinstance(item, OnnxNode) else item.name
+    return (item.domain, name, item.overload)
+
+
+def function_place(function: OnnxFunction) -> str:
+    """The path of a function's body."""
+    return f"function {function.domain}.{function.name}" + (f":{function.overload}" if function.overload else "")
+
+
+def domain_name(domain: str) -> str:
+    """The domain as a person calls it."""
+    return domain or "ai.onnx"
+
+
+def finding(
+    rule: str,
+    severity: Severity,
+    message: str,
+    place: Place,
+    *,
+    where: str = "",
+    values: Mapping[str, Any] | None = None,
+    fix: str | None = None,
+) -> Finding:
+    """Return a finding ``onnx/model/RULE`` of the model itself. place: file, path in it, operator."""
+    file, node, operator = place
+    location = Location(file, None, node, operator)
+    return Finding(
+        f"onnx/model/{rule}", severity, message, where=where, values=values or {}, fix=fix, location=location
+    )
+
+
+def own_names(graph: OnnxGraph, place: str) -> dict[str, str]:
+    """Name the values of a subgraph by their place: another branch may use the same names."""
+    own = [value.name for value in graph.inputs] + [tensor.name for tensor in graph.initializers]
+    own += [name for node in graph.nodes for name in node.outputs if name]
+    return {name: f"{place}:{name}" for name in own}
+
+
+def makers_of(nodes: list[OnnxNode], place: str) -> dict[str, tuple[str, str | None]]:
+    """The path and operator of the node that computes each value."""
+    return {
+        name: (f"{place}/{label(node, index)}", operator_name(node.op_type, node.domain))
+        for index, node in enumerate(nodes)
+        for name in node.outputs
+    }
+
+
+def graph_paths(model: OnnxModel) -> dict[int, Path]:
+    """Return by graph (its id) the fields that lead to it, each with its number; none past attributes given twice."""
+    whole: Path = (("graph", 0),)
+    found = {id(model.graph): whole, **_nested(model.graph.nodes, whole)}
+    for number, function in enumerate(model.functions):
+        found |= _nested(function.nodes, (("functions", number),))
+    return found
+
+
+def _nested(nodes: Iterable[OnnxNode], path: Path) -> dict[int, Path]:
+    found: dict[int, Path] = {}
+    for index, node in enumerate(nodes):
+        if node.plain or node.duplicates:
+            continue
+        for place, attribute in enumerate(node.attributes.values()):
+            if attribute.kind not in GRAPH_KINDS or attribute.value is None:
+                continue
+            several = isinstance(attribute.value, list)
+            for number, graph in enumerate(attribute.value if several else [attribute.value]):
+                here = (*path, ("node", index), ("attribute", place), ("graphs" if several else "g", number))
+                found |= {id(graph): here, **_nested(graph.nodes, here)}
+    return found
+
+
+def circular_names(nodes: list[OnnxNode], reads: Callable[[OnnxNode], Iterable[str]]) -> frozenset[str]:
+    """Return the outputs of nodes that no order can compute before they are read."""
+    makers = {name: index for index, node in enumerate(nodes) for name in node.outputs if name}
+    needs = [{makers[name] for name in reads(node) if name in makers} for node in nodes]
+    readers: dict[int, list[int]] = {}
+    for index, before in enumerate(needs):
+        for maker in before:
+            readers.setdefault(maker, []).append(index)
+    ready = [index for index, before in enumerate(needs) if not before]
+    left = [len(before) for before in needs]
+    done = set(ready)
+    while ready:
+        for reader in readers.get(ready.pop(), ()):
+            left[reader] -= 1
+            if not left[reader]:
+                done.add(reader)
+                ready.append(reader)
+    return frozenset(name for index, node in enumerate(nodes) if index not in done for name in node.outputs if name)
 
 
 class Row(NamedTuple):

@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import shown
-from specgate.dialects.onnx.lint.fixes import older
-from specgate.dialects.onnx.lint.lowering import lowered
-from specgate.dialects.onnx.lint.walk import STANDARD_DOMAINS, domain_name, finding, function_key
+from specgate.dialects.onnx.lint.fixes import lowered, older
+from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS, domain_name, finding, function_key
 from specgate.spec.tables import dialect
 from specgate.verdict import Finding, Location
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from specgate.dialects.onnx.file.structure import OnnxModel
-    from specgate.dialects.onnx.lint.walk import Body, Place
+    from specgate.dialects.onnx.lint.units import Body, Place
     from specgate.linting.nodes import Graph
     from specgate.linting.versions import Versions
     from specgate.targets import Target

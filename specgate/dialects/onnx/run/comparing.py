@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specgate.dialects.onnx.file.model import read_model
-from specgate.dialects.onnx.lint.walk import label
+from specgate.dialects.onnx.lint.units import label
 from specgate.dialects.onnx.oracle.whole import IMPLEMENTATIONS
 from specgate.dialects.onnx.run.model import run_model
 from specgate.errors import InputError
-from specgate.execution.compared import Compared, Judge, values_of
+from specgate.execution.comparison import Compared, Judge, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

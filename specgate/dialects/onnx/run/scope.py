@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.dialects.onnx.lint.walk import function_key, subgraphs
+from specgate.dialects.onnx.lint.units import function_key, subgraphs
 from specgate.dialects.onnx.run.weights import Weights
 from specgate.errors import InputError
 from specgate.execution import memory

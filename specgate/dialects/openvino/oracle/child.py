@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from specgate.caching import cached_property
 from specgate.descriptors.core import shown
-from specgate.dialects.openvino.oracle.exchange import Blob, Computed
-from specgate.dialects.openvino.oracle.installed import python_module
+from specgate.dialects.openvino.oracle.exchange import Blob, Computed, python_module
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError
 from specgate.dialects.openvino.oracle.xml import ir_of
 

@@ -21,9 +21,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from specgate.dialects.openvino.oracle.installed import version
+from specgate.dialects.openvino.oracle.exchange import arrays_of, blobs_of, narrowed, version
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError, layer_of
-from specgate.dialects.openvino.oracle.values import arrays_of, blobs_of, narrowed
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply, Values
 from specgate.spec.tables import dialect

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import quoteattr
 
 from specgate.descriptors.core import shown
-from specgate.dialects.openvino.net import MAPS
+from specgate.dialects.openvino.ir import MAPS
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ import pytest
 
 from specgate.dialects.directml.oracle import builds, cache, install
 from specgate.dialects.directml.oracle.builds import BUILDS, find_builds, levels
-from specgate.dialects.directml.oracle.install import install_directml, status
-from specgate.dialects.directml.oracle.steps import COMPILE, run_program
+from specgate.dialects.directml.oracle.install import COMPILE, install_directml, run_program, status
 from specgate.dialects.directml.oracle.worker import Worker
 from specgate.errors import InputError
 from specgate.spec.tables import dialect

@@ -12,9 +12,9 @@ import pytest
 from specgate.dialects.directml.native.marshal import image
 from specgate.dialects.directml.oracle import cache, values
 from specgate.dialects.directml.oracle import oracle as directml
+from specgate.dialects.directml.oracle.install import COMPILE, run_program
 from specgate.dialects.directml.oracle.layout import bound_tensors
 from specgate.dialects.directml.oracle.place import HOST, WineEnvironment
-from specgate.dialects.directml.oracle.steps import COMPILE, run_program
 from specgate.dialects.directml.oracle.values import FILLS, ValuesOracle
 from specgate.dialects.directml.oracle.values_process import Compiled, Failed, ValuesProcess, compile_question
 from specgate.errors import InputError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from specgate.dialects.onnx.file.formats import recognised
+from specgate.dialects.onnx.file.diagnosis import recognised
 from specgate.dialects.onnx.file.model import read_model, read_model_bytes
 from specgate.errors import InputError
 

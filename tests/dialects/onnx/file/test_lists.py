@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from specgate.descriptors.core import FileList
-from specgate.descriptors.unread import UnreadList
+from specgate.descriptors.lazy_list import UnreadList
 from specgate.dialects.onnx.file import graph as onnx_graph
 from specgate.dialects.onnx.file import lists, wire
 from specgate.dialects.onnx.file.model import read_model_bytes

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specgate.dialects.onnx.file import varints, wire
-from specgate.dialects.onnx.file.locate import locate
-from specgate.dialects.onnx.file.messages import Message, enum, messages
+from specgate.dialects.onnx.file.diagnosis import locate
+from specgate.dialects.onnx.file.schema import Message, enum, messages
 from specgate.dialects.onnx.file.varints import WireError
 from specgate.dialects.onnx.file.wire import Reader
 

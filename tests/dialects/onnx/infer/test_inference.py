@@ -101,9 +101,9 @@ def test_what_the_file_says_otherwise_is_told_once(monkeypatch, kind, shape, exp
     place = "graph/Cast->ids"
     told = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.location and f.location.node == place]
     assert [(f.id.split("/")[1], f.severity) for f in told] == [("Cast", "error")] * (expected is not None)
-    monkeypatch.setattr("specgate.linting.judging.check_at", accepting)
-    monkeypatch.setattr("specgate.linting.judging._JUDGED", Memo())
-    monkeypatch.setattr("specgate.linting.judging._SEEN", {})
+    monkeypatch.setattr("specgate.linting.checker.check_at", accepting)
+    monkeypatch.setattr("specgate.linting.checker._JUDGED", Memo())
+    monkeypatch.setattr("specgate.linting.checker._SEEN", {})
     told = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.location and f.location.node == place]
     assert [(f.id, f.severity) for f in told] == ([(f"onnx/model/{expected}", "warning")] if expected else [])
 

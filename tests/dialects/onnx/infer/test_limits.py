@@ -14,8 +14,8 @@ import pytest
 import specgate
 from specgate.dialects.onnx.file.model import read_model_bytes
 from specgate.dialects.onnx.infer import process
-from specgate.dialects.onnx.infer.expansion import MOST_NODES, expands_too_far
-from specgate.dialects.onnx.lint.walk import bodies
+from specgate.dialects.onnx.infer.strip import MOST_NODES, expands_too_far
+from specgate.dialects.onnx.lint.units import bodies
 from tests.dialects.onnx.infer.samples import bare, constants, hidden, one_hot_of, undecided
 from tests.linting.models import BOOL, INT64, branch, call, chain, function, graph, helper, info, model
 from tests.paths import ROOT

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from specgate.dialects.onnx.file.model import read_model_bytes
-from specgate.dialects.onnx.infer.inference import begin, inferred
-from specgate.dialects.onnx.infer.stated import Stated
+from specgate.dialects.onnx.infer.inference import Stated, begin, inferred
 from specgate.dialects.onnx.infer.strip import question
-from specgate.dialects.onnx.lint.walk import bodies
+from specgate.dialects.onnx.lint.units import bodies
 
 onnx = pytest.importorskip("onnx", reason="the onnx package infers")
 

@@ -90,7 +90,7 @@ def test_the_minimum_of_a_scan_is_not_a_version_that_reads_its_inputs_otherwise(
         [node], "g", [info("s0"), info("e0", FLOAT, (5, 2))], [info("y"), info("z", FLOAT, (5, 2))]
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8)
-    from specgate.linting.model_minimum import model_minimum
+    from specgate.lowest.model import model_minimum
 
     (domain,) = model_minimum(model).domains
     assert domain.version == "9"

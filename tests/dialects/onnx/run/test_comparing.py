@@ -64,7 +64,7 @@ def test_the_file_is_read_once(path, monkeypatch):
 
 def test_only_the_node_that_differs_is_named(path, monkeypatch, capsys):
     """Later nodes go on from the other's values, so a fault does not spread."""
-    from specgate.execution.kernels import elementwise_unary
+    from specgate.execution.kernels import elementwise as elementwise_unary
 
     monkeypatch.setattr(elementwise_unary, "exp", lambda x: np.exp(x) * np.float32(1.5))
     folder = path.parent
@@ -110,7 +110,7 @@ def test_sums_in_which_large_products_cancel_are_not_different(cancelling):
 
 def test_a_wrong_sum_of_large_products_is_different(cancelling, monkeypatch):
     from specgate.dialects.onnx.run import comparing
-    from specgate.execution.compared import values_of
+    from specgate.execution.comparison import values_of
 
     path, array = cancelling
 

@@ -1,0 +1,230 @@
+"""Descriptors that campaigns start from: what a walk over an operator's table collects, and what breaks its rules."""
+
+from __future__ import annotations
+
+from math import prod
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+from specgate.descriptors.core import TensorDesc
+from specgate.errors import InputError
+from specgate.execution.kernels import SUMMING
+from specgate.execution.tolerance import tolerance_of
+from specgate.execution.types import as_array, numpy_type
+from specgate.generate.constants import consistent_constants
+from specgate.generate.moves import Mutator
+from specgate.generate.near_misses import broken_descriptors
+from specgate.generate.seeds import counterexamples_at, examples_at, rule_numbers
+from specgate.generate.walk import valid_descriptors
+from specgate.oracles.cases import boundary_arrays, laid_out, tame_arrays
+from specgate.spec.tables import dialect as tables
+from specgate.validate.check import accepts, check_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.spec.operator_spec import OperatorSpec
+    from specgate.verdict import Basis
+
+__all__ = ["Drawn", "Pool", "draw_cases", "fill", "pool_of", "shown_descriptors"]
+
+#: Valid descriptors to draw beside those of the walk's collection.
+_VALID: Final = 40
+#: Descriptors with one thing wrong to draw, for each thing.
+_BROKEN: Final = 2
+
+
+class Drawn(NamedTuple):
+    """A descriptor to ask about.
+
+    origin: ``valid``, ``boundary``, the id of the finding that was aimed at, or ``broken``: made from one of these.
+    """
+
+    descriptor: Descriptor
+    origin: str
+
+
+class Pool(NamedTuple):
+    """What cases are made from: valid by the page at a level, not so, and the numbers that its rules mention.
+
+    ids: the findings that can be brought about.
+    """
+
+    valid: list[Descriptor]
+    broken: list[Drawn]
+    ids: list[str]
+    numbers: list[int]
+
+
+_known: WeakKeyDictionary[OperatorSpec, dict[Any, Pool]] = WeakKeyDictionary()
+
+
+def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
+    """Return the pool of an operator at a level, the same one for the part of a seed before its first slash.
+
+    Do not change it.
+
+    Raises InputError where the operator does not exist, or nothing valid is found.
+    """
+    resolved = spec.resolve(level)
+    if resolved is None:
+        raise InputError(f"{spec.name} does not exist at {spec.dialect.label(level)}")
+    kept = _known.setdefault(spec, {})
+    seed = seed.partition("/")[0]
+    key = (resolved.key, seed)
+    if key not in kept:
+        kept[key] = _made(spec, level, Random(f"{seed}/{spec.name}"))  # noqa: S311  # repeatable on purpose
+    return kept[key]
+
+
+def shown_descriptors(spec: OperatorSpec, level: str, changes: int, seed: str = "0") -> Iterator[Descriptor]:
+    """Yield an operator's examples and counterexamples, and `changes` of its examples changed at random: no search."""
+    examples = list(examples_at(spec, level))
+    yield from examples
+    yield from counterexamples_at(spec, level)
+    resolved = spec.resolve(level, "observed")
+    random = Random(f"{seed}/{spec.name}/{level}")  # noqa: S311  # repeatable on purpose
+    mover = Mutator(spec, random.randint, rule_numbers(resolved) if resolved else [0, 1, 2], examples)
+    for _ in range(changes if examples else 0):
+        yield mover.moved(random.choice(examples), 1 + random.randrange(3))
+
+
+def _made(spec: OperatorSpec, level: str, random: Random) -> Pool:
+    shown = list(examples_at(spec, level))
+    valid = [made for made in shown if accepts(made, level, "documented")]
+    walk = valid_descriptors(spec, level, proven=not valid)
+    valid += walk.found
+    valid += [walk.draw(random.randint) for _ in range(_VALID if walk.found else 0)]
+    broken = [
+        *_failing(spec, level),
+        *(Drawn(made, "broken") for made in shown if not accepts(made, level, "documented")),
+    ]
+    breaking = broken_descriptors(spec, level)
+    for aim in breaking.ids:
+        for _ in range(_BROKEN):
+            made = breaking.draw(aim, random.randint)
+            broken += [] if made is None else [Drawn(made.descriptor, made.breaks)]
+    ids = list(dict.fromkeys(drawn.origin for drawn in broken if drawn.origin != "broken"))
+    resolved = spec.resolve(level, "observed")
+    return Pool(valid, broken, ids, walk.numbers if resolved is None else rule_numbers(resolved))
+
+
+def _failing(spec: OperatorSpec, level: str) -> Iterator[Drawn]:
+    """Yield the counterexamples that fail at a level, as the first of their findings there."""
+    for made in counterexamples_at(spec, level):
+        findings = check_at(made, level, "documented").findings
+        if findings:
+            yield Drawn(made, findings[0].id)
+
+
+#: Of ten cases: valid, with one thing wrong, moved to a boundary.
+_MIX: Final = ("valid", "broken", "valid", "broken", "boundary", "valid", "broken", "valid", "broken", "boundary")
+#: Valid by the page, by what builds take, by both: all three are worth asking.
+_BASES: Final[tuple[Basis, ...]] = ("documented", "both", "both", "observed")
+_ATTEMPTS: Final = 12
+
+
+def draw_cases(spec: OperatorSpec, level: str, count: int, seed: str) -> Iterator[Drawn]:
+    """Yield at most `count` different descriptors of an operator at a level, the same ones for the same seed.
+
+    seed: the part before its first slash is the seed of the pool, which levels may share. Fewer come where
+    nothing new is found in a number of attempts. Raises InputError where nothing valid is found.
+    """
+    source = _Source(spec, level, seed)
+    seen: set[str] = set()
+    for index in range(count):
+        for _ in range(_ATTEMPTS):
+            made = source.draw(_MIX[index % len(_MIX)])
+            key = repr(made and (made.descriptor.fields, made.descriptor.oddities))
+            if made is not None and key not in seen:
+                seen.add(key)
+                yield made
+                break
+
+
+class _Source:
+    """What the pool holds, in any order, and then others made from it."""
+
+    def __init__(self, spec: OperatorSpec, level: str, seed: str) -> None:
+        self.level = level
+        self.random = Random(seed)  # noqa: S311  # repeatable on purpose
+        pool = pool_of(spec, level, seed)
+        self.valid = list(pool.valid)
+        self.taken = [made for made in pool.valid if accepts(made, level, "both")]
+        self.broken = pool.broken
+        self.waiting = {
+            "valid": [Drawn(made, "valid") for made in pool.valid],
+            "broken": list(pool.broken),
+            "boundary": [],
+        }
+        for kind in self.waiting.values():
+            self.random.shuffle(kind)
+        self.mover = Mutator(spec, self.random.randint, pool.numbers, self.valid)
+
+    def draw(self, kind: str) -> Drawn | None:
+        """Return one of a kind, None where these choices led nowhere."""
+        if self.waiting[kind]:
+            return self.waiting[kind].pop()
+        if kind == "broken" and self.broken:
+            return self._broken()
+        if kind == "boundary":
+            return Drawn(
+                self.mover.moved(self._any(self.taken or self.valid), 1 + self.random.randrange(2)), "boundary"
+            )
+        return self._valid()
+
+    def _any(self, items: list[Any]) -> Any:
+        return items[self.random.randrange(len(items))]
+
+    def _valid(self) -> Drawn | None:
+        basis = self._any(list(_BASES))
+        known = self.taken if basis == "both" and self.taken else self.valid
+        made: Descriptor = self.mover.moved(self._any(known), 1 + self.random.randrange(4))
+        if not accepts(made, self.level, basis):
+            return None
+        if basis == "documented" or known is self.taken:
+            known[self.random.randrange(len(known))] = made  # so that changes add up
+        return Drawn(made, "valid")
+
+    def _broken(self) -> Drawn | None:
+        base: Drawn = self._any(self.broken)
+        made = self.mover.moved(base.descriptor, 1 + self.random.randrange(3))
+        return None if accepts(made, self.level, "documented") else Drawn(made, "broken")
+
+
+def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = False) -> dict[str, Any]:
+    """Return arrays by input name, of values at which something may change, or of small ones; constants are left out.
+
+    Where a kernel sums, values at which that changes with the order of the sum are left out too.
+
+    An input that rules read (a depth) gets what fits the rest of the descriptor. Raises InputError and NoKernel as
+    `specgate.testing.arrays` does.
+    """
+    table = tables(descriptor.dialect)
+    if tame:
+        made = tame_arrays(descriptor, random)
+    else:
+        made = boundary_arrays(descriptor, random, summed=_summed(descriptor, level))
+    for name, elements in consistent_constants(descriptor, level, random.randint).items():
+        tensor = descriptor.fields[name]
+        shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
+        made[name] = as_array(list(elements), numpy_type(table, str(tensor.type)), (prod(shape),), name).reshape(shape)
+    given = {n: array for n, array in made.items() if not _constant(descriptor.fields.get(n))}
+    return laid_out(descriptor, given) if table.tensor_rules else given  # others have no memory layout
+
+
+def _summed(descriptor: Descriptor, level: str) -> bool:
+    """Whether the outputs are sums whose order is left open, and so are not asked for bit by bit."""
+    recipe = tables(descriptor.dialect).operator(descriptor.operator).table.recipe
+    if recipe is None or recipe["kernel"] not in SUMMING:
+        return False
+    try:
+        return tolerance_of(descriptor, level) > 0
+    except InputError:  # of outputs whose types are not stated yet
+        return True
+
+
+def _constant(value: Any) -> bool:
+    return isinstance(value, TensorDesc) and value.value is not None

@@ -1,0 +1,268 @@
+"""What `lint --fix` rewrites in a node: fields that became inputs or attributes, and operators that were replaced.
+
+Values that move become an initializer, or a Constant node where the file cannot have one: in a function, and before
+IR version 4, which requires each initializer to be an input of the graph.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace as replace_plain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import shown
+from specgate.dialects.onnx.file.structure import OnnxAttribute, OnnxNode, OnnxTensor
+from specgate.dialects.onnx.file.values import CODES
+from specgate.dialects.onnx.file.write import Nodes, added_field, write_attribute, write_tensor
+from specgate.dialects.onnx.lint.units import bodies, graph_paths, label
+from specgate.dialects.onnx.reader import ATTRIBUTE_TYPES
+from specgate.errors import Error, NoTable
+from specgate.slotted import replace
+from specgate.spec.tables import dialect
+from specgate.validate.check import check_at
+from specgate.validate.moved import readings
+from specgate.validate.rewritten import replacement
+from specgate.verdict import Edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from specgate.descriptors.core import Descriptor, TensorDesc
+    from specgate.dialects.onnx.file.structure import OnnxModel
+    from specgate.dialects.onnx.lint.units import Body, Path
+    from specgate.linting.nodes import Graph
+    from specgate.runtimes.protocol import Runtime
+    from specgate.spec.operator_spec import OperatorSpec
+    from specgate.targets import Target
+    from specgate.verdict import Finding
+
+__all__ = ["fitted", "with_edits"]
+
+_ABOUT: Final = (".exists", "/too-many-inputs", "/level")
+_KINDS: Final = {type_: kind for kind, type_ in ATTRIBUTE_TYPES.items()}
+#: The first IR version in which an initializer need not be an input of its graph.
+_FREE_INITIALIZERS: Final = 4
+
+
+class _Node(NamedTuple):
+    body: Body
+    at: int
+    node: OnnxNode
+    path: Path
+
+
+def with_edits(graph: Graph, findings: list[Finding]) -> list[Finding]:
+    """Return findings on nodes with the edits that rewrite these nodes, where nothing else changes by that."""
+    model: OnnxModel | None = getattr(graph.source, "model", None)
+    about = {
+        found.location.node
+        for found in findings
+        if found.location is not None and not found.edits and found.id.endswith(_ABOUT)
+    }
+    if model is None or model.file is None or not about or model.training:
+        return findings
+    rewriting = _Rewriting(graph, model)
+    edits: dict[str | None, tuple[Edit, ...]] = {}
+    for held in _nodes(model, about):
+        place = f"{held.body.place}/{label(held.node, held.at)}"
+        edits[place] = (*edits.get(place, ()), *rewriting.edits(held))
+    return [
+        replace(found, edits=edits.get(found.location.node, ()))
+        if found.location is not None and not found.edits and found.id.endswith(_ABOUT)
+        else found
+        for found in findings
+    ]
+
+
+def _nodes(model: OnnxModel, about: set[str | None]) -> Iterator[_Node]:
+    paths = graph_paths(model)
+    functions = {id(function): (("functions", number),) for number, function in enumerate(model.functions)}
+    for body in bodies(model):
+        path = paths.get(id(body.graph)) if body.graph is not None else functions.get(id(body.function))
+        if path is not None:
+            for index, node in enumerate(body.nodes):
+                if f"{body.place}/{label(node, index)}" in about:
+                    yield _Node(body, index, node, path)
+
+
+class _Rewriting:
+    def __init__(self, graph: Graph, model: OnnxModel) -> None:
+        self.units = graph.source.units
+        self.names: set[str] = set()
+        for body in bodies(model):
+            self.names.update(name for node in body.nodes for name in (*node.inputs, *node.outputs))
+            if body.graph is not None:
+                for part in (body.graph.inputs, body.graph.outputs, body.graph.value_infos, body.graph.initializers):
+                    self.names.update(item.name for item in part)
+        self.initializers = (model.ir_version or _FREE_INITIALIZERS) >= _FREE_INITIALIZERS
+
+    def edits(self, held: _Node) -> tuple[Edit, ...]:
+        """Return what rewrites a node, nothing where it would not be valid or not the same then."""
+        unit = self.units.get(id(held.node))
+        made: Descriptor | None = None if unit is None else unit.descriptor
+        if made is None or made.version is None or held.node.duplicates or held.node.domain:
+            return ()
+        try:
+            spec = dialect(made.dialect).operator(made.operator)
+            if made.version not in spec.levels:
+                return self.replaced(held, made, spec)
+            resolved = spec.resolve(made.version)
+            move = None if resolved is None else readings(made, resolved)
+            if move is None:
+                return ()
+            best = min(move.readings, key=lambda reading: len(check_at(reading, str(made.version)).findings))
+        except Error:
+            return ()
+        if move.to_inputs:
+            return tuple(self.to_inputs(held, spec, best, move.fields))
+        return tuple(_to_attributes(held, spec, best, move.fields))
+
+    def to_inputs(
+        self, held: _Node, spec: OperatorSpec, reading: Descriptor, fields: Mapping[str, str]
+    ) -> Iterator[Edit]:
+        """Yield what takes attributes out and puts inputs in their place."""
+        layout = spec.layout(reading.version).inputs
+        names = list(held.node.inputs)
+        for new in fields.values():
+            at = next(index for index, info in enumerate(layout) if info.name == new)
+            names += [""] * (at + 1 - len(names))
+            names[at] = self.free_name(held, layout[at].vendor_name)
+            yield self.constant(held, names[at], reading.fields[new])
+        yield from _without_attributes(held, [spec.fields[old].vendor_name for old in fields])
+        yield from _with_inputs(held, names)
+
+    def replaced(self, held: _Node, made: Descriptor, spec: OperatorSpec) -> tuple[Edit, ...]:
+        """Return what writes a node of a removed operator as the one that replaced it."""
+        other = replacement(made, spec)
+        if other is None:
+            return ()
+        new = dialect(made.dialect).operator(other.descriptor.operator)
+        edits: list[Edit] = []
+        old_names = dict(zip([info.name for info in spec.layout(other.last).inputs], held.node.inputs, strict=False))
+        for name in other.moved:
+            tensor = other.descriptor.fields[other.inputs[name]]
+            old_names[name] = self.free_name(held, name)
+            edits.append(self.constant(held, old_names[name], tensor))
+        empty = {name: self.free_name(held, name) for name in other.empty}
+        edits += [self.constant(held, empty[name], other.descriptor.fields[name]) for name in empty]
+        sources = empty | {to: old_names.get(name, "") for name, to in other.inputs.items()}
+        names = [sources.get(info.name, "") for info in new.layout(made.version).inputs]
+        while names and not names[-1]:
+            names.pop()
+        edits += _without_attributes(held, other.dropped)
+        for name, value in other.added.items():
+            edits.append(_with_attribute(held, name, value, str(new.fields[name].type)))
+        edits += _with_inputs(held, names)
+        step = (*held.path, ("node", held.at), ("op_type", 0))
+        return (*edits, Edit(step, text=new.name, expected=held.node.op_type))
+
+    def free_name(self, held: _Node, name: str) -> str:
+        """Return a name for a value of this node that the file does not have; the same for the same node."""
+        steps = "".join(f"_{number}" for _, number in held.path if number)
+        made = f"{next(filter(None, held.node.outputs), held.node.op_type)}_{name}{steps}"
+        while made in self.names:
+            made += "_"
+        return made
+
+    def constant(self, held: _Node, name: str, tensor: TensorDesc) -> Edit:
+        """Return what adds a constant of this name to the graph or function that the node is in."""
+        dims = tuple(size for size in tensor.sizes or () if isinstance(size, int))
+        made = OnnxTensor(name, str(tensor.type), dims, data=_packed(str(tensor.type), tensor.value or ()))
+        words = ", ".join(str(value) for value in (tensor.value or ())[:8])
+        if held.body.graph is not None and self.initializers:
+            data = added_field("GraphProto", "initializer", write_tensor(made))
+            return Edit(
+                held.path, added=data, text=f"initializer {{ name: {shown(name)} {tensor.type} {list(dims)}: {words} }}"
+            )
+        attribute = OnnxAttribute("value", "TENSOR", replace_plain(made, name=""))
+        node = OnnxNode(op_type="Constant", outputs=(name,), attributes={"value": attribute})
+        message = "FunctionProto" if held.body.graph is None else "GraphProto"
+        data = added_field(message, "node", Nodes().write(node, lambda _: b""))
+        text = f"node {{ output: {shown(name)} op_type: 'Constant' {tensor.type} {list(dims)}: {words} }}"
+        return Edit(held.path, added=data, text=text, ahead=True)
+
+
+def _packed(type_: str, values: Sequence[Any]) -> bytes:
+    if type_ == "BFLOAT16":
+        return b"".join(struct.pack("<f", value)[2:] for value in values)
+    return struct.pack(f"<{len(values)}{CODES[type_]}", *values)
+
+
+def _without_attributes(held: _Node, names: Sequence[str]) -> Iterator[Edit]:
+    order = list(held.node.attributes)
+    for name in names:
+        yield Edit((*held.path, ("node", held.at), ("attribute", order.index(name))), expected=name)
+
+
+def _with_attribute(held: _Node, name: str, value: Any, type_: str) -> Edit:
+    content = value.encode() if isinstance(value, str) else value
+    data = write_attribute(OnnxAttribute(name, _KINDS[type_], content))
+    added = added_field("NodeProto", "attribute", data)
+    return Edit((*held.path, ("node", held.at)), added=added, text=f"attribute {{ name: {shown(name)} {value} }}")
+
+
+def _with_inputs(held: _Node, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield what makes the inputs of a node those of `names`."""
+    place = (*held.path, ("node", held.at))
+    for index, old in enumerate(held.node.inputs):
+        if index >= len(names):
+            yield Edit((*place, ("input", index)), expected=old)
+        elif old != names[index]:
+            yield Edit((*place, ("input", index)), text=names[index], expected=old)
+    more = names[len(held.node.inputs) :]
+    if more:
+        added = b"".join(added_field("NodeProto", "input", name) for name in more)
+        yield Edit(place, added=added, text=" ".join(f"input: {shown(name)}" for name in more))
+
+
+def _to_attributes(held: _Node, spec: OperatorSpec, reading: Descriptor, fields: Mapping[str, str]) -> Iterator[Edit]:
+    """Yield what takes surplus inputs out and puts attributes in their place."""
+    for old in fields.values():
+        info = spec.field_at(old, str(reading.version))
+        if info is not None:
+            yield _with_attribute(held, info.vendor_name, reading.fields[old], info.type)
+    yield from _with_inputs(held, held.node.inputs[: len(spec.layout(reading.version).inputs)])
+
+
+def fitted(graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
+    """Return findings on nodes of a model with fixes that the target allows. runtime: the target's."""
+    if not graph.imports:
+        return findings
+    made = [_within(graph, found, target) if found.fix and found.levels else found for found in findings]
+    if runtime is None or not any(found.id.endswith(".type") for found in made):
+        return made
+    nodes = _descriptors(graph, {found.node for found in made})
+    return [
+        runtime.registered_fix(found, held, target) if (held := nodes.get(found.node)) is not None else found
+        for found in made
+    ]
+
+
+def _within(graph: Graph, found: Finding, target: Target) -> Finding:
+    """Return a finding whose fix proposes no opset above the target's: the finding on the import covers that."""
+    try:
+        spec = dialect(target.dialect).operator(found.id.split("/")[1])
+    except NoTable:
+        return found
+    position, top = spec.dialect.position, spec.level_for(target.level)
+    own = graph.imports.get(spec.dialect.domain)
+    if top in found.levels and own is not None and str(own) in position and position[str(own)] > position[str(top)]:
+        return replace(found, fix=f"import {spec.dialect.label(str(top))}, at which the node is valid as it is")
+    for level in found.levels:
+        words = f"use {spec.dialect.label(level)}"
+        fix = found.fix or ""
+        if level in position and (top is None or position[level] > position[top]) and fix.endswith(words):
+            return replace(found, fix=fix.removesuffix(words).removesuffix(" or ") or None)
+    return found
+
+
+def _descriptors(graph: Graph, places: set[str | None]) -> dict[str | None, Descriptor]:
+    """Return the descriptors of nodes by their paths."""
+    return {
+        place: kind.descriptor
+        for row in graph.source.found.rows
+        for at, kind in enumerate(row.kinds)
+        if kind is not None
+        and kind.descriptor is not None
+        and (place := f"{row.place}/{label(row.nodes[row.first + at], row.first + at)}") in places
+    }

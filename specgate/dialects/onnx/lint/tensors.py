@@ -1,0 +1,237 @@
+"""Tensors and types of an ONNX model as such: known element types, sizes, and as much data as the sizes ask for.
+
+Source: onnx/checker.cc of onnx, commit f75469120, and what ONNX Runtime 1.31.1 refuses. Data is counted, never read.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from specgate.descriptors.beside import size_in_folder, unusable_location
+from specgate.descriptors.core import shown
+from specgate.dialects.onnx.file.schema import PLAIN_KINDS, STORED
+from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
+from specgate.dialects.onnx.lint.units import finding, label, tensors
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode
+    from specgate.dialects.onnx.lint.units import Body, Place
+    from specgate.verdict import Finding
+
+__all__ = ["data_findings", "external_findings", "tensor_bytes"]
+
+_MOST: Final = 1 << 64
+_NO_TYPE: Final = (None, "UNDEFINED")
+
+
+def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
+    """Yield what is wrong with the tensors and the types that `model` states, whose bodies are `walked`."""
+    sound: set[int] = set()  # types and attributes, by their identity: most values and many nodes share theirs
+    for body in walked:
+        at: Place = (model.file, body.place, None)
+        graph = body.graph
+        if graph is not None:
+            for tensor in graph.initializers:
+                yield from _tensor(tensor, "the initializer", tensor.name, at)
+            for sparse in graph.sparse_initializers:
+                yield from _parts(sparse, "the sparse initializer", sparse.name, at)
+            infos = [*graph.inputs, *graph.outputs, *graph.value_infos]
+        else:
+            infos = body.function.value_infos if body.function is not None else []
+        for info in infos:
+            if info.type is not None and id(info.type) not in sound:
+                told = list(_type(info.type, shown(info.name), at))
+                yield from told
+                if not told:
+                    sound.add(id(info.type))
+        for index, node in body.holders:
+            if id(node.attributes) not in sound:
+                told = list(_attributes(node, (model.file, f"{body.place}/{label(node, index)}", node.op_type)))
+                yield from told
+                if not told:
+                    sound.add(id(node.attributes))
+    for info in model.graph.inputs:
+        if info.type is not None and info.type.kind == "tensor" and info.type.elem_type in _NO_TYPE:
+            message = f"the input {shown(info.name)} is a tensor of no element type"
+            yield finding("type-element", "error", message, (model.file, "graph", None))
+
+
+def tensor_bytes(tensor: OnnxTensor) -> int | None:
+    """How many bytes a tensor takes, None where its type or sizes do not say, as with 6 bits."""
+    bits = dialect("onnx").bits.get(tensor.elem_type)
+    if bits is None or bits & (bits - 1) or min(tensor.dims, default=0) < 0:
+        return None
+    return -(-_elements(tensor) * bits // 8)
+
+
+def _elements(tensor: OnnxTensor) -> int:
+    count = 1
+    for dim in sorted(tensor.dims):  # a size of 0 first, so that no product becomes large before it
+        count = min(count * dim, _MOST)
+    return count
+
+
+def _attributes(node: OnnxNode, at: Place) -> Iterator[Finding]:
+    for name, tensor in tensors(node):
+        yield from _tensor(tensor, "the attribute", name, at)
+    for name, attribute in node.attributes.items():
+        if attribute.kind in PLAIN_KINDS:
+            continue
+        for item in attribute.value if isinstance(attribute.value, list) else [attribute.value]:
+            if isinstance(item, OnnxTensor) and item.sparse is not None:
+                yield from _parts(item, "the attribute", name, at)
+            elif isinstance(item, OnnxType):
+                yield from _type(item, f"the attribute {shown(name)}", at)
+
+
+def _parts(sparse: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Finding]:
+    for part, word in zip(sparse.sparse or (), ("values", "indices"), strict=False):
+        yield from _tensor(part, f"the {word} of {what}", name, at)
+
+
+def _tensor(tensor: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Finding]:
+    """Yield what is wrong with a tensor, which is called what it is and by a name."""
+    if tensor.sparse is not None:
+        return
+    if tensor.elem_type not in STORED:
+        found = "no element type" if tensor.elem_type in _NO_TYPE else f"the unknown element type {tensor.elem_type}"
+        yield finding("tensor-type", "error", f"{what} {shown(name)} has {found}", at, where="data_type")
+    elif min(tensor.dims, default=0) < 0:
+        message = f"{what} {shown(name)} has a size of {min(tensor.dims)}, and none is below 0"
+        yield finding("tensor-size", "error", message, at, where="dims")
+    elif tensor.location == "inline" and not tensor.segment and (wrong := _wrong_data(tensor)):
+        message = f"{what} {shown(name)} {wrong}"
+        yield finding("tensor-data", "error", message, at, where=next(iter(tensor.held), ""))
+
+
+def _wrong_data(tensor: OnnxTensor) -> str | None:
+    """Say what is wrong with the data that a tensor holds, None where all is well."""
+    count = _elements(tensor)
+    held = tensor.held
+    if not count:
+        return f"holds data, but {_named(tensor)} has no elements" if any(held.values()) else None
+    if len(held) != 1:
+        fields = " and ".join(held) or "none"
+        return f"holds its data in {fields}, expected one field"
+    (name, found), field = next(iter(held.items())), STORED[tensor.elem_type]
+    if name != field and (name != "raw_data" or tensor.elem_type == "STRING"):
+        return f"holds its data in {name}, but that of {tensor.elem_type} belongs into {field}"
+    needed = tensor_bytes(tensor) if name == "raw_data" else _entries(tensor, count)
+    if needed is None or needed == found:
+        return None
+    word = "bytes" if name == "raw_data" else "entries"
+    return f"has {found} {word} in {name}, but {_named(tensor)} takes {needed}"
+
+
+def _named(tensor: OnnxTensor) -> str:
+    sizes = "x".join(map(str, tensor.dims)) if len(tensor.dims) <= 8 else f"{len(tensor.dims)} dimensions"
+    return f"{tensor.elem_type} of {sizes}" if tensor.dims else f"one {tensor.elem_type}"
+
+
+def _entries(tensor: OnnxTensor, count: int) -> int | None:
+    """How many entries of its typed field a tensor of so many elements takes."""
+    if tensor.elem_type.startswith("COMPLEX"):
+        return 2 * count
+    bits = dialect("onnx").bits.get(tensor.elem_type) or 8
+    return -(-count * bits // 8) if bits in {2, 4} else count  # those are packed
+
+
+def _type(stated: OnnxType, what: str, at: Place) -> Iterator[Finding]:
+    inner: OnnxType | None = stated
+    while inner is not None:
+        if inner.elem_type is not None and inner.elem_type != "UNDEFINED" and inner.elem_type not in STORED:
+            message = f"the type of {what} has the unknown element type {inner.elem_type}"
+            yield finding("type-element", "error", message, at)
+        inner = inner.inner
+
+
+_MOST_DIGITS: Final = 20
+
+
+def external_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
+    """Yield what is wrong with the external data of `model`, whose bodies are `walked`.
+
+    Of one read from memory the files are not looked for.
+    """
+    files = _Files(model.file)
+    at: Place
+    for body in walked:
+        if body.graph is not None:
+            sparse = (replace(tensor, elem_type="UNDEFINED") for tensor in body.graph.sparse_initializers)
+            for tensor in (*body.graph.initializers, *sparse):  # whose dense sizes say nothing of their bytes
+                if tensor.location == "external":
+                    at = (model.file, body.place, None)
+                    for found in files.check(tensor, f"the initializer {shown(tensor.name)}", at):
+                        yield replace(found, values={**found.values, "initializer": tensor.name})
+        for index, node in body.holders:
+            for name, tensor in tensors(node):
+                if tensor.location == "external":
+                    at = (model.file, f"{body.place}/{label(node, index)}", node.op_type)
+                    yield from files.check(tensor, f"the attribute {shown(name)}", at)
+
+
+class _Files:
+    """The files beside a model, each asked for once."""
+
+    def __init__(self, model: str | None) -> None:
+        self.folder = None if model is None else os.path.dirname(model) or "."  # noqa: PTH120
+        self.sizes: dict[str, int | str | None] = {}
+
+    def check(self, tensor: OnnxTensor, what: str, at: Place) -> Iterator[Finding]:
+        location = tensor.external.get("location", "")
+        problem = unusable_location(location)
+        if problem:
+            yield finding("external-location", "error", f"the data of {what} lies in {problem}", at, where="location")
+            return
+        numbers = {}
+        for key in ("offset", "length"):
+            text = tensor.external.get(key)
+            number = _number(text)
+            if text is not None and number is None:
+                message = f"the {key} of the data of {what} is {shown(text)}, expected a number of bytes"
+                yield finding("external-range", "error", message, at, where=key)
+                return
+            numbers[key] = number
+        size = self.size(location)
+        if isinstance(size, str):
+            rule = "external-location" if size.startswith("leads") else "external-missing"
+            message = f"the data of {what} lies in {shown(location)}, which {size}"
+            yield finding(rule, "error", message, at, where="location")
+            return
+        yield from _range(tensor, what, numbers, size, at)
+
+    def size(self, location: str) -> int | str | None:
+        """Return the size of a file in bytes, None if it cannot be asked for, or what is wrong with the file."""
+        if self.folder is None:
+            return None
+        if location not in self.sizes:
+            self.sizes[location] = size_in_folder(self.folder, location)
+        return self.sizes[location]
+
+
+def _number(text: str | None) -> int | None:
+    if text is None or not (text.isascii() and text.isdecimal()) or len(text) > _MOST_DIGITS:
+        return None
+    return int(text)
+
+
+def _range(
+    tensor: OnnxTensor, what: str, numbers: dict[str, int | None], size: int | None, at: Place
+) -> Iterator[Finding]:
+    """The bytes that are pointed at are as many as the tensor has, and are there."""
+    offset, length, needed = numbers["offset"] or 0, numbers["length"], tensor_bytes(tensor)
+    values = {"offset": offset, "length": length, "needed": needed, "file": size}
+    if length is not None and needed is not None and length != needed:
+        shape = "x".join(map(str, tensor.dims)) or "scalar"
+        message = f"the data of {what} has a length of {length} bytes, but {tensor.elem_type} of {shape} takes {needed}"
+        yield finding("external-length", "error", message, at, where="length", values=values)
+    end = offset + (length if length is not None else needed or 0)
+    if size is not None and end > size:
+        name = shown(tensor.external.get("location"))
+        message = f"the data of {what} ends at byte {end} of {name}, which has {size} bytes"
+        yield finding("external-range", "error", message, at, where="offset", values=values)

@@ -1,0 +1,263 @@
+"""Elements converted to another type."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, round_to
+from specgate.execution.kernels.narrow_types import bits_of_type, codes_of, numbers_of, rounded, widened
+from specgate.execution.types import integer_range
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["cast", "cast_elements", "convert", "convert_both", "reinterpret_bits"]
+
+
+def cast(inputs: NDArray[Any], *, output_type: np.dtype[Any]) -> NDArray[Any]:
+    """Return the elements as `output_type`.
+
+    Floats lose their fraction on the way to integers, and take the nearest number that those can hold; nan becomes 0.
+    Integers keep their low bits where they get 32 or 64; where they get 8 or 16, their bits are first read as a signed
+    or unsigned number of 32 or 64, as the result is, and that is held in its range.
+    """
+    memory.hold(inputs.shape, output_type)
+    if is_float(output_type):
+        return round_to(inputs, output_type)
+    limits = np.iinfo(output_type)
+    if is_float(inputs.dtype):
+        whole = np.trunc(np.nan_to_num(inputs.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))
+        low, high = whole < float(limits.min), whole >= float(limits.max) + 1
+        with memory.quiet():
+            made = np.where(low | high, 0, whole).astype(output_type)
+        return np.where(low, limits.min, np.where(high, limits.max, made)).astype(output_type)
+    if output_type.itemsize >= 4:
+        return inputs.astype(output_type)
+    values: NDArray[Any] = inputs.astype(f"{output_type.kind}{max(4, inputs.itemsize)}")
+    held: NDArray[Any] = np.clip(values, limits.min, limits.max).astype(output_type)
+    return held
+
+
+def convert(inputs: NDArray[Any], like: NDArray[Any] | None = None, *, to: np.dtype[Any] | None = None) -> NDArray[Any]:
+    """Return the elements in the type `to`, or in that of `like`.
+
+    Integers keep their low bits. Floats lose their fraction on the way to integers; what those cannot hold is undefined
+    and masked, as is what is beyond the largest number of a float without infinities. What is not 0 becomes true.
+    """
+    dtype = like.dtype if like is not None else to
+    if dtype is None:
+        raise InputError("convert: expected a type, or an array that has it")
+    if "O" in (inputs.dtype.kind, dtype.kind):
+        raise NoKernel("texts have no kernel that converts them")
+    memory.hold(inputs.shape, dtype)
+    if inputs.dtype == dtype:
+        return inputs
+    wide = widened(inputs)
+    if dtype.kind == "b":
+        return np.asarray(wide != np.zeros((), wide.dtype))
+    if is_float(dtype):
+        return rounded(wide, dtype) if dtype.itemsize == 1 else round_to(wide, dtype)
+    limits = integer_range(dtype)
+    if limits is None:
+        raise NoKernel(f"no kernel converts to {dtype}")
+    whole, held = _whole(wide, *limits) if is_float(wide.dtype) else (wide, None)
+    # integers of ml_dtypes keep the low bits of those of numpy, but cannot be made of all of its types
+    made = (whole.astype(np.int64) if dtype.kind == "V" else whole).astype(dtype)
+    return made if held is None or held.all() else np.ma.array(made, mask=~held)
+
+
+def _whole(array: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return floats without their fractions, 0 for those that are not between both, and which of them are."""
+    whole = np.trunc(array.astype(np.float64))
+    held = (whole >= float(low)) & (whole < float(high) + (high < 2**53))
+    return np.where(held, whole, 0), held
+
+
+def convert_both(
+    first: NDArray[Any], second: NDArray[Any], *, scalars_follow: bool, widest: np.dtype[Any] | None = None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return both arrays in one type, converted as `convert` does.
+
+    It is the one of a float beside an integer, and of an integer beside truth values; of two floats or integers the
+    least that has the digits and the range of both. scalars_follow: of two floats or integers, a scalar takes the type
+    of an array that is none. widest: the type for what no integer type holds.
+    """
+    to = _common(first, second, widest, scalars_follow=scalars_follow)
+    return convert(first, to=to), convert(second, to=to)
+
+
+def _common(
+    first: NDArray[Any], second: NDArray[Any], widest: np.dtype[Any] | None, *, scalars_follow: bool
+) -> np.dtype[Any]:
+    one, other = first.dtype, second.dtype
+    if one == other or _kind(one) != _kind(other):
+        return one if _kind(one) >= _kind(other) else other
+    if scalars_follow and (first.ndim == 0) != (second.ndim == 0):
+        return one if first.ndim else other
+    low, high = sorted((one, other), key=_bits)
+    if is_float(one):
+        return high if _bits(low) < _bits(high) else np.dtype(np.float16 if _bits(high) == 8 else np.float32)
+    if _signed(one) == _signed(other):
+        return high
+    signed, unsigned = (one, other) if _signed(one) else (other, one)
+    if _bits(signed) >= 2 * _bits(unsigned):
+        return signed
+    if _bits(unsigned) < 64:
+        return np.dtype(f"i{_bits(unsigned) // 4}")  # twice its bits, in bytes
+    if widest is None:
+        raise InputError("expected the type for what no integer type holds")
+    return widest
+
+
+def _kind(dtype: np.dtype[Any]) -> int:
+    return 2 if is_float(dtype) else 1 if integer_range(dtype) is not None else 0
+
+
+def _signed(dtype: np.dtype[Any]) -> bool:
+    return (integer_range(dtype) or (0, 0))[0] < 0
+
+
+def _bits(dtype: np.dtype[Any]) -> int:
+    limits = integer_range(dtype)
+    return 8 * dtype.itemsize if limits is None else (limits[1] - limits[0]).bit_length()
+
+
+_POWERS: Final = "float8_e8m0fnu"
+#: The exponents of the powers of two that this type has, and the code that is nan.
+_LEAST, _MOST, _NAN = -127, 127, 255
+_ROUNDINGS: Final = ("up", "down", "nearest")
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,24}")
+_NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf|nan", re.IGNORECASE)
+
+
+def cast_elements(
+    inputs: NDArray[Any],
+    like: NDArray[Any] | None = None,
+    *,
+    to: np.dtype[Any] | None = None,
+    saturate: int = 1,
+    rounding: str = "up",
+) -> NDArray[Any]:
+    """Return the elements in the type `to`, or in that of `like`.
+
+    Integers keep their low bits, floats lose their fraction on the way to integers: what those cannot hold is masked,
+    apart from integers of less than 8 bits, which keep the low bits of it. What is not 0 becomes true. Floats are
+    rounded to the nearest, halves to even. saturate: whether floats of 8 bits hold what is too large at their largest
+    number; otherwise it is an infinity or nan. rounding: to a power of two, up, down or nearest (halves up), for a type
+    that has no other numbers; masked of what is negative. Texts are numbers in decimals, masked where they are none.
+    """
+    dtype = like.dtype if like is not None else to
+    if dtype is None or rounding not in _ROUNDINGS:
+        raise InputError(f"cast: expected a type, and one of {', '.join(_ROUNDINGS)}, found {rounding!r:.40}")
+    memory.hold(inputs.shape, dtype)
+    if inputs.dtype == dtype:
+        return inputs.copy()
+    if dtype.kind == "O":
+        return _texts(inputs)
+    if inputs.dtype.kind != "O":
+        return _numbers(widened(inputs), dtype, saturate, rounding)
+    if dtype.kind == "b":
+        raise NoKernel("cast: it is not said which texts are true")
+    numbers, read = _read(inputs, whole=integer_range(dtype) is not None)
+    made = _numbers(numbers, dtype, saturate, rounding)
+    return made if read.all() else np.ma.array(made, mask=~read | np.ma.getmaskarray(made))
+
+
+def reinterpret_bits(inputs: NDArray[Any], *, to: np.dtype[Any]) -> NDArray[Any]:
+    """Return elements of the type `to` that have the bits of those of `inputs`, as many.
+
+    Masked where a truth value would be neither 0 nor 1.
+    """
+    if bits_of_type(inputs.dtype) != bits_of_type(to) or "O" in (inputs.dtype.kind, to.kind):
+        raise InputError(f"bit_cast: an element of {inputs.dtype} has not as many bits as one of {to}")
+    memory.hold(inputs.shape, to)
+    if to.itemsize > 1:
+        return np.ascontiguousarray(inputs).view(to).reshape(inputs.shape).copy()
+    codes = codes_of(inputs)
+    if to.kind != "b":
+        return numbers_of(codes, to).copy()
+    made = codes == 1
+    return made if (codes <= 1).all() else np.ma.array(made, mask=codes > 1)
+
+
+def _numbers(x: NDArray[Any], dtype: np.dtype[Any], saturate: int, rounding: str) -> NDArray[Any]:
+    if dtype.kind == "b":
+        return np.asarray(x != np.zeros((), x.dtype))
+    limits = integer_range(dtype)
+    if limits is None:
+        return _powers(x, dtype, saturate, rounding) if dtype.name == _POWERS else _floats(x, dtype, saturate)
+    if not is_float(x.dtype):
+        return (x.astype(np.int64) if dtype.kind == "V" else x).astype(dtype)
+    if dtype.kind != "V" and x.dtype.kind == "f" and x.size and x.min() >= limits[0] and x.max() <= limits[1] // 2:
+        return x.astype(dtype)  # all are held, which spares most of the time
+    whole = np.trunc(x.astype(np.float64))
+    low, high = (-(2**62), 2**62) if dtype.kind == "V" else limits
+    held = (whole >= float(low)) & (whole < float(high) + (high < 2**53))
+    cut = np.where(held, whole, 0.0)
+    made = (cut.astype(np.int64) if dtype.kind == "V" else cut).astype(dtype)
+    return made if held.all() else np.ma.array(made, mask=~held)
+
+
+def _floats(x: NDArray[Any], dtype: np.dtype[Any], saturate: int) -> NDArray[Any]:
+    if dtype.itemsize == 1 and saturate:
+        import ml_dtypes
+
+        most = np.float32(ml_dtypes.finfo(dtype).max)  # type: ignore[no-untyped-call]
+        x = np.clip(x.astype(np.float32), -most, most)
+    return round_to(x, dtype)
+
+
+def _powers(x: NDArray[Any], dtype: np.dtype[Any], saturate: int, rounding: str) -> NDArray[Any]:
+    wide = x.astype(np.float64)
+    there = wide > 0
+    fraction, exponent = np.frexp(np.where(there & np.isfinite(wide), wide, 1.0))
+    more = {"up": fraction > 0.5, "down": np.zeros(wide.shape, np.bool_), "nearest": fraction >= 0.75}[rounding]
+    found = np.clip(exponent - 1 + more, _LEAST, _MOST)
+    small, large = wide < 2.0**_LEAST, wide > 2.0**_MOST
+    if saturate:
+        codes = np.where(small, 0, np.where(large, _MOST - _LEAST, found - _LEAST))
+    else:
+        codes = np.where(small | large, _NAN, found - _LEAST)
+    codes = np.where(np.isnan(wide), _NAN, codes)
+    made = codes.astype(np.uint8).view(dtype)
+    negative = np.signbit(wide) & ~np.isnan(wide)
+    return np.ma.array(made, mask=negative) if negative.any() else made
+
+
+def _texts(inputs: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in plain decimals, with as many digits as tell them from their neighbours."""
+    wide = inputs.astype(np.uint8) if inputs.dtype.kind == "b" else widened(inputs)
+    if is_float(wide.dtype) and wide.dtype != np.float64:
+        wide = wide.astype(np.float32)
+    result = np.empty(wide.size, object)
+    if not is_float(wide.dtype):
+        result[:] = [str(number) for number in memory.in_time(wide.reshape(-1).tolist())]
+    else:
+        result[:] = [_decimals(number) for number in memory.in_time(wide.reshape(-1))]
+    return result.reshape(inputs.shape)
+
+
+def _decimals(number: Any) -> str:
+    if not np.isfinite(number):
+        return "NaN" if np.isnan(number) else "INF" if number > 0 else "-INF"
+    return np.format_float_positional(number, trim="-")
+
+
+def _read(inputs: NDArray[Any], *, whole: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the numbers that texts are, and which are some. whole: integers, which may have 64 bits and a sign."""
+    texts = inputs.reshape(-1).tolist()
+    read = np.array([bool((_WHOLE if whole else _NUMBER).fullmatch(text)) for text in memory.in_time(texts)], np.bool_)
+    numbers: Any
+    if whole:
+        exact = [int(text) if there else 0 for text, there in zip(texts, read, strict=True)]
+        held = np.array([-(2**63) <= number < 2**64 for number in exact], np.bool_)
+        read &= held
+        numbers = np.array([number % 2**64 if there else 0 for number, there in zip(exact, held, strict=True)], "u8")
+    else:
+        numbers = np.array([float(text) if there else 0.0 for text, there in zip(texts, read, strict=True)], "f8")
+    return numbers.reshape(inputs.shape), read.reshape(inputs.shape)

@@ -1,0 +1,774 @@
+"""Caches of keys and values: numbers of few bits in them, and which rows and places of a batch count."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
+from specgate.execution.kernels.elementwise import quiet, want_float
+from specgate.execution.kernels.matmul import multiply_matrices
+from specgate.execution.kernels.matmul_n_bits import multiply_scaled
+from specgate.execution.kernels.rotary_embedding import rotate_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Cut", "Sizes", "Store", "Times", "attend_by_projection", "attend_cached", "attend_masked", "attend_packed",
+    "attend_quantized", "cuts_of", "rotate_heads", "summand", "with_past", "written",
+]  # fmt: skip
+
+_SINGLE: Final = np.dtype(np.float32)
+
+
+class Store(NamedTuple):
+    """What a cache holds. bits: of a number; 0 for floats. dtype: of its elements. scale: what a number is worth."""
+
+    bits: int
+    dtype: np.dtype[Any]
+    size: int
+    scale: NDArray[Any] | None = None
+
+    @property
+    def width(self) -> int:
+        """How many elements a row has: two numbers of 4 bits share one."""
+        return -(-self.size // 2) if self.bits == 4 else self.size
+
+
+class Times(NamedTuple):
+    """How long things are. queries, new: of this step; total: what all is at most; room: rows of the past, -1 without.
+
+    window: how many keys a query sees at most, 0 for all. rolling: the cache holds the last places alone.
+    """
+
+    queries: int
+    new: int
+    total: int
+    room: int
+    window: int = 0
+    causal: bool = True
+    rolling: bool = False
+
+
+class Cut(NamedTuple):
+    """What of a batch counts. old: rows that are taken of the past; dropped: rows of old and new that are not kept.
+
+    base: the place of the first row. starts, ends: of the places that each query sees. length: past and new.
+    """
+
+    old: int
+    dropped: int
+    base: int
+    starts: NDArray[Any]
+    ends: NDArray[Any]
+    length: int
+
+
+def cuts_of(lengths: NDArray[Any], times: Times) -> Iterator[Cut]:
+    """Yield what counts of each batch; lengths: [batch], less one. Raise InputError where the past has not as much."""
+    for last in lengths.tolist():
+        length = last + 1
+        first = times.total == times.queries and not times.rolling
+        before = 0 if first or times.room < 0 else length - times.queries
+        old = length if not times.new else _resident(before, times) if times.rolling else before
+        if before < 0 or not 1 <= length <= times.total or old > max(times.room, 0):
+            raise InputError(f"attention: {length} of {times.total} places do not go with {times}")
+        base = before - old if times.rolling else 0
+        dropped = old + times.new - _resident(length, times) if times.rolling else 0
+        steps = np.arange(times.queries)
+        ends = np.minimum(before + steps + 1, length) if times.causal else np.full(times.queries, length)
+        starts = np.maximum(ends - times.window, 0) if times.window else np.zeros_like(ends)
+        yield Cut(old, dropped, base, starts, ends, length)
+
+
+def _resident(length: int, times: Times) -> int:
+    """Return how many of so many places a rolling cache holds: it lets go of all behind a window at once."""
+    if length <= times.room:
+        return length
+    gap = times.room - times.window + 1
+    return length - gap * -(-(length - times.room) // gap)
+
+
+def written(
+    past: NDArray[Any] | None, new: NDArray[Any], cut: Cut, room: int, store: Store
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the cache of a batch, [heads, room, width], and its rows as float32, [heads, rows, size].
+
+    past: [heads, room, width]. new: [heads, rows, size], floats.
+    """
+    rows = _coded(new, store)
+    if past is not None and cut.old:
+        rows = np.concatenate([past[:, : cut.old], rows], axis=1)
+    kept = rows[:, cut.dropped :]
+    present = np.zeros((len(rows), room, store.width), store.dtype)
+    present[:, : kept.shape[1]] = kept
+    return present, _decoded(rows, store)
+
+
+def _factors(store: Store, heads: int) -> NDArray[Any]:
+    """Return what numbers are worth, [heads or 1, 1, size or 1]."""
+    scale = np.asarray(store.scale, np.float32)
+    if scale.size == 1:
+        return scale.reshape(1, 1, 1)
+    require_shape("attention", "scales of a cache", (scale.size,), (heads * store.size,))
+    return scale.reshape(heads, 1, store.size)
+
+
+def _coded(new: NDArray[Any], store: Store) -> NDArray[Any]:
+    """Return numbers of few bits as the cache holds them; halves go to the even neighbour, nan to the greatest."""
+    if not store.bits:
+        return new
+    factors = _factors(store, len(new))
+    most = 2 ** (store.bits - 1)
+    made = np.rint(round_to(new, _SINGLE) * np.where(factors == 0, np.float32(1), 1 / factors))
+    numbers = np.where(np.isnan(made), most - 1, np.clip(made, -most, most - 1)).astype(np.int8)
+    if store.bits != 4:
+        return np.asarray(numbers.astype(store.dtype))
+    raised = (numbers + 8).astype(np.uint8)
+    if store.size % 2:
+        raised = np.concatenate([raised, np.full((*raised.shape[:2], 1), 8, np.uint8)], axis=2)
+    return np.asarray(raised[..., ::2] | (raised[..., 1::2] << 4))
+
+
+def _decoded(rows: NDArray[Any], store: Store) -> NDArray[Any]:
+    if not store.bits:
+        return round_to(rows, _SINGLE)
+    numbers = rows
+    if store.bits == 4:
+        spread = np.stack([rows & 15, rows >> 4], axis=-1).reshape(*rows.shape[:2], 2 * rows.shape[2])
+        numbers = spread[..., : store.size].astype(np.int8) - np.int8(8)
+    return np.asarray(numbers.astype(np.float32) * _factors(store, len(rows)))
+
+
+class Sizes(NamedTuple):
+    """How many there are; keys: with those of the past."""
+
+    batch: int
+    heads: int
+    queries: int
+    keys: int
+    past: int
+
+
+def with_past(
+    keys: NDArray[Any],
+    values: NDArray[Any],
+    past: Sequence[NDArray[Any] | None],
+    past_length: NDArray[Any] | None,
+) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Return all keys and all values, [batch, heads, time, size], and how much of them is past.
+
+    past_length: one element; the past is a buffer with that much in it, and what is new is written behind that.
+    """
+    first, second = past
+    require_shape("attention", "values by batch, head and time", values.shape[:3], keys.shape[:3])
+    if first is None or second is None:
+        if first is not second or past_length is not None:
+            raise InputError("attention: expected past keys and values, or neither and no length of them")
+        return np.ascontiguousarray(keys), np.ascontiguousarray(values), 0
+    room = first.shape[2] if first.ndim == 4 else 0
+    for each, new in ((first, keys), (second, values)):
+        require_shape("attention", "a past", each.shape, (*new.shape[:2], room, new.shape[3]))
+    if past_length is None:
+        return np.concatenate([first, keys], axis=2), np.concatenate([second, values], axis=2), room
+    require_shape("attention", "a length", (past_length.size,), (1,))
+    length = int(past_length.reshape(()))
+    if not 0 <= length <= room - keys.shape[2]:
+        raise InputError(f"attention: {length} past and {keys.shape[2]} new keys do not go into a buffer of {room}")
+    written = [each.copy() for each in (first, second)]
+    for each, new in zip(written, (keys, values), strict=True):
+        each[:, :, length : length + new.shape[2]] = new
+    return written[0], written[1], length
+
+
+def summand(
+    mask: NDArray[Any] | None,
+    score_bias: NDArray[Any] | None,
+    sizes: Sizes,
+    filter_value: float,
+    *,
+    with_starts: bool = False,
+) -> NDArray[Any] | None:
+    """Return what is added to scores, in a shape that broadcasts to theirs; None for nothing.
+
+    with_starts: a mask may be of two numbers for each batch.
+    """
+    found: NDArray[Any] | None = None
+    if mask is not None:
+        if mask.ndim == 1 and mask.size == 2 * sizes.batch and sizes.batch and not with_starts:
+            raise InputError(f"attention: a mask {list(mask.shape)} is none for {sizes.batch} batches")
+        found = np.where(_hidden(mask, sizes), np.float32(filter_value), np.float32(0))
+    if score_bias is not None:
+        shape = (sizes.batch, sizes.heads, sizes.queries, sizes.keys)
+        fits = score_bias.ndim == 4 and score_bias.shape[2:] == shape[2:]
+        if not fits or any(n not in {1, m} for n, m in zip(score_bias.shape[:2], shape[:2], strict=True)):
+            raise InputError(f"attention: a bias of scores {list(score_bias.shape)} does not go with {list(shape)}")
+        wide = round_to(score_bias, _SINGLE)
+        found = wide if found is None else found + wide
+    return found
+
+
+def _hidden(mask: NDArray[Any], sizes: Sizes) -> NDArray[np.bool_]:
+    """Return which scores a mask hides, in a shape that broadcasts to theirs."""
+    places = np.arange(sizes.keys)
+    if mask.ndim == 1 and mask.size == 2 * sizes.batch:
+        end, start = mask.reshape(2, -1, 1, 1, 1)
+        return np.asarray((places >= end) | (places < start))
+    if mask.ndim == 1 and mask.size in {sizes.batch, 3 * sizes.batch + 2}:
+        return np.asarray(places >= mask[: sizes.batch].reshape(-1, 1, 1, 1))
+    if mask.ndim == 4:
+        side = mask.shape[2]
+        require_shape("attention", "a mask", mask.shape, (sizes.batch, 1, max(side, sizes.keys), side))
+        return np.asarray(mask[:, :, sizes.past : sizes.past + sizes.queries, : sizes.keys] <= 0)
+    shape = (sizes.batch, sizes.keys) if mask.ndim == 2 else (sizes.batch, sizes.queries, sizes.keys)
+    require_shape("attention", "a mask", mask.shape, shape)
+    return np.asarray((mask <= 0).reshape(sizes.batch, 1, sizes.queries if mask.ndim == 3 else 1, sizes.keys))
+
+
+def attend_masked(
+    query: NDArray[Any],
+    keys: NDArray[Any],
+    values: NDArray[Any],
+    added: NDArray[Any] | None,
+    sizes: Sizes,
+    *,
+    scale: float | None = None,
+    causal: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return softmax(scale * query @ keys + added) @ values, and that softmax.
+
+    query, keys, values: float32 [batch, heads, time, size]. scale: 1 / sqrt(size) without, or if 0. causal: a query
+    sees no keys behind its own place, which is counted behind the past.
+    """
+    same = query.shape[:2] == keys.shape[:2] and query.shape[3] == keys.shape[3] and keys.shape[:3] == values.shape[:3]
+    if not same:
+        raise InputError(f"attention: {query.shape}, {keys.shape} and {values.shape} do not go together")
+    memory.empty((sizes.batch, sizes.heads, sizes.queries, sizes.keys), np.dtype(np.float64))
+    factor = np.float32(scale or 1 / np.sqrt(query.shape[3]))
+    scores = multiply_matrices(query * factor, np.swapaxes(keys, 2, 3))
+    if added is not None:
+        scores = scores + added
+    if causal:
+        ahead = np.arange(sizes.keys) > np.arange(sizes.queries)[:, np.newaxis] + sizes.past
+        scores = np.where(ahead, np.float32(-np.inf), scores)
+    raised = np.exp(scores - scores.max(axis=-1, keepdims=True, initial=np.float32(-np.inf)))
+    shares = raised / raised.sum(axis=-1, keepdims=True)
+    return multiply_matrices(shares, values), shares
+
+
+#: What is added to scores of keys that a mask hides.
+_HIDDEN: Final = -10000.0
+
+
+def attend_by_projection(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    mask: NDArray[Any] | None = None,
+    past: NDArray[Any] | None = None,
+    score_bias: NDArray[Any] | None = None,
+    past_length: NDArray[Any] | None = None,
+    *,
+    heads: int,
+    sizes: Sequence[int] | None = None,
+    scale: float | None = None,
+    filter_value: float = _HIDDEN,
+    causal: bool = False,
+    shared: bool = False,
+    computed: bool = True,
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return the attention of inputs @ weights + bias, and all keys and values, stacked, where they are of one size.
+
+    inputs: [batch, time, size]. weights: [size, hidden], queries, keys and values side by side, of `sizes` elements, or
+    a third each. bias: [hidden]. mask, filter_value, score_bias: as for `attend_packed`. past: keys and values before,
+    [2, batch, heads, time, size of a head]. shared: of the past only past_length counts, and new ones are written
+    behind it. computed: nothing is asked for that is not computed here.
+    """
+    if not computed:
+        raise NoKernel("attention: rotated queries are not computed: nothing gives the angles")
+    if shared and past_length is None:
+        raise InputError("attention: a shared buffer needs the length of the past")
+    want_float("attention", inputs, weights)
+    if inputs.ndim != 3 or weights.ndim != 2 or weights.shape[0] != inputs.shape[2]:
+        raise InputError(f"attention: inputs {list(inputs.shape)} and weights {list(weights.shape)} do not go together")
+    hidden = weights.shape[1]
+    widths = list(sizes) if sizes is not None else [hidden // 3] * 3
+    if len(widths) != 3 or sum(widths) != hidden or min(widths) < 0:
+        raise InputError(f"attention: sizes {widths!r:.60} do not make up {hidden}")
+    memory.hold((*inputs.shape[:2], hidden), np.dtype(np.float64))
+    with quiet():
+        product = multiply_matrices(to_float64(inputs), to_float64(weights))
+        if bias is not None:
+            require_shape("attention", "a bias", bias.shape, (hidden,))
+            product = product + to_float64(bias)
+    return _of_product(
+        round_to(product, _SINGLE), widths, mask, past, score_bias, inputs.dtype,
+        past_length=past_length if shared else None, heads=heads, scale=scale, filter_value=filter_value, causal=causal,
+    )  # fmt: skip
+
+
+def attend_quantized(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    bias: NDArray[Any],
+    input_scale: NDArray[Any],
+    weight_scale: NDArray[Any],
+    mask: NDArray[Any] | None = None,
+    input_zero: NDArray[Any] | None = None,
+    weight_zero: NDArray[Any] | None = None,
+    past: NDArray[Any] | None = None,
+    *,
+    heads: int,
+    scale: float | None = None,
+    filter_value: float = _HIDDEN,
+    causal: bool = False,
+    computed: bool = True,
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return what `attend_by_projection` does, of inputs and weights of 8 bits, less their zero points and scaled.
+
+    input_scale, input_zero: one element. weight_scale, weight_zero: one, or one for each column. The result and the
+    past have the type of the bias.
+    """
+    if not computed:
+        raise NoKernel("attention: buffers that are shared, and rotated queries, are not computed")
+    want_float("attention", bias, input_scale, weight_scale)
+    if inputs.ndim != 3 or weights.ndim != 2 or weights.shape[1] % 3:
+        raise InputError(f"attention: inputs {list(inputs.shape)} and weights {list(weights.shape)} do not go together")
+    if any(each is not None and each.size != 1 for each in (input_scale, input_zero)):
+        raise InputError("attention: expected one scale and one zero point for the inputs")
+    hidden = weights.shape[1]
+    require_shape("attention", "a bias", bias.shape, (hidden,))
+    memory.empty((*inputs.shape[:2], hidden), np.dtype(np.float64))
+    wide = [round_to(each, _SINGLE) for each in (input_scale, weight_scale, bias)]
+    product = multiply_scaled(inputs, weights, wide[0], wide[1], input_zero, weight_zero, wide[2])
+    return _of_product(
+        product, [hidden // 3] * 3, mask, past, None, bias.dtype,
+        heads=heads, scale=scale, filter_value=filter_value, causal=causal,
+    )  # fmt: skip
+
+
+def _of_product(
+    product: NDArray[Any],
+    widths: Sequence[int],
+    mask: NDArray[Any] | None,
+    past: NDArray[Any] | None,
+    score_bias: NDArray[Any] | None,
+    dtype: np.dtype[Any],
+    **others: Any,
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return the attention of projected queries, keys and values side by side, and all keys and values, stacked."""
+    parts = np.split(product, np.cumsum(widths)[:-1], axis=2)
+    before = (None, None) if past is None else _two(past)
+    with quiet():
+        result, keys, values, _ = attend_packed(
+            parts[0], parts[1], parts[2], None, mask, score_bias, *before, with_starts=True, **others
+        )
+        present = np.stack([keys, values]) if keys.shape == values.shape else None
+        return round_to(result, dtype), None if present is None else round_to(present, dtype)
+
+
+def _two(past: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    if past.ndim != 5 or past.shape[0] != 2:
+        raise InputError(f"attention: expected past keys and values [2, batch, heads, time, size], found {past.shape}")
+    return past[0], past[1]
+
+
+def attend_packed(
+    query: NDArray[Any],
+    key: NDArray[Any] | None = None,
+    value: NDArray[Any] | None = None,
+    bias: NDArray[Any] | None = None,
+    mask: NDArray[Any] | None = None,
+    score_bias: NDArray[Any] | None = None,
+    past_key: NDArray[Any] | None = None,
+    past_value: NDArray[Any] | None = None,
+    past_length: NDArray[Any] | None = None,
+    *,
+    heads: int,
+    scale: float | None = None,
+    filter_value: float = _HIDDEN,
+    causal: bool = False,
+    with_starts: bool = False,
+    computed: bool = True,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the attention of queries, keys and values, all keys and values, and what softmax gives of the scores.
+
+    query: [batch, queries, heads * size], or alone with keys and values [batch, time, heads, 3, size]. key, value:
+    likewise; key: alone with values [batch, keys, heads, 2, size]; both [batch, heads, keys, size], to which no bias is
+    added. bias: what is added to queries, keys and values, one behind the other. mask: filter_value is added to scores
+    where it is 0, [batch, keys] or [batch, queries, keys], or [batch, 1, places, places] where past and new ones have
+    theirs; or from a key on, [batch], and with_starts before another, [2 * batch], the ends first; of [3 * batch + 2]
+    the first ones are ends, too. score_bias: broadcasts to [batch, heads, queries, keys]. past_length: how much of the
+    past counts, and where in it new keys and values are written; without it all, and they follow it. computed: as for
+    `attend_by_projection`.
+    """
+    if not computed:
+        raise NoKernel("attention: beams are not computed")
+    want_float("attention", query)
+    if heads < 1:
+        raise InputError(f"attention: expected at least one head, found {heads}")
+    parts = _by_heads(query, key, value, heads)
+    with quiet():
+        alone = 1 if key is not None and key.ndim == 4 else 3
+        wide = [round_to(part, _SINGLE) for part in _biased(parts, bias, alone)]
+        before = [None if past is None else round_to(past, _SINGLE) for past in (past_key, past_value)]
+        keys, values, length = with_past(wide[1], wide[2], before, past_length)
+        total = length + wide[1].shape[2]
+        batch, _, queries, _ = wide[0].shape
+        sizes = Sizes(batch, heads, queries, total, length)
+        added = summand(mask, score_bias, sizes, filter_value, with_starts=with_starts)
+        result, shares = attend_masked(
+            wide[0], keys[:, :, :total], values[:, :, :total], added, sizes, scale=scale, causal=causal
+        )
+        merged = result.swapaxes(1, 2).reshape(batch, queries, heads * result.shape[3])
+        first, second, third, last = (round_to(each, query.dtype) for each in (merged, keys, values, shares))
+        return first, second, third, last
+
+
+def _by_heads(
+    query: NDArray[Any], key: NDArray[Any] | None, value: NDArray[Any] | None, heads: int
+) -> list[NDArray[Any]]:
+    """Return query, keys and values as [batch, heads, time, size]."""
+    if any(each is not None and each.dtype != query.dtype for each in (key, value)):
+        raise InputError(f"attention: expected arrays of {query.dtype} alone")
+    packed = key if value is None and key is not None else query if key is None else None
+    if packed is not None:
+        count = 3 if key is None else 2
+        if value is not None or packed.ndim != 5 or packed.shape[2:4] != (heads, count):
+            raise InputError(f"attention: {list(packed.shape)} is no stack of {count} for {heads} heads")
+        stacked = [packed[:, :, :, index].swapaxes(1, 2) for index in range(count)]
+        return stacked if key is None else [_split(query, heads), *stacked]
+    if key is None or value is None or key.ndim != value.ndim:
+        raise InputError("attention: expected keys and values of as many dimensions")
+    return [_split(each, heads) if each.ndim != 4 or each is query else each for each in (query, key, value)]
+
+
+def _split(array: NDArray[Any], heads: int) -> NDArray[Any]:
+    if array.ndim != 3 or array.shape[2] % heads:
+        raise InputError(f"attention: {list(array.shape)} is not [batch, time, hidden] for {heads} heads")
+    return array.reshape(*array.shape[:2], heads, array.shape[2] // heads).swapaxes(1, 2)
+
+
+def _biased(parts: list[NDArray[Any]], bias: NDArray[Any] | None, count: int) -> list[NDArray[Any]]:
+    """Return the parts; the bias is added to the first `count`."""
+    if bias is None:
+        return parts
+    widths = [part.shape[1] * part.shape[3] for part in parts]
+    require_shape("attention", "a bias", bias.shape, (sum(widths),))
+    pieces = np.split(to_float64(bias), np.cumsum(widths)[:-1])
+    added = [
+        to_float64(part) + piece.reshape(1, part.shape[1], 1, part.shape[3])
+        for part, piece in zip(parts[:count], pieces, strict=False)
+    ]
+    return [*added, *parts[count:]]
+
+
+def rotate_heads(
+    inputs: NDArray[Any],
+    positions: NDArray[Any],
+    cosines: NDArray[Any],
+    sines: NDArray[Any],
+    *,
+    heads: int = 0,
+    turned: int = 0,
+    interleaved: int = 0,
+    computed: bool = True,
+) -> NDArray[Any]:
+    """Return `rotate_pairs` of inputs [batch, time, hidden] or [batch, heads, time, size].
+
+    positions: [batch, time], or the first one alone, [1]. heads: how many, as many as have two elements for each column
+    of the caches if 0. turned: only so many elements of a head, 0 for all. computed: as for `attend_by_projection`.
+    """
+    if not computed:
+        raise NoKernel("rotary: packed batches and scales are not computed")
+    if inputs.ndim not in {3, 4} or cosines.ndim != 2:
+        raise InputError(f"rotary: expected 3 or 4 dimensions, found {list(inputs.shape)}")
+    if min(heads, turned) < 0 or (turned and not heads and inputs.ndim == 3):
+        raise InputError(f"rotary: {turned} elements of each of {heads} heads cannot be turned")
+    batch, time = inputs.shape[0], inputs.shape[-2]
+    if positions.ndim == 1:
+        require_shape("rotary", "a position", positions.shape, (1,))
+        positions = np.broadcast_to(positions + np.arange(time), (batch, time))
+    if not inputs.shape[2] and inputs.ndim == 3:
+        return inputs.copy()
+    size = 2 * cosines.shape[1]
+    count = heads or (inputs.shape[2] // size if size else 0)
+    return rotate_pairs(
+        inputs, cosines, sines, positions, interleaved=interleaved, heads=count if inputs.ndim == 3 else None,
+        turned=turned,
+    )  # fmt: skip
+
+
+#: What of the scores is returned: nothing, what softmax is taken of, or what it gives.
+_SHOWN: Final = range(3)
+
+
+class _Way(NamedTuple):
+    """How scores become shares. sinks: [heads], what each softmax counts beside them, None for nothing."""
+
+    scale: float
+    cap: float
+    sinks: NDArray[Any] | None
+    shown: int
+
+
+def attend_cached(
+    query: NDArray[Any],
+    lengths: NDArray[Any],
+    total: NDArray[Any],
+    key: NDArray[Any] | None = None,
+    value: NDArray[Any] | None = None,
+    past_key: NDArray[Any] | None = None,
+    past_value: NDArray[Any] | None = None,
+    cosines: NDArray[Any] | None = None,
+    sines: NDArray[Any] | None = None,
+    positions: NDArray[Any] | None = None,
+    score_bias: NDArray[Any] | None = None,
+    sinks: NDArray[Any] | None = None,
+    key_scale: NDArray[Any] | None = None,
+    value_scale: NDArray[Any] | None = None,
+    query_weight: NDArray[Any] | None = None,
+    key_weight: NDArray[Any] | None = None,
+    *,
+    heads: int,
+    shared_heads: int,
+    scale: float | None = None,
+    cap: float = 0.0,
+    causal: int = 1,
+    window: int = -1,
+    rolling: bool = False,
+    rotated: bool = False,
+    interleaved: bool = False,
+    smooth: bool = False,
+    shown: int = 0,
+    epsilon: float = 1e-6,
+    bits: int = 0,
+    key_way: str = "NONE",
+    value_way: str = "NONE",
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None]:
+    """Return attention, all keys, all values, and where `shown` is not 0 the scores.
+
+    query: [batch, time, heads * size]; key, value: [batch, time, shared_heads * size], or neither, and the query holds
+    them behind its own. Of no time, the past has all keys. lengths: [batch], less one, of what is past and new; total:
+    the longest; where it is the time of the query nothing is past. past_key, past_value: [batch, shared_heads, room,
+    size]; the result has as much room, or `total` if that is more, and zeros where nothing is written. cosines, sines:
+    [places, pairs], by which queries and keys are turned where `rotated`. positions: [batch, time], of a first prompt
+    the first one alone. score_bias: broadcasts to [batch, heads, time, total]. sinks: [heads], what each softmax counts
+    beside the scores, 0 with `smooth`. query_weight, key_weight: [size], for a root mean square normalization of each
+    head. cap: scores become cap * tanh(score / cap), where it is above 0. causal: a query sees no key behind it;
+    window: no more keys than so many, -1 for all. rolling: the past holds the last places only, `window` at least, and
+    what else the result has is masked. key_way, value_way: NONE, or the cache has numbers of so many bits, two of 4 in
+    a byte, that are worth key_scale and value_scale, PER_TENSOR one, PER_CHANNEL shared_heads * size. shown: 1 before
+    softmax, 2 after it, masked behind a batch's end.
+    """
+    wide, *new = _cache_by_heads(query, key, value, heads, shared_heads)
+    batch, size = wide.shape[0], wide.shape[3]
+    past = None if past_key is None or past_value is None else (past_key, past_value)
+    if shown not in _SHOWN:
+        raise InputError(f"attention: expected scores of {list(_SHOWN)}, found {shown}")
+    if (past_key is None) != (past_value is None) or (past is None and rolling) or total.size != 1:
+        raise InputError("attention: expected past keys and past values or neither, and one total length")
+    room = -1 if past is None else past[0].shape[2] if past[0].ndim == 4 else 0
+    times = Times(wide.shape[2], new[0].shape[2], int(total.reshape(())), room, max(window, 0), causal == 1, rolling)
+    _hold_times(times, causal, window)
+    require_shape("attention", "lengths", lengths.shape, (batch,))
+    stores = _stores(
+        past, (shared_heads, size), {"key": (key_way, key_scale), "value": (value_way, value_scale)}, bits, query
+    )
+    if sinks is not None:
+        require_shape("attention", "sinks", sinks.shape, (heads,))
+    with quiet():
+        if query_weight is not None or key_weight is not None:
+            wide, new[0] = _normal(wide, query_weight, epsilon), _normal(new[0], key_weight, epsilon)
+        places = _places(positions, lengths, times)
+        if rotated or cosines is not None or sines is not None:
+            _hold_angles(cosines, sines, size, times.total)
+        if rotated and cosines is not None and sines is not None:
+            wide, new[0] = (
+                rotate_pairs(each, cosines, sines, places, interleaved=int(interleaved), turned=2 * cosines.shape[1])
+                if each.size else each for each in (wide, new[0])
+            )  # fmt: skip
+        way = _Way(
+            scale or 1 / float(np.sqrt(size)), cap, np.zeros(heads) if smooth and sinks is None else sinks, shown
+        )
+        return _attended(wide, new, past, times, stores, lengths, score_bias, way)
+
+
+def _hold_times(times: Times, causal: int, window: int) -> None:
+    """Raise InputError unless lengths, windows and caches go together."""
+    if causal not in {0, 1} or window < -1 or window == 0 or (not causal and window != -1):
+        raise InputError(f"attention: expected a window of -1 or more than 0, for causal 1, found {window}, {causal}")
+    if times.rolling:
+        if not 1 <= times.window <= times.room or times.new != times.queries or times.total < 1:
+            raise InputError(f"attention: a cache of {times.room} places is none for a window of {window}")
+        return
+    if times.new != times.queries and (times.new or times.room < 0):
+        raise InputError(f"attention: {times.new} keys do not go with {times.queries} queries")
+    past = max(times.room, 0)
+    if times.total < max(times.new, 1) or (times.total > past and (not times.new or times.total != past + times.new)):
+        raise InputError(f"attention: {past} past and {times.new} new places are not {times.total}")
+
+
+def _cache_by_heads(
+    query: NDArray[Any], key: NDArray[Any] | None, value: NDArray[Any] | None, heads: int, shared: int
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return queries, keys and values, [batch, heads, time, size]."""
+    given = [query] if key is None and value is None else [query, key, value]
+    parts = [each for each in given if each is not None and each.ndim == 3 and each.dtype == query.dtype]
+    if len(parts) != len(given) or heads < 1 or shared < 1 or heads % shared:
+        raise InputError(
+            f"attention: expected queries, keys and values of 3 dimensions, and not {heads} and {shared} heads"
+        )
+    want_float("attention", query)
+    counts = [heads + 2 * shared] if len(parts) == 1 else [heads, shared, shared]
+    size = query.shape[2] // counts[0]
+    if not size or any(each.shape[::2] != (len(query), n * size) for each, n in zip(parts, counts, strict=True)):
+        raise InputError(f"attention: {[list(each.shape) for each in parts]} do not fall into {counts} heads")
+    split = [each.reshape(*each.shape[:2], n, size).swapaxes(1, 2) for each, n in zip(parts, counts, strict=True)]
+    if len(split) == 1:
+        ends = [0, heads, heads + shared, heads + 2 * shared]
+        split = [split[0][:, first:end] for first, end in pairwise(ends)]
+    require_shape("attention", "values", split[2].shape, split[1].shape)
+    return split[0], split[1], split[2]
+
+
+def _stores(
+    past: tuple[NDArray[Any], NDArray[Any]] | None,
+    sizes: tuple[int, int],
+    ways: dict[str, tuple[str, NDArray[Any] | None]],
+    bits: int,
+    query: NDArray[Any],
+) -> list[Store]:
+    """Return what the caches of keys and of values hold; sizes: how many heads, and of how many elements."""
+    if len({way == "NONE" for way, _ in ways.values()}) != 1:
+        raise InputError("attention: expected keys and values that are both quantized, or neither")
+    stores = [_store(scale, way, bits, sizes, query.dtype) for way, scale in ways.values()]
+    for each, store in zip(past or (), stores, strict=False):
+        room = past[0].shape[2] if past is not None and past[0].ndim == 4 else 0
+        require_shape("attention", "a past", each.shape, (len(query), sizes[0], room, store.width))
+        if each.dtype != store.dtype:
+            raise InputError(f"attention: a past of {each.dtype} is none of {store.dtype}")
+    return stores
+
+
+def _store(scale: NDArray[Any] | None, way: str, bits: int, sizes: tuple[int, int], dtype: np.dtype[Any]) -> Store:
+    """Return what a cache holds; sizes: how many heads, and of how many elements."""
+    if way == "NONE" and not bits:
+        return Store(0, dtype, sizes[1])
+    elements = {"PER_TENSOR": 1, "PER_CHANNEL": sizes[0] * sizes[1]}.get(way)
+    if bits not in {4, 8} or scale is None or scale.size != elements:
+        raise InputError(f"attention: expected scales {way} of numbers of 4 or 8 bits, found {bits} bits")
+    return Store(bits, np.dtype(np.uint8 if bits == 4 else np.int8), sizes[1], scale)
+
+
+def _normal(x: NDArray[Any], weight: NDArray[Any] | None, epsilon: float) -> NDArray[Any]:
+    """Return each row less its size, the root of its mean square, times a weight for each element."""
+    if weight is None:
+        raise InputError("attention: expected weights for the norms of queries and of keys, or neither")
+    require_shape("attention", "a weight", weight.shape, (x.shape[3],))
+    wide = round_to(x, _SINGLE)
+    mean = (wide * wide).mean(axis=-1, keepdims=True)
+    return round_to(wide / np.sqrt(mean + np.float32(epsilon)) * round_to(weight, _SINGLE), x.dtype)
+
+
+def _places(positions: NDArray[Any] | None, lengths: NDArray[Any], times: Times) -> NDArray[Any]:
+    """Return the place of each query, [batch, time]."""
+    steps = np.arange(times.queries)
+    first = times.total == times.queries
+    if positions is None:
+        return np.broadcast_to(steps if first else lengths[:, np.newaxis] + 1 - times.queries + steps,
+                               (len(lengths), times.queries))  # fmt: skip
+    require_shape("attention", "positions", positions.shape, (len(lengths), times.queries))
+    return np.broadcast_to(positions.flat[0] + steps, positions.shape) if first and positions.size else positions
+
+
+def _hold_angles(cosines: NDArray[Any] | None, sines: NDArray[Any] | None, size: int, total: int) -> None:
+    """Raise InputError unless there are angles for all places."""
+    if cosines is None or sines is None or cosines.shape != sines.shape or cosines.ndim != 2:
+        raise InputError("attention: expected caches of angles of one shape, by place and pair")
+    if not 1 <= cosines.shape[1] <= size // 2 or len(cosines) < total:
+        raise InputError(f"attention: caches {list(cosines.shape)} do not go with {total} places and heads of {size}")
+
+
+def _attended(
+    wide: NDArray[Any],
+    new: list[NDArray[Any]],
+    past: tuple[NDArray[Any], NDArray[Any]] | None,
+    times: Times,
+    stores: list[Store],
+    lengths: NDArray[Any],
+    score_bias: NDArray[Any] | None,
+    way: _Way,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None]:
+    batch, heads, queries, size = wide.shape
+    room = times.room if times.rolling else max(times.total, times.room)
+    bias = _bias(score_bias, (batch, heads, queries, times.total))
+    result = memory.empty((batch, queries, heads * size), wide.dtype)
+    caches = [memory.empty((batch, new[0].shape[1], room, store.width), store.dtype) for store in stores]
+    scores = np.ma.MaskedArray(memory.empty((batch, heads, queries, times.total), wide.dtype), True)
+    free = np.zeros((batch, 1, room, 1), np.bool_)
+    for at, cut in memory.in_time(enumerate(cuts_of(lengths, times))):
+        rows = []
+        for which, store in enumerate(stores):
+            cache, found = written(None if past is None else past[which][at], new[which][at], cut, room, store)
+            caches[which][at] = cache
+            rows.append(found[:, : cut.length - cut.base])  # what follows is padding
+        free[at, :, rows[0].shape[1] - cut.dropped :] = times.rolling
+        last = cut.base + rows[0].shape[1]
+        added = None if bias is None else round_to(bias[at, ..., cut.base : last], _SINGLE)
+        found, shown = _one(round_to(wide[at], _SINGLE), rows[0], rows[1], cut, added, way)
+        result[at] = round_to(found.swapaxes(0, 1).reshape(queries, heads * size), wide.dtype)
+        scores[at, ..., : cut.length] = 0
+        scores[at, ..., cut.base : last] = round_to(shown, wide.dtype)
+        scores[at, ..., cut.length :] = np.ma.masked
+        scores[at, :, cut.length :] = np.ma.masked
+    if times.rolling:
+        caches = [np.ma.MaskedArray(cache, np.broadcast_to(free, cache.shape)) for cache in caches]
+    padding = np.broadcast_to((np.arange(queries) > lengths[:, np.newaxis])[..., np.newaxis], result.shape)
+    result = np.ma.MaskedArray(result, padding) if times.total == queries and padding.any() else result
+    return result, caches[0], caches[1], scores if way.shown else None
+
+
+def _bias(score_bias: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any] | None:
+    if score_bias is None:
+        return None
+    fits = score_bias.ndim == 4 and score_bias.shape[2:] == shape[2:]
+    if not fits or any(n not in {1, m} for n, m in zip(score_bias.shape[:2], shape[:2], strict=True)):
+        raise InputError(f"attention: a bias of scores {list(score_bias.shape)} does not go with {list(shape)}")
+    return np.broadcast_to(score_bias, shape)
+
+
+def _one(
+    query: NDArray[Any], keys: NDArray[Any], values: NDArray[Any], cut: Cut, bias: NDArray[Any] | None, way: _Way
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the attention of a batch, [heads, time, size], and its scores, [heads, time, keys]."""
+    heads, queries, size = query.shape
+    shared, count = keys.shape[:2]
+    split = query.reshape(shared, heads // shared * queries, size) * np.float32(way.scale)
+    scores = multiply_matrices(split, keys.swapaxes(1, 2)).reshape(heads, queries, count)
+    if way.cap > 0:
+        scores = np.float32(way.cap) * np.tanh(scores / np.float32(way.cap))
+    if bias is not None:
+        scores = scores + bias
+    places = cut.base + np.arange(count)
+    seen = (places >= cut.starts[:, np.newaxis]) & (places < cut.ends[:, np.newaxis])
+    shares = _softmax(np.where(seen, scores, np.float32(-np.inf)), way.sinks)
+    found = multiply_matrices(shares.reshape(*split.shape[:2], count), values).reshape(heads, queries, size)
+    return found, np.where(seen, scores if way.shown == 1 else shares, np.float32(0))
+
+
+def _softmax(scores: NDArray[Any], sinks: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the softmax of scores [heads, time, keys], each with a sink beside its scores."""
+    top = scores.max(axis=-1, keepdims=True, initial=np.float32(-np.inf))
+    beside = None if sinks is None else round_to(sinks, _SINGLE).reshape(-1, 1, 1)
+    top = top if beside is None else np.maximum(top, beside)
+    raised = np.exp(scores - top)
+    total = raised.sum(axis=-1, keepdims=True)
+    return np.asarray(raised / (total if beside is None else total + np.exp(beside - top)))

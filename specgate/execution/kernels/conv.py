@@ -1,0 +1,596 @@
+"""Convolution and its transpose, in groups, with a bias and an activation."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import (
+    is_float,
+    require_shape,
+    round_to,
+    same_length,
+    shape_of,
+    to_float32,
+    to_float64,
+)
+from specgate.execution.kernels.matmul import multiply_matrices
+from specgate.execution.kernels.narrow_types import widened
+from specgate.execution.kernels.window_products import Tap, multiply_windows
+from specgate.execution.types import integer_range
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "AUTOMATIC", "Slide", "convolution", "convolve", "convolve_transposed", "slide_binary", "slide_filters",
+    "slide_filters_back", "slide_over",
+]  # fmt: skip
+
+_ALL: Final[tuple[Any, ...]] = (slice(None),) * 3  # batch or group, group or channels, channels
+
+
+class _Step(NamedTuple):
+    """Along one dimension: how the filter's elements go with places of the side that it slides over."""
+
+    stride: int
+    dilation: int
+    start: int
+
+
+def convolution(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    *,
+    transposed: bool,
+    flipped: bool,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    output_padding: Sequence[int],
+    groups: int,
+    sizes: Sequence[int] | None = None,
+    zeros_meet: bool = True,
+    sizes_decide: bool = False,
+    activation: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
+) -> NDArray[Any]:
+    """Return the convolution of `inputs` [batch, channels, spatial…], of their type.
+
+    filters: [output channels, input channels / groups, spatial…]. transposed: [input channels, output channels /
+    groups, spatial…], and what a convolution would read from is written to. flipped: every spatial dimension of the
+    filters runs backwards. Padding, and what a stride of the transposed leaves open, counts as zeros under the filter:
+    an infinite or nan element of it gives nan there, unless zeros_meet is False. bias: [1, output channels, 1…].
+    output_padding: that many zeros behind the end of each spatial dimension, which the activation reaches and the bias
+    does not. sizes: of the output; when transposed or where sizes_decide, they say how much of it there is, whatever
+    the end paddings, with zeros where nothing was written. activation: of a float32 array.
+    """
+    rank = inputs.ndim - 2
+    if rank < 1 or filters.ndim != inputs.ndim or filters.dtype != inputs.dtype:
+        raise InputError(
+            f"convolution: expected filters of {inputs.dtype} and {inputs.ndim} dimensions, at least 3, found "
+            f"{filters.dtype} and {filters.ndim}"
+        )
+    paddings = {"start paddings": start_padding, "end paddings": end_padding, "output paddings": output_padding}
+    same_length("convolution", rank, strides=strides, dilations=dilations, **paddings)
+    channels = _channels(inputs, filters, groups, transposed=transposed)
+    steps = [_Step(*each) for each in zip(strides, dilations, start_padding, strict=True)]
+    places = [
+        _output_size(size, window, step, end, transposed=transposed)
+        for size, window, step, end in zip(inputs.shape[2:], filters.shape[2:], steps, end_padding, strict=True)
+    ]
+    sizes = sizes if transposed or sizes_decide else None
+    if sizes is not None:
+        same_length("convolution", inputs.ndim, sizes=sizes)
+        places = [max(size - behind, 0) for size, behind in zip(sizes[2:], output_padding, strict=True)]
+        output_padding = [size - place for size, place in zip(sizes[2:], places, strict=True)]
+    if sizes is not None and 0 in places:
+        shape = shape_of("convolution", (inputs.shape[0], channels, *sizes[2:]))[:2] + tuple(places)
+    else:
+        shape = shape_of("convolution", (inputs.shape[0], channels, *places))
+    if bias is not None:
+        require_shape("convolution", f"a bias of type {inputs.dtype}", bias.shape if bias.dtype == inputs.dtype else (),
+            (1, channels, *(1,) * rank))  # fmt: skip
+    kernel = np.flip(filters, tuple(range(2, filters.ndim))) if flipped else filters
+    with memory.quiet():
+        result = None
+        finite = bool(np.isfinite(to_float32(kernel, kernel.dtype)).all())
+        if finite and is_float(inputs.dtype) and not transposed and 0 not in shape:
+            met = _met(kernel.shape[2:], shape[2:], inputs.shape[2:], steps)
+            result = multiply_windows(inputs, kernel, bias, shape, met, groups)
+        if result is None:
+            result = _result(inputs, kernel, shape, steps, groups, transposed, zeros_meet and not finite)
+            result = result if bias is None else result + to_float64(bias)
+        rounded = _padded(to_float32(result, inputs.dtype), output_padding)
+        return round_to(rounded if activation is None else activation(rounded), inputs.dtype)
+
+
+def _result(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    shape: tuple[int, ...],
+    steps: Sequence[_Step],
+    groups: int,
+    transposed: bool,
+    zeros_meet: bool,
+) -> NDArray[Any]:
+    """Return the sums, in float64 for floats. zeros_meet: padding makes nan of what is not finite in the filters."""
+    if 0 in shape:  # all of the output is behind the results
+        return np.zeros(shape, to_float64(inputs).dtype)
+    result = _summed(to_float64(inputs), to_float64(filters), shape, steps, groups, transposed=transposed)
+    if zeros_meet:
+        result[_meet_zeros(inputs.shape, filters, shape, steps, groups, transposed=transposed)] = np.nan
+    return result
+
+
+def _padded(array: NDArray[Any], padding: Sequence[int]) -> NDArray[Any]:
+    if not any(padding):
+        return array
+    places = [size + more for size, more in zip(array.shape[2:], padding, strict=True)]
+    result = memory.empty(shape_of("convolution", (*array.shape[:2], *places)), array.dtype)
+    result[...] = 0
+    result[tuple(slice(size) for size in array.shape)] = array
+    return result
+
+
+def _channels(inputs: NDArray[Any], filters: NDArray[Any], groups: int, *, transposed: bool) -> int:
+    """Return the output's channels; raise InputError where filters and groups do not divide them."""
+    found, (first, second) = inputs.shape[1], filters.shape[:2]
+    read, written = (first, second * groups) if transposed else (second * groups, first)
+    if groups < 1 or found != read or first % groups:
+        raise InputError(f"convolution: {groups} groups of filters {list(filters.shape)} do not fit {found} channels")
+    return int(written)
+
+
+def _output_size(size: int, window: int, step: _Step, end: int, *, transposed: bool) -> int:
+    if step.stride < 1:
+        raise InputError(f"convolution: expected strides above 0, found {step.stride}")
+    span = (window - 1) * step.dilation + 1
+    if transposed:
+        return (size - 1) * step.stride + span - step.start - end
+    return int((size + step.start + end - span) // step.stride + 1)
+
+
+def _summed(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    shape: tuple[int, ...],
+    steps: Sequence[_Step],
+    groups: int,
+    *,
+    transposed: bool,
+) -> NDArray[Any]:
+    """Return the sum over the filters' elements: for each, one matrix product of all places that it goes with."""
+    result = memory.empty(shape, inputs.dtype)  # integers wrap around in their own type
+    result[...] = 0
+    batch, spatial = shape[0], shape[2:]
+    grouped = result.reshape(batch, groups, shape[1] // groups, *spatial)
+    read = inputs.reshape(batch, groups, inputs.shape[1] // groups, *inputs.shape[2:])
+    weights = filters.reshape(groups, filters.shape[0] // groups, *filters.shape[1:])
+    slid, still = (spatial, inputs.shape[2:]) if transposed else (inputs.shape[2:], spatial)
+    for taps in memory.in_time(product(*_met(filters.shape[2:], still, slid, steps))):
+        element, small, large = zip(*taps, strict=True)
+        source, target = (small, large) if transposed else (large, small)
+        matrix: NDArray[Any] = weights[_ALL + element]
+        block: NDArray[Any] = read[_ALL + source]
+        flat = block.reshape(*block.shape[:3], prod(block.shape[3:]))
+        part = multiply_matrices(np.swapaxes(matrix, 1, 2) if transposed else matrix, flat)
+        grouped[_ALL + target] += part.reshape(*part.shape[:3], *block.shape[3:])
+    return result
+
+
+def _meet_zeros(
+    read: tuple[int, ...],
+    filters: NDArray[Any],
+    shape: tuple[int, ...],
+    steps: Sequence[_Step],
+    groups: int,
+    *,
+    transposed: bool,
+) -> NDArray[np.bool_]:
+    """Return at which places fewer of the filter's infinite and nan elements meet an input than there are."""
+    endless = (~np.isfinite(to_float64(filters))).astype(np.float64)
+    met = _summed(np.ones((1, *read[1:])), endless, (1, *shape[1:]), steps, groups, transposed=transposed)
+    each = endless.reshape(groups, len(filters) // groups, *filters.shape[1:]).sum(1) if transposed else endless
+    counts = (
+        each.reshape(1, shape[1], prod(each.shape) // max(1, shape[1])).sum(-1).reshape(1, shape[1], *(1,) * len(steps))
+    )
+    return np.broadcast_to(met < counts, shape)
+
+
+def _met(windows: Sequence[int], still: Sequence[int], slid: Sequence[int], steps: Sequence[_Step]) -> list[list[Tap]]:
+    """Return along each dimension the filter's elements that meet anything, with the places on both sides."""
+    dimensions = []
+    for window, few, many, step in zip(windows, still, slid, steps, strict=True):
+        met = []
+        for k in range(window):
+            offset = k * step.dilation - step.start
+            first = max(0, -(offset // step.stride))
+            last = min(few - 1, (many - 1 - offset) // step.stride)
+            if first <= last:
+                begin, end = first * step.stride + offset, last * step.stride + offset + 1
+                met.append(Tap(k, slice(first, last + 1), slice(begin, end, step.stride)))
+        dimensions.append(met)
+    return dimensions
+
+
+_LIMIT = 2**31
+_AUTOMATIC = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
+
+
+class Slide(NamedTuple):
+    """How windows slide along each spatial dimension, and how many there are."""
+
+    strides: list[int]
+    dilations: list[int]
+    start: list[int]
+    end: list[int]
+    counts: list[int]
+
+
+def slide_over(
+    name: str,
+    sizes: Sequence[int],
+    window: Sequence[int],
+    strides: Sequence[int] | None,
+    dilations: Sequence[int] | None,
+    pads: Sequence[int] | None,
+    auto_pad: str,
+    *,
+    ceil: bool = False,
+    least_dilation: int = 1,
+) -> Slide:
+    """Return the paddings that `auto_pad` asks for, and how many windows begin in the input or what is before it.
+
+    With VALID there are none but those that fit, whatever `ceil` says. With a dilation of 0, where that is the least,
+    all elements of a window lie at one place.
+    """
+    rank = len(sizes)
+    steps = list(strides) if strides is not None else [1] * rank
+    apart = list(dilations) if dilations is not None else [1] * rank
+    around = list(pads) if pads is not None else [0] * (2 * rank)
+    same_length(name, rank, strides=steps, dilations=apart, windows=window)
+    same_length(name, 2 * rank, pads=around)
+    if rank < 1 or any(n < 1 for n in (*steps, *window)) or any(n < least_dilation for n in apart):
+        raise InputError(
+            f"{name}: expected spatial dimensions, windows and strides above 0, dilations from {least_dilation} on"
+        )
+    if auto_pad not in _AUTOMATIC or any(not 0 <= n < _LIMIT for n in around):
+        raise InputError(f"{name}: expected pads of 0 or more, and one of {', '.join(_AUTOMATIC)}")
+    if auto_pad != "NOTSET" and pads is not None:
+        raise InputError(f"{name}: pads and auto_pad do not go together")
+    found = Slide(steps, apart, around[:rank], around[rank:], [])
+    for axis, (size, length, step, gap) in enumerate(zip(sizes, window, steps, apart, strict=True)):
+        span = (length - 1) * gap + 1
+        if auto_pad.startswith("SAME"):
+            whole = max(0, (-(-size // step) - 1) * step + span - size)
+            found.start[axis] = whole // 2 if auto_pad == "SAME_UPPER" else whole - whole // 2
+            found.end[axis] = whole - found.start[axis]
+        before, behind = found.start[axis], found.end[axis]
+        left = size + before + behind - span
+        count = (-(-left // step) if ceil else left // step) + 1
+        if ceil and auto_pad == "VALID" and count >= 0:
+            count = max(0, left // step + 1)
+        elif ceil and (count - 1) * step >= size + before:
+            count -= 1
+        if count < 0:  # one that is less than a stride too large has no place, but is none too many
+            raise InputError(f"{name}: a window of {span} does not fit into {size + before + behind} places")
+        if count and length >= _LIMIT:
+            raise InputError(f"{name}: expected windows below {_LIMIT}, found {length}")
+        found.counts.append(count)
+        if count <= 1:  # whatever they are, and they may be more than an array's arithmetic holds
+            steps[axis] = min(step, _LIMIT)
+        if length == 1:
+            apart[axis] = 1
+    return found
+
+
+def convolve(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    *,
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    auto_pad: str = "NOTSET",
+    groups: int = 1,
+    window: Sequence[int] | None = None,
+    least_dilation: int = 1,
+) -> NDArray[Any]:
+    """Return the convolution of `inputs` [batch, channels, spatial…] as `convolution` does; bias: [output channels].
+
+    pads: the paddings before each spatial dimension, then those behind. auto_pad: NOTSET, VALID (none), SAME_UPPER or
+    SAME_LOWER (as many as make the output the input divided by the strides, the odd one behind or before). window: the
+    filters' own sizes, if said again. least_dilation: 0 where all elements of the filters may meet one place.
+    """
+    _hold_window(filters, window)
+    spatial, window = inputs.shape[2:], filters.shape[2:]
+    slide = slide_over(
+        "convolution", spatial, window, strides, dilations, pads, auto_pad, least_dilation=least_dilation
+    )
+    if not inputs.size or not filters.size or 0 in slide.counts:
+        shape = (*inputs.shape[:1], *filters.shape[:1], *slide.counts)
+        _hold_groups(inputs, filters, groups, filters.shape[1] * groups)
+        result = _of_nothing(shape, bias, inputs.dtype)
+        endless = ~np.isfinite(to_float64(filters)).all(axis=tuple(range(1, filters.ndim)))
+        if endless.any():  # never of integers
+            result[:, endless] = np.nan  # all that it meets is zeros of the padding
+        return result
+    rank = inputs.ndim - 2
+    return convolution(
+        inputs,
+        filters,
+        _column(bias, filters.shape[0], rank),
+        transposed=False,
+        flipped=False,
+        strides=slide.strides,
+        dilations=slide.dilations,
+        start_padding=slide.start,
+        end_padding=slide.end,
+        output_padding=[0] * rank,
+        groups=groups,
+    )
+
+
+def convolve_transposed(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    *,
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    auto_pad: str = "NOTSET",
+    groups: int = 1,
+    window: Sequence[int] | None = None,
+    output_padding: Sequence[int] | None = None,
+    output_shape: Sequence[int] | None = None,
+    any_output_padding: bool = False,
+) -> NDArray[Any]:
+    """Return the transposed convolution; filters: [input channels, output channels / groups, spatial…].
+
+    output_padding: so many more places at the end, below the stride or the dilation unless any_output_padding.
+    output_shape: the spatial sizes, which then say the paddings; with SAME_UPPER and SAME_LOWER they are the input's
+    times the strides.
+    """
+    _hold_window(filters, window)
+    rank = inputs.ndim - 2
+    if any(n >= _LIMIT for n in (*(strides or ()), *(dilations or ()))):
+        raise InputError(f"convolution: expected strides and dilations below {_LIMIT}")
+    # with NOTSET the windows need not fit into the small side, so only the numbers are taken from here
+    large = [size + 2 * _LIMIT for size in inputs.shape[2:]]
+    slide = slide_over("convolution", large, filters.shape[2:], strides, dilations, pads, "NOTSET")
+    more = list(output_padding) if output_padding is not None else [0] * rank
+    same_length("convolution", rank, **{"output paddings": more})
+    if auto_pad not in _AUTOMATIC or (auto_pad != "NOTSET" and pads is not None):
+        raise InputError(f"convolution: expected pads or auto_pad, one of {', '.join(_AUTOMATIC)}")
+    bounds = [_LIMIT if any_output_padding else max(pair) for pair in zip(slide.strides, slide.dilations, strict=True)]
+    if any(not 0 <= n < bound for n, bound in zip(more, bounds, strict=True)):
+        raise InputError(f"convolution: expected output paddings below {bounds}, found {more}")
+    wanted = output_shape
+    if wanted is None and auto_pad.startswith("SAME"):
+        wanted = [size * step for size, step in zip(inputs.shape[2:], slide.strides, strict=True)]
+    if wanted is not None:
+        same_length("convolution", rank, **{"output sizes": wanted})
+    for axis, (size, length) in enumerate(zip(inputs.shape[2:], filters.shape[2:], strict=True)):
+        if wanted is not None:
+            span = (length - 1) * slide.dilations[axis] + 1
+            whole = slide.strides[axis] * (size - 1) + more[axis] + span - wanted[axis]
+            slide.start[axis] = whole // 2 if auto_pad == "SAME_UPPER" else whole - whole // 2
+            slide.end[axis] = whole - slide.start[axis]
+        slide.end[axis] -= more[axis]
+    if not inputs.size or not filters.size:
+        _hold_groups(inputs, filters, groups, filters.shape[0])
+        each = zip(inputs.shape[2:], filters.shape[2:], *slide[:4], strict=True)
+        places = [(size - 1) * step + (n - 1) * gap + 1 - start - end for size, n, step, gap, start, end in each]
+        if min(places) < 0:
+            raise InputError(f"convolution: no output has the sizes {places}")
+        return _of_nothing((inputs.shape[0], filters.shape[1] * groups, *places), bias, inputs.dtype)
+    return convolution(
+        inputs,
+        filters,
+        _column(bias, filters.shape[1] * groups, rank),
+        transposed=True,
+        flipped=False,
+        zeros_meet=False,
+        strides=slide.strides,
+        dilations=slide.dilations,
+        start_padding=slide.start,
+        end_padding=slide.end,
+        output_padding=[0] * rank,
+        groups=groups,
+    )
+
+
+def _hold_groups(inputs: NDArray[Any], filters: NDArray[Any], groups: int, channels: int) -> None:
+    """Raise InputError where `convolution` would, had there been something to convolve."""
+    if groups < 1 or filters.shape[0] % groups or inputs.shape[1] != channels or filters.dtype != inputs.dtype:
+        raise InputError(f"convolution: {groups} groups of filters {list(filters.shape)} do not fit {inputs.shape}")
+
+
+def _hold_window(filters: NDArray[Any], window: Sequence[int] | None) -> None:
+    if window is not None:
+        require_shape("convolution", "filters", filters.shape[2:], window)
+
+
+def _column(bias: NDArray[Any] | None, channels: int, rank: int) -> NDArray[Any] | None:
+    if bias is None:
+        return None
+    require_shape("convolution", "a bias", bias.shape, (channels,))
+    return bias.reshape(1, channels, *(1,) * rank)
+
+
+def _of_nothing(shape: tuple[int, ...], bias: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the sum of no products, to which a bias is still added."""
+    result = memory.empty(shape, dtype)
+    column = _column(bias, shape[1], len(shape) - 2)
+    result[...] = 0 if column is None else column
+    return result
+
+
+#: Words for how paddings are found -> those of `windows`.
+AUTOMATIC: Final = {"explicit": "NOTSET", "valid": "VALID", "same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER"}
+
+
+def slide_filters(
+    data: NDArray[Any],
+    filters: NDArray[Any],
+    *,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    begins: Sequence[int],
+    ends: Sequence[int],
+    auto_pad: str = "explicit",
+    grouped: bool = False,
+    least_dilation: int = 0,
+) -> NDArray[Any]:
+    """Return the convolution of `data` [batch, channels, spatial…] as `convolve` does.
+
+    filters: [output channels, channels, spatial…], or if grouped [groups, output channels of a group, channels of a
+    group, spatial…]. begins, ends: the paddings, without effect unless auto_pad is explicit.
+    """
+    if auto_pad not in AUTOMATIC or filters.ndim < 3 + grouped or filters.ndim != data.ndim + grouped:
+        raise InputError(f"convolution: {filters.ndim} dimensions do not fit {data.ndim}, or auto_pad is unknown")
+    explicit = auto_pad == "explicit"
+    if explicit and not len(begins) == len(ends) == data.ndim - 2:
+        raise InputError(f"convolution: expected {data.ndim - 2} paddings at each end")
+    groups, flat = _flat(filters) if grouped else (1, filters)
+    return convolve(
+        data,
+        flat,
+        strides=strides,
+        dilations=dilations,
+        pads=[*begins, *ends] if explicit else None,
+        auto_pad=AUTOMATIC[auto_pad],
+        groups=groups,
+        least_dilation=least_dilation,
+    )
+
+
+def slide_filters_back(
+    data: NDArray[Any],
+    filters: NDArray[Any],
+    output_shape: NDArray[Any] | None = None,
+    *,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    begins: Sequence[int],
+    ends: Sequence[int],
+    auto_pad: str = "explicit",
+    output_padding: Sequence[int] | None = None,
+    grouped: bool = False,
+    at_end: bool = False,
+) -> NDArray[Any]:
+    """Return the transposed convolution of `data` [batch, channels, spatial…].
+
+    filters: [channels, output channels, spatial…], or if grouped [groups, channels of a group, output channels of a
+    group, spatial…]. begins, ends: what is taken away, nothing unless auto_pad is explicit. output_shape: the spatial
+    sizes, which then say what is taken away: half of it at each end, the odd one at the beginning with same_upper and
+    else at the end. output_padding: so many more places at the end. at_end: explicit `begins` are taken away
+    also with output_shape, and the rest at the end; what it has beyond the reach of the filters comes there, too.
+    """
+    if auto_pad not in AUTOMATIC or filters.ndim < 3 + grouped or filters.ndim != data.ndim + grouped:
+        raise InputError(f"convolution: {filters.ndim} dimensions do not fit {data.ndim}, or auto_pad is unknown")
+    groups, flat = _flat(filters) if grouped else (1, filters)
+    rank = data.ndim - 2
+    pads = [0] * (2 * rank)
+    if auto_pad == "explicit" and output_shape is None:
+        same_length("convolution", rank, **{"paddings before": begins, "paddings behind": ends})
+        pads = [*begins, *ends]
+    sizes = None
+    if output_shape is not None:
+        if output_shape.ndim != 1 or output_shape.dtype.kind not in "iu":
+            raise InputError("convolution: expected the output's sizes as a list of integers")
+        sizes = output_shape.tolist()
+    more = [0] * rank if output_padding is None else output_padding
+    same_length("convolution", rank, strides=strides, dilations=dilations, **{"more places": more})
+    steps = zip(data.shape[2:], flat.shape[2:], strides, dilations, more, strict=True)
+    whole = [step * (size - 1) + (length - 1) * gap + 1 + extra for size, length, step, gap, extra in steps]
+    places = sizes or [n - pads[i] - pads[rank + i] for i, n in enumerate(whole)]
+    if 0 in places and min(places) >= 0 and len(places) == rank:
+        return memory.empty((data.shape[0], flat.shape[1] * groups, *places), data.dtype)
+    wider = [0] * rank
+    if at_end and sizes is not None and len(sizes) == rank:
+        explicit = auto_pad == "explicit"
+        same_length("convolution", rank, **{"paddings before": begins})
+        first = list(begins) if explicit else [0] * rank
+        left = [n - before - size for n, before, size in zip(whole, first, sizes, strict=True)]
+        wider = [max(0, -n) for n in left]
+        pads = [*first, *(max(0, n) for n in left)]
+        sizes = None if explicit else [size - n for size, n in zip(sizes, wider, strict=True)]
+        memory.hold((data.shape[0], flat.shape[1] * groups, *places), data.dtype)
+    found = convolve_transposed(
+        data,
+        flat,
+        strides=strides,
+        dilations=dilations,
+        pads=None if sizes is not None else pads,
+        # the other kernel has the odd one at the end with SAME_UPPER
+        auto_pad="NOTSET" if sizes is None or auto_pad == "same_upper" else "SAME_UPPER",
+        groups=groups,
+        output_padding=output_padding,
+        output_shape=sizes,
+        any_output_padding=True,
+    )
+    return np.pad(found, [(0, 0), (0, 0), *((0, n) for n in wider)]) if any(wider) else found
+
+
+def _flat(filters: NDArray[Any]) -> tuple[int, NDArray[Any]]:
+    """Return how many groups there are, and the filters of all of them one behind the other; of none, none in one."""
+    groups, each, *rest = filters.shape
+    return (groups, filters.reshape(groups * each, *rest)) if groups else (1, filters.reshape(0, 0, *rest[1:]))
+
+
+def slide_binary(
+    data: NDArray[Any],
+    filters: NDArray[Any],
+    *,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    begins: Sequence[int],
+    ends: Sequence[int],
+    auto_pad: str = "explicit",
+    around: float = 0.0,
+) -> NDArray[Any]:
+    """Return how many bits of `data` [batch, channels, rows, columns] and of the filters agree, less those that differ.
+
+    filters: [output channels, channels, rows, columns], integers of one bit or truth values. around: what the padding
+    holds. begins, ends: the paddings, without effect unless auto_pad is explicit. Results are masked where other
+    numbers than 0 and 1 meet the filters, and where the type of data does not hold them.
+    """
+    one_bit = filters.dtype.kind == "b" or integer_range(filters.dtype) == (0, 1)
+    if data.ndim != 4 or filters.ndim != 4 or auto_pad not in AUTOMATIC or not one_bit:
+        raise InputError("binary filters: expected data and bits of four dimensions, and a word for auto_pad")
+    pads = [*begins, *ends] if auto_pad == "explicit" else None
+    slide = slide_over(
+        "binary filters", data.shape[2:], filters.shape[2:], strides, dilations, pads, AUTOMATIC[auto_pad],
+        least_dilation=0,
+    )  # fmt: skip
+    whole = [before + n + behind for n, before, behind in zip(data.shape[2:], slide.start, slide.end, strict=True)]
+    padded = memory.empty((*data.shape[:2], *whole), np.dtype(np.float64))
+    padded[...] = around
+    (rows, columns), (top, left) = data.shape[2:], slide.start
+    padded[:, :, top : top + rows, left : left + columns] = data
+    strange = (padded != 0) & (padded != 1)
+    how: dict[str, Any] = {"strides": strides, "dilations": dilations, "auto_pad": "valid", "begins": (), "ends": ()}
+    signs = np.where(padded == 1, 1.0, -1.0)
+    with memory.quiet():
+        counts = slide_filters(signs, np.where(widened(filters) == 1, 1.0, -1.0), **how)
+        lacking = np.zeros(counts.shape, np.bool_)
+        if not is_float(data.dtype):
+            ends_of_type = np.iinfo(data.dtype)
+            lacking = (counts < ends_of_type.min) | (counts > ends_of_type.max)
+        if strange.any():
+            lacking |= slide_filters(strange.astype(np.float64), np.ones((1, *filters.shape[1:])), **how) > 0
+        whole_numbers = counts if is_float(data.dtype) else counts.astype(np.int64)
+        result = round_to(whole_numbers, data.dtype)
+    return np.ma.MaskedArray(result, mask=lacking) if lacking.any() else result

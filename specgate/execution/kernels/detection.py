@@ -1,0 +1,919 @@
+"""Boxes of objects, decoded from predictions and prior boxes, without those that overlap better ones."""
+
+from __future__ import annotations
+
+from math import log, prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to, to_float64
+from specgate.execution.kernels.nms import Limits, apart, by_score, overlaps, precision_of, suppressed
+from specgate.execution.kernels.roi_align import align_regions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "activate_predictions", "best_regions", "boxes_of_lists", "boxes_of_sizes", "boxes_on_grid", "channels_of_places",
+    "detect_boxes", "pool_from_pyramid", "propose_from_sizes", "propose_of_image", "propose_of_images",
+    "refine_boxes",
+]  # fmt: skip
+
+_HALF = 0.5
+
+
+class _Rules(NamedTuple):
+    """How boxes are selected: see `detect_boxes`."""
+
+    overlap: float
+    least: float
+    candidates: int
+    kept: int
+    background: int
+    one_list: bool
+
+
+def detect_boxes(
+    offsets: NDArray[Any],
+    scores: NDArray[Any],
+    priors: NDArray[Any],
+    more_scores: NDArray[Any] | None = None,
+    more_offsets: NDArray[Any] | None = None,
+    *,
+    overlap: float,
+    kept: int,
+    classes: int = -1,
+    score_threshold: float = 0.0,
+    objects: float = 0.0,
+    candidates: int = -1,
+    background: int = 0,
+    centred: bool = False,
+    shared: bool = True,
+    variances: bool = True,
+    height: int = 0,
+    width: int = 0,
+    clip_before: bool = False,
+    clip_behind: bool = False,
+    one_list: bool = False,
+) -> NDArray[Any]:
+    """Return [1, 1, rows, 7]: batch, class, score and corners of the selected boxes, masked behind a batch of -1.
+
+    offsets: [batches, priors * 4], or of each class where they are not `shared`, and scores [batches, priors *
+    classes]. priors: [1 or batches, 1 or 2, priors * 4] by corners, the second row factors of offsets if `variances`;
+    with a `height` and a `width`, which coordinates are divided by, of five numbers each; the first is not used.
+    more_scores, more_offsets: of a first stage, whose boxes take the place of the priors; where its second score is
+    below `objects`, a prior box has the background alone. centred: offsets are of the centre and of the logarithms of
+    width and height, not of corners.
+    overlap: above which a box is removed; least: scores must be above it; candidates: how many of a class are looked
+    at, kept: how many of a batch are returned, below 0 all, for both. one_list: each prior box counts for its best
+    class alone, and classes are numbered from the one behind the background.
+    """
+    one = precision_of(offsets, scores, priors)
+    places, factors = _priors(priors.astype(one), variances=variances, sizes=(height, width))
+    batches, count = len(offsets), places.shape[1]
+    many = classes if classes >= 0 else scores.shape[1] // count if count else 0
+    require_shape("detect_boxes", "scores", scores.shape, (batches, count * many))
+    require_shape("detect_boxes", "offsets", offsets.shape, (batches, count * (1 if shared else many) * 4))
+    if len(places) not in {1, batches}:
+        raise InputError(f"detect_boxes: expected prior boxes of 1 or {batches} batches, found {len(places)}")
+    held = scores.astype(one).reshape(batches, count, many)
+    if more_scores is not None:
+        require_shape("detect_boxes", "the first stage's scores", more_scores.shape, (batches, count * 2))
+        lacking = more_scores.astype(one).reshape(batches, count, 2)[:, :, 1] < one(objects)
+        alone = np.zeros(many, one)
+        if 0 <= background < many:
+            alone[background] = 1
+        held = np.where(lacking[:, :, None], alone, held)
+    boxes = places[:, :, None]
+    for stage in (more_offsets, offsets):
+        if stage is not None:
+            require_shape("detect_boxes", "offsets", stage.shape, offsets.shape)
+            moved = stage.astype(one).reshape(batches, count, 1 if shared else many, 4) * factors[:, :, None]
+            boxes = _moved(boxes, moved, centred=centred)
+            boxes = np.clip(boxes, one(0), one(1)) if clip_before else boxes
+    rules = _Rules(overlap, score_threshold, candidates, kept, background, one_list)
+    limit = kept if kept > 0 else candidates * many if kept == -1 and candidates > 0 else many * count
+    return _written(_found(boxes, held, rules), batches * limit, scores.dtype, rules, clip=clip_behind)
+
+
+def _priors(priors: NDArray[Any], *, variances: bool, sizes: tuple[int, int]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return prior boxes by corners, and the factors of offsets: [1 or batches, priors, 4]."""
+    numbers = 5 if any(sizes) else 4
+    if priors.ndim != 3 or priors.shape[2] % numbers or priors.shape[1] != (2 if variances else 1):
+        raise InputError(f"detect_boxes: expected {numbers} numbers of each prior box, found {list(priors.shape)}")
+    batches, count = len(priors), priors.shape[2] // numbers
+    places = priors[:, 0].reshape(batches, count, numbers)[:, :, numbers - 4 :]
+    if numbers == 5:
+        if min(sizes) < 1:
+            raise InputError("detect_boxes: expected a height and a width of at least 1")
+        places = places / np.array([sizes[1], sizes[0]] * 2, priors.dtype)
+    if not variances:
+        return places, np.ones_like(places)
+    return places, priors[:, 1, : count * 4].reshape(batches, count, 4)
+
+
+def _moved(boxes: NDArray[Any], offsets: NDArray[Any], *, centred: bool) -> NDArray[Any]:
+    """Return boxes by corners [..., 4], moved by offsets of the corners, or of the centre and the sides."""
+    if not centred:
+        ends: NDArray[Any] = boxes + offsets
+        return ends
+    half = boxes.dtype.type(_HALF)
+    sides = boxes[..., 2:] - boxes[..., :2]
+    middles = (boxes[..., :2] + boxes[..., 2:]) * half + offsets[..., :2] * sides
+    reach = np.exp(offsets[..., 2:]) * sides * half
+    return np.concatenate([middles - reach, middles + reach], axis=-1)
+
+
+def _found(boxes: NDArray[Any], scores: NDArray[Any], rules: _Rules) -> Iterator[tuple[Any, ...]]:
+    """Yield what is selected of each batch: batch, classes, scores and corners, class by class.
+
+    boxes: [batches, priors, 1 or classes, 4]. scores: [batches, priors, classes].
+    """
+    limits = Limits(
+        boxes.shape[1], rules.overlap, rules.least, strict=True,
+        candidates=rules.candidates if rules.candidates >= 0 else None,
+    )  # fmt: skip
+    select = _by_best_class if rules.one_list else _by_class
+    for batch in memory.in_time(range(len(scores))):
+        labels, chosen, left = select(boxes[batch], scores[batch], rules.background, limits)
+        best = by_score(left)[: rules.kept if rules.kept >= 0 else None]
+        best = best[np.argsort(labels[best], kind="stable")]
+        own = np.minimum(labels[best], boxes.shape[2] - 1)
+        yield batch, labels[best], left[best], boxes[batch, chosen[best], own]
+
+
+def _by_class(
+    boxes: NDArray[Any], scores: NDArray[Any], background: int, limits: Limits
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return class, prior box and score of what is selected of each class for itself."""
+    labels, chosen, left = [], [], []
+    for label in memory.in_time(range(scores.shape[1])):
+        if label != background:
+            own = boxes[:, min(label, boxes.shape[1] - 1)]
+            places, kept = suppressed(scores[:, label], limits, apart(own))
+            labels += [label] * len(places)
+            chosen += places.tolist()
+            left += kept.tolist()
+    return np.array(labels, np.intp), np.array(chosen, np.intp), np.array(left, scores.dtype)
+
+
+def _by_best_class(
+    boxes: NDArray[Any], scores: NDArray[Any], background: int, limits: Limits
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return class, prior box and score of what is selected of all prior boxes, each with its best class."""
+    others = scores.copy()
+    if 0 <= background < scores.shape[1]:
+        others[:, background] = -np.inf
+    if not others.size:
+        return np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, scores.dtype)
+    labels = others.argmax(axis=1)
+    left = others[np.arange(len(others)), labels]
+    own = boxes[np.arange(len(boxes)), np.minimum(labels, boxes.shape[1] - 1)]
+
+    def same_class(box: int, other: NDArray[np.intp]) -> NDArray[Any]:
+        return np.where(labels[other] == labels[box], overlaps(own[box], own[other]), -np.inf)
+
+    places, kept = suppressed(left, limits, same_class)
+    return labels[places], places, kept
+
+
+def _written(
+    found: Iterator[tuple[Any, ...]], room: int, dtype: np.dtype[Any], rules: _Rules, *, clip: bool
+) -> NDArray[Any]:
+    """Return the rows, and behind them a batch of -1 where there is room; what follows is masked."""
+    result = memory.empty((1, 1, max(0, room), 7), dtype)
+    result[...] = 0
+    rows, count = result[0, 0], 0
+    for batch, labels, scores, boxes in found:
+        held = slice(count, min(count + len(labels), len(rows)))
+        count += len(labels)
+        with memory.quiet():
+            rows[held, 0] = batch
+            rows[held, 1] = (labels - 1 if rules.one_list else labels)[: held.stop - held.start]
+            rows[held, 2] = scores[: held.stop - held.start]
+            rows[held, 3:] = (np.clip(boxes, 0, 1) if clip else boxes)[: held.stop - held.start]
+    if count >= len(rows):
+        return result
+    rows[count, 0] = -1
+    mask = np.zeros(result.shape, np.bool_)
+    mask[0, 0, count:] = True
+    mask[0, 0, count, 0] = False
+    return np.ma.MaskedArray(result, mask)
+
+
+#: Ratios that lie no farther apart are one.
+_SAME: Final = 1e-6
+#: The variance where none is given.
+_VARIANCE: Final = 0.1
+#: More boxes at a point than this are refused before they are listed.
+_MANY: Final = 2**20
+
+
+class _Box(NamedTuple):
+    """A box at a point: half its width and height, how far its centre is from the point, whether it is cut off.
+
+    known: whether it is said where it lies.
+    """
+
+    wide: float
+    high: float
+    right: float = 0.0
+    down: float = 0.0
+    cut: bool = False
+    known: bool = True
+
+
+def boxes_of_sizes(
+    grid: NDArray[Any],
+    image: NDArray[Any],
+    *,
+    min_sizes: Sequence[float] = (),
+    max_sizes: Sequence[float] = (),
+    ratios: Sequence[float] = (),
+    flip: bool = False,
+    clip: bool = False,
+    step: float = 0.0,
+    offset: float,
+    variances: Sequence[float] = (),
+    all_sizes: bool = True,
+    fixed_ratios: Sequence[float] = (),
+    fixed_sizes: Sequence[float] = (),
+    densities: Sequence[float] = (),
+    most_first: bool = True,
+    dtype: Any = np.float32,
+) -> NDArray[Any]:
+    """Return [2, 4 * boxes] of `dtype`: left, top, right and bottom of the boxes at each point, and their variances.
+
+    grid, image: [2], heights and widths. A point is `step` from the next and the first `offset` of it from the edge; a
+    step of 0 spreads points over the image, and they are then in the middle. At each point there are, for each fixed
+    size, the square of its density boxes of each ratio, fixed ratios or 1 and `ratios`. For each of `min_sizes` there
+    is a square, one of the mean with the size of `max_sizes`, and a box of each ratio; most_first: in this order, else
+    ratios before the mean. Not all_sizes: sizes and the step are shares of the image's height, `max_sizes` is ignored,
+    and ratios are those of the first size, behind the last. flip: each ratio is there upside down, too. clip: to 0 to
+    1.
+
+    Boxes of fixed sizes that are no even number are masked. Raises NoKernel where the number of all these boxes is not
+    what is counted from the attributes.
+    """
+    rows, columns = _whole("grid", grid)
+    height, width = _whole("image", image)
+    sizes, larger, fixed, dense = (
+        np.array(each, np.float32).astype(np.float64) for each in (min_sizes, max_sizes, fixed_sizes, densities)
+    )
+    if step < 0 or any((each < 0).any() for each in (sizes, larger, fixed)):
+        raise InputError("boxes_of_sizes: expected sizes and a step that are not negative")
+    if not all_sizes:
+        sizes, larger, step = sizes * height, larger[:0], step * height
+    different = _different(ratios, flip=flip)
+    boxes = list(_fixed(fixed, np.floor(dense), different, fixed_ratios))
+    boxes += _of_sizes(sizes, larger, different, most_first=most_first, repeated=all_sizes)
+    more = int(sum(min(n, _MANY) ** 2 - 1 for n in np.floor(dense)))
+    counted = len(fixed) or (len(sizes) if all_sizes else 1)
+    counted = (1 + len(different)) * (counted + (0 if len(fixed_ratios) else more))
+    counted += (0 if len(fixed) else len(max_sizes) if all_sizes else len(sizes) - 1) + len(fixed_ratios) * more
+    if len(boxes) != counted:
+        raise NoKernel(f"boxes_of_sizes: {counted} boxes are counted, but the attributes describe {len(boxes)}")
+    with memory.quiet():
+        x, y = ((np.arange(n) + offset) * step if step else (np.arange(n) + 0.5) * np.float64(whole) / n
+                for n, whole in ((columns, width), (rows, height)))  # fmt: skip
+    return _placed(x, y, boxes, (height, width), variances, clip=clip, dtype=dtype)
+
+
+def boxes_of_lists(
+    grid: NDArray[Any],
+    image: NDArray[Any] | None = None,
+    *,
+    widths: Sequence[float] = (1.0,),
+    heights: Sequence[float] = (1.0,),
+    clip: bool = True,
+    step: float = 0.0,
+    step_across: float = 0.0,
+    step_down: float = 0.0,
+    offset: float,
+    variances: Sequence[float] = (),
+    dtype: Any = np.float32,
+) -> NDArray[Any]:
+    """Return [2, 4 * boxes] of `dtype`: boxes of each width and height at each point of a grid, and their variances.
+
+    As `boxes_of_sizes`. Points are step_across and step_down apart, where both are 0 `step`; if that is 0, too,
+    they are spread over the image. Raises NoKernel without an image, and for other numbers of widths and heights.
+    """
+    rows, columns = _whole("grid", grid)
+    if image is None or len(widths) != len(heights):
+        raise NoKernel("boxes_of_lists: nothing is said of boxes without an image, or with a width and no height")
+    height, width = _whole("image", image)
+    if step_across == 0 and step_down == 0:
+        step_across = step_down = step
+    with memory.quiet():
+        if step_across == 0 and step_down == 0:
+            step_across, step_down = float(np.float64(width) / columns), float(np.float64(height) / rows)
+        x, y = ((np.arange(n) + offset) * apart for n, apart in ((columns, step_across), (rows, step_down)))
+    halves = np.array([widths, heights], np.float32).astype(np.float64).T / 2
+    return _placed(x, y, [_Box(*each) for each in halves.tolist()], (height, width), variances, clip=clip, dtype=dtype)
+
+
+def _whole(what: str, sizes: NDArray[Any]) -> tuple[int, int]:
+    if sizes.shape != (2,) or sizes.dtype.kind not in "iu" or (what == "grid" and (sizes < 0).any()):
+        raise InputError(f"expected the height and the width of the {what}, found {sizes!r:.60}")
+    height, width = int(sizes[0]), int(sizes[1])
+    if what == "grid":
+        memory.hold((height + width, 4), np.dtype(np.float64))
+    return height, width
+
+
+def _different(ratios: Sequence[float], *, flip: bool) -> list[float]:
+    """Return the ratios that are new, and not 1, each upside down behind it with `flip`."""
+    found = [1.0]
+    for ratio in memory.in_time(ratios):
+        given = float(np.float32(ratio))
+        if all(abs(given - known) >= _SAME for known in found):
+            found += [given, 1 / given if given else np.inf] if flip else [given]
+        if len(found) > _MANY:
+            raise InputError("boxes_of_sizes: too many ratios")
+    return found[1:]
+
+
+def _shaped(size: float, ratio: float) -> tuple[float, float]:
+    """Return half the width and half the height of a box of this ratio with the area of a square."""
+    with memory.quiet():
+        root = np.sqrt(np.float64(ratio))
+        return float(size * 0.5 * root), float(np.float64(size * 0.5) / root)
+
+
+def _fixed(
+    sizes: NDArray[Any], densities: NDArray[Any], ratios: Sequence[float], fixed: Sequence[float]
+) -> Iterator[_Box]:
+    """Yield the boxes of fixed sizes, as many in each direction as the density says.
+
+    They are whole numbers apart. Of sizes that are not even it is not known how they are halved.
+    """
+    if not len(sizes):
+        return
+    if len(densities) < len(sizes) or (densities < 1).any() or densities.max() ** 2 * len(sizes) > _MANY:
+        raise NoKernel("boxes_of_sizes: nothing is said of fixed sizes without a density of 1 or more, or so many")
+    if max(sizes.max(), 0) > _MANY:
+        raise NoKernel("boxes_of_sizes: the fixed sizes are too large for integers")
+    for size, density in zip(sizes.tolist(), densities.tolist(), strict=False):
+        shapes = [_shaped(size, float(np.float32(ratio))) for ratio in (fixed or ratios)]
+        if not fixed:
+            shapes.insert(0, (int(size) * 0.5,) * 2)
+        apart = int(size / density)
+        places = [at * apart + apart / 2 - int(size) // 2 for at in range(int(density))]
+        for wide, high in memory.in_time(shapes):
+            yield from (_Box(wide, high, x, y, cut=True, known=size % 2 == 0) for y in places for x in places)
+
+
+def _of_sizes(
+    sizes: NDArray[Any], larger: NDArray[Any], ratios: Sequence[float], *, most_first: bool, repeated: bool
+) -> Iterator[_Box]:
+    """Yield the boxes of sizes and ratios; not repeated: those of ratios only once, behind the last size."""
+    if len(sizes) * (len(ratios) + 1) > _MANY:
+        raise InputError("boxes_of_sizes: too many sizes and ratios")
+    for at, size in enumerate(sizes.tolist()):
+        yield _Box(size / 2, size / 2)
+        means = [float(np.sqrt(size * larger[at])) / 2] if at < len(larger) else []
+        shaped = [_shaped(size if repeated else float(sizes[0]), ratio) for ratio in ratios]
+        of_means, of_ratios = [_Box(half, half) for half in means], [_Box(*shape) for shape in shaped]
+        if not repeated and at < len(sizes) - 1:
+            of_ratios = []
+        yield from of_means + of_ratios if most_first else of_ratios + of_means
+
+
+def _placed(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    boxes: Sequence[_Box],
+    image: tuple[int, int],
+    variances: Sequence[float],
+    *,
+    clip: bool,
+    dtype: Any,
+) -> NDArray[Any]:
+    """Return the boxes at all points, rows of points first, as shares of the image, and their variances."""
+    if len(variances) not in {0, 1, 4}:
+        raise InputError(f"expected no variance, one or four, found {len(variances)}")
+    result = memory.empty((2, 4 * len(x) * len(y) * len(boxes)), np.dtype(dtype))
+    memory.hold((len(x) * len(y) * len(boxes), 8), np.dtype(np.float64))  # what is worked with
+    parts = np.array([box[:4] for box in boxes], np.float64).reshape(-1, 4)
+    cut = np.array([box.cut for box in boxes], np.bool_)
+    across, down = x[None, :, None] + parts[:, 2], y[:, None, None] + parts[:, 3]
+    found = np.empty((len(y), len(x), len(boxes), 4))
+    with memory.quiet():
+        for at, (places, half, size) in enumerate([(across, parts[:, 0], image[1]), (down, parts[:, 1], image[0])]):
+            for corner, ends in ((at, places - half), (at + 2, places + half)):
+                shares = ends / np.float64(size)
+                held = np.minimum(shares, 1) if corner > 1 else np.maximum(shares, 0)
+                found[..., corner] = np.where(cut, held, shares)
+    result[0] = round_to(np.clip(found, 0, 1) if clip else found, result.dtype).reshape(-1)
+    each = round_to(np.array(variances or [_VARIANCE], np.float32).astype(np.float64), result.dtype)
+    result[1].reshape(-1, len(each))[...] = each
+    unknown = np.array([not box.known for box in boxes], np.bool_)
+    if not unknown.any():
+        return result
+    mask = np.zeros((2, *found.shape), np.bool_)
+    mask[0] = unknown[:, None]
+    return np.ma.MaskedArray(result, mask=mask.reshape(result.shape))
+
+
+#: How much longer a side becomes at most, as a logarithm: what the detectors that these operators come from do.
+_MOST: Final = log(1000 / 16)
+
+
+class _Choice(NamedTuple):
+    """How proposals are chosen from boxes.
+
+    before, behind: how many of the highest scores suppression looks at, and how many are returned. overlap, eta: of
+    suppression, see `Limits`. least: below which a side is too short, of x and of y. more: what a side is longer than
+    the difference of its ends. first: whether short boxes are left out before the highest scores are taken, or behind.
+    """
+
+    before: int
+    behind: int
+    overlap: float
+    least: tuple[float, float]
+    more: float = 0.0
+    eta: float = 1.0
+    first: bool = True
+
+
+def propose_of_images(
+    sizes: NDArray[Any],
+    anchors: NDArray[Any],
+    offsets: NDArray[Any],
+    scores: NDArray[Any],
+    *,
+    min_size: float,
+    overlap: float,
+    before: int,
+    behind: int,
+    normalized: bool = True,
+    eta: float = 1.0,
+    int32_counts: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the corners of the proposals of all images [n, 4], their scores [n], and how many each image has.
+
+    sizes: height, width and scales of each image [images, 3 or 4]. anchors: [height, width, anchors, 4] by corners.
+    offsets: [images, anchors * 4, height, width], of the centre and of the logarithms of the sides. scores: [images,
+    anchors, height, width]. min_size: sides must not be shorter. overlap, eta: above which overlap a box is removed,
+    and what that is multiplied by after each proposal as long as it is above a half. before, behind: how many of the
+    highest scores are looked at, and returned, of each image. normalized: else a side counts one more. int32_counts:
+    whether numbers are int32.
+    """
+    if anchors.ndim != 4 or scores.ndim != 4 or sizes.ndim != 2 or sizes.shape[1] not in {3, 4}:
+        raise InputError("propose_of_images: expected sizes of images, and anchors and scores of four dimensions")
+    require_shape("propose_of_images", "sizes", sizes.shape, (len(scores), sizes.shape[1]))
+    require_shape("propose_of_images", "anchors", anchors.shape, (*anchors.shape[:3], 4))
+    require_shape("propose_of_images", "offsets", offsets.shape, (len(scores), *offsets.shape[1:]))
+    one, more = precision_of(anchors, scores), 0.0 if normalized else 1.0
+    choice = _Choice(before, behind, overlap, (min_size, min_size), more, eta, first=False)
+    found = []
+    for at in memory.in_time(range(len(scores))):
+        moved, held = _in_order("propose_of_images", anchors.shape[:3], offsets[at], scores[at], one)
+        boxes = _moved_anchors(anchors.astype(one).reshape(-1, 4), moved, more=more, less=more, most=_MOST)
+        found.append(_chosen(_inside(boxes, sizes[at].astype(one), more), held, choice))
+    number = memory.empty((len(scores),), np.dtype(np.int32 if int32_counts else np.int64))
+    number[...] = [len(left) for _, left in found]
+    total = int(number.sum())
+    corners, kept = memory.empty((total, 4), scores.dtype), memory.empty((total,), scores.dtype)
+    with memory.quiet():
+        corners[...] = np.concatenate([np.zeros((0, 4), one), *(boxes for boxes, _ in found)])
+        kept[...] = np.concatenate([np.zeros(0, one), *(left for _, left in found)])
+    return corners, kept, number
+
+
+def propose_of_image(
+    size: NDArray[Any],
+    anchors: NDArray[Any],
+    offsets: NDArray[Any],
+    scores: NDArray[Any],
+    *,
+    min_size: float,
+    overlap: float,
+    before: int,
+    behind: int,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the corners of the proposals of one image [behind, 4] and their scores [behind], 0 where there are fewer.
+
+    size: height, width and scale. anchors: [height * width * anchors, 4] by corners. offsets: [anchors * 4, height,
+    width], scores: [anchors, height, width]. A side counts one more than the difference of its ends. Else as
+    `propose_of_images`, but short boxes are left out before the highest scores are taken.
+    """
+    require_shape("propose_of_image", "the size of the image", size.shape, (3,))
+    if anchors.ndim != 2 or scores.ndim != 3:
+        raise InputError("propose_of_image: expected a list of anchors and scores of three dimensions")
+    if behind < 0:
+        raise InputError(f"propose_of_image: expected a number of regions of at least 0, found {behind}")
+    one = precision_of(anchors, scores)
+    many, height, width = scores.shape
+    moved, held = _in_order("propose_of_image", (height, width, many), offsets, scores, one)
+    require_shape("propose_of_image", "anchors", anchors.shape, (scores.size, 4))
+    boxes = _inside(_moved_anchors(anchors.astype(one), moved, more=1.0, less=1.0, most=_MOST), size.astype(one), 1.0)
+    found, left = _chosen(boxes, held, _Choice(before, behind, overlap, (min_size, min_size), 1.0))
+    corners, kept = memory.empty((behind, 4), scores.dtype), memory.empty((behind,), scores.dtype)
+    corners[...], kept[...] = 0, 0
+    with memory.quiet():
+        corners[: len(left)], kept[: len(left)] = found, left
+    return corners, kept
+
+
+def propose_from_sizes(
+    scores: NDArray[Any],
+    offsets: NDArray[Any],
+    size: NDArray[Any],
+    *,
+    base: int,
+    ratios: Sequence[float],
+    scales: Sequence[float],
+    step: int,
+    min_size: int,
+    overlap: float,
+    before: int,
+    behind: int,
+    clip_before: bool = True,
+    clip_behind: bool = False,
+    normalize: bool = False,
+    side_scale: float = 1.0,
+    centre_scale: float = 1.0,
+    rows_first: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return batch and corners of each proposal [batches * behind, 5], and their scores [batches * behind].
+
+    scores: [batches, 2 * anchors, height, width], the second half counts. offsets: [batches, 4 * anchors, height,
+    width], divided by centre_scale and side_scale. size: height, width and one scale or two of the image. Anchors have
+    the area of a square of the side `base` in each of the ratios of height to width, in all scales, and lie `step`
+    apart. min_size: of a side, times the scale of the image. clip_before, clip_behind: whether boxes are cut at the
+    edges before suppression, or returned so. normalize: whether corners are divided by the sizes of the image.
+    rows_first: corners are y and x, and sides of anchors any numbers, cut at the edges; else x and y, and whole
+    numbers, which count one more than the difference of their ends. Behind the proposals of a batch that has too few
+    stands a batch of -1; what follows is masked, and all where there are scores of more or fewer anchors.
+    """
+    if scores.ndim != 4 or size.shape not in {(3,), (4,)}:
+        raise InputError("propose_from_sizes: expected scores of four dimensions and three or four numbers of an image")
+    one, more = precision_of(scores, offsets), 0.0 if rows_first else 1.0
+    batches, many, height, width = len(scores), scores.shape[1] // 2, *scores.shape[2:]
+    kinds = _anchors(base, ratios, scales, rounded=not rows_first)
+    if scores.shape[1] % 2 or offsets.shape != (batches, 4 * many, height, width):
+        raise InputError("propose_from_sizes: expected two scores and four offsets of each anchor")
+    corners = memory.empty((batches, behind, 5), scores.dtype)
+    kept = memory.empty((batches, behind), scores.dtype)
+    corners[...], kept[...] = 0, 0
+    if len(kinds) != many:  # which of them they are is unknown
+        return np.ma.MaskedArray(corners.reshape(-1, 5), True), np.ma.MaskedArray(kept.reshape(-1), True)
+    memory.hold((height * width, many, 4), np.dtype(one))  # what is worked with
+    rows, columns = np.meshgrid(np.arange(height) * step, np.arange(width) * step, indexing="ij")
+    first, second = (rows, columns) if rows_first else (columns, rows)
+    grid = np.stack([first, second, first, second], axis=-1)[:, :, None].astype(one)
+    anchors = (grid + (kinds - base / 2 if rows_first else kinds).astype(one)).reshape(-1, 4)
+    image = size.astype(one)
+    shortest = [float(one(min_size) * scale) for scale in (image[-1], image[2])]
+    if rows_first:
+        image, shortest = np.concatenate([image[1::-1], image[2:]]), shortest[::-1]
+        anchors = _inside(anchors, image, more)
+    parts = np.array([centre_scale, centre_scale, side_scale, side_scale], one)
+    choice = _Choice(before, behind, overlap, (shortest[0], shortest[1]), more)
+    counts = []
+    for at in memory.in_time(range(batches)):
+        moved, held = _in_order("propose_from_sizes", (height, width, many), offsets[at], scores[at, many:], one)
+        boxes = _moved_anchors(anchors, moved / parts, more=more)
+        boxes, left = _chosen(_inside(boxes, image, more) if clip_before else boxes, held, choice)
+        boxes = _inside(boxes, image, more) if clip_behind else boxes
+        counts.append(len(left))
+        with memory.quiet():
+            corners[at, : len(left), 0], kept[at, : len(left)] = at, left
+            corners[at, : len(left), 1:] = boxes / image[[1, 0, 1, 0]] if normalize else boxes
+    return _ended(corners.reshape(-1, 5), kept.reshape(-1), counts, behind)
+
+
+def _ended(
+    corners: NDArray[Any], kept: NDArray[Any], counts: Sequence[int], behind: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return rows with a batch of -1 behind those of the first batch that has too few, what follows masked."""
+    lacking = next((at for at, count in enumerate(counts) if count < behind), None)
+    if lacking is None:
+        return corners, kept
+    end = lacking * behind + counts[lacking]
+    corners[end, 0] = -1
+    mask = np.zeros(corners.shape, np.bool_)
+    mask[end:] = True
+    mask[end, 0] = False
+    return np.ma.MaskedArray(corners, mask), np.ma.MaskedArray(kept, mask[:, 1])
+
+
+def _anchors(base: int, ratios: Sequence[float], scales: Sequence[float], *, rounded: bool) -> NDArray[Any]:
+    """Return anchors [ratios * scales, 4] by corners, all around the middle of a square at the origin."""
+    more = 1.0 if rounded else 0.0
+    found = []
+    for ratio in ratios:
+        across = float(np.sqrt(base * base / ratio)) if ratio > 0 else float("nan")
+        across = float(np.floor(across + 0.5)) if rounded else across
+        down = float(np.floor(across * ratio + 0.5)) if rounded else across * ratio
+        for scale in scales:
+            half = np.array([across * scale - more, down * scale - more]) / 2
+            middle = (base - more) / 2
+            found.append(np.concatenate([middle - half, middle + half]))
+    return np.array(found).reshape(-1, 4)
+
+
+def _in_order(
+    name: str, places: tuple[int, ...], offsets: NDArray[Any], scores: NDArray[Any], one: Any
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return offsets [boxes, 4] and scores [boxes] in the order of anchors: by row, column and anchor."""
+    height, width, many = places
+    require_shape(name, "scores", scores.shape, (many, height, width))
+    require_shape(name, "offsets", offsets.shape, (many * 4, height, width))
+    moved = offsets.astype(one).reshape(many, 4, height, width).transpose(2, 3, 0, 1).reshape(-1, 4)
+    return moved, scores.astype(one).transpose(1, 2, 0).reshape(-1)
+
+
+def _moved_anchors(
+    boxes: NDArray[Any], offsets: NDArray[Any], *, more: float, less: float = 0.0, most: float | None = None
+) -> NDArray[Any]:
+    """Return boxes [n, 4] with other centres and sides. less: what the upper corner is then lowered by."""
+    one = boxes.dtype.type
+    sides = boxes[:, 2:] - boxes[:, :2] + one(more)
+    middles = boxes[:, :2] + one(0.5) * sides + offsets[:, :2] * sides
+    grown = offsets[:, 2:] if most is None else np.minimum(offsets[:, 2:], one(most))
+    reach = one(0.5) * (np.exp(grown) * sides)
+    return np.concatenate([middles - reach, middles + reach - one(less)], axis=-1)
+
+
+def _inside(boxes: NDArray[Any], size: NDArray[Any], more: float) -> NDArray[Any]:
+    """Return boxes [n, 4] cut at the edges of an image. size: its height and its width come first."""
+    ends = (size[[1, 0, 1, 0]] - boxes.dtype.type(more)).astype(boxes.dtype)
+    result: NDArray[Any] = np.maximum(np.minimum(boxes, ends), boxes.dtype.type(0))
+    return result
+
+
+def _chosen(boxes: NDArray[Any], scores: NDArray[Any], choice: _Choice) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the proposals [n, 4], the highest score first, and their scores."""
+    one = boxes.dtype.type
+    sides = boxes[:, 2:] - boxes[:, :2] + one(choice.more)
+    long = (sides >= np.array(choice.least, boxes.dtype)).all(axis=1)
+    order = by_score(scores)
+    order = order[long[order]][: choice.before] if choice.first else order[: choice.before]
+    order = order[long[order] & ~np.isnan(scores[order])]
+    limits = Limits(choice.behind, choice.overlap, -np.inf, eta=choice.eta)
+    corners, left = boxes[order], scores[order]
+    places, kept = suppressed(left, limits, apart(corners, more=choice.more))
+    return corners[places], kept
+
+
+def activate_predictions(
+    data: NDArray[Any],
+    *,
+    coordinates: int,
+    classes: int,
+    regions: int,
+    mask: Sequence[int] = (),
+    first: int = 1,
+    last: int = 3,
+    exclusive: bool = True,
+) -> NDArray[Any]:
+    """Return predictions of `regions` [batch, regions * (coordinates + 1 + classes), rows, columns], activated.
+
+    Of each region the first two coordinates and the score go through the sigmoid, the other coordinates stay, and
+    classes go through softmax; dimensions `first` to `last` become one. Not exclusive: classes go through the sigmoid,
+    too, `mask` is as long as there are regions, and dimensions stay.
+    Raises NoKernel for other channels than these, and for fewer than two coordinates.
+    """
+    if data.ndim != 4:
+        raise InputError("activate_predictions: expected planes of four dimensions")
+    count = regions if exclusive else len(mask)
+    batch, channels, rows, columns = data.shape
+    if coordinates < 2 or classes < 0 or count < 0 or channels != count * (coordinates + 1 + classes):
+        raise NoKernel(
+            f"activate_predictions: it is not said what {channels} channels mean for {count} regions of {coordinates} "
+            f"coordinates and {classes} classes"
+        )
+    memory.hold(data.shape, np.dtype(np.float64))
+    result = to_float64(data).reshape(batch, count, coordinates + 1 + classes, rows, columns).copy()
+    with memory.quiet():
+        scored = slice(coordinates, coordinates + 1 if exclusive else None)
+        for part in (slice(2), scored):
+            result[:, :, part] = 1 / (1 + np.exp(-result[:, :, part]))
+        if exclusive and classes:
+            likely = result[:, :, coordinates + 1 :]
+            likely -= likely.max(2, keepdims=True)
+            np.exp(likely, out=likely)
+            likely /= likely.sum(2, keepdims=True)
+    found = round_to(result, data.dtype).reshape(data.shape)
+    if not exclusive:
+        return found
+    for axis in (first, last):
+        check_axis(axis, 4, "activate_predictions")
+    if first > last:
+        raise InputError(f"activate_predictions: dimensions {first} to {last} are none")
+    return found.reshape(*data.shape[:first], prod(data.shape[first : last + 1]), *data.shape[last + 1 :])
+
+
+def channels_of_places(data: NDArray[Any], *, block: int) -> NDArray[Any]:
+    """Return [batch, channels * block * block, rows / block, columns / block], as Darknet's layer orders elements.
+
+    The elements of data [batch, channels, rows, columns] are taken as channels / block / block planes of `block` times
+    the rows and columns; the places of a block of these become channels, the channels before running fastest, and what
+    is found is taken as the output's shape. Raises NoKernel where blocks do not divide the channels.
+    """
+    if data.ndim != 4 or block < 1 or data.shape[2] % block or data.shape[3] % block:
+        raise InputError(f"channels_of_places: blocks of {block} do not divide {list(data.shape)}")
+    batch, channels, rows, columns = data.shape
+    if channels % (block * block):
+        raise NoKernel(f"channels_of_places: it is not said where elements of {channels} channels go")
+    memory.hold(data.shape, data.dtype)
+    planes = data.reshape(batch, channels // block // block, rows, block, columns, block)
+    moved = planes.transpose(0, 3, 5, 1, 2, 4)
+    return moved.reshape(batch, channels * block * block, rows // block, columns // block)
+
+
+#: The side of a region that the middle layer of a pyramid is for, and that layer.
+_SIDE, _MIDDLE = 224.0, 2
+
+
+def boxes_on_grid(
+    boxes: NDArray[Any],
+    features: NDArray[Any],
+    image: NDArray[Any],
+    *,
+    rows: int = 0,
+    columns: int = 0,
+    step_x: float = 0.0,
+    step_y: float = 0.0,
+    flat: bool = True,
+) -> NDArray[Any]:
+    """Return boxes [n, 4] moved to the middle of each cell: [height, width, n, 4], or all in one list if `flat`.
+
+    features, image: [1, channels, height, width]; only the sizes count. rows, columns: cells of the grid, as
+    many as the features have if 0. step_x, step_y: size of a cell, the image's for each of them if 0.
+    Of a smaller grid the first elements are filled, the others masked.
+    """
+    if features.ndim != 4 or image.ndim != 4 or (len(features), len(image)) != (1, 1):
+        raise InputError("boxes_on_grid: expected features and an image of four dimensions and one batch")
+    require_shape("boxes_on_grid", "boxes", boxes.shape, (len(boxes), 4))
+    height, width = features.shape[2:]
+    one = precision_of(boxes)
+    down, across = rows or height, columns or width
+    result = memory.empty((height, width, len(boxes), 4), boxes.dtype)
+    result[...] = 0
+    if down > height or across > width or min(rows, columns) < 0:
+        raise InputError(f"boxes_on_grid: {down} times {across} cells do not fit in {height} times {width}")
+    if result.size:
+        steps = one(step_y or image.shape[2] / down), one(step_x or image.shape[3] / across)
+        y, x = (
+            (np.arange(count, dtype=one) + one(0.5)) * step for count, step in zip((down, across), steps, strict=True)
+        )
+        moves = np.stack([*np.meshgrid(x, y)] * 2, axis=-1)[:, :, None]
+        filled = round_to(moves + boxes.astype(one), boxes.dtype)
+        result.reshape(-1)[: filled.size] = filled.reshape(-1)
+    shape = (-1, 4) if flat else result.shape
+    if (down, across) == (height, width):
+        return result.reshape(shape)
+    mask = np.arange(result.size) >= down * across * len(boxes) * 4
+    return np.ma.MaskedArray(result, mask.reshape(result.shape)).reshape(shape)
+
+
+def best_regions(regions: NDArray[Any], scores: NDArray[Any], *, count: int = 0) -> NDArray[Any]:
+    """Return the regions [count, 4] of the highest scores, the highest first.
+
+    regions: [n, 4], scores: [n]. Masked are regions of equal scores, whose order is unknown, rows that there are no
+    regions for, and all where a score is no number.
+    """
+    require_shape("best_regions", "regions", regions.shape, (len(regions), 4))
+    require_shape("best_regions", "scores", scores.shape, regions.shape[:1])
+    if count < 0:
+        raise InputError(f"best_regions: cannot return {count} regions")
+    result = memory.empty((count, 4), regions.dtype)
+    result[...] = 0
+    order = by_score(scores.astype(precision_of(scores)))
+    found = order[:count]
+    result[: len(found)] = regions[found]
+    held = scores[order]
+    same = np.zeros(len(order) + 1, np.bool_)
+    same[1:-1] = held[1:] == held[:-1]
+    lacking = np.ones(count, np.bool_)
+    lacking[: len(found)] = (same[:-1] | same[1:])[: len(found)] | np.isnan(held.astype(np.float64)).any()
+    return np.ma.MaskedArray(result, np.broadcast_to(lacking[:, None], result.shape)) if lacking.any() else result
+
+
+def refine_boxes(
+    regions: NDArray[Any],
+    offsets: NDArray[Any],
+    scores: NDArray[Any],
+    image: NDArray[Any],
+    *,
+    score_threshold: float,
+    overlap: float,
+    of_class: int,
+    count: int,
+    max_delta_log: float,
+    weights: Sequence[float],
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the corners [count, 4], classes [count] and scores [count] of the best boxes of all classes but the first.
+
+    regions: [n, 4] by corners; offsets: [n, classes * 4] of the centre and of the logarithms of the sides, divided by
+    weights; scores: [n, classes]; image: [1, 3], height, width and scale. A side counts one more than the difference of
+    its ends. score_threshold: scores must be above it. overlap: above which a box of the class is removed. of_class:
+    how many of a class are returned. max_delta_log: of the logarithms. Boxes are sorted by class, or by score where
+    some are left out. What there are no boxes for is masked.
+    """
+    if scores.ndim != 2 or len(weights) != 4:
+        raise InputError("refine_boxes: expected scores of two dimensions and four weights")
+    many, labels = scores.shape
+    for name, array, shape in (("regions", regions, (many, 4)), ("offsets", offsets, (many, labels * 4))):
+        require_shape("refine_boxes", name, array.shape, shape)
+    require_shape("refine_boxes", "the image", image.shape, (1, 3))
+    one = precision_of(regions, scores)
+    held = scores.astype(one)
+    boxes = _refined(
+        regions.astype(one), offsets.astype(one).reshape(many, labels, 4), one(max_delta_log), np.array(weights, one)
+    )
+    boxes = np.clip(boxes, one(0), np.maximum(image.astype(one)[0, [1, 0, 1, 0]], one(0)))
+    limits = Limits(of_class, overlap, score_threshold, strict=True)
+    places: list[int] = []
+    kinds: list[int] = []
+    for label in memory.in_time(range(1, labels)):
+        own = boxes[:, label]
+        found, _ = suppressed(held[:, label], limits, apart(own, more=1.0))
+        places += found.tolist()
+        kinds += [label] * len(found)
+    chosen, classes = np.array(places, np.intp), np.array(kinds, np.intp)
+    if len(chosen) > count:
+        best = by_score(held[chosen, classes])[:count]
+        chosen, classes = chosen[best], classes[best]
+    outputs = (boxes[chosen, classes], classes, held[chosen, classes])
+    types = (regions.dtype, np.dtype(np.int32), scores.dtype)
+    return tuple(_filled(part, count, dtype) for part, dtype in zip(outputs, types, strict=True))  # type: ignore[return-value]
+
+
+def _refined(regions: NDArray[Any], offsets: NDArray[Any], most: Any, weights: NDArray[Any]) -> NDArray[Any]:
+    """Return the boxes [n, classes, 4] that offsets [n, classes, 4] make of regions [n, 4]."""
+    one = regions.dtype.type
+    sides = regions[:, 2:] - regions[:, :2] + one(1)
+    middles = (regions[:, :2] + one(0.5) * sides)[:, None]
+    moved = offsets / weights
+    reach = one(0.5) * np.exp(np.minimum(moved[..., 2:], most))
+    ends = [
+        middles + (moved[..., :2] - reach) * sides[:, None],
+        middles + (moved[..., :2] + reach) * sides[:, None] - one(1),
+    ]
+    return np.concatenate(ends, axis=-1)
+
+
+def _filled(part: NDArray[Any], count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return `count` rows, masked where there are none."""
+    result = memory.empty((count, *part.shape[1:]), dtype)
+    result[...] = 0
+    with memory.quiet():
+        result[: len(part)] = part
+    if len(part) == count:
+        return result
+    mask = np.zeros(result.shape, np.bool_)
+    mask[len(part) :] = True
+    return np.ma.MaskedArray(result, mask)
+
+
+def pool_from_pyramid(
+    regions: NDArray[Any],
+    layers: list[NDArray[Any]],
+    *,
+    size: int,
+    samples: int,
+    scales: Sequence[float],
+    aligned: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return features of each region [regions, channels, size, size], and the regions sorted by layer [regions, 4].
+
+    regions: [n, 4] by corners in the image. layers: feature maps [1, channels, height, width], from the largest on.
+    scales: what a place in the image is divided by in each layer. The layer follows from the side of a square as large
+    as the region. samples: points along each dimension of a part, 0 for as many as elements fit in. aligned: elements
+    lie half a step after their place.
+    Where it is unknown which layer that is, features are masked, and the regions' order too.
+    """
+    require_shape("pool_from_pyramid", "regions", regions.shape, (len(regions), 4))
+    if not layers or any(layer.ndim != 4 or layer.shape[:2] != (1, layers[0].shape[1]) for layer in layers):
+        raise InputError("pool_from_pyramid: expected layers of four dimensions, one batch and the same channels")
+    one = precision_of(regions)
+    places = regions.astype(one)
+    sides = places[:, 2:] - places[:, :2]
+    level = np.floor(_MIDDLE + np.log2(np.sqrt(sides[:, 0] * sides[:, 1]) / one(_SIDE)))
+    known = ~np.isnan(level) & np.isfinite(places).all(axis=1) & (sides > 0).all(axis=1)
+    at = np.clip(np.where(known, level, 0), 0, len(layers) - 1).astype(np.intp)
+    known &= at < len(scales)
+    features = memory.empty((len(regions), layers[0].shape[1], size, size), regions.dtype)
+    features[...] = 0
+    mask = np.broadcast_to(~known[:, None, None, None], features.shape).copy()
+    for index, layer in enumerate(layers):
+        own = np.flatnonzero(known & (at == index))
+        if len(own):
+            pooled = align_regions(
+                layer, regions[own], np.zeros(len(own), np.int64), height=size, width=size, samples=samples,
+                scale=1.0 / scales[index] if scales[index] else np.nan,
+                shift_behind=-0.5 if aligned else 0.0,
+            )  # fmt: skip
+            features[own], mask[own] = np.ma.getdata(pooled), np.ma.getmaskarray(pooled)
+    ordered = regions[np.argsort(at, kind="stable")]
+    order_known = np.ma.MaskedArray(ordered, True) if not known.all() else ordered
+    return (np.ma.MaskedArray(features, mask) if mask.any() else features), order_known

@@ -1,0 +1,431 @@
+"""Discrete Fourier transforms of complex numbers, whose parts are the last dimension, and of real ones."""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float64
+from specgate.execution.kernels.elementwise import held, quiet
+from specgate.execution.kernels.pad_transpose import one_place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "complex_transform", "cosine_window", "half_transform", "inverse_half_transform", "mel_weights", "restore_signal",
+    "transform_axis", "transform_frames", "transform_steps",
+]  # fmt: skip
+
+
+def complex_transform(
+    data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[Any] | None = None, *, inverse: bool
+) -> NDArray[Any]:
+    """Return the transform of complex data [..., 2] over some dimensions, or the inverse one, divided by their sizes.
+
+    axes: each once, negative ones counted from the one before the parts. signal_size: how long the data is taken along
+    each of them, with zeros behind it or cut; -1 as it is.
+    """
+    values = _joined(data)
+    for axis, size in _plan(values.shape, axes, signal_size):
+        values = _along(values, axis, size, inverse=inverse)
+    return _parted(values, data.dtype)
+
+
+def half_transform(data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return the transform of real data as complex numbers [..., 2]: along the last of the axes its first half.
+
+    axes, signal_size: as in `complex_transform`, of all dimensions. The other half is the conjugate of this one.
+    """
+    values = _wide(data)
+    plan = _plan(data.shape, axes, signal_size)
+    if plan:
+        axis, size = plan[-1]
+        fitted = _fitted(values, axis, size)
+        if fitted.size:
+            values = np.fft.rfft(fitted, axis=axis)
+        else:
+            values = np.zeros([size // 2 + 1 if d == axis else n for d, n in enumerate(fitted.shape)])
+    for axis, size in plan[:-1]:
+        values = _along(values, axis, size, inverse=False)
+    return _parted(values, data.dtype)
+
+
+def inverse_half_transform(
+    data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Return the real data whose `half_transform` is the complex data [..., 2].
+
+    axes, signal_size: as in `complex_transform`; the size along the last of the axes is that of the result, where -1 is
+    two less than twice the size of the data. Where there are several axes, or the result has another size, it is
+    masked: descriptions contradict each other there.
+    """
+    values = _joined(data)
+    plan = _plan(values.shape, axes, signal_size)
+    settled = len(plan) < 2
+    for place, (axis, size) in enumerate(plan):
+        if place < len(plan) - 1:
+            values = _along(values, axis, size, inverse=True)
+            continue
+        whole = max(0, 2 * (values.shape[axis] - 1))
+        asked = whole if signal_size is None or int(signal_size.reshape(-1)[-1]) == -1 else size
+        settled = settled and asked == whole
+        memory.hold(tuple(asked if d == axis else n for d, n in enumerate(values.shape)), data.dtype)
+        if asked and values.size:
+            values = np.fft.irfft(_fitted(values, axis, asked // 2 + 1), n=asked, axis=axis)
+        else:
+            values = np.zeros([asked if d == axis else n for d, n in enumerate(values.shape)])
+    made = round_to(values.real, data.dtype)
+    return made if settled else np.ma.MaskedArray(made, mask=np.ones(made.shape, np.bool_))
+
+
+def transform_frames(
+    signal: NDArray[Any],
+    window: NDArray[Any],
+    frame_size: NDArray[Any],
+    frame_step: NDArray[Any],
+    *,
+    transpose_frames: bool,
+) -> NDArray[Any]:
+    """Return the first halves of the transforms of frames of real signals [..., length], weighed with a window.
+
+    It has the shape [..., frames, frequencies, 2], or with `transpose_frames` [..., frequencies, frames, 2]. A window
+    shorter than a frame is in its middle, and one that is longer is cut; results are masked then.
+    """
+    if any(array.size != 1 for array in (frame_size, frame_step)):
+        raise InputError("frames: expected one number as frame_size and one as frame_step")
+    size, step = int(frame_size.reshape(())), int(frame_step.reshape(()))
+    length = signal.shape[-1] if signal.ndim else 0
+    if not 1 <= size <= length or step < 1 or window.ndim != 1:
+        raise InputError(f"frames: a signal of {length} has no frames of {size} every {step}")
+    count = (length - size) // step + 1
+    memory.hold((*signal.shape[:-1], count, size, 2), signal.dtype)
+    frames = np.lib.stride_tricks.sliding_window_view(_wide(signal), size, axis=-1)[..., ::step, :]
+    left = max(0, size - len(window)) // 2
+    weights = np.zeros(size)
+    weights[left : left + len(window)] = _wide(window)[:size]
+    values = np.fft.rfft(frames * weights, axis=-1)
+    made = _parted(np.swapaxes(values, -1, -2) if transpose_frames else values, signal.dtype)
+    return made if len(window) == size else np.ma.MaskedArray(made, mask=np.ones(made.shape, np.bool_))
+
+
+def _wide(data: NDArray[Any]) -> NDArray[Any]:
+    if not is_float(data.dtype):
+        raise InputError(f"fourier: expected floats, found {data.dtype}")
+    return data.astype(np.float64)
+
+
+def _joined(data: NDArray[Any]) -> NDArray[Any]:
+    if not data.ndim or data.shape[-1] != 2:
+        raise InputError(f"fourier: expected real and imaginary parts as last dimension, found {list(data.shape)}")
+    wide = _wide(data)
+    return np.ascontiguousarray(wide).view(np.complex128)[..., 0] if wide.size else wide[..., 0].astype(np.complex128)
+
+
+def _parted(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    result = memory.empty((*values.shape, 2), dtype)
+    result[..., 0], result[..., 1] = round_to(values.real, dtype), round_to(values.imag, dtype)
+    return result
+
+
+def _plan(shape: Sequence[int], axes: NDArray[Any], signal_size: NDArray[Any] | None) -> list[tuple[int, int]]:
+    """Return each axis from 0 up, with the size that the data is to have along it."""
+    rank = len(shape)
+    given = [int(axis) for axis in axes.reshape(-1)]
+    found = [axis + rank if axis < 0 else axis for axis in given]
+    if len(set(found)) < len(found) or not all(0 <= axis < rank for axis in found):
+        raise InputError(f"fourier: expected different axes of {rank} dimensions, found {given}")
+    sizes = [-1] * len(found) if signal_size is None else [int(size) for size in signal_size.reshape(-1)]
+    if len(sizes) != len(found) or any(size < 1 and size != -1 for size in sizes):
+        raise InputError(f"fourier: expected a size for each of {len(found)} axes, or -1, found {sizes}")
+    return [(axis, shape[axis] if size == -1 else size) for axis, size in zip(found, sizes, strict=True)]
+
+
+def _along(values: NDArray[Any], axis: int, size: int, *, inverse: bool) -> NDArray[Any]:
+    fitted = _fitted(values, axis, size)
+    if not fitted.size:
+        return fitted.astype(np.complex128)
+    found: NDArray[Any] = (np.fft.ifft if inverse else np.fft.fft)(fitted, axis=axis)
+    return found
+
+
+def _fitted(values: NDArray[Any], axis: int, size: int) -> NDArray[Any]:
+    """Return values cut to a size along an axis, or with zeros behind them."""
+    kept = values[(slice(None),) * axis + (slice(size),)]
+    if kept.shape[axis] == size:
+        return kept
+    shape = tuple(size if d == axis else n for d, n in enumerate(values.shape))
+    result = memory.empty(shape, values.dtype)
+    result[...] = 0
+    result[(slice(None),) * axis + (slice(kept.shape[axis]),)] = kept
+    return result
+
+
+_MEL: Final = 2595.0
+_CORNER: Final = 700.0
+_MOST: Final = 2**40
+
+
+def _one(name: str, array: NDArray[Any]) -> Any:
+    if array.size != 1:
+        raise InputError(f"{name}: expected one number, found {array.size}")
+    return array.reshape(())[()].item()
+
+
+def _typed(values: NDArray[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
+    kind = np.dtype(np.float32) if dtype is None else dtype
+    return round_to(values, kind) if is_float(kind) else held(values, kind)
+
+
+def cosine_window(
+    size: NDArray[Any], *, coefficients: Sequence[float], periodic: bool, dtype: np.dtype[Any] | None = None
+) -> NDArray[Any]:
+    """Return a - b * cos(t) + c * cos(2 * t) of the three coefficients, where t goes around a circle once.
+
+    size: how many numbers. periodic: the first number would follow the last, else it stands there again. dtype: their
+    type, float32 without; integers lose the fraction.
+    """
+    count = int(_one("window", size))
+    if count < 0:
+        raise InputError(f"window: expected a size of 0 or more, found {count}")
+    memory.hold((count,), np.dtype(np.float64))
+    a, b, c = coefficients
+    with quiet():
+        around = np.arange(count) * (2 * np.pi / np.float64(count if periodic else count - 1))
+        return _typed(a - b * np.cos(around) + c * np.cos(2 * around), dtype)
+
+
+def mel_weights(
+    bins: NDArray[Any],
+    length: NDArray[Any],
+    rate: NDArray[Any],
+    low: NDArray[Any],
+    high: NDArray[Any],
+    *,
+    dtype: np.dtype[Any] | None = None,
+) -> NDArray[Any]:
+    """Return weights [length // 2 + 1, bins] that gather a spectrum into bands whose middles are as far apart in mel.
+
+    bins: how many bands; length: of the transform; rate: samples in a second; low, high: the edges in hertz. Each band
+    is a triangle from the middle of the one before to that of the one behind. Raises NoKernel where the edges are none.
+    """
+    many, points, second = (int(_one("mel", array)) for array in (bins, length, rate))
+    edges = [float(_one("mel", to_float64(array))) for array in (low, high)]
+    if min(many, points) < 0:
+        raise InputError(f"mel: expected numbers of 0 or more, found {many} bands and {points} points")
+    if second < 1 or not 0 <= edges[0] <= edges[1] < _MOST:
+        raise NoKernel(f"mel: it is not said what edges {edges} and {second} samples in a second mean")
+    result = memory.empty((points // 2 + 1, many), np.dtype(np.float64))
+    result[...] = 0
+    first, last = (_MEL * np.log10(1 + edge / _CORNER) for edge in edges)
+    mels = np.arange(many + 2) * ((last - first) / (many + 2)) + first
+    places = np.floor((points + 1) * (_CORNER * (10 ** (mels / _MEL) - 1)) / second).astype(np.int64)
+    if many and int(places.max()) > len(result):
+        raise NoKernel("mel: it is not said what a band above half the samples in a second is")
+    if not many:
+        return _typed(result, dtype)
+    at = np.arange(len(result))
+    for band in memory.in_time(range(many)):
+        left, middle, right = places[band : band + 3]
+        rising = (at - left) / (middle - left) if middle > left else np.ones(len(at))
+        falling = (right - at) / max(right - middle, 1)
+        inside = (left <= at) & (at <= middle)
+        result[:, band] = np.where(inside, rising, np.where((middle < at) & (at < right), falling, 0.0))
+    return _typed(result, dtype)
+
+
+def transform_axis(
+    data: NDArray[Any],
+    length: NDArray[Any] | None = None,
+    axis: NDArray[Any] | None = None,
+    *,
+    place: int = -2,
+    inverse: int = 0,
+    onesided: int = 0,
+) -> NDArray[Any]:
+    """Return the discrete Fourier transform along an axis of numbers whose parts are in the last dimension.
+
+    data: [..., 1] of real numbers, [..., 2] of complex ones. length: of the signal along the axis, which is cut or gets
+    zeros; without it what there is. axis: an array with the axis, `place` without; negative ones count from the end.
+    onesided: only the first half and one more, or with inverse made of those, which gives real numbers [..., 1].
+    """
+    if data.ndim < 2 or data.shape[-1] not in {1, 2} or {inverse, onesided} - {0, 1}:
+        raise InputError(f"dft: expected parts of numbers in the last dimension, and flags, found {list(data.shape)}")
+    if onesided and data.shape[-1] != 1 + inverse:
+        raise InputError("dft: one side is that of real numbers, and the inverse of it of complex ones")
+    at = one_place("dft", np.array(place, np.int64) if axis is None else axis.reshape(-1), data.ndim)
+    if at == data.ndim - 1:
+        raise InputError("dft: the last dimension holds the parts of numbers, it is not transformed")
+    size = data.shape[at]
+    count = int(_one("dft", length)) if length is not None else 2 * (size - 1) if onesided and inverse else size
+    if count < 1:
+        raise NoKernel(f"dft: it is not said what a transform of {count} numbers is")
+    bins = count // 2 + 1 if onesided and not inverse else count
+    memory.hold((*data.shape[:at], bins, *data.shape[at + 1 : -1], 2), np.dtype(np.complex128))
+    with quiet():
+        wide = to_float64(data)
+        if onesided and inverse:
+            made = np.fft.irfft(_complex(wide), count, at)
+            return round_to(made[..., np.newaxis], data.dtype)
+        found = np.fft.rfft(wide[..., 0], count, at) if onesided else _transformed(_complex(wide), count, at, inverse)
+        return _parts(found, data.dtype)
+
+
+def transform_steps(
+    signal: NDArray[Any],
+    step: NDArray[Any],
+    window: NDArray[Any] | None = None,
+    length: NDArray[Any] | None = None,
+    *,
+    onesided: bool,
+) -> NDArray[Any]:
+    """Return transforms of parts of signals, each multiplied by the window, [batch, parts, bins, 2].
+
+    signal: [batch, time, 1] of real numbers, [batch, time, 2] of complex ones. step: from the beginning of one part to
+    that of the next. length: of a part, without it that of the window, else of the time. onesided: only the first half
+    of the bins and one more.
+    """
+    if signal.ndim != 3 or signal.shape[2] not in {1, 2}:
+        raise InputError(f"stft: expected a batch of signals with the parts of numbers, found {list(signal.shape)}")
+    far, time = int(_one("stft", step)), signal.shape[1]
+    count = int(_one("stft", length)) if length is not None else window.size if window is not None else time
+    if far < 1:
+        raise InputError(f"stft: expected a step of 1 or more, found {far}")
+    if window is not None:
+        require_shape("stft", "a window", window.shape, (count,))
+    if not 1 <= count <= time:
+        raise NoKernel(f"stft: it is not said what parts of {count} of {time} numbers are")
+    parts = (time - count) // far + 1
+    memory.hold((len(signal), parts, count, 2), np.dtype(np.complex128))
+    with quiet():
+        wide = to_float64(signal)
+        whole = wide[..., 0] if signal.shape[2] == 1 else _complex(wide)
+        framed = np.lib.stride_tricks.sliding_window_view(whole, count, axis=1)[:, ::far]
+        weighed = framed if window is None else framed * to_float64(window)
+        if onesided and signal.shape[2] == 1:
+            return _parts(np.fft.rfft(weighed, count, 2), signal.dtype)
+        found = np.fft.fft(weighed, count, 2)
+        return _parts(found[..., : count // 2 + 1] if onesided else found, signal.dtype)
+
+
+def _complex(wide: NDArray[Any]) -> NDArray[Any]:
+    found: NDArray[Any] = wide[..., 0].astype(np.complex128)
+    if wide.shape[-1] == 2:
+        found.imag = wide[..., 1]
+    return found
+
+
+def _transformed(numbers: NDArray[Any], count: int, at: int, inverse: int) -> NDArray[Any]:
+    return np.asarray(np.fft.ifft(numbers, count, at) if inverse else np.fft.fft(numbers, count, at))
+
+
+def _parts(numbers: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    return round_to(np.stack([numbers.real, numbers.imag], axis=-1), dtype)
+
+
+#: How far frames may lie from those of one signal, for a type of so many bytes, beside the largest number of them.
+_NEAR: Final = {2: 0.02, 4: 1e-5, 8: 1e-12}
+#: Less than this part of the window's largest weight is none: rounding would decide what is restored of it.
+_LEAST: Final = 1e-3
+
+
+def restore_signal(
+    data: NDArray[Any],
+    window: NDArray[Any],
+    frame_size: NDArray[Any],
+    frame_step: NDArray[Any],
+    signal_length: NDArray[Any] | None = None,
+    *,
+    center: bool,
+    normalized: bool,
+) -> NDArray[Any]:
+    """Return the real signals [..., length] the first halves of whose frames' transforms are data.
+
+    data: [..., frequencies, frames, 2]. Frames of frame_size begin every frame_step, and were weighed with the window,
+    which lies in their middle. normalized: data was divided by the root of frame_size. center: half a frame before the
+    signal and behind it was added, and is left out. signal_length: the signal is cut, or has zeros behind it.
+    Overlapping frames are weighed with the window again and divided by the sum of its squares. Masked are elements that
+    no frame has a weight of, and all of a signal whose frames contradict each other.
+    """
+    size, step = (_number(array) for array in (frame_size, frame_step))
+    if not is_float(data.dtype) or data.ndim < 3 or data.shape[-1] != 2 or window.ndim != 1 or min(size, step) < 1:
+        raise InputError(f"signals: {list(data.shape)} are no transforms of frames of {size} every {step}")
+    if data.shape[-3] != size // 2 + 1 or len(window) > size:
+        raise InputError(f"signals: {data.shape[-3]} frequencies or {len(window)} weights do not fit frames of {size}")
+    batch, count = data.shape[:-3], data.shape[-2]
+    usual = (count - 1) * step + (0 if center else size)
+    length = usual if signal_length is None else _number(signal_length)
+    if length < 0:
+        raise InputError(f"signals: {count} frames have no signal of length {length}")
+    result = memory.empty((*batch, length), data.dtype)
+    result[...] = 0
+    mask = np.zeros(result.shape, np.bool_)
+    kept = max(0, min(length, usual))
+    if not count:
+        mask[..., :kept] = True
+    elif kept and prod(batch):
+        weights = _weights(window, size)
+        values = _complex_frames(data) * (sqrt(size) if normalized else 1.0)
+        with memory.quiet():
+            signal, lacking = _overlapped(values, weights, step)
+            lacking = lacking | ~_agrees(values, signal, weights, step, data.dtype)[..., None]
+        first = size // 2 if center else 0
+        result[..., :kept] = round_to(signal[..., first : first + kept], data.dtype)
+        mask[..., :kept] = lacking[..., first : first + kept]
+    return np.ma.MaskedArray(result, mask=mask) if mask.any() else result
+
+
+def _number(array: NDArray[Any]) -> int:
+    if array.size != 1:
+        raise InputError(f"signals: expected one number, found {array.size}")
+    return int(array.reshape(()))
+
+
+def _weights(window: NDArray[Any], size: int) -> NDArray[Any]:
+    left = (size - len(window)) // 2
+    weights = memory.empty((size,), np.dtype(np.float64))
+    weights[...] = 0
+    weights[left : left + len(window)] = window.astype(np.float64)
+    return weights
+
+
+def _complex_frames(data: NDArray[Any]) -> NDArray[Any]:
+    """Return data [..., frequencies, frames, 2] as complex numbers [..., frames, frequencies]."""
+    wide = np.ascontiguousarray(np.swapaxes(data, -2, -3).astype(np.float64))
+    return wide.view(np.complex128)[..., 0]
+
+
+def _overlapped(values: NDArray[Any], weights: NDArray[Any], step: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the signals before anything is cut off, and which of their elements have no weight."""
+    *batch, count, _ = values.shape
+    size = len(weights)
+    memory.hold((*batch, count, size), np.dtype(np.float64))
+    frames = np.fft.irfft(values, n=size, axis=-1) * weights
+    signal = memory.empty((*batch, (count - 1) * step + size), np.dtype(np.float64))
+    signal[...] = 0
+    squares = np.zeros(signal.shape[-1])
+    for frame in memory.in_time(range(count)):
+        part = slice(frame * step, frame * step + size)
+        signal[..., part] += frames[..., frame, :]
+        squares[part] += weights**2
+    lacking = ~(squares > (_LEAST * np.abs(weights).max()) ** 2)
+    return signal / np.where(lacking, 1.0, squares), lacking
+
+
+def _agrees(
+    values: NDArray[Any], signal: NDArray[Any], weights: NDArray[Any], step: int, dtype: np.dtype[Any]
+) -> NDArray[np.bool_]:
+    """Return whether the frames of each signal have the transforms that it was made of."""
+    worst = np.zeros(values.shape[:-2])
+    size = len(weights)
+    for frame in memory.in_time(range(values.shape[-2])):
+        again = np.fft.rfft(signal[..., frame * step : frame * step + size] * weights, axis=-1)
+        worst = np.maximum(worst, np.abs(again - values[..., frame, :]).max(-1))
+    agrees: NDArray[np.bool_] = worst <= _NEAR[dtype.itemsize] * np.abs(values).max((-1, -2))
+    return agrees

@@ -1,0 +1,169 @@
+"""Activations of sums, of matrix products and of convolutions, as one operator computes them that was several."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels import activation as functions
+from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float32, to_float64
+from specgate.execution.kernels.conv import convolve
+from specgate.execution.kernels.elementwise import tanh, want_float
+from specgate.execution.kernels.matmul import matrix_product, scaled_matrix_product
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["activated_convolution", "activated_product", "gelu_of_sum", "product_of_batches"]
+
+
+class _Activation(NamedTuple):
+    """A function of floats, the names of the numbers that it takes, and numbers that are always the same."""
+
+    function: Callable[..., NDArray[Any]]
+    takes: tuple[str, ...] = ()
+    fixed: tuple[tuple[str, Any], ...] = ()
+
+
+def _between(x: NDArray[Any], *, low: float, high: float) -> NDArray[Any]:
+    return np.asarray(np.minimum(np.maximum(x, x.dtype.type(low)), x.dtype.type(high)))
+
+
+def _bounded_line(x: NDArray[Any], *, alpha: float, beta: float) -> NDArray[Any]:
+    """Return `hard_sigmoid`, but nan of what has no value: activation.py passes over nan."""
+    return _between(x * x.dtype.type(alpha) + x.dtype.type(beta), low=0.0, high=1.0)
+
+
+_ACTIVATIONS: Final = {
+    "Relu": _Activation(functions.relu, (), (("keep_nan", True),)),
+    "Sigmoid": _Activation(functions.sigmoid),
+    "Tanh": _Activation(tanh),
+    "LeakyRelu": _Activation(functions.leaky_relu, ("alpha",)),
+    "HardSigmoid": _Activation(_bounded_line, ("alpha", "beta")),
+    "HardSwish": _Activation(functions.hard_swish, (), (("alpha", 1 / 6), ("beta", 0.5))),
+    "Clip": _Activation(_between, ("low", "high")),
+    "Celu": _Activation(functions.celu_of_any, ("alpha",)),
+    "Elu": _Activation(functions.elu, ("alpha",)),
+    "Selu": _Activation(functions.scaled_elu, ("alpha", "gamma")),
+    "Softplus": _Activation(functions.softplus, (), (("steepness", 1.0),)),
+    "Softsign": _Activation(functions.softsign),
+    "ThresholdedRelu": _Activation(functions.thresholded_relu, ("alpha",)),
+}
+
+
+def gelu_of_sum(
+    x: NDArray[Any], bias: NDArray[Any] | None = None, *, approximation: str = "none", of_one_row: bool = True
+) -> NDArray[Any]:
+    """Return `gelu` of x plus a bias of one number for each place of the last dimension, if there is one.
+
+    The sum of narrower types is not rounded before. of_one_row: x has at least one dimension.
+    """
+    want_float("gelu", x)
+    if bias is not None:
+        if not of_one_row or bias.dtype != x.dtype:
+            raise InputError(f"gelu: a bias of {bias.dtype} does not go with {x.dtype}{list(x.shape)}")
+        require_shape("gelu", "a bias", bias.shape, x.shape[-1:] if x.ndim else (0,))
+    total = to_float32(x, x.dtype)
+    with memory.quiet():
+        total = total if bias is None else total + to_float32(bias, x.dtype)
+        return round_to(functions.gelu(total, approximation=approximation), x.dtype)
+
+
+def product_of_batches(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    batches_inside_a: bool = False,
+    batches_inside_b: bool = False,
+    alpha: float = 1.0,
+) -> NDArray[Any]:
+    """Return alpha * a @ b as `matrix_product` multiplies them.
+
+    batches_inside_a, batches_inside_b: the first dimension comes behind those of the batch before anything else.
+    """
+    left, right = (_batches_out(each, inside) for each, inside in ((a, batches_inside_a), (b, batches_inside_b)))
+    if a.dtype != b.dtype or not is_float(a.dtype):
+        raise InputError(f"matrix product: expected floats of one type, found {a.dtype} and {b.dtype}")
+    wide = np.dtype(np.float64)  # so that the product is rounded once, behind the factor
+    found = matrix_product(left.astype(wide), right.astype(wide), transpose_a=transpose_a, transpose_b=transpose_b)
+    with memory.quiet():
+        return round_to(found * np.float32(alpha), a.dtype)
+
+
+def _batches_out(array: NDArray[Any], inside: bool) -> NDArray[Any]:
+    if not inside:
+        return array
+    if array.ndim < 3:
+        raise InputError(f"matrix product: {list(array.shape)} has no batches to move")
+    return np.moveaxis(array, 0, -2)
+
+
+def activated_product(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    c: NDArray[Any] | None = None,
+    *,
+    activation: str | None = None,
+    activation_alpha: float | None = None,
+    activation_beta: float | None = None,
+    activation_gamma: float | None = None,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+) -> NDArray[Any]:
+    """Return an activation of what `scaled_matrix_product` does, with the numbers that it takes; itself without one."""
+    found = scaled_matrix_product(a, b, c, transpose_a=transpose_a, transpose_b=transpose_b, alpha=alpha, beta=beta)
+    named = {"alpha": activation_alpha, "beta": activation_beta, "gamma": activation_gamma}
+    if activation is None:
+        return found
+    known = _known(activation)
+    return _applied(activation, known, found, [named.get(name) for name in known.takes])
+
+
+def activated_convolution(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    summand: NDArray[Any] | None = None,
+    *,
+    activation: str | None = None,
+    parameters: Sequence[float] | None = None,
+    **slide: Any,
+) -> NDArray[Any]:
+    """Return an activation of what `convolve` does plus a summand of its shape; `slide` are arguments of `convolve`.
+
+    parameters: the numbers that the activation takes, in order. Both sums are rounded as the convolution is.
+    """
+    found = convolve(inputs, filters, bias, **slide)
+    if summand is not None:
+        same = summand.dtype == found.dtype
+        require_shape("convolution", f"a summand of {found.dtype}", summand.shape if same else (), found.shape)
+        with memory.quiet():
+            found = round_to(to_float64(found) + to_float64(summand), found.dtype)
+    if activation is None:
+        return found
+    known = _known(activation)
+    return _applied(activation, known, found, list(parameters or ()) if known.takes else [])
+
+
+def _known(name: str) -> _Activation:
+    if name not in _ACTIVATIONS:
+        raise InputError(f"activation: unknown function {name!r:.60}; known: {', '.join(_ACTIVATIONS)}")
+    return _ACTIVATIONS[name]
+
+
+def _applied(name: str, known: _Activation, x: NDArray[Any], numbers: Sequence[float | None]) -> NDArray[Any]:
+    if len(numbers) != len(known.takes) or any(number is None for number in numbers):
+        raise InputError(f"activation: {name} takes {', '.join(known.takes)}, found {len(numbers)} numbers")
+    values = to_float32(x, x.dtype)
+    arguments = {**dict(zip(known.takes, numbers, strict=True)), **dict(known.fixed)}
+    with memory.quiet():
+        return round_to(known.function(values, **arguments), x.dtype)

@@ -1,0 +1,353 @@
+"""Elements at places that lie between those of a plane, and columns put back into a plane."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import chosen, is_float, require_shape, round_to, to_float64
+from specgate.execution.kernels.attention import working
+from specgate.execution.kernels.conv import slide_over
+from specgate.execution.kernels.elementwise import held, quiet, want_float
+from specgate.execution.kernels.matmul import multiply_matrices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "add_blocks", "add_columns", "convolve_deformed", "cubic_weights", "reflected", "sample_at_grid", "sample_places",
+]  # fmt: skip
+
+#: The coefficient of the cubic that goes through its places.
+_CUBE = -0.75
+
+
+def sample_at_grid(
+    data: NDArray[Any],
+    grid: NDArray[Any],
+    *,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool = False,
+) -> NDArray[Any]:
+    """Return `data` [batch, channels, rows, columns] at the places of `grid` [batch, H, W, 2].
+
+    A place is a column and a row from -1 to 1, which are the centres of the outermost elements with align_corners, and
+    else their outer edges. mode: bilinear, bicubic, nearest (halves to even). padding_mode: what is outside, zeros,
+    border (the outermost element) or reflection. Raises NoKernel for places that are no numbers, and for integers that
+    would be rounded.
+    """
+    if data.ndim != 4 or grid.ndim != 4 or grid.shape[3] != 2 or grid.shape[0] != data.shape[0]:
+        raise InputError(f"grid_sample: {list(data.shape)} and {list(grid.shape)} do not go together")
+    if mode not in {"bilinear", "bicubic", "nearest"} or padding_mode not in {"zeros", "border", "reflection"}:
+        raise InputError(f"grid_sample: unknown mode {mode!r:.30} or padding {padding_mode!r:.30}")
+    if mode != "nearest" and not is_float(data.dtype):
+        raise NoKernel("grid_sample: it is not said how integers are rounded")
+    places = to_float64(grid)
+    if not (np.abs(places) < 2**31).all():
+        raise NoKernel("grid_sample: it is not said what is at places that are not finite, or that far away")
+    shape = (*data.shape[:2], *grid.shape[1:3])
+    memory.hold(shape, np.dtype(np.float64))
+    if not data.size:
+        if 0 not in shape:
+            raise NoKernel("grid_sample: there is nothing to take elements from")
+        return np.zeros(shape, data.dtype)
+    sizes = data.shape[3], data.shape[2]
+    x, y = (_unnormalized(places[..., at], size, align_corners) for at, size in enumerate(sizes))
+    if padding_mode == "border" and mode != "bicubic":
+        x, y = (np.clip(at, 0, size - 1) for at, size in zip((x, y), sizes, strict=True))
+    if mode == "nearest":
+        columns, rows = np.rint(x).astype(np.int64), np.rint(y).astype(np.int64)
+        return _at(data, rows, columns, padding_mode, align_corners)
+    result = np.zeros(shape)
+    left, top = np.floor(x), np.floor(y)
+    weights = [_weights(at - first, mode) for at, first in ((x, left), (y, top))]
+    steps = range(2) if mode == "bilinear" else range(-1, 3)
+    with memory.quiet():
+        for (i, row), (j, column) in product(enumerate(steps), enumerate(steps)):
+            rows, columns = (top + row).astype(np.int64), (left + column).astype(np.int64)
+            found = to_float64(_at(data, rows, columns, padding_mode, align_corners))
+            result += found * (weights[1][i] * weights[0][j])[:, None]
+    return round_to(result, data.dtype)
+
+
+def _unnormalized(at: NDArray[Any], size: int, align_corners: bool) -> NDArray[Any]:
+    return (at + 1) / 2 * (size - 1) if align_corners else ((at + 1) * size - 1) / 2
+
+
+def _weights(s: NDArray[Any], mode: str) -> list[NDArray[Any]]:
+    return [1 - s, s] if mode == "bilinear" else cubic_weights(s)
+
+
+def cubic_weights(s: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return what the elements before, at, behind and two behind a place weigh, which is `s` behind the second."""
+    a = _CUBE
+    return [
+        ((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a,
+        ((a + 2) * s - (a + 3)) * s * s + 1,
+        ((a + 2) * (1 - s) - (a + 3)) * (1 - s) * (1 - s) + 1,
+        ((a * (2 - s) - 5 * a) * (2 - s) + 8 * a) * (2 - s) - 4 * a,
+    ]
+
+
+def _at(
+    data: NDArray[Any],
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    padding_mode: str,
+    align_corners: bool,
+) -> NDArray[Any]:
+    """Return the elements at rows and columns [batch, H, W], wherever they are."""
+    height, width = data.shape[2:]
+    inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
+    if padding_mode == "reflection":
+        rows, columns = reflected(rows, height, align_corners), reflected(columns, width, align_corners)
+    batch = np.arange(len(data))[:, None, None]
+    found = data[batch, :, np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)]  # [batch, H, W, channels]
+    found = np.moveaxis(found, -1, 1)
+    return np.where(inside[:, None], found, np.zeros((), data.dtype)) if padding_mode == "zeros" else found
+
+
+def reflected(at: NDArray[np.int64], size: int, align_corners: bool) -> NDArray[np.int64]:
+    """Return places mirrored at the outermost elements, or at their outer edges, until they are inside."""
+    if size == 1:
+        return np.zeros_like(at)
+    period = 2 * (size - 1) if align_corners else 2 * size
+    at = at % period
+    return np.where(at < size, at, (period if align_corners else period - 1) - at)
+
+
+def add_columns(
+    data: NDArray[Any],
+    output_size: NDArray[Any],
+    kernel_size: NDArray[Any],
+    *,
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    begins: Sequence[int] | None = None,
+    ends: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return planes [batch, channels, rows, columns] in which the columns of blocks add up where blocks overlap.
+
+    data: [batch, channels * kernel rows * kernel columns, blocks]. Blocks slide over the planes with paddings, which
+    are cut off. Elements of a block are `dilations` apart.
+    """
+    before, behind = (list(each) if each is not None else [0] * 2 for each in (begins, ends))
+    if len(before) != 2 or len(behind) != 2 or output_size.size != 2:
+        raise InputError("col2im: expected two sizes of everything, and data of three dimensions")
+    return add_blocks(data, output_size, kernel_size, strides=strides, dilations=dilations, pads=[*before, *behind])
+
+
+def add_blocks(
+    data: NDArray[Any],
+    output_size: NDArray[Any],
+    kernel_size: NDArray[Any],
+    *,
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return what `add_columns` does, of any number of spatial dimensions; pads: those before, then those behind."""
+    sizes, window = output_size.reshape(-1).tolist(), kernel_size.reshape(-1).tolist()
+    rank = len(sizes)
+    steps, gaps = (list(each) if each is not None else [1] * rank for each in (strides, dilations))
+    around = list(pads) if pads is not None else [0] * (2 * rank)
+    if (
+        any(len(each) != rank for each in (window, steps, gaps))
+        or len(around) != 2 * rank
+        or data.ndim != 3
+        or not rank
+    ):
+        raise InputError("col2im: expected as many sizes of everything, and data of three dimensions")
+    if min(*sizes, *window, *steps, *gaps) < 1 or min(around) < 0:
+        raise InputError("col2im: expected sizes, strides and dilations above 0, and paddings of 0 or more")
+    before, behind = around[:rank], around[rank:]
+    whole = [size + a + b for size, a, b in zip(sizes, before, behind, strict=True)]
+    counts = [(n - (k - 1) * gap - 1) // step + 1 for n, k, gap, step in zip(whole, window, gaps, steps, strict=True)]
+    area = prod(window)
+    if min(counts) < 1 or data.shape[1] % area or data.shape[2] != prod(counts):
+        raise InputError(f"col2im: {list(data.shape)} holds no {counts} blocks of {window}")
+    channels = data.shape[1] // area
+    memory.hold((data.shape[0], channels, *whole), np.dtype(np.float64))
+    planes = np.zeros((data.shape[0], channels, *whole), np.float64 if is_float(data.dtype) else data.dtype)
+    blocks = to_float64(data).reshape(data.shape[0], channels, *window, *counts)
+    every: tuple[Any, ...] = (slice(None), slice(None))
+    with memory.quiet():
+        for element in memory.in_time(product(*map(range, window))):
+            places = tuple(
+                slice(k * gap, k * gap + (count - 1) * step + 1, step)
+                for k, gap, count, step in zip(element, gaps, counts, steps, strict=True)
+            )
+            planes[every + places] += blocks[every + element]
+        kept = planes[every + tuple(slice(a, a + size) for a, size in zip(before, sizes, strict=True))]
+        return round_to(np.ascontiguousarray(kept), data.dtype)
+
+
+_MODES: Final = ("linear", "nearest", "cubic")
+_PADDINGS: Final = ("zeros", "border", "reflection")
+
+
+def sample_places(
+    data: NDArray[Any],
+    grid: NDArray[Any],
+    *,
+    mode: str = "linear",
+    padding: str = "zeros",
+    align_corners: int = 0,
+) -> NDArray[Any]:
+    """Return `data` [batch, channels, spatial…] at the places of `grid` [batch, spatial…, dimensions].
+
+    A place has a number from -1 to 1 for each spatial dimension, the last one first: the centres of the outermost
+    elements with align_corners, else their outer edges. mode: linear, nearest (halves to even) or cubic; padding: what
+    is outside, zeros, border or reflection. Integers lose the fraction. Raises NoKernel for places that are no numbers.
+    """
+    rank = data.ndim - 2
+    if rank < 1 or grid.ndim != data.ndim or grid.shape[0] != data.shape[0] or grid.shape[-1] != rank:
+        raise InputError(f"grid_sample: {list(data.shape)} and {list(grid.shape)} do not go together")
+    if mode not in _MODES or padding not in _PADDINGS:
+        raise InputError(f"grid_sample: unknown mode {mode!r:.30} or padding {padding!r:.30}")
+    texts = data.dtype.kind not in "fiu" and not is_float(data.dtype)
+    if texts and (mode != "nearest" or padding == "zeros"):
+        raise NoKernel(f"grid_sample: it is not said what is between or beside elements of {data.dtype}")
+    places = grid.astype(np.float64)
+    if not (np.abs(places) < 2**31).all():
+        raise NoKernel("grid_sample: it is not said what is at places that are not finite, or that far away")
+    shape = (*data.shape[:2], *grid.shape[1:-1])
+    memory.hold(shape, np.dtype(np.float64))
+    if not data.size and prod(shape):
+        raise NoKernel("grid_sample: there is nothing to take elements from")
+    kind = data.dtype if mode == "nearest" else working(data) if is_float(data.dtype) else np.dtype(np.float64)
+    result = np.zeros((*shape[:2], prod(shape[2:])), kind)
+    with quiet():
+        for at in memory.in_time(range(len(data))):
+            flat = places[at].reshape(-1, rank)
+            ats = [_unnormalized_places(flat[:, rank - 1 - d], data.shape[d + 2], align_corners) for d in range(rank)]
+            result[at] = _interpolated(data[at].astype(kind, copy=False), ats, mode, padding, bool(align_corners))
+        made = result if mode == "nearest" else round_to(result, data.dtype) if is_float(data.dtype) else None
+        return (held(result, data.dtype) if made is None else made).reshape(shape)
+
+
+def _unnormalized_places(at: NDArray[Any], size: int, align_corners: int) -> NDArray[Any]:
+    return (at + 1) / 2 * (size - 1) if align_corners else ((at + 1) * size - 1) / 2
+
+
+def _interpolated(
+    planes: NDArray[Any], ats: Sequence[NDArray[Any]], mode: str, padding: str, corners: bool
+) -> NDArray[Any]:
+    """Return [channels, places] of [channels, spatial…]."""
+    sizes = planes.shape[1:]
+    flat = planes.reshape(len(planes), prod(sizes))
+    if padding == "border" and mode != "cubic":
+        ats = [np.clip(at, 0, size - 1) for at, size in zip(ats, sizes, strict=True)]
+    taps: list[list[tuple[NDArray[np.int64], NDArray[Any] | None]]] = []
+    for at in ats:
+        low = np.rint(at) if mode == "nearest" else np.floor(at)
+        first, part = low.astype(np.int64), at - low
+        if mode == "nearest":
+            taps.append([(first, None)])
+        elif mode == "linear":
+            taps.append([(first, 1 - part), (first + 1, part)])
+        else:
+            taps.append(
+                [(first + step, weight) for step, weight in zip(range(-1, 3), cubic_weights(part), strict=True)]
+            )
+    total: NDArray[Any] = np.zeros((), planes.dtype)
+    for number, each in enumerate(product(*taps)):
+        found = _elements(flat, [tap for tap, _ in each], sizes, padding, corners)
+        for _, weight in each:
+            found = found if weight is None else np.multiply(found, weight.astype(flat.dtype), out=found)
+        total = np.add(total, found, out=total) if number else found
+    return total
+
+
+def _elements(
+    flat: NDArray[Any], taps: Sequence[NDArray[np.int64]], sizes: Sequence[int], padding: str, corners: bool
+) -> NDArray[Any]:
+    index: Any = 0
+    inside: Any = True
+    for tap, size in zip(taps, sizes, strict=True):
+        inside = inside & (tap >= 0) & (tap < size) if padding == "zeros" else True
+        place = reflected(tap, size, corners) if padding == "reflection" else np.clip(tap, 0, size - 1)
+        index = index * size + place
+    found = np.take(flat, index, axis=1)
+    return chosen(inside, found, np.zeros((), flat.dtype)) if padding == "zeros" else found
+
+
+def convolve_deformed(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    offsets: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    mask: NDArray[Any] | None = None,
+    *,
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    groups: int = 1,
+    parts: int = 1,
+    window: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the convolution of `inputs` [batch, channels, spatial…] with filters whose places are moved.
+
+    filters: [output channels, channels / groups, spatial…]. offsets: [batch, parts * places of a filter * dimensions,
+    output places…], by how much each place moves; the i-th of the parts is for the i-th part of the channels. mask:
+    [batch, parts * places of a filter, output places…], factors. What is between elements is interpolated by lines,
+    with zeros outside. Others as `convolve`.
+    """
+    want_float("convolution", inputs, filters, offsets)
+    rank = inputs.ndim - 2
+    if rank < 1 or filters.ndim != inputs.ndim or parts < 1 or inputs.shape[1] % parts or groups < 1:
+        raise InputError(f"convolution: {list(filters.shape)} in {parts} parts does not go with {list(inputs.shape)}")
+    if inputs.shape[1] != filters.shape[1] * groups or filters.shape[0] % groups:
+        raise InputError(f"convolution: {groups} groups of {list(filters.shape)} do not go with {list(inputs.shape)}")
+    if window is not None:
+        require_shape("convolution", "filters", filters.shape[2:], window)
+    slide = slide_over("convolution", inputs.shape[2:], filters.shape[2:], strides, dilations, pads, "NOTSET")
+    taps = prod(filters.shape[2:])
+    require_shape("convolution", "offsets", offsets.shape, (len(inputs), parts * taps * rank, *slide.counts))
+    if mask is not None:
+        require_shape("convolution", "a mask", mask.shape, (len(inputs), parts * taps, *slide.counts))
+    if bias is not None:
+        require_shape("convolution", "a bias", bias.shape, filters.shape[:1])
+    count, kind = prod(slide.counts), working(inputs)
+    total = memory.empty((len(inputs), groups, filters.shape[0] // groups, count), kind)
+    total[...] = 0
+    starts = np.meshgrid(
+        *(np.arange(n) * step for n, step in zip(slide.counts, slide.strides, strict=True)), indexing="ij"
+    )
+    moved = offsets.astype(np.float64).reshape(len(inputs), parts, taps, rank, count)
+    factors = None if mask is None else mask.astype(kind).reshape(len(inputs), parts, taps, 1, count)
+    weights = filters.astype(kind).reshape(groups, filters.shape[0] // groups, filters.shape[1], taps)
+    planes = inputs.astype(kind).reshape(len(inputs), parts, inputs.shape[1] // parts, *inputs.shape[2:])
+    with quiet():
+        for tap, element in enumerate(memory.in_time(np.ndindex(filters.shape[2:]))):
+            base = [
+                start.reshape(-1) + n * gap - before
+                for start, n, gap, before in zip(starts, element, slide.dilations, slide.start, strict=True)
+            ]
+            for batch, part in np.ndindex(len(inputs), parts):
+                ats = [np.nan_to_num(at + moved[batch, part, tap, d], nan=-9.0) for d, at in enumerate(base)]
+                ats = [np.clip(at, -9.0, size + 9.0) for at, size in zip(ats, inputs.shape[2:], strict=True)]
+                found = _interpolated(planes[batch, part], ats, "linear", "zeros", corners=False)
+                found = found if factors is None else found * factors[batch, part, tap]
+                _add(total[batch], weights[..., tap], found, part * planes.shape[2])
+        result = total.reshape(len(inputs), filters.shape[0], count)
+        result = result if bias is None else result + bias.astype(kind)[:, None]
+        return round_to(result.reshape(len(inputs), filters.shape[0], *slide.counts), inputs.dtype)
+
+
+def _add(total: NDArray[Any], weights: NDArray[Any], found: NDArray[Any], first: int) -> None:
+    """Add the products of some channels, from `first` on, with the weights of the groups that they are in."""
+    each = max(1, weights.shape[2])
+    for group in range(first // each, -(-(first + len(found)) // each)):
+        low, high = max(first, group * each), min(first + len(found), (group + 1) * each)
+        total[group] += multiply_matrices(
+            weights[group][:, low - group * each : high - group * each], found[low - first : high - first]
+        )

@@ -1,0 +1,255 @@
+"""Products with quantized matrices that give floats again: by column, by row, and in blocks of packed numbers."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
+from specgate.execution.kernels.elementwise import held, quiet, want_float
+from specgate.execution.kernels.matmul import multiply_matrices
+from specgate.execution.kernels.quantize import quantize_over_range
+from specgate.execution.kernels.quantized_conv_matmul import integer_product, quantized_windows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "multiply_by_blocks", "multiply_by_codes", "multiply_by_range", "multiply_scaled", "product_of_scaled",
+    "quantized_windows_of_places", "unpacked",
+]  # fmt: skip
+
+
+def product_of_scaled(
+    a: NDArray[Any],
+    a_scale: NDArray[Any],
+    a_zero: NDArray[Any],
+    b: NDArray[Any],
+    b_scale: NDArray[Any],
+    b_zero: NDArray[Any],
+    c: NDArray[Any] | None = None,
+    scale: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+) -> NDArray[Any]:
+    """Return alpha * a @ b + c of quantized matrices as float32, or quantized by `scale` and `zero`.
+
+    a_scale, a_zero, scale, zero: one element. b_scale, b_zero: one, or one for each column. c: int32, broadcast to the
+    product, in units of alpha times both scales. Halves go to the even neighbour.
+    """
+    if a.ndim != 2 or b.ndim != 2 or a_scale.size != 1 or a_zero.size != 1 or b_scale.size != b_zero.size:
+        raise InputError("matrix product: expected matrices, as many scales as zero points, and one for the first")
+    left, right = (a.T if transpose_a else a), (b.T if transpose_b else b)
+    total = integer_product(left, right, a_zero, b_zero)
+    with quiet():
+        if c is not None:
+            if c.ndim > 2 or any(n not in {1, m} for n, m in zip(c.shape[::-1], total.shape[::-1], strict=False)):
+                raise InputError(f"matrix product: a summand {list(c.shape)} does not go with {list(total.shape)}")
+            total = total + c
+        factor = np.float32(alpha) * a_scale.reshape(()) * _by_columns("scales", b_scale, total.shape[1])
+        if scale is None or zero is None:
+            return np.asarray(total.astype(np.float32) * factor, np.float32)
+        if scale.size != 1 or zero.size != 1:
+            raise InputError("matrix product: expected one scale and zero point for the product")
+        made = np.rint(total.astype(np.float32) * (factor / scale.reshape(()))) + np.float32(zero.reshape(()))
+        return held(np.where(np.isnan(made), np.float32(np.iinfo(zero.dtype).min), made), zero.dtype)
+
+
+def _by_columns(what: str, array: NDArray[Any], columns: int) -> NDArray[Any]:
+    if array.size == 1:
+        return array.reshape(())
+    require_shape("matrix product", what, array.shape, (columns,))
+    return array
+
+
+def multiply_by_range(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    b_scale: NDArray[Any],
+    b_zero: NDArray[Any] | None = None,
+    bias: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return a @ b + bias, a quantized by the range of its elements first, and b quantized, with numbers by column.
+
+    bias: for each column. Where a holds zeros alone the product is 0; where it has no range, all is masked.
+    """
+    want_float("matrix product", a)
+    numbers, scale, zero = quantize_over_range(a)
+    if isinstance(numbers, np.ma.MaskedArray):
+        numbers = np.zeros(a.shape, np.uint8)
+        zero = np.zeros((), np.uint8)
+    found = _scaled(integer_product(numbers, b, zero, b_zero), scale, b_scale, b, bias)
+    return found if np.isfinite(scale) else np.ma.MaskedArray(found, np.ones(found.shape, np.bool_))
+
+
+def multiply_scaled(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    a_scale: NDArray[Any],
+    b_scale: NDArray[Any],
+    a_zero: NDArray[Any] | None = None,
+    b_zero: NDArray[Any] | None = None,
+    bias: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return a @ b + bias of integers less their zero points and times their scales, of the scales' type.
+
+    a_scale, a_zero: one, or one for each column of a. b_scale, b_zero: one, or one for each column of b, as bias has.
+    """
+    if a_scale.size == 1 and (a_zero is None or a_zero.size == 1):
+        return _scaled(integer_product(a, b, a_zero, b_zero), a_scale, b_scale, b, bias)
+    if a.ndim < 1 or b.ndim < 1 or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
+        raise InputError(f"matrix product: {list(a.shape)} and {list(b.shape)} do not go together")
+    with quiet():
+        points = np.int64(0) if a_zero is None else _by_columns("zero points", a_zero, a.shape[-1]).astype(np.int64)
+        left = (a - points) * to_float64(_by_columns("scales", a_scale, a.shape[-1]))
+        right = b - (0 if b_zero is None else _by_columns("zero points", b_zero, b.shape[-1]).astype(np.float64))
+        total = multiply_matrices(
+            left if a.ndim > 1 else left[np.newaxis], right if b.ndim > 1 else right[:, np.newaxis]
+        )
+        total = total if a.ndim > 1 else total[..., 0, :]
+        return _scaled(total if b.ndim > 1 else total[..., 0], np.ones((), np.float32), b_scale, b, bias)
+
+
+def _scaled(
+    total: NDArray[Any], a_scale: NDArray[Any], b_scale: NDArray[Any], b: NDArray[Any], bias: NDArray[Any] | None
+) -> NDArray[Any]:
+    columns = b.shape[-1] if b.ndim > 1 else 1
+    dtype = b_scale.dtype
+    with quiet():
+        factor = a_scale.astype(np.float32).reshape(()) * _by_columns("scales", b_scale, columns).astype(np.float32)
+        found = total.astype(np.float32) * factor
+        if bias is not None:
+            require_shape("matrix product", "a bias", bias.shape, (columns,))
+            found = found + bias.astype(np.float32).reshape((columns,) if b.ndim > 1 else ())
+        return round_to(np.asarray(found), dtype)
+
+
+def multiply_by_blocks(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    scales: NDArray[Any],
+    zeros: NDArray[Any] | None = None,
+    bias: NDArray[Any] | None = None,
+    groups: NDArray[Any] | None = None,
+    *,
+    rows: int,
+    columns: int,
+    bits: int,
+    block: int,
+    computed: bool = True,
+) -> NDArray[Any]:
+    """Return a @ w.T + bias; w: [columns, rows] of numbers of so many bits, packed and scaled in blocks along rows.
+
+    b: uint8 [columns, blocks, block * bits / 8], the first number in the lowest bits. scales: one for each column and
+    block. zeros: likewise, packed if uint8, each column for itself; 2**(bits - 1) if absent. bias: [columns]. groups:
+    [rows], the block whose scale and zero point each row has, else that in which it stands. computed: nothing is asked
+    for that is not computed here.
+    """
+    if not computed:
+        raise NoKernel("matrix product: weights in another layout are not computed")
+    want_float("matrix product", a, scales)
+    if bits not in {2, 4, 8} or block < 1 or block * bits % 8 or a.ndim < 1 or a.shape[-1] != rows:
+        raise InputError(f"matrix product: {bits} bits in blocks of {block} do not go with {list(a.shape)}")
+    count = -(-rows // block)
+    if b.shape != (columns, count, block * bits // 8) or scales.size != columns * count:
+        raise InputError(f"matrix product: expected {count} blocks of {block} numbers for each of {columns} columns")
+    memory.hold((columns, count * block), np.dtype(np.float64))
+    with quiet():
+        numbers = unpacked(b.reshape(columns, b.size // max(1, columns)), bits)[:, :rows].astype(np.float64)
+        at = np.arange(rows) // block if groups is None else _groups(groups, rows, count)
+        points = _points(zeros, (columns, count), bits)
+        factors = to_float64(scales).reshape(columns, count)
+        weights = (numbers - points[:, at]) * factors[:, at]
+        found = multiply_matrices(to_float64(a).reshape(prod(a.shape[:-1]), rows), weights.T).reshape(
+            *a.shape[:-1], columns
+        )
+        if bias is not None:
+            require_shape("matrix product", "a bias", bias.shape, (columns,))
+            found = found + to_float64(bias)
+        return round_to(found, a.dtype)
+
+
+def _groups(groups: NDArray[Any], rows: int, count: int) -> NDArray[Any]:
+    """Return the block of each row; raise InputError where there is none."""
+    require_shape("matrix product", "blocks of rows", groups.shape, (rows,))
+    if groups.size and not 0 <= int(groups.min()) <= int(groups.max()) < count:
+        raise InputError(
+            f"matrix product: expected blocks below {count}, found {int(groups.min())}, {int(groups.max())}"
+        )
+    return groups
+
+
+def unpacked(data: NDArray[Any], bits: int) -> NDArray[np.uint8]:
+    """Return the numbers packed along the last dimension, the lowest bits first."""
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    spread = (data[..., np.newaxis] >> shifts) & np.uint8(2**bits - 1)
+    return np.asarray(spread.reshape(*data.shape[:-1], data.shape[-1] * len(shifts)), np.uint8)
+
+
+def _points(zeros: NDArray[Any] | None, shape: tuple[int, int], bits: int) -> NDArray[np.float64]:
+    columns, count = shape
+    if zeros is None:
+        return np.full(shape, float(2 ** (bits - 1)))
+    packed = zeros.dtype == np.uint8
+    each = -(-count * bits // 8) if packed else count
+    if zeros.size != columns * each:
+        raise InputError(f"matrix product: expected {columns * each} zero points, found {zeros.size}")
+    table = zeros.reshape(columns, each)
+    return (unpacked(table, bits)[:, :count] if packed else table).astype(np.float64)
+
+
+#: What codes of 4 bits stand for: a float of a sign, two bits of exponent and one of mantissa, its largest 1; and
+#: the quantiles of a normal distribution between -1 and 1.
+_FP4: Final = (0.0, 0.0625 / 12, 8 / 12, 12 / 12, 4 / 12, 6 / 12, 2 / 12, 3 / 12)
+_NF4: Final = (
+    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+    -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
+)  # fmt: skip
+_CODES: Final = {0: np.array([*_FP4, *(-x for x in _FP4)], np.float32), 1: np.array(_NF4, np.float32)}
+
+
+def multiply_by_codes(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    peaks: NDArray[Any],
+    *,
+    rows: int,
+    columns: int,
+    block: int,
+    kind: int,
+    transposed: bool = True,
+) -> NDArray[Any]:
+    """Return a @ w.T, or a @ w if not transposed; w: [columns, rows] of codes of 4 bits, scaled in blocks.
+
+    b: uint8, two codes in each byte, the first in the upper bits. peaks: one for each block of elements of w in
+    row-major order. kind: 0 for floats of 4 bits, 1 for quantiles of a normal distribution.
+    """
+    want_float("matrix product", a, peaks)
+    inner, count = (rows if transposed else columns), rows * columns
+    if kind not in _CODES or block < 1 or a.ndim < 1 or a.shape[-1] != inner:
+        raise InputError(f"matrix product: codes of kind {kind} in blocks of {block} do not go with {list(a.shape)}")
+    require_shape("matrix product", "codes", b.shape, (-(-count // 2),))
+    require_shape("matrix product", "peaks", peaks.shape, (-(-count // block),))
+    memory.hold((count,), np.dtype(np.float64))
+    with quiet():
+        codes = np.stack([b >> 4, b & 15], axis=1).reshape(-1)[:count]
+        weights = (_CODES[kind][codes] * peaks.astype(np.float32)[np.arange(count) // block]).astype(np.float64)
+        matrix = weights.reshape(columns, rows)
+        found = multiply_matrices(to_float64(a).reshape(prod(a.shape[:-1]), inner), matrix.T if transposed else matrix)
+        return round_to(found.reshape(*a.shape[:-1], found.shape[-1]), a.dtype)
+
+
+def quantized_windows_of_places(inputs: NDArray[Any], *, channels_last: bool = False, **others: Any) -> NDArray[Any]:
+    """Return `quantized_windows`, with its arguments; channels_last: channels stand behind the spatial dimensions."""
+    if inputs.ndim < 3:
+        raise InputError(f"convolution: expected a batch, channels and spatial dimensions, found {list(inputs.shape)}")
+    found = quantized_windows(np.moveaxis(inputs, -1, 1) if channels_last else inputs, **others)
+    return np.moveaxis(found, 1, -1) if channels_last else found

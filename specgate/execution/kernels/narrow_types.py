@@ -1,0 +1,145 @@
+"""Numbers of at most 8 bits, which ml_dtypes has: as numbers that numpy computes with, and made of those."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, round_to, to_float64
+from specgate.execution.types import integer_range
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "bits_of_type", "codes_of", "is_stored", "numbers_of", "round_between_scales", "rounded", "widened", "zero_of",
+]  # fmt: skip
+
+#: The type whose numbers are the powers of two from 2**-127 to 2**127.
+_POWERS: Final = "float8_e8m0fnu"
+#: Up to what a float without infinities has a number nearby: halfway to where the next one would be, if that is even.
+_ENDS: Final = {"float8_e4m3fn": 464.0, "float4_e2m1fn": np.nextafter(7.0, 0.0)}
+#: Floats that take a byte of memory each and have fewer bits.
+_FEW_BITS: Final = {"float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6}
+
+
+def is_stored(dtype: np.dtype[Any]) -> bool:
+    """Return whether a type is of ml_dtypes and has at most 8 bits: for weights, not to compute with."""
+    return dtype.itemsize == 1 and dtype.kind in "Vf"
+
+
+def zero_of(name: str, dtype: np.dtype[Any]) -> Any:
+    """Return the number 0, or the empty text; raise NoKernel for powers of two, which have no 0."""
+    if dtype.name == _POWERS:
+        raise NoKernel(f"{name}: {dtype} has no 0")
+    return "" if dtype.kind == "O" else np.zeros((), dtype)[()]
+
+
+def bits_of_type(dtype: np.dtype[Any]) -> int:
+    """Return how many bits an element of a type has, also of those that take a whole byte in memory here."""
+    limits = integer_range(dtype)
+    if limits is not None:
+        return (limits[1] - limits[0]).bit_length()
+    return _FEW_BITS.get(dtype.name, 8 * dtype.itemsize)
+
+
+def codes_of(array: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return the bits of elements of at most 8 bits, each in the lowest ones of a byte."""
+    whole = array.astype(np.int8) if integer_range(array.dtype) is not None and array.dtype.kind == "V" else array
+    codes: NDArray[np.uint8] = np.ascontiguousarray(whole).view(np.uint8).reshape(array.shape)
+    return codes & np.uint8((1 << bits_of_type(array.dtype)) - 1)
+
+
+def numbers_of(codes: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the elements of a type of at most 8 bits that codes, as `codes_of` gives them, stand for."""
+    limits = integer_range(dtype)
+    if limits is None or dtype.kind != "V":
+        return codes.view(dtype)
+    top = np.uint8(limits[1] + 1)
+    signed = codes if limits[0] == 0 else (codes ^ top) - top
+    return signed.view(np.int8).astype(dtype)
+
+
+def widened(array: NDArray[Any]) -> NDArray[Any]:
+    """Return truth values and narrow integers as int8 or uint8, narrow floats as float32; other numbers as they are."""
+    if array.dtype.kind == "b":
+        return array.astype(np.int8)
+    if not is_stored(array.dtype):
+        return array
+    limits = integer_range(array.dtype)
+    if limits is None:
+        return array.astype(np.float32)
+    return array.astype(np.uint8 if limits[0] == 0 else np.int8)
+
+
+def rounded(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return numbers of numpy rounded to a narrow float, halves to the even one.
+
+    Masked where the type has no such number: beyond its largest one if it has no infinities, nan if it has none, and in
+    a type of powers of two what is not positive.
+    """
+    single = array.astype(np.float32)
+    if dtype.name == _POWERS:
+        made, held = _power_of_two(single, dtype)
+    else:
+        made = round_to(single, dtype)
+        held = np.abs(single) <= _ENDS.get(dtype.name, np.inf)
+    if dtype.name != "float4_e2m1fn":
+        held |= np.isnan(single)
+    return made if held.all() else np.ma.array(made, mask=~held)
+
+
+def _power_of_two(array: NDArray[Any], dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the nearest of the powers from 2**-127 to 2**127, and where there is one; of nan there is nan."""
+    held = (array >= 2.0**-127) & (array < 1.5 * 2.0**127)
+    fraction, exponent = np.frexp(np.where(held, array, 1).astype(np.float64))
+    codes = exponent + 126  # of the power below
+    codes = codes + ((fraction > 0.75) | ((fraction == 0.75) & (codes % 2 == 1)))
+    codes = np.where(np.isnan(array), 255, codes)
+    return codes.astype(np.uint8).view(dtype), held
+
+
+def round_between_scales(
+    data: NDArray[Any],
+    scale: NDArray[Any],
+    shift: NDArray[Any] | None = None,
+    *,
+    digits: int,
+    min_exponent: int,
+    largest: float,
+) -> NDArray[Any]:
+    """Return (r + shift) / scale, where r is data * scale - shift as a float of few bits; all of one type of floats.
+
+    scale, shift: of one shape, broadcast to data. digits: binary digits behind the point of such a float. min_exponent:
+    the exponent of the least normal one, largest: the greatest one. To the nearest, halves to even. Elements are masked
+    that are no such float even when rounded, and those whose r depends on the precision of what is before it.
+    """
+    if not is_float(data.dtype) or any(each is not None and each.dtype != data.dtype for each in (scale, shift)):
+        raise InputError(f"narrow floats: expected floats of one type, found {data.dtype} and {scale.dtype}")
+    if shift is not None and shift.shape != scale.shape:
+        raise InputError(f"narrow floats: a shift {list(shift.shape)} does not go with a scale {list(scale.shape)}")
+    try:
+        np.broadcast_to(scale, data.shape)
+    except ValueError:
+        raise InputError(f"narrow floats: {list(scale.shape)} is not broadcast to {list(data.shape)}") from None
+    memory.hold(data.shape, np.dtype(np.float64))
+    moved = np.zeros_like(scale) if shift is None else shift
+    with memory.quiet():
+        factor, summand = to_float64(scale), to_float64(moved)
+        exact = _rounded(to_float64(data) * factor - summand, digits, min_exponent)
+        steps = to_float64(round_to(to_float64(data) * factor, data.dtype)) - summand
+        left_open = _rounded(to_float64(round_to(steps, data.dtype)), digits, min_exponent) != exact
+        left_open |= ~(np.abs(exact) <= largest)
+        result = round_to((exact + summand) / factor, data.dtype)
+    return np.ma.MaskedArray(result, mask=left_open) if left_open.any() else result
+
+
+def _rounded(values: NDArray[Any], digits: int, least: int) -> NDArray[Any]:
+    """Return float64 rounded to `digits` behind the point of their own power of two, or of that of `least`."""
+    _, exponents = np.frexp(values)
+    powers = np.maximum(exponents - 1, least) - digits
+    rounded: NDArray[Any] = np.ldexp(np.rint(np.ldexp(values, -powers)), powers)
+    return rounded

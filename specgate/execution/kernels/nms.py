@@ -1,0 +1,632 @@
+"""Boxes by their corners: how much two of them overlap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import require_shape, round_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    #: The overlaps of one box, by its place, with others.
+    Overlaps = Callable[[int, NDArray[np.intp]], NDArray[Any]]
+
+__all__ = [
+    "Limits", "Overlaps", "apart", "areas", "by_corners", "by_score", "corners_of_turned", "overlaps", "precision_of",
+    "select_boxes", "suppress_boxes", "suppress_by_class", "suppress_by_matrix", "suppress_turned_boxes",
+    "suppressed", "turned_overlaps",
+]  # fmt: skip
+
+
+def precision_of(*arrays: NDArray[Any]) -> Any:
+    """Return the type that coordinates and scores are computed in: float64 where one of them has it."""
+    return np.float64 if any(array.dtype == np.float64 for array in arrays) else np.float32
+
+
+def by_corners(boxes: NDArray[Any], *, centred: bool) -> NDArray[Any]:
+    """Return boxes [..., 4] as their lower and their upper corner.
+
+    boxes: any two opposite corners, or x and y of the centre, width and height if `centred`; one of a negative width
+    or height overlaps nothing.
+    """
+    if centred:
+        half = boxes[..., 2:] / boxes.dtype.type(2)
+        return np.concatenate([boxes[..., :2] - half, boxes[..., :2] + half], axis=-1)
+    first, second = boxes[..., :2], boxes[..., 2:]
+    return np.concatenate([np.minimum(first, second), np.maximum(first, second)], axis=-1)
+
+
+def areas(boxes: NDArray[Any], *, more: float = 0.0) -> NDArray[Any]:
+    """Return the area of boxes [..., 4] by their corners, each side longer by `more`."""
+    extra = boxes.dtype.type(more)
+    sides = boxes[..., 2:] - boxes[..., :2] + extra
+    found: NDArray[Any] = sides[..., 0] * sides[..., 1]
+    return found
+
+
+def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touching: bool = False) -> NDArray[Any]:
+    """Return for each of `others` [n, 4] its intersection with a box [4] over their union, by corners.
+
+    box: or boxes [m, 1, 4], for an array [m, n].
+    more: what a side is longer than the difference of its ends; `touching`: yet boxes without a common point do not
+    overlap. Nor do boxes without any area.
+    """
+    extra, none = others.dtype.type(more), others.dtype.type(0)
+    nothing = np.zeros(len(others), others.dtype)  # numpy holds a list against a list in less time than against one 0
+    one, other = [box[..., place] for place in range(4)], np.ascontiguousarray(others.T)
+    sides = []
+    for low, high in ((0, 2), (1, 3)):
+        side = np.asarray(np.minimum(one[high], other[high]))
+        side -= np.maximum(one[low], other[low])
+        if touching:
+            side = np.where(side >= 0, side + extra, none)
+        else:
+            if more:
+                side += extra
+            np.maximum(side, nothing, out=side)
+        sides.append(side)
+    common: NDArray[Any] = sides[0]
+    common *= sides[1]
+    del side, sides  # memory that blocks of boxes need
+    union = np.asarray(areas(box, more=more) + areas(others, more=more))
+    union -= common
+    there = union > 0
+    with memory.quiet():
+        np.divide(common, union, out=common)
+    if not there.all():
+        np.copyto(common, none, where=~there)
+    return common
+
+
+def by_score(scores: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the places of scores from the highest to the lowest, equal ones in the order that they have."""
+    return np.argsort(-scores, kind="stable")
+
+
+#: Of the longest side: how far outside of an edge a corner still counts as on it.
+_NEAR: Final = 1e-9
+#: Boxes that are compared with one at a time, and the numbers that are worked with for each of them.
+_BLOCK: Final = 2**8
+_NUMBERS: Final = 120
+
+
+def corners_of_turned(boxes: NDArray[Any], *, clockwise: bool) -> NDArray[Any]:
+    """Return the corners [..., 4, 2] of boxes [..., 5], in order: x and y of the centre, width, height and angle.
+
+    clockwise: which way a positive angle turns, where y points downwards.
+    """
+    angle = boxes[..., 4] if clockwise else -boxes[..., 4]
+    turn, rest = np.sin(angle)[..., None], np.cos(angle)[..., None]
+    x = boxes[..., 2:3] * np.array([-0.5, 0.5, 0.5, -0.5])
+    y = boxes[..., 3:4] * np.array([-0.5, -0.5, 0.5, 0.5])
+    moved = np.stack([x * rest - y * turn, x * turn + y * rest], axis=-1)
+    corners: NDArray[Any] = moved + boxes[..., None, :2]
+    return corners
+
+
+def turned_overlaps(box: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
+    """Return for each of `others` [n, 4, 2] its intersection with a box [4, 2] over their union, by corners in order.
+
+    Boxes without any area do not overlap.
+    """
+    memory.hold((min(_BLOCK, len(others)), _NUMBERS), np.dtype(np.float64))
+    starts = range(0, max(1, len(others)), _BLOCK)
+    return np.concatenate([_overlaps(box, others[start : start + _BLOCK]) for start in starts])
+
+
+def _overlaps(box: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
+    boxes = np.broadcast_to(box, others.shape)
+    crossings, crossed = _crossings(boxes, others)
+    points = np.concatenate([crossings, boxes, others], axis=1)
+    there = np.concatenate([crossed, _inside(boxes, others), _inside(others, boxes)], axis=1)
+    common = _area_around(points, there)
+    union = np.abs(_polygon(boxes)) + np.abs(_polygon(others)) - common
+    found: NDArray[Any] = np.divide(common, union, out=np.zeros_like(common), where=union > 0)
+    return found
+
+
+def _across(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    """Return the cross product of vectors [..., 2]."""
+    found: NDArray[Any] = first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
+    return found
+
+
+def _polygon(corners: NDArray[Any]) -> NDArray[Any]:
+    """Return the area of polygons [n, corners, 2], below 0 where corners go round the other way."""
+    # from the first corner on, so that far from the origin nothing is lost
+    moved = corners - corners[:, :1]
+    found: NDArray[Any] = _across(moved, np.roll(moved, -1, axis=1)).sum(axis=1) / 2
+    return found
+
+
+def _edges(corners: NDArray[Any]) -> NDArray[Any]:
+    found: NDArray[Any] = np.roll(corners, -1, axis=1) - corners
+    return found
+
+
+def _crossings(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return where each edge of one box meets each of the other [n, 16, 2], and whether they do."""
+    along, other = _edges(first)[:, :, None], _edges(second)[:, None, :]
+    between = second[:, None, :] - first[:, :, None]
+    scale = _across(along, other)
+    meets = scale != 0
+    safe = np.where(meets, scale, 1.0)
+    on_first, on_second = _across(between, other) / safe, _across(between, along) / safe
+    for place in (on_first, on_second):
+        meets = meets & (place >= 0) & (place <= 1)
+    points = first[:, :, None] + along * on_first[..., None]
+    return points.reshape(len(first), 16, 2), meets.reshape(len(first), 16)
+
+
+def _inside(corners: NDArray[Any], box: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which corners [n, 4, 2] lie in boxes [n, 4, 2], edges included."""
+    edges = _edges(box)
+    side, down = edges[:, None, 0], -edges[:, None, 3]
+    moved = corners - box[:, None, 0]
+    found = np.ones(corners.shape[:2], np.bool_)
+    for edge in (side, down):
+        along, length = (moved * edge).sum(axis=-1), (edge * edge).sum(axis=-1)
+        found &= (along >= -_NEAR * length) & (along <= length * (1 + _NEAR))
+    return found
+
+
+def _area_around(points: NDArray[Any], there: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return the areas of the convex polygons that some of the points [n, points, 2] are the corners of."""
+    count = there.sum(axis=1, keepdims=True)
+    kept = np.where(there[..., None], points, 0.0)
+    middle = kept.sum(axis=1) / np.maximum(count, 1)
+    moved = np.where(there[..., None], points - middle[:, None], 0.0)
+    angles = np.where(there, np.arctan2(moved[..., 1], moved[..., 0]), np.inf)
+    order = np.argsort(angles, axis=1, kind="stable")
+    sorted_points = np.take_along_axis(moved, order[..., None], axis=1)
+    # those that are none repeat the first point, which adds no area
+    counted = np.arange(points.shape[1]) < count
+    closed = np.where(counted[..., None], sorted_points, sorted_points[:, :1])
+    found: NDArray[Any] = np.where(count[:, 0] > 2, np.abs(_polygon(closed)), 0.0)
+    return found
+
+
+#: Boxes that are held against each other at once, and at least.
+_SUPPRESSION_BLOCK, _FEW = 128, 16
+
+
+class Limits(NamedTuple):
+    """What is selected. most: how many boxes; overlap: a box that overlaps one of them more is removed.
+
+    score: the least; `strict`: it does not suffice. sigma: of the decay of scores of boxes that overlap, 0 for none;
+    with a decay, boxes are removed only if `cut`. eta: what the overlap is multiplied by after each selected box, as
+    long as it is above a half; not below 1, it stays. candidates: how many of the highest scores are looked at.
+    """
+
+    most: int
+    overlap: float
+    score: float
+    sigma: float = 0.0
+    cut: bool = True
+    strict: bool = False
+    eta: float = 1.0
+    candidates: int | None = None
+
+    def enough(self, scores: Any) -> Any:
+        """Return which scores are high enough; nan is not."""
+        least = scores.dtype.type(self.score)
+        return scores > least if self.strict else scores >= least
+
+
+@dataclass(frozen=True, slots=True)
+class apart:  # noqa: N801  # called as a function is
+    """Gives the overlaps of one of `boxes` [n, 4] with others of them; more: see `overlaps`."""
+
+    boxes: NDArray[Any]
+    more: float = 0.0
+
+    def __call__(self, box: int, others: NDArray[np.intp]) -> NDArray[Any]:
+        return overlaps(self.boxes[box], self.boxes[others], more=self.more)
+
+
+def _selected(order: NDArray[np.intp], most: int, above: Any, among: apart) -> list[int]:
+    """Return which boxes are selected, of those in `order`: at most so many, each apart from those before.
+
+    A block of boxes is held against all that are selected, and then against itself: the same overlaps as one by one.
+    """
+    boxes, more = among.boxes, among.more
+    chosen: list[int] = []
+    while len(order) and len(chosen) < most:
+        memory.hold_time()
+        several = min(_SUPPRESSION_BLOCK, max(_FEW, 2 * (most - len(chosen))))  # about as many as are needed
+        block, order = order[:several], order[several:]
+        for begin in range(0, len(chosen), _SUPPRESSION_BLOCK):
+            kept = boxes[chosen[begin : begin + _SUPPRESSION_BLOCK], np.newaxis]
+            block = block[~(overlaps(kept, boxes[block], more=more) > above).any(axis=0)]
+        boxes_of_block = boxes[block]
+        near = overlaps(boxes_of_block[:, np.newaxis], boxes_of_block, more=more) > above
+        removed: set[int] = set()
+        for one, other in zip(*(places.tolist() for places in np.nonzero(near)), strict=True):
+            if one < other and one not in removed:
+                removed.add(other)
+        chosen += [box for at, box in enumerate(block.tolist()) if at not in removed]
+    return chosen[:most]
+
+
+def suppressed(scores: NDArray[Any], limits: Limits, overlap: Overlaps) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Return the places of the selected boxes, the highest score first, and their scores; of equal ones the first.
+
+    scores: [boxes]. Raises InputError when the time is over.
+    """
+    order = by_score(scores)
+    order = order[limits.enough(scores[order])]
+    if limits.candidates is not None:
+        order = order[: limits.candidates]
+    if limits.sigma:
+        return _decayed(order, scores, limits, overlap)
+    above = scores.dtype.type(limits.overlap)
+    if isinstance(overlap, apart) and limits.eta >= 1:
+        places = np.array(_selected(order, limits.most, above, overlap), np.intp)
+        return places, scores[places]
+    chosen: list[int] = []
+    while len(order) and len(chosen) < limits.most:
+        chosen.extend(int(box) for box in memory.in_time(order[:1]))
+        if limits.eta < 1 and above > scores.dtype.type(0.5):
+            above = above * scores.dtype.type(limits.eta)
+        order = order[1:]
+        if len(order) and len(chosen) < limits.most:
+            order = order[~(overlap(chosen[-1], order) > above)]
+    places = np.array(chosen, np.intp)
+    return places, scores[places]
+
+
+def _decayed(
+    order: NDArray[np.intp], scores: NDArray[Any], limits: Limits, overlap: Overlaps
+) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Select with scores that decay by how much a box overlaps each selected one."""
+    one = scores.dtype.type
+    left = scores[order]
+    chosen: list[int] = []
+    kept: list[Any] = []
+    while len(order) and len(chosen) < limits.most:
+        for at in memory.in_time([int(left.argmax())]):
+            chosen.append(int(order[at]))
+            kept.append(left[at])
+            order, left = np.delete(order, at), np.delete(left, at)
+        found = overlap(chosen[-1], order)
+        left = left * np.exp(one(-0.5) * found * found / one(limits.sigma))
+        stays = limits.enough(left)
+        if limits.cut:
+            stays &= ~(found > one(limits.overlap))
+        order, left = order[stays], left[stays]
+    return np.array(chosen, np.intp), np.array(kept, scores.dtype)
+
+
+def suppress_boxes(
+    boxes: NDArray[Any],
+    scores: NDArray[Any],
+    limit: NDArray[Any] | None = None,
+    overlap: NDArray[Any] | None = None,
+    score_threshold: NDArray[Any] | None = None,
+    sigma: NDArray[Any] | None = None,
+    *,
+    centred: bool = False,
+    across: bool = False,
+    remove_overlapping: bool = False,
+    strict: bool = False,
+    inclusive: bool = False,
+    int32_indices: bool = False,
+    rows: Literal["selected", "maximum", "class_limit"] = "selected",
+    scores_type: np.dtype[Any] | None = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return batch, class and box of each selected box, batch, class and score of each, and how many there are.
+
+    boxes: [batches, boxes, 4], by two opposite corners, or x and y of the centre, width and height if `centred`.
+    scores: [batches, classes, boxes]. limit, overlap, score_threshold, sigma: single elements, 0 where absent: how many
+    boxes of a class, above which overlap one is removed (`inclusive`: from which on), the least score (`strict`: it
+    does not suffice), and the decay of scores of boxes that overlap; with a decay, boxes are removed only if
+    `remove_overlapping`. across: whether the boxes of all batches and classes are sorted by score together.
+    int32_indices: whether numbers are int32. rows: "selected" for as many as are selected; "maximum" for as many as
+    batches and classes may have, "class_limit" for at most as many as there are boxes, both with -1 behind those
+    selected. Where more are selected than there is room for, which of them are left out is unknown: all is masked.
+    """
+    _hold("suppress_boxes", boxes, scores, 4)
+    one = precision_of(boxes, scores)
+    placed = by_corners(boxes.astype(one), centred=centred)
+    count = max(0, int(_single("suppress_boxes", limit)))
+    above, score, decay = (float(_single("suppress_boxes", part)) for part in (overlap, score_threshold, sigma))
+    if inclusive:
+        above = float(np.nextafter(one(above), one(-np.inf)))
+    limits = Limits(count, above, score, decay, cut=remove_overlapping, strict=strict)
+    found = _selected_boxes(scores.astype(one), limits, lambda batch: apart(placed[batch]))
+    found = found.sorted() if across else found
+    classes, most = scores.shape[1], min(count, boxes.shape[1])
+    room = {"selected": len(found.scores), "maximum": most * len(boxes) * classes}
+    room["class_limit"] = min(boxes.shape[1], count * classes)
+    return _written(found, room[rows], np.dtype(np.int32 if int32_indices else np.int64), scores_type or scores.dtype)
+
+
+def suppress_turned_boxes(
+    boxes: NDArray[Any],
+    scores: NDArray[Any],
+    limit: NDArray[Any],
+    overlap: NDArray[Any],
+    score_threshold: NDArray[Any],
+    *,
+    clockwise: bool = True,
+    across: bool = False,
+    int32_indices: bool = False,
+    scores_type: np.dtype[Any] | None = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return what `suppress_boxes` does, of boxes [batches, boxes, 5]: x and y of the centre, width, height, angle.
+
+    clockwise: which way a positive angle turns a box.
+    """
+    _hold("suppress_turned_boxes", boxes, scores, 5)
+    corners = corners_of_turned(boxes.astype(np.float64), clockwise=clockwise)
+    count = max(0, int(_single("suppress_turned_boxes", limit)))
+    above, score = (float(_single("suppress_turned_boxes", part)) for part in (overlap, score_threshold))
+    limits = Limits(count, above, score)
+    found = _selected_boxes(scores.astype(precision_of(scores)), limits, lambda batch: _apart_turned(corners[batch]))
+    found = found.sorted() if across else found
+    kind = np.dtype(np.int32 if int32_indices else np.int64)
+    return _written(found, len(found.scores), kind, scores_type or scores.dtype)
+
+
+def _hold(name: str, boxes: NDArray[Any], scores: NDArray[Any], numbers: int) -> None:
+    if boxes.ndim != 3 or scores.ndim != 3:
+        raise InputError(f"{name}: expected boxes and scores of three dimensions")
+    batches, count = boxes.shape[:2]
+    require_shape(name, "boxes", boxes.shape, (batches, count, numbers))
+    require_shape(name, "scores", scores.shape, (batches, scores.shape[1], count))
+
+
+def _single(name: str, limit: NDArray[Any] | None) -> Any:
+    """Return the only element of an array, 0 where there is none."""
+    if limit is None:
+        return 0
+    require_shape(name, "a single element", (limit.size,), (1,))
+    return limit.reshape(-1)[0]
+
+
+def _apart_turned(corners: NDArray[Any]) -> Overlaps:
+    return lambda box, others: turned_overlaps(corners[box], corners[others])
+
+
+class _Found(NamedTuple):
+    """Selected boxes: batch, class and box of each [n, 3], and its score [n]."""
+
+    places: NDArray[np.int64]
+    scores: NDArray[Any]
+
+    def sorted(self) -> _Found:
+        order = by_score(self.scores)
+        return _Found(self.places[order], self.scores[order])
+
+
+def _selected_boxes(scores: NDArray[Any], limits: Limits, of_batch: Callable[[int], Overlaps]) -> _Found:
+    """Return the selected boxes of all classes of all batches, in this order."""
+    places: list[int] = []
+    kept: list[Any] = []
+    for batch, label in memory.in_time(np.ndindex(scores.shape[:2])):
+        chosen, left = suppressed(scores[batch, label], limits, of_batch(batch))
+        for box in chosen.tolist():
+            places += (batch, label, box)
+        kept += left.tolist()
+    return _Found(np.array(places, np.int64).reshape(-1, 3), np.array(kept, scores.dtype))
+
+
+def _written(
+    found: _Found, room: int, kind: np.dtype[Any], scores_type: np.dtype[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the outputs: `room` rows, those of no box filled with -1."""
+    count = len(found.scores)
+    indices, scored = memory.empty((room, 3), kind), memory.empty((room, 3), scores_type)
+    indices[...], scored[...] = -1, -1
+    held = min(count, room)
+    indices[:held] = found.places[:held]
+    with memory.quiet():
+        scored[:held, :2] = found.places[:held, :2]
+        scored[:held, 2] = round_to(found.scores[:held], scores_type)
+    number = np.array([count], kind)
+    if count <= room:
+        return indices, scored, number
+    return np.ma.MaskedArray(indices, True), np.ma.MaskedArray(scored, True), number
+
+
+def select_boxes(
+    boxes: NDArray[Any],
+    scores: NDArray[Any],
+    limit: NDArray[Any] | None = None,
+    overlap: NDArray[Any] | None = None,
+    score_threshold: NDArray[Any] | None = None,
+    *,
+    centred: bool = False,
+) -> NDArray[Any]:
+    """Return the first result of `suppress_boxes`, of boxes with a score above `score_threshold`, if any."""
+    bound = np.array(-np.inf, np.float32) if score_threshold is None else score_threshold
+    return suppress_boxes(boxes, scores, limit, overlap, bound, centred=centred, strict=score_threshold is not None)[0]
+
+
+Order = Literal["score", "class", "none"]
+
+
+def suppress_by_class(
+    boxes: NDArray[Any],
+    scores: NDArray[Any],
+    counts: NDArray[Any] | None = None,
+    *,
+    overlap: float = 0.0,
+    score_threshold: float = 0.0,
+    candidates: int = -1,
+    kept: int = -1,
+    background: int = -1,
+    eta: float = 1.0,
+    normalized: bool = True,
+    order: Order = "none",
+    across: bool = False,
+    int32_indices: bool = False,
+    inclusive: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return class, score and corners of each selected box [n, 6], their places [n, 1], and how many each batch has.
+
+    boxes: [batches, boxes, 4] by lower and upper corner, scores: [batches, classes, boxes]. With `counts` [images]
+    boxes are [classes, boxes, 4] and scores [classes, boxes], and each image has so many of the boxes. Places are those
+    among the boxes of all batches or classes. overlap, eta: above which overlap a box is removed, and what that is
+    multiplied by after each selected box as long as it is above a half. score_threshold: the lowest score. candidates:
+    how many of a class are looked at. kept: how many of a batch are selected; below 0 all, for both. background: a
+    class that is left out. normalized: else each side counts one more. order: by score or by class, `across` all
+    batches or in each; with "none" no order is meant, and the rows are masked. int32_indices: whether numbers are
+    int32. inclusive: a box is removed at the overlap itself, too.
+    """
+    images = _images(boxes, scores, counts)
+    one = precision_of(boxes, scores)
+    more = 0.0 if normalized else 1.0
+    overlap = float(np.nextafter(one(overlap), one(-np.inf))) if inclusive else overlap
+    limits = Limits(
+        boxes.shape[1], overlap, score_threshold, eta=eta, candidates=None if candidates < 0 else candidates
+    )
+
+    def of_class(corners: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        return suppressed(given, limits, apart(corners, more=more))
+
+    rows = [_of_image(image, background, kept, one, of_class) for image in memory.in_time(images)]
+    return _write_classes(rows, boxes.dtype, order=order, across=across, narrow=int32_indices)
+
+
+def suppress_by_matrix(
+    boxes: NDArray[Any],
+    scores: NDArray[Any],
+    *,
+    score_threshold: float = 0.0,
+    post_threshold: float = 0.0,
+    candidates: int = -1,
+    kept: int = -1,
+    background: int = -1,
+    gaussian: bool = False,
+    sigma: float = 2.0,
+    normalized: bool = True,
+    order: Order = "none",
+    across: bool = False,
+    int32_indices: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return what `suppress_by_class` does, of boxes whose scores decay by all boxes of a higher score together.
+
+    score_threshold, post_threshold: scores must be above it, before and after they decay. gaussian: the decay is
+    exp((most**2 - overlap**2) * sigma), else (1 - overlap) / (1 - most), where `most` is what the other box overlaps
+    at most.
+    """
+    images = _images(boxes, scores, None)
+    one = precision_of(boxes, scores)
+    more = 0.0 if normalized else 1.0
+
+    def of_class(corners: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        chosen = by_score(given)
+        chosen = chosen[given[chosen] > one(score_threshold)]
+        chosen = chosen if candidates < 0 else chosen[:candidates]
+        memory.hold((len(chosen), len(chosen)), np.dtype(one))  # what is worked with
+        found = [overlaps(corners[box], corners[chosen], more=more, touching=True) for box in memory.in_time(chosen)]
+        above = np.triu(np.array(found, one).reshape(len(chosen), len(chosen)), 1)
+        most = above.max(axis=0, initial=0)[:, None]
+        decay = np.exp((most**2 - above**2) * one(sigma)) if gaussian else (one(1) - above) / (one(1) - most)
+        # a box is not decayed by those of lower scores, nor by itself
+        decay = np.where(np.triu(np.ones(above.shape, np.bool_), 1), decay, one(1))
+        left = given[chosen] * decay.min(axis=0, initial=1)
+        stays = left > one(post_threshold)
+        return chosen[stays], left[stays]
+
+    rows = [_of_image(image, background, kept, one, of_class) for image in memory.in_time(images)]
+    return _write_classes(rows, boxes.dtype, order=order, across=across, narrow=int32_indices)
+
+
+class _Image(NamedTuple):
+    """One image: boxes [classes or 1, boxes, 4], scores [classes, boxes], the place of the first box of each class."""
+
+    boxes: NDArray[Any]
+    scores: NDArray[Any]
+    starts: NDArray[np.int64]
+
+
+class _Rows(NamedTuple):
+    """Selected boxes of an image: class, score in full precision, place and coordinates of each."""
+
+    labels: NDArray[np.int64]
+    scores: NDArray[Any]
+    places: NDArray[np.int64]
+    boxes: NDArray[Any]
+
+
+def _images(boxes: NDArray[Any], scores: NDArray[Any], counts: NDArray[Any] | None) -> list[_Image]:
+    """Return the images; raise InputError for shapes that do not fit, or counts of other boxes."""
+    if boxes.ndim != 3 or scores.ndim != (3 if counts is None else 2):
+        raise InputError("suppress_by_class: expected boxes of three dimensions, and scores for each of them")
+    many, count = boxes.shape[:2]
+    require_shape("suppress_by_class", "boxes", boxes.shape, (many, count, 4))
+    if counts is None:
+        require_shape("suppress_by_class", "scores", scores.shape, (many, scores.shape[1], count))
+        labels = np.zeros(scores.shape[1], np.int64)
+        return [_Image(boxes[at : at + 1], scores[at], labels + at * count) for at in range(many)]
+    require_shape("suppress_by_class", "scores", scores.shape, (many, count))
+    sizes = [int(size) for size in counts.reshape(-1)]
+    if any(size < 0 for size in sizes) or sum(sizes) != count:
+        raise InputError(f"suppress_by_class: the images have {sizes} boxes, but there are {count}")
+    ends = np.cumsum(sizes, dtype=np.int64).tolist()
+    labels = np.arange(many, dtype=np.int64) * count
+    pairs = [(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+    return [_Image(boxes[:, start:end], scores[:, start:end], labels + start) for start, end in pairs]
+
+
+def _of_image(
+    image: _Image,
+    background: int,
+    kept: int,
+    one: Any,
+    of_class: Callable[[NDArray[Any], NDArray[Any]], tuple[NDArray[np.intp], NDArray[Any]]],
+) -> _Rows:
+    """Return the selected boxes of an image, class by class; no more than `kept`, those of the highest scores."""
+    corners = image.boxes.astype(one)
+    labels: list[int] = []
+    boxes: list[int] = []
+    scores: list[Any] = []
+    shared = len(corners) == 1
+    for label in memory.in_time(range(len(image.scores) if len(corners) else 0)):
+        if label != background:
+            chosen, left = of_class(corners[0 if shared else label], image.scores[label].astype(one))
+            labels += [label] * len(chosen)
+            boxes += chosen.tolist()
+            scores += left.tolist()
+    left, own, places = np.array(scores, one), np.array(labels, np.int64), np.array(boxes, np.int64)
+    best = np.sort(by_score(left)[: kept if kept >= 0 else None])
+    own, places = own[best], places[best]
+    return _Rows(own, left[best], image.starts[own] + places, corners[0 if shared else own, places])
+
+
+def _write_classes(
+    rows: list[_Rows], dtype: np.dtype[Any], *, order: Order, across: bool, narrow: bool
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the outputs, in the order that is asked for."""
+    kind = np.dtype(np.int32 if narrow else np.int64)
+    number = memory.empty((len(rows),), kind)
+    number[...] = [len(row.scores) for row in rows]
+    one = rows[0].scores.dtype if rows else np.dtype(np.float32)
+    batches = np.repeat(np.arange(len(rows)), number)
+    empty = _Rows(np.zeros(0, np.int64), np.zeros(0, one), np.zeros(0, np.int64), np.zeros((0, 4), one))
+    found = _Rows(*(np.concatenate(parts) for parts in zip(empty, *rows, strict=True)))
+    keys: list[NDArray[Any]] = []
+    if order == "score":
+        keys = [-found.scores]
+    elif order == "class":
+        keys = [-found.scores, *([batches] if across else []), found.labels]
+    chosen = np.lexsort([*keys, *([] if across else [batches])]) if keys else np.arange(len(found.scores))
+    outputs, places = memory.empty((len(chosen), 6), dtype), memory.empty((len(chosen), 1), kind)
+    with memory.quiet():
+        outputs[:, 0], outputs[:, 1], outputs[:, 2:] = (
+            part[chosen] for part in (found.labels, found.scores, found.boxes)
+        )
+        places[:, 0] = found.places[chosen]
+    if order == "none" and len(chosen) > 1:
+        return np.ma.MaskedArray(outputs, True), np.ma.MaskedArray(places, True), number
+    return outputs, places, number

@@ -1,0 +1,173 @@
+"""Steps of optimizers that train a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, require_shape, round_to, to_float64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["adam_step", "step_by_adagrad", "step_by_adam", "step_by_momentum"]
+
+
+def adam_step(
+    parameters: NDArray[Any],
+    first: NDArray[Any],
+    second: NDArray[Any],
+    gradient: NDArray[Any],
+    step: NDArray[Any],
+    *,
+    rate: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    by_difference: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the parameters, the first and the second moment after one step of Adam, all of one shape and type.
+
+    The moments move towards the gradient and its square, by 1 - beta1 and 1 - beta2; from the parameters the rate times
+    first / (root of second + epsilon) is taken, times the correction sqrt(1 - beta2 ** step) / (1 - beta1 ** step).
+    step: one element; at 0, where the correction is 0 / 0, it is left out. by_difference: each moment is moved by a
+    share of its difference to the target, so that an infinite moment becomes nan.
+    """
+    for what, array in (("a first moment", first), ("a second moment", second), ("a gradient", gradient)):
+        require_shape("adam", what, array.shape, parameters.shape)
+        if array.dtype != parameters.dtype:
+            raise InputError(f"adam: expected {what} of {parameters.dtype}, found {array.dtype}")
+    if step.size != 1:
+        raise InputError(f"adam: expected one number of a step, found {step.size}")
+    slow, slower, added = (np.float64(np.float32(number)) for number in (beta1, beta2, epsilon))
+    count = np.float64(step.reshape(-1)[0])
+    with memory.quiet():
+        wide = to_float64(gradient)
+        first = _moved(to_float64(first), wide, slow, by_difference)
+        second = _moved(to_float64(second), np.square(wide), slower, by_difference)
+        correction = np.sqrt(1 - slower**count) / (1 - slow**count) if count else np.float64(1)
+        change = np.float64(np.float32(rate)) * correction * first / (np.sqrt(second) + added)
+        results = (to_float64(parameters) - change, first, second)
+        moved, near, far = (round_to(each, parameters.dtype) for each in results)
+        return moved, near, far
+
+
+def _moved(moment: NDArray[Any], target: NDArray[Any], kept: np.float64, by_difference: bool) -> NDArray[Any]:
+    """Return a moment moved towards its target by the share that is not kept."""
+    if by_difference:
+        return np.asarray(moment + (1 - kept) * (target - moment))
+    return np.asarray(kept * moment + (1 - kept) * target)
+
+
+def _scalars(name: str, rate: NDArray[Any], count: NDArray[Any]) -> tuple[float, int]:
+    if rate.size != 1 or count.ndim:
+        raise InputError(f"{name}: expected the learning rate as one number, and the number of updates as a scalar")
+    return float(rate.reshape(())), int(count)
+
+
+def _each(
+    name: str, tensors: Sequence[NDArray[Any]], parts: int, step: Callable[..., tuple[NDArray[Any], ...]]
+) -> list[NDArray[Any]]:
+    """Return what `step` makes of each tensor and what comes with it, all first results first.
+
+    tensors: all first ones, then what comes with them, `parts` lists of one length. Computed in float64, rounded to the
+    type of the tensor that it is a new value of.
+    """
+    if len(tensors) % parts:
+        raise InputError(f"{name}: {len(tensors)} tensors are not {parts} of each")
+    count = len(tensors) // parts
+    found: list[list[NDArray[Any]]] = [[] for _ in range(parts - 1)]
+    for first in range(count):
+        group = [tensors[first + count * part] for part in range(parts)]
+        for each in group:
+            require_shape(name, "tensors that belong together", each.shape, group[0].shape)
+            if not is_float(each.dtype):
+                raise InputError(f"{name}: expected floats, found {each.dtype}")
+        kinds = [group[0].dtype, *(each.dtype for each in group[2:])]
+        for place, (result, dtype) in enumerate(zip(step(*(g.astype(np.float64) for g in group)), kinds, strict=True)):
+            made = memory.empty(group[0].shape, dtype)
+            made[...] = result
+            found[place].append(made)
+    return [array for part in found for array in part]
+
+
+def step_by_adagrad(
+    rate: NDArray[Any],
+    count: NDArray[Any],
+    tensors: Sequence[NDArray[Any]],
+    *,
+    decay_factor: float = 0.0,
+    epsilon: float = 1e-6,
+    norm_coefficient: float = 0.0,
+) -> list[NDArray[Any]]:
+    """Return new tensors, then their sums of squared gradients; tensors: tensors, gradients, sums so far."""
+    initial, updates = _scalars("step_by_adagrad", rate, count)
+    factor = np.float64(initial) / (1 + updates * decay_factor)
+
+    def step(x: NDArray[Any], gradient: NDArray[Any], squares: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        whole = norm_coefficient * x + gradient
+        total = squares + whole * whole
+        return x - factor * whole / (np.sqrt(total) + epsilon), total
+
+    return _each("step_by_adagrad", tensors, 3, step)
+
+
+def step_by_adam(
+    rate: NDArray[Any],
+    count: NDArray[Any],
+    tensors: Sequence[NDArray[Any]],
+    *,
+    alpha: float = 0.9,
+    beta: float = 0.999,
+    epsilon: float = 1e-6,
+    norm_coefficient: float = 0.0,
+    norm_coefficient_post: float = 0.0,
+) -> list[NDArray[Any]]:
+    """Return new tensors, then averages of their gradients, then of the squares.
+
+    tensors: tensors, gradients, averages of gradients so far, averages of squares so far.
+    """
+    factor, updates = _scalars("step_by_adam", rate, count)
+    if updates > 0:
+        lost = np.float64(1) - np.float64(alpha) ** updates
+        factor = float(factor * np.sqrt(np.float64(1) - np.float64(beta) ** updates) / lost)
+
+    def step(
+        x: NDArray[Any], gradient: NDArray[Any], mean: NDArray[Any], squares: NDArray[Any]
+    ) -> tuple[NDArray[Any], ...]:
+        whole = norm_coefficient * x + gradient
+        mean = alpha * mean + (1 - alpha) * whole
+        squares = beta * squares + (1 - beta) * whole * whole
+        moved = x - factor * mean / (np.sqrt(squares) + epsilon)
+        return (1 - norm_coefficient_post) * moved, mean, squares
+
+    return _each("step_by_adam", tensors, 4, step)
+
+
+def step_by_momentum(
+    rate: NDArray[Any],
+    count: NDArray[Any],
+    tensors: Sequence[NDArray[Any]],
+    *,
+    alpha: float,
+    beta: float,
+    mode: str,
+    norm_coefficient: float,
+) -> list[NDArray[Any]]:
+    """Return new tensors, then their momenta; tensors: tensors, gradients, momenta so far. mode: standard, nesterov."""
+    factor, updates = _scalars("step_by_momentum", rate, count)
+    if mode not in {"standard", "nesterov"}:
+        raise InputError(f"step_by_momentum: expected standard or nesterov, found {mode!r:.40}")
+    scale = beta if updates > 0 else 1.0
+
+    def step(x: NDArray[Any], gradient: NDArray[Any], momentum: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        whole = norm_coefficient * x + gradient
+        momentum = alpha * momentum + scale * whole
+        return x - factor * (momentum if mode == "standard" else whole + alpha * momentum), momentum
+
+    return _each("step_by_momentum", tensors, 3, step)

@@ -1,0 +1,320 @@
+"""Padding: elements added around an array."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import check_axis, same_length
+from specgate.execution.kernels.fill import check_number, number
+from specgate.execution.kernels.narrow_types import is_stored, zero_of
+from specgate.execution.kernels.reshape import expand, integers, split_along, tile_by, transpose
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "broadcast_by", "gather_along", "one_place", "pad", "pad_between", "pad_ends", "split_equally", "split_lengths",
+    "tile_any", "transpose_by",
+]  # fmt: skip
+
+_ENDS = {
+    "constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECTION", "symmetric": "SYMMETRIC", "wrap": "WRAP",
+}  # fmt: skip
+_SIGN = 2**31
+_MODES = ("CONSTANT", "EDGE", "REFLECTION", "SYMMETRIC", "WRAP")
+
+
+def pad(
+    inputs: NDArray[Any],
+    *,
+    mode: str,
+    start: Sequence[int],
+    end: Sequence[int],
+    value: float = 0.0,
+    truncate_value: bool = False,
+    same_type: bool = True,
+    wraps: bool = False,
+) -> NDArray[Any]:
+    """Return `inputs` with so many elements added before and behind along each dimension.
+
+    mode: CONSTANT (`value`), EDGE (the nearest element), REFLECTION and SYMMETRIC (mirrored without and with the edge,
+    as often as needed), WRAP (repeated from the other end). truncate_value: `value` becomes an integer for integers.
+    same_type: whether it is declared to be of the type of `inputs`. wraps: sums of sizes and paddings have 32 bits, so
+    that a padding of 2**31 or more takes elements away; before the array CONSTANT and EDGE then find no element but the
+    last.
+    """
+    check_number("pad", inputs.dtype, same_type=same_type)
+    same_length("pad", inputs.ndim, **{"start paddings": start, "end paddings": end})
+    if mode not in _MODES:
+        raise InputError(f"pad: unknown mode {mode!r:.60}; known: {', '.join(_MODES)}")
+    if any(count < 0 for count in (*start, *end)):
+        raise InputError("pad: expected no paddings below 0")
+    shape = tuple(a + n + b for a, n, b in zip(start, inputs.shape, end, strict=True))
+    if wraps and any(count >= _SIGN for count in (*start, *end)):
+        return _wrapped(inputs, mode, start, shape, number(value, inputs.dtype, whole=truncate_value))
+    result = memory.empty(shape, inputs.dtype)
+    if mode == "CONSTANT":
+        result[...] = number(value, inputs.dtype, whole=truncate_value)
+        result[tuple(slice(a, a + n) for a, n in zip(start, inputs.shape, strict=True))] = inputs
+        return result
+    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+        return result
+    places = [
+        _places(np.arange(-before, size + after, dtype=np.int64), size, mode)
+        for before, size, after in zip(start, inputs.shape, end, strict=True)
+    ]
+    result[...] = inputs[np.ix_(*places)]
+    return result
+
+
+def _wrapped(inputs: NDArray[Any], mode: str, start: Sequence[int], sums: Sequence[int], value: Any) -> NDArray[Any]:
+    """Return what `pad` does with `wraps`. sums: of sizes and paddings."""
+    shape = tuple(size % 2**32 for size in sums)
+    result = memory.empty(shape, inputs.dtype)
+    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+        return result
+    places, met = [], np.ones((), np.bool_)
+    for axis, (before, size, count) in enumerate(zip(start, inputs.shape, shape, strict=True)):
+        behind = np.arange(count, dtype=np.int64) - before
+        if mode == "CONSTANT":
+            inside = (behind >= 0) & (behind < size)
+            met = met & inside.reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
+            places.append(np.where(inside, behind, 0))
+        elif mode == "EDGE":
+            places.append(np.full(count, size - 1) if before >= _SIGN else np.clip(behind, 0, size - 1))
+        else:
+            signed = behind + (2**32 if before >= _SIGN else 0)
+            places.append(_places(signed, size, mode))
+    result[...] = inputs[np.ix_(*places)]
+    result[~np.broadcast_to(met, shape)] = value
+    return result
+
+
+def pad_ends(
+    inputs: NDArray[Any],
+    pads: NDArray[Any] | Sequence[int],
+    axes: NDArray[Any] | None = None,
+    *,
+    mode: str,
+    value: NDArray[Any] | float = 0.0,
+) -> NDArray[Any]:
+    """Return `inputs` with so many elements added before each of `axes` (all if None), then so many behind each.
+
+    Negative numbers take elements away. mode: constant (`value`, an array of one element of the type of `inputs`),
+    edge, reflect, symmetric or wrap, which read the elements that are left.
+    """
+    counts = integers("pad", "pads", pads)
+    along = list(range(inputs.ndim)) if axes is None else integers("pad", "axes", axes)
+    same_length("pad", 2 * len(along), pads=counts)
+    start, end = [0] * inputs.ndim, [0] * inputs.ndim
+    for axis, before, behind in zip(along, counts[: len(along)], counts[len(along) :], strict=True):
+        place = axis + inputs.ndim if axis < 0 else axis
+        check_axis(place, inputs.ndim, "pad")
+        start[place], end[place] = before, behind
+    each = list(zip(inputs.shape, start, end, strict=True))
+    if mode not in _ENDS or any(size + a + b < 0 for size, a, b in each):
+        raise InputError(f"pad: expected one of {', '.join(_ENDS)}, and to take away no more than there is")
+    if any(size + min(a, 0) + min(b, 0) < 0 for size, a, b in each):  # what is added is taken away again
+        added = [max(0, n) for n in (*start, *end)]
+        whole = pad_ends(inputs, added, mode=mode, value=value)
+        return pad_ends(whole, [min(0, n) for n in (*start, *end)], mode=mode, value=value)
+    kept = inputs[tuple(slice(max(0, -a), size + min(b, 0)) for size, a, b in each)]
+    first, last = [max(0, a) for a in start], [max(0, b) for b in end]
+    if mode == "constant":
+        result = memory.empty(tuple(a + n + b for a, n, b in zip(first, kept.shape, last, strict=True)), inputs.dtype)
+        result[...] = _filler(value, inputs.dtype)
+        result[tuple(slice(a, a + n) for a, n in zip(first, kept.shape, strict=True))] = kept
+        return result
+    if any(not n and a + b for n, a, b in zip(kept.shape, first, last, strict=True)):
+        raise NoKernel("pad: it is not said what is repeated where there is no element")
+    result = memory.empty(tuple(a + n + b for a, n, b in zip(first, kept.shape, last, strict=True)), inputs.dtype)
+    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+        return result
+    places = [
+        _places(np.arange(-before, size + after, dtype=np.int64), size, _ENDS[mode]) if size else np.zeros(0, np.int64)
+        for before, size, after in zip(first, kept.shape, last, strict=True)
+    ]
+    return np.asarray(kept[np.ix_(*places)])
+
+
+def _filler(value: NDArray[Any] | float, dtype: np.dtype[Any]) -> Any:
+    if not isinstance(value, np.ndarray):
+        if dtype.kind == "O" or (is_stored(dtype) and value == 0):
+            return zero_of("pad", dtype)
+        return number(value, dtype, whole=True) if dtype.kind in "iu" else np.asarray(value).astype(dtype)
+    if value.size != 1 or value.dtype != dtype:
+        raise InputError(f"pad: expected one element of {dtype}, found {value.size} of {value.dtype}")
+    return value.reshape(())[()]
+
+
+def _places(at: NDArray[np.int64], size: int, mode: str) -> NDArray[np.int64]:
+    if mode == "EDGE" or size == 1:
+        return np.clip(at, 0, size - 1)
+    if mode == "WRAP":
+        return at % size
+    period = 2 * size - 2 if mode == "REFLECTION" else 2 * size
+    within = at % period
+    return np.where(within < size, within, period - within - (mode == "SYMMETRIC"))
+
+
+_BROADCAST: Final = ("numpy", "explicit", "bidirectional")
+
+
+def one_place(name: str, axis: NDArray[Any], rank: int) -> int:
+    """Return the dimension that an array of one integer names, negative ones counted from the end."""
+    if axis.size != 1 or axis.ndim > 1 or axis.dtype.kind not in "iu":
+        raise InputError(f"{name}: expected one integer as axis, found {axis.dtype}{list(axis.shape)}")
+    given = int(axis.reshape(())[()])
+    place = given + rank if given < 0 else given
+    check_axis(place, rank, name)
+    return place
+
+
+def gather_along(
+    inputs: NDArray[Any],
+    indices: NDArray[Any],
+    axis: NDArray[Any],
+    *,
+    batch_dimensions: int = 0,
+    zeros_beyond: bool = False,
+) -> NDArray[Any]:
+    """Return `inputs` with the places along `axis` that the indices name, the indices' dimensions in its stead.
+
+    The first batch_dimensions (negative: counted from the end of `indices`) are equal in both, and each batch is
+    gathered from by its own indices. zeros_beyond: negative places count from the end, and one that is none gives
+    zeros (empty text); both are refused otherwise.
+    """
+    place = one_place("gather", axis, inputs.ndim)
+    batches = batch_dimensions + indices.ndim if batch_dimensions < 0 else batch_dimensions
+    shape = inputs.shape
+    if not 0 <= batches <= min(place, indices.ndim) or shape[:batches] != indices.shape[:batches]:
+        raise InputError(f"gather: {list(shape)} and {list(indices.shape)} have no {batches} batches before {place}")
+    places, outside = _gathered_places(indices, shape[place], negative=zeros_beyond)
+    if outside.any() and not zeros_beyond:
+        raise InputError(f"gather: index {int(indices[outside][0])} is no place among {shape[place]}")
+    result = memory.empty((*shape[:place], *indices.shape[batches:], *shape[place + 1 :]), inputs.dtype)
+    if not result.size:
+        return result
+    zero = zero_of("gather", inputs.dtype) if outside.any() else None
+    if not inputs.size:
+        result[...] = zero
+        return result
+    folded = (prod(shape[:batches]), prod(shape[batches:place]))
+    each = (folded[0], prod(indices.shape[batches:]))
+    data = inputs.reshape(*folded, shape[place], prod(shape[place + 1 :]))
+    first, second = np.ogrid[: folded[0], : folded[1]]
+    found = data[first[..., np.newaxis], second[..., np.newaxis], places.reshape(each)[:, np.newaxis]]
+    if zero is not None:
+        found.transpose(0, 2, 1, 3)[outside.reshape(each)] = zero
+    result[...] = found.reshape(result.shape)
+    return result
+
+
+def _gathered_places(
+    indices: NDArray[Any], size: int, *, negative: bool
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return places from 0 on, 0 for those that are outside, and which these are."""
+    if indices.dtype.kind not in "iu":
+        raise InputError(f"gather: expected integers as indices, found {indices.dtype}")
+    outside = np.asarray((indices >= size) | (indices < (-size if negative else 0)))
+    places = np.where(outside, 0, indices).astype(np.int64)
+    return np.where(places < 0, places + size, places), outside
+
+
+def transpose_by(inputs: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
+    """Return `inputs` with its dimensions in this order, backwards if it is empty."""
+    return transpose(inputs, order=integers("transpose", "dimensions", order) or None)
+
+
+def split_equally(inputs: NDArray[Any], axis: NDArray[Any], *, parts: int) -> list[NDArray[Any]]:
+    """Return so many parts of `inputs` along `axis`, which are equal and not empty."""
+    place = one_place("split", axis, inputs.ndim)
+    if parts > inputs.shape[place]:
+        raise InputError(f"split: {inputs.shape[place]} elements are no {parts} parts")
+    return split_along(inputs, axis=place, parts=parts)
+
+
+def split_lengths(inputs: NDArray[Any], axis: NDArray[Any], lengths: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return the parts of `inputs` that have these lengths along `axis`; one of -1 takes what the others leave."""
+    place = one_place("split", axis, inputs.ndim)
+    sizes = integers("split", "lengths", lengths)
+    if sizes.count(-1) == 1:
+        sizes[sizes.index(-1)] = inputs.shape[place] - sum(size for size in sizes if size != -1)
+    return split_along(inputs, sizes, axis=place, parts=len(sizes))
+
+
+def tile_any(inputs: NDArray[Any], repeats: NDArray[Any]) -> NDArray[Any]:
+    """Return `inputs` repeated so often along each dimension; the shorter of sizes and repeats gets 1s in front.
+
+    Raises NoKernel for negative repeats, which no page explains.
+    """
+    counts = integers("tile", "repeats", np.ravel(repeats))
+    if any(count < 0 for count in counts):
+        raise NoKernel(f"tile: repeats below 0 have no meaning that is known, found {counts!r:.80}")
+    rank = max(inputs.ndim, len(counts))
+    if rank > memory.MAX_DIMENSIONS:
+        raise InputError(f"tile: {rank} dimensions are more than {memory.MAX_DIMENSIONS}")
+    whole = inputs.reshape((1,) * (rank - inputs.ndim) + inputs.shape)
+    return tile_by(whole, np.array([1] * (rank - len(counts)) + counts, np.int64))
+
+
+def broadcast_by(
+    inputs: NDArray[Any], shape: NDArray[Any], axes: NDArray[Any] | None = None, *, mode: str
+) -> NDArray[Any]:
+    """Return `inputs` broadcast to a shape.
+
+    mode: numpy (to exactly that, from the last dimension), bidirectional (with an array of that shape) or explicit
+    (its dimensions are those of the result that `axes` lists in rising order).
+    """
+    sizes = integers("broadcast", "sizes", shape)
+    if mode not in _BROADCAST or (axes is None) == (mode == "explicit"):
+        raise InputError(f"broadcast: expected one of {', '.join(_BROADCAST)}, and axes with explicit only")
+    whole = inputs
+    if axes is not None:
+        along = integers("broadcast", "axes", axes)
+        same_length("broadcast", inputs.ndim, axes=along)
+        if sorted(set(along)) != along or any(not 0 <= axis < len(sizes) for axis in along):
+            raise InputError(f"broadcast: expected axes from 0 to {len(sizes)} in rising order, found {along!r:.80}")
+        own = dict(zip(along, inputs.shape, strict=True))
+        whole = inputs.reshape([own.get(axis, 1) for axis in range(len(sizes))])
+    result = expand(whole, np.array(sizes, np.int64))
+    if mode != "bidirectional" and result.shape != tuple(sizes):
+        raise InputError(f"broadcast: {list(inputs.shape)} does not become {sizes!r:.80}")
+    return result
+
+
+def pad_between(
+    inputs: NDArray[Any],
+    begin: NDArray[Any],
+    end: NDArray[Any],
+    value: NDArray[Any] | None = None,
+    *,
+    mode: str,
+    crop_negative: bool,
+) -> NDArray[Any]:
+    """Return `inputs` with so many elements added before and behind along each dimension.
+
+    mode: constant (`value`, of the type of `inputs`, 0 or no text if None), edge, reflect or symmetric, which mirror
+    elements of `inputs` once, also where the other end is cut. crop_negative: whether negative numbers take elements
+    away.
+    """
+    first, last = integers("pad", "begin", begin), integers("pad", "end", end)
+    same_length("pad", inputs.ndim, begin=first, end=last)
+    if not crop_negative and any(count < 0 for count in (*first, *last)):
+        raise InputError("pad: expected no numbers below 0")
+    if inputs.dtype.kind == "O" and mode != "constant":
+        raise InputError(f"pad: expected the mode constant for text, found {mode!r:.60}")
+    if mode in {"reflect", "symmetric"}:
+        for size, before, behind in zip(inputs.shape, first, last, strict=True):
+            left = size + min(0, before, behind) - (mode == "reflect")
+            if max(before, behind) > max(0, left):
+                raise InputError(f"pad: {max(before, behind)} elements are not mirrored among {size}")
+    pads = np.array([*first, *last], np.int64)
+    return pad_ends(inputs, pads, mode=mode, value=0.0 if value is None or mode != "constant" else value)

@@ -1,0 +1,692 @@
+"""Pooling: the mean, the largest or the p-norm of the elements under a window that slides over the last dimensions."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import (
+    is_float,
+    require_shape,
+    round_to,
+    same_length,
+    shape_of,
+    to_float32,
+    to_float64,
+)
+from specgate.execution.kernels.conv import AUTOMATIC, Slide, slide_over
+from specgate.execution.kernels.reduce import reduce_dimensions
+from specgate.execution.kernels.row_blocks import blocks_of
+from specgate.execution.kernels.window_positions import places_by_slices, plain, values_by_slices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Windows", "average_pool", "average_pool_gradient", "average_windows", "largest_in_windows", "largest_of_windows",
+    "lp_pool", "max_pool", "max_pool_gradient", "max_pool_values", "mean_in_windows", "norm_of_windows", "pool_whole",
+    "spread_along", "unpool", "windows_of",
+]  # fmt: skip
+
+_LIMIT = 2**32  # of paddings, strides, windows and dilations, so that places are exact in 64 bits
+
+
+class Windows(NamedTuple):
+    """Along one dimension, per window: where its elements stand, which of those are no padding, and how many.
+
+    places, met: [windows, at most as many as there are elements]. counts: [windows]. times: how often each one counts.
+    runs: the same by places in the window, in order: which windows have an element there, and where these stand.
+    """
+
+    places: NDArray[np.int64]
+    met: NDArray[np.bool_]
+    counts: NDArray[np.int64]
+    times: int
+    runs: tuple[tuple[slice, slice], ...] | None = None
+
+
+def average_pool(
+    inputs: NDArray[Any],
+    *,
+    strides: Sequence[int],
+    window: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    include_padding: bool,
+    dilations: Sequence[int] | None = None,
+    sizes: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the mean under each window of `inputs` [batch, channel, spatial…], of their type.
+
+    include_padding: whether the divisor counts the padding, of zeros, too. dilations: the steps in the window, 1 if
+    None. sizes: of the result, whatever the end paddings; None for what these give.
+    """
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
+    divisor: Any = 1.0
+    for axis, each in enumerate(windows, 2):
+        counts = np.full(each.counts.shape, window[axis - 2]) if include_padding else each.counts
+        divisor = divisor * counts.reshape(-1, *(1,) * (inputs.ndim - 1 - axis)).astype(np.float64)
+    flat = inputs.reshape(prod(inputs.shape[:2]), 1, *inputs.shape[2:])
+    result = memory.empty((len(flat), 1, *(len(each.counts) for each in windows)), inputs.dtype)
+    with memory.quiet():
+        for rows in blocks_of(len(flat), prod(inputs.shape[2:])):
+            wide = to_float64(flat[rows])
+            for axis, each in enumerate(windows, 2):
+                wide = _sum(wide, axis, each)
+            result[rows] = round_to(wide / divisor, inputs.dtype)
+    return result.reshape(*inputs.shape[:2], *result.shape[2:])
+
+
+def lp_pool(
+    inputs: NDArray[Any],
+    *,
+    strides: Sequence[int],
+    window: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    p: float,
+    dilations: Sequence[int] | None = None,
+    sizes: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the p-norm under each window of `inputs` [batch, channel, spatial…], of their type.
+
+    sizes: of the result, as in `average_pool`.
+    """
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
+    with memory.quiet():
+        result = to_float64(to_float32(to_float64(np.abs(inputs)) ** p, inputs.dtype))
+        for axis, each in enumerate(windows, 2):
+            result = _sum(result, axis, each)
+        return round_to(to_float64(to_float32(result, inputs.dtype)) ** (1.0 / p if p else np.inf), inputs.dtype)
+
+
+def max_pool(
+    inputs: NDArray[Any],
+    *,
+    strides: Sequence[int],
+    window: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    dilations: Sequence[int] | None = None,
+    index_type: np.dtype[Any] | None = None,
+    finite: bool = True,
+    sizes: Sequence[int] | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the largest element under each window of `inputs` [batch, channel, spatial…], and where it stands.
+
+    That is the place of the first of equals in the flat `inputs`, of index_type, int64 if None. The search starts with
+    the lowest finite number at the first element that is no padding, and with place 0 where all is padding: so -inf and
+    nan are never found. Without `finite` it starts with -inf, and the first nan is found as the largest. sizes: of the
+    results, as in `average_pool`.
+    """
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
+    values, lowest = _start(inputs, finite=finite)
+    quick = places_by_slices(values, windows, lowest) if plain(values, windows, finite=finite) else None
+    if quick is not None:
+        values, places = quick
+    else:
+        places = np.arange(inputs.size, dtype=np.int64).reshape(inputs.shape)
+        for axis in range(inputs.ndim - 1, 1, -1):  # the last dimension first, so that the first of equals is found
+            values, places = _largest(values, places, axis, windows[axis - 2], lowest)
+    for axis, each in enumerate(windows, 2):
+        if not each.counts.all():
+            places *= (each.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
+    return round_to(values, inputs.dtype), places.astype(index_type or np.int64, copy=False)
+
+
+def max_pool_values(
+    inputs: NDArray[Any],
+    *,
+    strides: Sequence[int],
+    window: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    dilations: Sequence[int] | None = None,
+    finite: bool = True,
+    sizes: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the largest element under each window, as `max_pool` does, alone."""
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
+    values, lowest = _start(inputs, finite=finite)
+    quick = values_by_slices(values, windows, lowest, finite=finite)
+    if quick is not None:
+        return round_to(quick, inputs.dtype)
+    return max_pool(
+        inputs, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding,
+        dilations=dilations, finite=finite, sizes=sizes,
+    )[0]  # fmt: skip
+
+
+def windows_of(
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    window: Sequence[int],
+    start: Sequence[int],
+    end: Sequence[int],
+    dilations: Sequence[int] | None = None,
+    results: Sequence[int] | None = None,
+) -> list[Windows]:
+    """Return the windows over each spatial dimension of an array of `sizes` [batch, channel, spatial…].
+
+    results: the sizes that say how many there are, whatever the end paddings; then a stride may be 0.
+    """
+    rank = len(sizes) - 2
+    steps = (1,) * rank if dilations is None else dilations
+    same_length("pooling", rank, strides=strides, windows=window, dilations=steps)
+    same_length("pooling", rank, **{"start paddings": start, "end paddings": end})
+    if rank < 1 or any(not 0 <= n < _LIMIT for n in (*strides, *window, *start, *end, *steps)):
+        raise InputError("pooling: expected nothing negative or above 2**32 - 1")
+    if results is None and 0 in strides:
+        raise InputError("pooling: expected strides above 0")
+    each = list(zip(sizes[2:], strides, window, start, end, steps, strict=True))
+    if results is None:
+        counts = [(n + a + b - d * (w - 1) - 1) // s + 1 for n, s, w, a, b, d in each]
+    else:
+        same_length("pooling", len(sizes), sizes=results)
+        counts = list(results[2:])
+    shape = shape_of("pooling", (*sizes[:2], *counts))
+    memory.hold(shape, np.dtype(np.float32))
+    return [_along(n, s, w, a, d, count) for (n, s, w, a, _, d), count in zip(each, counts, strict=True)]
+
+
+def _along(size: int, stride: int, window: int, start: int, dilation: int, count: int) -> Windows:
+    """Return `count` windows over one dimension of `size` elements, `start` of padding before them."""
+    first = np.arange(count, dtype=np.int64) * stride - start
+    if dilation == 0:  # every element of the window is the same one
+        met = ((first >= 0) & (first < size) & (window > 0))[:, np.newaxis]
+        runs = _runs(size, stride, min(window, 1), start, 1, count)
+        return Windows(np.where(met[:, 0], first, 0)[:, np.newaxis], met, met[:, 0] * window, window, runs)
+    skipped = np.maximum(0, -(first // dilation))
+    last = np.minimum(window - 1, (size - 1 - first) // dilation)
+    counts = np.maximum(0, last - skipped + 1)
+    steps = np.arange(int(counts.max()), dtype=np.int64)
+    memory.hold((count, len(steps)), steps.dtype)
+    met = steps < counts[:, np.newaxis]
+    places = np.where(met, first[:, np.newaxis] + (skipped[:, np.newaxis] + steps) * dilation, 0)
+    return Windows(places, met, counts, 1, _runs(size, stride, window, start, dilation, count))
+
+
+def _runs(
+    size: int, stride: int, window: int, start: int, dilation: int, count: int
+) -> tuple[tuple[slice, slice], ...] | None:
+    """Return, for each element of the windows, which ones have it in the array and where; None where few of many do."""
+    if not stride:
+        return None
+    least = max(0, -(((count - 1) * stride - start) // dilation))
+    most = min(window - 1, (size - 1 + start) // dilation)
+    if most - least > 2 * size:
+        return None
+    runs = []
+    for element in range(least, most + 1):
+        offset = element * dilation - start
+        first = max(0, -(offset // stride))
+        last = min(count - 1, (size - 1 - offset) // stride)
+        if first <= last:
+            begin = first * stride + offset
+            runs.append((slice(first, last + 1), slice(begin, last * stride + offset + 1, stride)))
+    return tuple(runs)
+
+
+def _sum(array: NDArray[Any], axis: int, windows: Windows) -> NDArray[Any]:
+    shape = (*array.shape[:axis], len(windows.counts), *array.shape[axis + 1 :])
+    result = memory.empty(shape, array.dtype)
+    result[...] = 0
+    for to, at, where in _met(windows, axis, array.ndim):
+        np.add(result[to], array[at], out=result[to], where=where)
+    return result * windows.times if windows.times != 1 else result
+
+
+def _largest(
+    values: NDArray[Any], places: NDArray[np.int64], axis: int, windows: Windows, lowest: Any
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    shape = (*values.shape[:axis], len(windows.counts), *values.shape[axis + 1 :])
+    result = memory.empty(shape, values.dtype)
+    result[...] = lowest
+    first = windows.places[:, 0] if windows.places.shape[1] else np.zeros_like(windows.counts)
+    found = np.take(places, first, axis)
+    for to, at, where in _met(windows, axis, values.ndim):
+        candidate, best = values[at], result[to]
+        better = candidate > best
+        if lowest == -np.inf:
+            better |= np.isnan(candidate) & ~np.isnan(best)
+        better &= where
+        np.copyto(best, candidate, where=better)
+        np.copyto(found[to], places[at], where=better)
+    return result, found
+
+
+def _start(inputs: NDArray[Any], *, finite: bool) -> tuple[NDArray[Any], Any]:
+    """Return what is compared, and the number that the search for the largest starts with."""
+    values = inputs if finite else to_float32(inputs, inputs.dtype)
+    limits = np.finfo(values.dtype) if is_float(inputs.dtype) else np.iinfo(inputs.dtype)
+    return values, limits.min if finite or not is_float(inputs.dtype) else -np.inf
+
+
+def _met(windows: Windows, axis: int, rank: int) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield which windows have an element, where it is in the array, and in which of them it is no padding."""
+    before = (slice(None),) * axis
+    if windows.runs is not None:
+        for to, at in memory.in_time(windows.runs):
+            yield (*before, to), (*before, at), True
+        return
+    column = (-1, *(1,) * (rank - 1 - axis))
+    for places, met in memory.in_time(zip(windows.places.T, windows.met.T, strict=True)):
+        yield (*before, slice(None)), (*before, places), met.reshape(column)
+
+
+def average_pool_gradient(
+    gradient: NDArray[Any],
+    *,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    window: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    include_padding: bool,
+    any_count: bool = False,
+) -> NDArray[Any]:
+    """Return an array of `sizes` to which each element of `gradient`, divided among its window, was added.
+
+    gradient: [batch, channel, spatial…], one element for each window over `sizes`. include_padding: whether the
+    divisor counts padding, too. any_count: there are as many windows as elements, whatever the end paddings, and with
+    a stride of 0 nothing is added.
+    """
+    shape = shape_of("pooling", sizes)
+    memory.hold(shape, gradient.dtype)
+    results = gradient.shape if any_count else None
+    windows = windows_of(shape, strides, window, start_padding, end_padding, results=results)
+    counts = tuple(len(each.counts) for each in windows)
+    require_shape("pooling", "a gradient", gradient.shape, (*shape[:2], *counts))
+    if 0 in strides:
+        return np.zeros(shape, gradient.dtype)
+    with memory.quiet():
+        result = to_float64(gradient)
+        for axis, each in enumerate(windows, 2):
+            divisor = each.counts
+            if include_padding:
+                at = axis - 2
+                begun = np.arange(len(divisor), dtype=np.int64) * strides[at]
+                divisor = np.clip(start_padding[at] + shape[axis] + end_padding[at] - begun, 0, window[at])
+            result = result / divisor.reshape(-1, *(1,) * (len(shape) - 1 - axis)).astype(np.float64)
+        for axis, each in enumerate(windows, 2):
+            result = spread_along(result, axis, each, shape[axis])
+        return round_to(result, gradient.dtype)
+
+
+def max_pool_gradient(
+    inputs: NDArray[Any],
+    gradient: NDArray[Any],
+    *,
+    strides: Sequence[int],
+    window: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    dilations: Sequence[int],
+    any_count: bool = False,
+) -> NDArray[Any]:
+    """Return zeros of the shape of `inputs` to which each element of `gradient` was added at its window's largest.
+
+    inputs: [batch, channel, spatial…]; gradient: one element for each window, of their type. The first of equals is the
+    largest, as in `max_pool`. What belongs to windows of padding alone is added nowhere. any_count: as in
+    `average_pool_gradient`.
+    """
+    results = gradient.shape if any_count else None
+    values, places = max_pool(
+        inputs,
+        strides=strides,
+        window=window,
+        start_padding=start_padding,
+        end_padding=end_padding,
+        dilations=dilations,
+        sizes=results,
+    )
+    require_shape("pooling", "a gradient", gradient.shape, values.shape)
+    if gradient.dtype != inputs.dtype:
+        raise InputError(f"pooling: expected a gradient of {inputs.dtype}, found {gradient.dtype}")
+    met = np.ones((), np.bool_)
+    windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, results)
+    for axis, each in enumerate(windows, 2):
+        met = met & (each.counts > 0).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
+    met = np.broadcast_to(met, values.shape)
+    with memory.quiet():
+        sums = np.bincount(places[met], to_float64(gradient[met]), inputs.size)
+        return round_to(sums.reshape(inputs.shape), inputs.dtype)
+
+
+def unpool(
+    inputs: NDArray[Any], indices: NDArray[Any], *, sizes: Sequence[int], low_halves: bool = False
+) -> NDArray[Any]:
+    """Return zeros of `sizes` with each element of `inputs` at its index, a place in the flat result.
+
+    indices: of the shape of `inputs`. Indices beyond the result lead nowhere. What two different indices name, which is
+    not said to be either, is masked. low_halves: the low 32 bits of indices count alone.
+    """
+    require_shape("unpooling", "indices", indices.shape, inputs.shape)
+    result = memory.empty(shape_of("unpooling", sizes), inputs.dtype)
+    result[...] = 0
+    flat = (indices.astype(np.uint32) if low_halves else indices).reshape(-1)
+    inside = np.flatnonzero((flat >= 0) & (flat < result.size))
+    places, values = flat[inside].astype(np.int64), inputs.reshape(-1)[inside]
+    result.reshape(-1)[places] = values
+    order = np.argsort(places, kind="stable")
+    again = order[1:][places[order][1:] == places[order][:-1]]
+    if not len(again):
+        return result
+    mask = np.zeros(result.shape, np.bool_)
+    mask.reshape(-1)[places[again]] = True
+    return np.ma.MaskedArray(result, mask=mask)
+
+
+def spread_along(array: NDArray[Any], axis: int, windows: Windows, size: int) -> NDArray[Any]:
+    """Return `size` places along `axis`, to each of which all elements of `array` were added whose windows it is in."""
+    result = memory.empty((*array.shape[:axis], size, *array.shape[axis + 1 :]), array.dtype)
+    result[...] = 0
+    into, of = np.moveaxis(result, axis, 0), np.moveaxis(array, axis, 0)
+    if windows.runs is not None:
+        for to, at in memory.in_time(windows.runs):
+            into[at] += of[to]
+        return result
+    for places, met in memory.in_time(zip(windows.places.T, windows.met.T, strict=True)):
+        np.add.at(into, places[met], of[met])  # windows that begin in the padding share their first place
+    return result
+
+
+def average_windows(
+    inputs: NDArray[Any],
+    *,
+    window: Sequence[int],
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    auto_pad: str = "NOTSET",
+    ceil: bool = False,
+    include_padding: bool = False,
+) -> NDArray[Any]:
+    """Return the mean under each window of `inputs` [batch, channel, spatial…]; paddings as in `convolve`.
+
+    ceil: the last window may reach beyond the padding, but not begin there. include_padding: zeros of the padding
+    count, what lies beyond does not.
+    """
+    slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
+    shape = (*inputs.shape[:2], *slide.counts)
+    if not prod(shape):
+        return memory.empty(shape, inputs.dtype)
+    if include_padding:
+        memory.hold(
+            (*inputs.shape[:2], *map(sum, zip(inputs.shape[2:], slide.start, slide.end, strict=True))), inputs.dtype
+        )
+        inputs = np.pad(inputs, [(0, 0), (0, 0), *zip(slide.start, slide.end, strict=True)])
+        slide = slide._replace(start=[0] * len(window))
+    return average_pool(
+        inputs,
+        strides=slide.strides,
+        window=window,
+        start_padding=slide.start,
+        end_padding=_ends(inputs, window, slide),
+        include_padding=False,
+        dilations=slide.dilations,
+    )
+
+
+def _ends(inputs: NDArray[Any], window: Sequence[int], slide: Slide) -> list[int]:
+    """Return the paddings behind that make room for exactly the windows that there are."""
+    each = zip(inputs.shape[2:], window, *slide, strict=True)
+    return [
+        max(0, (count - 1) * step + (length - 1) * gap + 1 - size - before)
+        for size, length, step, gap, before, _, count in each
+    ]
+
+
+def norm_of_windows(
+    inputs: NDArray[Any],
+    *,
+    window: Sequence[int] | None = None,
+    p: float,
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    auto_pad: str = "NOTSET",
+    ceil: bool = False,
+) -> NDArray[Any]:
+    """Return the p-norm under each window of `inputs` [batch, channel, spatial…], as `average_windows` the mean.
+
+    Raises NoKernel where no window is given.
+    """
+    if window is None:
+        raise NoKernel("pooling: it is not said how large a window is that is not given")
+    slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
+    shape = (*inputs.shape[:2], *slide.counts)
+    if not prod(shape):
+        return memory.empty(shape, inputs.dtype)
+    return lp_pool(
+        inputs,
+        strides=slide.strides,
+        window=window,
+        start_padding=slide.start,
+        end_padding=_ends(inputs, window, slide),
+        p=p,
+        dilations=slide.dilations,
+    )
+
+
+def largest_of_windows(
+    inputs: NDArray[Any],
+    *,
+    window: Sequence[int],
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    auto_pad: str = "NOTSET",
+    ceil: bool = False,
+    columns_first: bool = False,
+    places_too: bool = True,
+) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
+    """Return the largest element under each window, as `average_windows` the mean, and its place in the flat inputs.
+
+    The first of equals, and of nan, is found, and padding never: where there is no input at all, what would be found is
+    masked. columns_first: places count along the first spatial dimension first. places_too: whether they are asked for.
+    """
+    slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
+    shape = (*inputs.shape[:2], *slide.counts)
+    if not prod(shape):
+        nothing = memory.empty(shape, inputs.dtype)
+        return nothing, nothing.astype(np.int64)
+    if not inputs.size:
+        nothing, nowhere = (memory.empty(shape, np.dtype(kind)) for kind in (inputs.dtype, np.int64))
+        return np.ma.array(nothing, mask=True), np.ma.array(nowhere, mask=True)
+    how: dict[str, Any] = {
+        "strides": slide.strides, "window": window, "start_padding": slide.start,
+        "end_padding": _ends(inputs, window, slide), "dilations": slide.dilations, "finite": False,
+    }  # fmt: skip
+    if not places_too:
+        return max_pool_values(inputs, **how), None
+    values, places = max_pool(inputs, **how)
+    return values, _by_columns(places, inputs.shape[2:]) if columns_first else places
+
+
+def _by_columns(places: NDArray[np.int64], spatial: tuple[int, ...]) -> NDArray[np.int64]:
+    size = prod(spatial)
+    at = np.unravel_index(places % size, spatial)
+    return np.asarray(places // size * size + np.ravel_multi_index(at[::-1], spatial[::-1]), np.int64)
+
+
+def pool_whole(inputs: NDArray[Any], *, function: str, p: float = 2) -> NDArray[Any]:
+    """Return the AVERAGE, the MAX or the p-NORM of all spatial elements of `inputs` [batch, channel, spatial…]."""
+    if inputs.ndim < 2:
+        raise InputError(f"pooling: expected a batch and channels, found {inputs.ndim} dimensions")
+    axes = range(2, inputs.ndim)
+    if function == "NORM":
+        with memory.quiet():
+            total = np.sum(np.abs(inputs.astype(np.float64)) ** p, axis=tuple(axes), keepdims=True)
+            return round_to(total ** (1.0 / p if p else np.inf), inputs.dtype)
+    return reduce_dimensions(inputs, list(axes), function=function, keep=True, none_of_none=True)
+
+
+_WIDEST = 2**31
+
+
+def largest_in_windows(
+    data: NDArray[Any],
+    *,
+    window: Sequence[int],
+    strides: Sequence[int],
+    begins: Sequence[int],
+    ends: Sequence[int],
+    dilations: Sequence[int] | None = None,
+    auto_pad: str = "explicit",
+    rounding: str = "floor",
+    valid_rounds: bool = False,
+    strided: bool = False,
+    axis: int = 0,
+    int32_indices: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the largest element under each window of `data` [batch, channel, spatial…], and its place.
+
+    Padding is never found: where there is nothing else, or there is nan, the results are masked. The place is that in
+    the flat dimensions of `data` from `axis` on, of int32 if narrow, else int64.
+    """
+    how = auto_pad, rounding, valid_rounds, strided
+    slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, *how)
+    if not -data.ndim <= axis < data.ndim:
+        raise InputError(f"pooling: axis {axis} is not one of {data.ndim} dimensions")
+    kind = np.dtype(np.int32 if int32_indices else np.int64)
+    shape = (*data.shape[:2], *slide.counts)
+    if not prod(shape) or not data.size:
+        values, places = memory.empty(shape, data.dtype), memory.empty(shape, kind)
+        return np.ma.array(values, mask=True), np.ma.array(places, mask=True)
+    values, places = max_pool(
+        data,
+        strides=slide.strides,
+        window=window,
+        start_padding=slide.start,
+        end_padding=_window_ends(data, window, slide),
+        dilations=slide.dilations,
+        finite=False,
+    )
+    within = prod(data.shape[axis if axis >= 0 else axis + data.ndim :])
+    places = (places % within).astype(kind)
+    open_ = _without_input(data.shape[2:], window, slide) | (values != values)  # noqa: PLR0124  # also of bfloat16
+    return (np.ma.array(values, mask=open_), np.ma.array(places, mask=open_)) if open_.any() else (values, places)
+
+
+def mean_in_windows(
+    data: NDArray[Any],
+    *,
+    window: Sequence[int],
+    strides: Sequence[int],
+    begins: Sequence[int],
+    ends: Sequence[int],
+    exclude: bool,
+    dilations: Sequence[int] | None = None,
+    auto_pad: str = "explicit",
+    rounding: str = "floor",
+    strided: bool = False,
+) -> NDArray[Any]:
+    """Return the mean under each window, placed as in `largest_in_windows`.
+
+    exclude: padding does not count, and the mean of nothing else is masked; otherwise it counts as zeros. Raises
+    NoKernel where it counts and a window reaches behind it.
+    """
+    slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, auto_pad, rounding, False, strided)
+    shape = (*data.shape[:2], *slide.counts)
+    behind = _window_ends(data, window, slide)
+    if not exclude and any(more > end for more, end in zip(behind, slide.end, strict=True)):
+        raise NoKernel("pooling: it is not said what counts where a window reaches behind the padding")
+    if not prod(shape):
+        return memory.empty(shape, data.dtype)
+    if not data.size:
+        return np.ma.array(memory.empty(shape, data.dtype), mask=True)
+    found = average_pool(
+        data,
+        strides=slide.strides,
+        window=window,
+        start_padding=slide.start,
+        end_padding=behind,
+        include_padding=not exclude,
+        dilations=slide.dilations,
+    )
+    empty = np.broadcast_to(_without_input(data.shape[2:], window, slide), shape)
+    return np.ma.array(found, mask=empty) if exclude and empty.any() else found
+
+
+def _slide(
+    sizes: Sequence[int],
+    window: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int] | None,
+    begins: Sequence[int],
+    ends: Sequence[int],
+    auto_pad: str,
+    rounding: str,
+    valid: bool,
+    strided: bool,
+) -> Slide:
+    """Return where windows lie.
+
+    valid: `rounding` counts with auto_pad valid too; else it is known where it is even. strided: with same_upper and
+    same_lower there are as many windows as strides begin in the input, else as many as it has elements.
+    """
+    rank = len(sizes)
+    gaps = list(dilations) if dilations is not None else [1] * rank
+    same_length("pooling", rank, strides=strides, dilations=gaps, windows=window)
+    if auto_pad not in AUTOMATIC or rounding not in {"floor", "ceil", "ceil_torch"}:
+        raise InputError(f"pooling: unknown paddings or rounding, {auto_pad!r:.30} and {rounding!r:.30}")
+    if auto_pad == "explicit":
+        same_length("pooling", rank, **{"paddings before": begins, "paddings behind": ends})
+    start, end = ([*begins], [*ends]) if auto_pad == "explicit" else ([0] * rank, [0] * rank)
+    if rank < 1 or any(n < 1 for n in (*strides, *window)) or any(not 0 <= n < _WIDEST for n in (*gaps, *start, *end)):
+        raise InputError("pooling: expected windows and strides above 0, dilations and paddings of 0 or more")
+    counts = []
+    for at, (size, length, step, gap) in enumerate(zip(sizes, window, strides, gaps, strict=True)):
+        span = (length - 1) * gap + 1
+        if auto_pad.startswith("same"):
+            count = -(-size // step) if strided else size
+            whole = max(0, (count - 1) * step + span - size) if size else 0
+            start[at] = whole // 2 if auto_pad == "same_upper" else whole - whole // 2
+            end[at] = whole - start[at]
+            counts.append(count)
+            continue
+        left = size + start[at] + end[at] - span
+        if left < 0:
+            raise InputError(f"pooling: a window of {span} does not fit into {left + span} places")
+        counts.append(_count(left, step, size + start[at], rounding, even=auto_pad != "valid" or valid))
+    most = [min(step, _WIDEST) if count <= 1 else step for step, count in zip(strides, counts, strict=True)]
+    return Slide(most, gaps, start, end, counts)
+
+
+def _count(left: int, step: int, inside: int, rounding: str, *, even: bool) -> int:
+    """Return how many windows fit. even: the rounding is known even where it matters."""
+    down, up = left // step + 1, -(-left // step) + 1
+    if rounding == "floor" or down == up:
+        return down
+    if not even:
+        raise NoKernel("pooling: it is not said how the number of windows is rounded here")
+    return down if rounding == "ceil_torch" and (up - 1) * step >= inside else up
+
+
+def _window_ends(data: NDArray[Any], window: Sequence[int], slide: Slide) -> list[int]:
+    """Return the paddings behind that make room for exactly the windows that there are."""
+    each = zip(data.shape[2:], window, *slide, strict=True)
+    return [
+        max(0, (count - 1) * step + (length - 1) * gap + 1 - size - before) if count else 0
+        for size, length, step, gap, before, _, count in each
+    ]
+
+
+def _without_input(sizes: Sequence[int], window: Sequence[int], slide: Slide) -> NDArray[np.bool_]:
+    """Return under which windows [spatial…] there is padding alone."""
+    found = np.zeros((1,) * len(sizes), np.bool_)
+    for at, (size, length, step, gap, before, _, count) in enumerate(zip(sizes, window, *slide, strict=True)):
+        first = np.arange(count) * step - before
+        skipped = np.where(first < 0, -(first // gap) if gap else length, 0)
+        met = (skipped < length) & (first + skipped * gap < size)
+        shape = [1] * len(sizes)
+        shape[at] = count
+        found = found | ~met.reshape(shape)
+    return found

@@ -1,0 +1,417 @@
+"""Linear quantization to small integers, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import check_axis, is_float, require_shape, round_to, to_float32
+from specgate.execution.kernels.arithmetic import quiet as with_quiet_nans
+from specgate.execution.kernels.cast import cast_elements
+from specgate.execution.kernels.elementwise import held, paired, quiet, want_float, whole
+from specgate.execution.kernels.narrow_types import is_stored, widened
+from specgate.execution.kernels.row_blocks import BLOCK, blocks_of
+from specgate.execution.types import integer_range
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "dequantize_by_axis", "dequantize_in_blocks", "dequantize_linear", "fake_quantize", "once", "quantize_by_axis",
+    "quantize_by_range", "quantize_in_blocks", "quantize_linear", "quantize_over_range", "quantized_add",
+]  # fmt: skip
+
+
+def quantize_linear(
+    x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None = None, *, dtype: np.dtype[Any]
+) -> NDArray[Any]:
+    """Return round(x / scale) + zero_point, halves to the even neighbour, held in the range of the integers `dtype`.
+
+    All have one shape; x may hold integers, the scale holds floats, and the zero point is of `dtype`; 0 if absent.
+    """
+    x, scale = paired("quantize_linear", x, scale, same_type=False)
+    want_float("quantize_linear", scale)
+    point = _zero_point("quantize_linear", zero_point, x, dtype)
+    with quiet():
+        scaled = np.asarray(_single(x) / _single(once(scale)))
+        np.rint(scaled, out=scaled)
+        scaled += point
+        return _held(scaled, dtype)
+
+
+def _held(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return whole numbers in float32 as `held` does."""
+    if dtype.kind not in "iu" or dtype.itemsize > 2:
+        return held(x, dtype)
+    limits = np.iinfo(dtype)
+    np.clip(x, limits.min, limits.max, out=x)
+    if x.size and np.isnan(x.max()):
+        x[np.isnan(x)] = 0
+    return x.astype(dtype)
+
+
+def once(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array with a size of 1 along each dimension that repeats its elements, as `numpy.broadcast_to` does."""
+    return array[tuple(slice(1) if step == 0 else slice(None) for step in array.strides)]
+
+
+def dequantize_linear(
+    x: NDArray[Any],
+    scale: NDArray[Any],
+    zero_point: NDArray[Any] | None = None,
+    *,
+    dtype: np.dtype[Any] | None = None,
+) -> NDArray[Any]:
+    """Return (x - zero_point) * scale in the type `dtype`, the scale's if absent; the zero point is 0 if absent.
+
+    The difference is that of two float32, so that 32-bit integers lose their low bits before it.
+    """
+    x, scale = paired("dequantize_linear", x, scale, same_type=False)
+    whole("dequantize_linear", x)
+    want_float("dequantize_linear", scale)
+    point = _zero_point("dequantize_linear", zero_point, x, x.dtype)
+    with quiet():
+        wide, factor = x.astype(np.float32), _single(once(scale))
+        wide -= point
+        return round_to(
+            np.multiply(wide, factor, out=wide if factor.dtype == wide.dtype else None), dtype or scale.dtype
+        )
+
+
+def quantized_add(
+    a: NDArray[Any],
+    a_scale: NDArray[Any],
+    b: NDArray[Any],
+    b_scale: NDArray[Any],
+    output_scale: NDArray[Any],
+    *,
+    dtype: np.dtype[Any],
+    a_zero_point: NDArray[Any] | None = None,
+    b_zero_point: NDArray[Any] | None = None,
+    output_zero_point: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return the sum of two quantized tensors of one shape, quantized again to the integers `dtype`.
+
+    Scales and zero points hold one element each; a zero point that is absent is 0. What is nan
+    becomes the least number.
+    """
+    a, b = paired("quantized_add", a, b, same_type=False)
+    whole("quantized_add", a)
+    whole("quantized_add", b)
+    with quiet():
+        total = _real(a, a_scale, a_zero_point) + _real(b, b_scale, b_zero_point)
+        point = 0 if output_zero_point is None else int(_one("output_zero_point", output_zero_point, dtype))
+        made = np.rint(total / _one("output_scale", output_scale)) + np.float32(point)
+        return held(np.where(np.isnan(made), np.float32(np.iinfo(dtype).min), made), dtype)
+
+
+def _real(x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None) -> NDArray[Any]:
+    point = 0 if zero_point is None else int(_one("a zero point", zero_point))
+    real: NDArray[Any] = (x.astype(np.int64) - point).astype(np.float32) * _one("a scale", scale)
+    return real
+
+
+def _one(what: str, array: NDArray[Any], dtype: np.dtype[Any] | None = None) -> Any:
+    if array.size != 1 or (dtype is not None and array.dtype != dtype):
+        found = f"{array.size} of {array.dtype}"
+        raise InputError(
+            f"quantized_add: expected one element{f' of {dtype}' if dtype else ''} as {what}, found {found}"
+        )
+    return array.reshape(())[()]
+
+
+def _single(x: NDArray[Any]) -> NDArray[Any]:
+    return to_float32(x, x.dtype) if x.dtype.kind == "f" else x.astype(np.float32)
+
+
+def _zero_point(name: str, zero_point: NDArray[Any] | None, x: NDArray[Any], dtype: np.dtype[Any]) -> Any:
+    """Return the zero point as float32."""
+    if zero_point is None:
+        return np.float32(0)
+    paired(name, x, zero_point, same_type=False)
+    if zero_point.dtype != dtype:
+        raise InputError(f"{name}: expected a zero point of {dtype}, found {zero_point.dtype}")
+    return once(zero_point).astype(np.float32)
+
+
+def quantize_by_axis(
+    x: NDArray[Any],
+    scale: NDArray[Any],
+    zero_point: NDArray[Any] | None = None,
+    *,
+    axis: int = 1,
+    block: int = 0,
+    type_number: int = 0,
+    saturate: int = 1,
+    dtype: np.dtype[Any] | None = None,
+) -> NDArray[Any]:
+    """Return what `quantize_linear` does, in the type of the zero point, else `dtype`, else uint8; the first two agree.
+
+    scale, zero_point: of one element, or a list along `axis`, or of the rank of `x`, each for `block` places along
+    `axis`. type_number: what the output's type is asked for by, 0 for not; `dtype` is then the type of that number. In
+    a narrow float it is the quotient plus the zero point, cast as `cast_elements` does with `saturate`.
+    """
+    if zero_point is None and dtype is None and type_number:
+        raise InputError(f"quantize: {type_number} is the number of no type")
+    if zero_point is not None and dtype not in {None, zero_point.dtype}:
+        raise InputError(f"quantize: the zero point is {zero_point.dtype}, but the output {dtype}")
+    kind = zero_point.dtype if zero_point is not None else dtype or np.dtype(np.uint8)
+    if scale.dtype.kind in "iu":
+        x, scale = x.astype(np.float64), scale.astype(np.float64)
+    factors, points = _fitted(x, widened(scale), zero_point, axis, block)
+    if not is_stored(kind):
+        result: NDArray[Any] = quantize_linear(x, factors, points, dtype=kind)
+        return result
+    memory.hold(x.shape, np.dtype(np.float64))
+    with quiet():
+        quotient = x.astype(np.float32) / factors.astype(np.float32)
+        moved = np.float32(0) if points is None else widened(points).astype(np.float32)
+        ends = integer_range(kind)
+        if ends is None:
+            return cast_elements(quotient + moved, to=kind, saturate=saturate)
+        whole = np.clip(np.rint(quotient) + moved, *ends)
+        return np.where(np.isnan(whole), 0, whole).astype(np.int8).astype(kind)
+
+
+def dequantize_by_axis(
+    x: NDArray[Any],
+    scale: NDArray[Any],
+    zero_point: NDArray[Any] | None = None,
+    *,
+    axis: int = 1,
+    block: int = 0,
+    type_number: int = 0,
+    dtype: np.dtype[Any] | None = None,
+) -> NDArray[Any]:
+    """Return what `dequantize_linear` does, in the type of the scale, or as type_number says in `dtype`.
+
+    The other arguments are those of `quantize_by_axis`.
+    """
+    if dtype is None and type_number:
+        raise InputError(f"quantize: {type_number} is the number of no type")
+    wanted = dtype if type_number else None
+    if is_stored(scale.dtype) and wanted is None:
+        raise InputError(f"quantize: numbers in {scale.dtype} are scales only, they say no type for the output")
+    x, scale = widened(x), widened(scale)
+    factors, points = _fitted(x, scale, None if zero_point is None else widened(zero_point), axis, block)
+    if not is_float(x.dtype):
+        return dequantize_linear(x, factors, points, dtype=wanted)
+    memory.hold(x.shape, np.dtype(np.float64))
+    with quiet():
+        moved = x if points is None else x - points
+        return round_to(moved * factors.astype(np.float32), wanted or scale.dtype)
+
+
+def _fitted(
+    x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None, axis: int, block: int
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return scales and zero points, which have one shape, repeated to that of `x`."""
+    factors = _spread(x, scale, axis, block)
+    if zero_point is None:
+        return factors, None
+    if zero_point.size != 1 or scale.size != 1:
+        require_shape("quantize", "a zero point", zero_point.shape, scale.shape)
+    return factors, _spread(x, zero_point, axis, block)
+
+
+def _spread(x: NDArray[Any], array: NDArray[Any], axis: int, block: int) -> NDArray[Any]:
+    """Return scales or zero points repeated to the shape of `x`."""
+    if array.size == 1:
+        return np.broadcast_to(array.reshape(()), x.shape)
+    place = axis + x.ndim if axis < 0 else axis
+    if x.ndim == 1:
+        place = 0
+    check_axis(place, x.ndim, "quantize")
+    if x.ndim == 1 and array.ndim == 1 and not block and array.shape != x.shape:
+        raise NoKernel(f"quantize: it is not said what {array.size} scales are for among {x.size} elements")
+    if array.ndim == 1 and (x.ndim > 1 or not block):
+        require_shape("quantize", "scales along an axis", array.shape, (x.shape[place],))
+        return np.broadcast_to(array.reshape(-1, *(1,) * (x.ndim - 1 - place)), x.shape)
+    if array.ndim != x.ndim or block < 1:
+        raise InputError(f"quantize: scales of shape {list(array.shape)} do not fit {list(x.shape)}")
+    blocks = -(-x.shape[place] // block)
+    require_shape("quantize", "scales of blocks", array.shape, (*x.shape[:place], blocks, *x.shape[place + 1 :]))
+    return np.take(np.repeat(array, block, place), range(x.shape[place]), place)
+
+
+def quantize_by_range(
+    x: NDArray[Any], *, dtype: np.dtype[Any], scale_sizes: Sequence[int], zero_point_sizes: Sequence[int]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return x quantized to the integers `dtype`, the scale in float32 and the zero point.
+
+    The range is that of the numbers and of 0, and nan is no number: scale = range * (1 / (greatest - least of dtype)),
+    zero point = least of dtype - least of x / scale. Halves go to the even neighbour; what is nan becomes the least.
+    scale_sizes, zero_point_sizes: their shapes, of one element and the rank of x.
+    """
+    want_float("dynamic quantization", x)
+    for what, sizes in (("a scale", scale_sizes), ("a zero point", zero_point_sizes)):
+        require_shape("dynamic quantization", what, sizes, (1,) * x.ndim)
+    limits = np.iinfo(dtype)
+    values = with_quiet_nans(x.astype(np.float32))
+    with quiet():
+        low = np.fmin.reduce(values, axis=None, initial=np.float32(0))
+        high = np.fmax.reduce(values, axis=None, initial=np.float32(0))
+        scale = np.float32(high - low) * np.float32(1 / (int(limits.max) - int(limits.min)))
+        point = _clipped(np.rint(np.float32(limits.min) - low / scale), dtype)
+        result = _clipped(np.rint(values / scale) + point.astype(np.float32), dtype)
+    return result, np.full(tuple(scale_sizes), scale, np.float32), np.full(tuple(zero_point_sizes), point, dtype)
+
+
+def quantize_over_range(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return `x` as uint8 by a scale and a zero point that make the most of it, these two scalars behind it.
+
+    The scale is the distance between the least and the greatest element, or 0, divided by 255. Where it is 0, nan or
+    infinite, numbers and zero point are masked.
+    """
+    ends = (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)  # nan where there is one
+    with quiet():
+        low, high = (
+            np.float32(np.nan if np.isnan(end) else limit(0.0, end))
+            for limit, end in zip((min, max), ends, strict=True)
+        )
+        scale = np.array((high - low) / np.float32(255), np.float32)
+        memory.hold(x.shape, np.dtype(np.float32))
+        if not np.isfinite(scale) or scale == 0:
+            point = np.ma.MaskedArray(np.array(0, np.uint8), mask=True)
+            return np.ma.MaskedArray(np.zeros(x.shape, np.uint8), mask=np.ones(x.shape, np.bool_)), scale, point
+        zero = np.array(np.rint(np.clip(np.float32(0) - low / scale, 0, 255)), np.uint8)
+        return _filling(x, ends, scale, zero), scale, zero
+
+
+def _filling(x: NDArray[Any], ends: tuple[float, float], scale: NDArray[Any], zero: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return round(x / scale) + zero of finite numbers, halves to even, held from 0 to 255, some of them at a time.
+
+    ends: the least and the greatest of `x`. What becomes of other elements lies between what becomes of these, so that
+    nothing has to be held where they need not be.
+    """
+    result = np.empty(x.shape, np.uint8)
+    flat, made = np.ascontiguousarray(x).reshape(-1), result.reshape(-1)
+    room = np.empty(min(BLOCK, flat.size), np.promote_types(x.dtype, np.float32))
+    point = zero.astype(np.float32)
+    least, greatest = np.rint(np.array(ends, x.dtype) / scale) + point
+    beyond = not (least >= 0 and greatest <= 255)
+    for some in blocks_of(flat.size, 1):
+        scaled = np.divide(flat[some], scale, out=room[: some.stop - some.start])
+        np.rint(scaled, out=scaled)
+        scaled += point
+        if beyond:
+            np.clip(scaled, 0, 255, out=scaled)
+        made[some] = scaled
+    return result
+
+
+def quantize_in_blocks(
+    x: NDArray[Any], parameters: Sequence[NDArray[Any]], *, with_zero_points: bool, bits: int, dtype: np.dtype[Any]
+) -> NDArray[Any]:
+    """Return rint(x / scale) + zero point, held in the range of so many bits of the integers `dtype`.
+
+    parameters: scales of the type of x, and zero points of `dtype` if there are any, each of the rank of x and for
+    blocks of equal size; an absent zero point is 0, or the middle of a range that begins with 0. Halves go to the even
+    neighbour; what is nan becomes the least. Masked where sizes of a parameter do not divide those of x.
+    """
+    scale, point = _parameters(x, parameters, with_zero_points)
+    low, high = _range(dtype, bits)
+    if scale.dtype != x.dtype or (point is not None and point.dtype != dtype):
+        raise InputError(f"quantize: expected scales of {x.dtype} and zero points of {dtype}")
+    (factors, points), fit = _repeated(x.shape, scale, point)
+    with quiet():
+        found = np.rint(x.astype(np.float32) / factors.astype(np.float32))
+        found = found + (np.float32(_middle(dtype, bits)) if points is None else points.astype(np.float32))
+        result = np.clip(np.where(np.isnan(found), low, found), low, high).astype(dtype)
+    return result if fit else np.ma.MaskedArray(result, np.ones(x.shape, np.bool_))
+
+
+def dequantize_in_blocks(
+    x: NDArray[Any], parameters: Sequence[NDArray[Any]], *, with_zero_points: bool, bits: int, dtype: np.dtype[Any]
+) -> NDArray[Any]:
+    """Return (x - zero point) * scale of integers of so many bits, as floats of `dtype`.
+
+    parameters: as for `quantize_in_blocks`, scales of `dtype` and zero points of the type of x.
+    """
+    scale, point = _parameters(x, parameters, with_zero_points)
+    whole("dequantize", x)
+    if scale.dtype != dtype or (point is not None and point.dtype != x.dtype):
+        raise InputError(f"dequantize: expected scales of {dtype} and zero points of {x.dtype}")
+    (factors, points), fit = _repeated(x.shape, scale, point)
+    with quiet():
+        less = np.float32(_middle(x.dtype, bits)) if points is None else points.astype(np.float32)
+        result = round_to((x.astype(np.float32) - less) * factors.astype(np.float32), dtype)
+    return result if fit else np.ma.MaskedArray(result, np.ones(x.shape, np.bool_))
+
+
+def _parameters(
+    x: NDArray[Any], parameters: Sequence[NDArray[Any]], with_zero_points: bool
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    if len(parameters) != 1 + with_zero_points or any(each.ndim != x.ndim for each in parameters):
+        raise InputError(
+            f"quantize: expected {1 + with_zero_points} parameters of {x.ndim} dimensions, found shapes of "
+            f"{', '.join(str(list(each.shape)) for each in parameters) or 'none'}"
+        )
+    if not is_float(parameters[0].dtype):
+        raise InputError(f"quantize: expected scales, found {parameters[0].dtype}")
+    return parameters[0], parameters[1] if with_zero_points else None
+
+
+def _repeated(shape: tuple[int, ...], *arrays: NDArray[Any] | None) -> tuple[list[Any], bool]:
+    """Return arrays of blocks repeated to a shape, and whether their sizes divide it; where not, it is any of them."""
+    found: list[Any] = []
+    fit = True
+    for array in arrays:
+        if array is None:
+            found.append(None)
+            continue
+        made = array
+        for axis, (size, count) in enumerate(zip(shape, array.shape, strict=True)):
+            fit = fit and size % count == 0
+            places = np.minimum(np.arange(size) // max(1, size // count), count - 1)
+            made = made if count == 1 else np.take(made, places, axis)
+        found.append(made)
+    return found, fit
+
+
+def _range(dtype: np.dtype[Any], bits: int) -> tuple[int, int]:
+    if dtype.kind not in "iu" or not 1 < bits <= 8 * dtype.itemsize:
+        raise InputError(f"quantize: expected integers of {bits} bits, found {dtype}")
+    return (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+def _middle(dtype: np.dtype[Any], bits: int) -> int:
+    return 2 ** (bits - 1) if dtype.kind == "u" else 0
+
+
+def _clipped(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return numbers as integers of `dtype`, held in its range, nan as the least."""
+    return held(np.where(np.isnan(x), np.float32(np.iinfo(dtype).min), x), dtype)
+
+
+def fake_quantize(
+    x: NDArray[Any],
+    input_low: NDArray[Any],
+    input_high: NDArray[Any],
+    output_low: NDArray[Any],
+    output_high: NDArray[Any],
+    *,
+    levels: int,
+) -> NDArray[Any]:
+    """Return x as the nearest of `levels` numbers that lie evenly between output_low and output_high.
+
+    They stand for as many numbers between input_low and input_high. What is not above the lesser of those becomes
+    output_low, what is above the larger one output_high; halves go to the even neighbour. Limits are broadcast to x.
+    """
+    want_float("fake_quantize", x)
+    if levels < 2:
+        raise InputError(f"fake_quantize: expected at least 2 levels, found {levels}")
+    shape = x.shape
+    arrays = paired("fake_quantize", x, input_low, input_high, output_low, output_high, broadcast=True)
+    require_shape("fake_quantize", "limits that broadcast", arrays[0].shape, shape)
+    with quiet():
+        values, low, high, bottom, top = (array.astype(np.float64) for array in arrays)
+        steps = np.float64(levels - 1)
+        inside = np.rint((values - low) / (high - low) * steps) / steps * (top - bottom) + bottom
+        result = np.where(values > np.maximum(low, high), top, inside)
+        return round_to(np.where(values <= np.minimum(low, high), bottom, result), x.dtype)

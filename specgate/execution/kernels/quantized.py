@@ -1,0 +1,359 @@
+"""Sums, products, functions and pools of quantized numbers: as floats in between, and quantized again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.activation import exact_sigmoid, leaky_relu
+from specgate.execution.kernels.arithmetic import check_axis, round_to
+from specgate.execution.kernels.concat_split import join
+from specgate.execution.kernels.elementwise import held, paired, quiet, select, want_float, whole
+from specgate.execution.kernels.gather import places_and_outside
+from specgate.execution.kernels.matmul_n_bits import unpacked
+from specgate.execution.kernels.narrow_types import widened
+from specgate.execution.kernels.pool import average_windows, largest_of_windows
+from specgate.execution.kernels.skip_layer_norm import normalize_embeddings
+from specgate.execution.kernels.softmax import softmax_along
+from specgate.execution.types import integer_range
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "choose_quantized", "gather_from_blocks", "join_quantized", "largest_of_places", "mean_of_quantized_places",
+    "mean_of_quantized_windows", "normalize_quantized_embeddings", "product_of_quantized", "quantized_leaky_relu",
+    "quantized_sigmoid", "quantized_softmax", "real_of", "sum_of_quantized",
+]  # fmt: skip
+
+_SINGLE: Final = np.dtype(np.float32)
+
+
+def _one(what: str, array: NDArray[Any] | None, dtype: np.dtype[Any]) -> Any:
+    """Return the only element of a scale or a zero point in float32; 0 of none."""
+    if array is None:
+        return np.float32(0)
+    if array.size != 1 or array.ndim > 1 or array.dtype != dtype:
+        raise InputError(f"quantized: expected one element of {dtype} as {what}, found {array.size} of {array.dtype}")
+    return np.float32(array.reshape(())[()])
+
+
+def real_of(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the floats that integers stand for."""
+    whole("quantized", x)
+    memory.hold(x.shape, np.dtype(np.float64))
+    factor = _one("a scale", scale, np.dtype(np.float32))
+    real: NDArray[Any] = (x.astype(np.float32) - _one("a zero point", zero, x.dtype)) * factor
+    return real
+
+
+def _again(real: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return floats as integers of `dtype`, halves to the even neighbour before the zero point is added."""
+    steps = np.rint(real / _one("a scale", scale, _SINGLE))
+    return _rounded(steps + _one("a zero point", zero, dtype), dtype)
+
+
+def _rounded(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return numbers as integers of `dtype`, halves to the even neighbour, nan as the least."""
+    made = np.rint(found)
+    return held(np.where(np.isnan(made), np.float32(np.iinfo(dtype).min), made), dtype)
+
+
+def sum_of_quantized(
+    a: NDArray[Any],
+    a_scale: NDArray[Any],
+    b: NDArray[Any],
+    b_scale: NDArray[Any],
+    scale: NDArray[Any],
+    a_zero: NDArray[Any] | None = None,
+    b_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return the sums of arrays of one type that broadcast, quantized to that type by `scale` and `zero`.
+
+    Scales are divided by that of the sum first, and numbers times the quotients, less the zero points once for all,
+    are added up in float32.
+    """
+    a, b = paired("quantized", a, b, broadcast=True)
+    points = _one("a zero point", a_zero, a.dtype), _one("a zero point", b_zero, a.dtype)
+    memory.hold(a.shape, np.dtype(np.float64))
+    with quiet():
+        last = _one("a scale", scale, _SINGLE)
+        first, second = (np.float32(_one("a scale", each, _SINGLE) / last) for each in (a_scale, b_scale))
+        constant = _one("a zero point", zero, a.dtype) - (first * points[0] + second * points[1])
+        found = (b.astype(np.float64) * second + constant).astype(np.float32)
+        return _rounded((a.astype(np.float64) * first + found).astype(np.float32), a.dtype)
+
+
+def product_of_quantized(
+    a: NDArray[Any],
+    a_scale: NDArray[Any],
+    b: NDArray[Any],
+    b_scale: NDArray[Any],
+    scale: NDArray[Any],
+    a_zero: NDArray[Any] | None = None,
+    b_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return the products of arrays of one type that broadcast, quantized to that type by `scale` and `zero`.
+
+    Both scales are multiplied, and divided by that of the product, first.
+    """
+    a, b = paired("quantized", a, b, broadcast=True)
+    one = np.ones((), np.float32)
+    with quiet():
+        factor = _one("a scale", a_scale, _SINGLE) * _one("a scale", b_scale, _SINGLE) / _one("a scale", scale, _SINGLE)
+        found = real_of(a, one, a_zero) * real_of(b, one, b_zero) * factor
+        return _rounded(found + _one("a zero point", zero, a.dtype), a.dtype)
+
+
+def choose_quantized(
+    condition: NDArray[Any],
+    a: NDArray[Any],
+    a_scale: NDArray[Any],
+    a_zero: NDArray[Any],
+    b: NDArray[Any],
+    b_scale: NDArray[Any],
+    b_zero: NDArray[Any],
+    scale: NDArray[Any],
+    zero: NDArray[Any],
+) -> NDArray[Any]:
+    """Return elements of `a` where the condition holds, else of `b`, quantized to their type by `scale` and `zero`.
+
+    What has this scale and zero point already stays as it is.
+    """
+    given, parts = ((a, a_scale, a_zero), (b, b_scale, b_zero)), []
+    with quiet():
+        for x, own_scale, own_zero in given:
+            made = _again(real_of(x, own_scale, own_zero), scale, zero, zero.dtype)
+            parts.append(x if own_scale == scale and own_zero == zero else made)
+    return select(condition, *parts, broadcast=True)
+
+
+def quantized_sigmoid(
+    x: NDArray[Any],
+    x_scale: NDArray[Any],
+    scale: NDArray[Any],
+    x_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return the logistic function of quantized numbers, quantized to their type by `scale` and `zero`."""
+    with quiet():
+        return _again(exact_sigmoid(real_of(x, x_scale, x_zero)), scale, zero, x.dtype)
+
+
+def quantized_leaky_relu(
+    x: NDArray[Any],
+    x_scale: NDArray[Any],
+    scale: NDArray[Any],
+    x_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+    *,
+    alpha: float,
+) -> NDArray[Any]:
+    """Return quantized numbers, those below 0 times alpha, quantized to their type by `scale` and `zero`."""
+    with quiet():
+        return _again(leaky_relu(real_of(x, x_scale, x_zero), alpha=alpha), scale, zero, x.dtype)
+
+
+def quantized_softmax(
+    x: NDArray[Any],
+    x_scale: NDArray[Any],
+    scale: NDArray[Any],
+    x_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+    *,
+    axis: int,
+    to_end: bool = False,
+) -> NDArray[Any]:
+    """Return `softmax_along` of quantized numbers, quantized to their type by `scale` and `zero`."""
+    with quiet():
+        return _again(softmax_along(real_of(x, x_scale, x_zero), axis=axis, to_end=to_end), scale, zero, x.dtype)
+
+
+def join_quantized(
+    parts: Sequence[NDArray[Any]], scale: NDArray[Any], zero: NDArray[Any], *, axis: int
+) -> NDArray[Any]:
+    """Return arrays one behind the other along `axis`, each quantized anew by `scale` and `zero`.
+
+    parts: an array, its scale and its zero point, then those of the next. What has them already stays as it is.
+    """
+    if not parts or len(parts) % 3:
+        raise InputError(f"quantized: expected a scale and a zero point behind each array, found {len(parts)} in all")
+    made = []
+    with quiet():
+        for x, x_scale, x_zero in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            if x.dtype != zero.dtype:
+                raise InputError(f"quantized: expected arrays of {zero.dtype}, found {x.dtype}")
+            made.append(_again(real_of(x, x_scale, x_zero), scale, zero, zero.dtype))
+    check_axis(axis, made[0].ndim, "quantized")
+    return join(made, axis=axis)
+
+
+def mean_of_quantized_windows(
+    x: NDArray[Any],
+    x_scale: NDArray[Any],
+    scale: NDArray[Any],
+    x_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+    *,
+    channels_last: bool = False,
+    **slide: Any,
+) -> NDArray[Any]:
+    """Return `average_windows`, with its arguments, of quantized numbers, quantized by `scale` and `zero`.
+
+    channels_last: x and the result have the channels behind the spatial dimensions. Padding counts as 0. Halves go to
+    the even neighbour once the zero point is added.
+    """
+    with quiet():
+        mean = average_windows(_channels_moved(real_of(x, x_scale, x_zero), channels_last), **slide)
+        found = _rounded(mean / _one("a scale", scale, _SINGLE) + _one("a zero point", zero, x.dtype), x.dtype)
+    return np.moveaxis(found, 1, -1) if channels_last else found
+
+
+def mean_of_quantized_places(
+    x: NDArray[Any],
+    x_scale: NDArray[Any],
+    scale: NDArray[Any],
+    x_zero: NDArray[Any] | None = None,
+    zero: NDArray[Any] | None = None,
+    *,
+    channels_last: bool = False,
+) -> NDArray[Any]:
+    """Return the mean of all spatial elements of each channel, each dimension of size 1, quantized again."""
+    if x.ndim < 3:
+        raise InputError(f"quantized: expected a batch, channels and spatial dimensions, found {list(x.shape)}")
+    if 0 in (x.shape[1:-1] if channels_last else x.shape[2:]):
+        raise InputError(f"quantized: {list(x.shape)} has no places to take the mean of")
+    axes = tuple(range(1, x.ndim - 1)) if channels_last else tuple(range(2, x.ndim))
+    with quiet():
+        mean = real_of(x, x_scale, x_zero).mean(axis=axes, keepdims=True, dtype=np.float64).astype(np.float32)
+        return _again(mean, scale, zero, x.dtype)
+
+
+def largest_of_places(x: NDArray[Any], **slide: Any) -> NDArray[Any]:
+    """Return `largest_of_windows`, with its arguments, of x with the channels behind the spatial dimensions."""
+    return np.moveaxis(largest_of_windows(_channels_moved(x, channels_last=True), **slide)[0], 1, -1)
+
+
+def _channels_moved(x: NDArray[Any], channels_last: bool) -> NDArray[Any]:
+    if x.ndim < 3:
+        raise InputError(f"pooling: expected a batch, channels and spatial dimensions, found {list(x.shape)}")
+    return np.moveaxis(x, -1, 1) if channels_last else x
+
+
+def gather_from_blocks(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    scales: NDArray[Any],
+    zeros: NDArray[Any] | None = None,
+    *,
+    gather_axis: int,
+    quantize_axis: int,
+    block: int,
+    bits: int,
+) -> NDArray[Any]:
+    """Return the places along `gather_axis` that indices name, less their zero points and times their scales.
+
+    data: integers or floats of at most 8 bits; of uint8, numbers of so many `bits`, packed along the last dimension,
+    the lowest bits first. scales, zeros: one for each block along `quantize_axis`, of the sizes of data along others,
+    or 1 where data are floats. block: 0 for one block. Zero points of packed numbers are packed likewise; absent they
+    are 2**(bits - 1) for uint8, else 0. Negative indices count from the end; what is outside gives 0.
+    """
+    want_float("gather", scales)
+    for axis in (gather_axis, quantize_axis):
+        check_axis(axis, data.ndim, "gather")
+    packed = bits if data.dtype == np.uint8 else 8
+    if packed not in {2, 4, 8}:
+        raise InputError(f"gather: expected numbers of 2, 4 or 8 bits, found {bits}")
+    numbers = unpacked(data, packed) if packed < 8 else data
+    count, size = numbers.shape[quantize_axis], block or max(1, numbers.shape[quantize_axis])
+    shape = (*numbers.shape[:quantize_axis], -(-count // size), *numbers.shape[quantize_axis + 1 :])
+    _hold_fitting("scales", scales, shape, quantize_axis, stretched=integer_range(data.dtype) is None)
+    places, outside = places_and_outside(indices.reshape(-1), numbers.shape[gather_axis])
+    result = memory.empty(_with(numbers.shape, gather_axis, (places.size,)), scales.dtype)
+    result[...] = 0
+    if numbers.shape[gather_axis]:
+        points = np.float32(1 << bits - 1 if data.dtype == np.uint8 else 0)
+        parts = [scales] if zeros is None else [scales, _points(zeros, data, shape, packed, quantize_axis)]
+        fitted = [_fitted(part, places, gather_axis, quantize_axis, (count, size)) for part in parts]
+        with quiet():
+            chosen = _wide(np.take(numbers, places, gather_axis))
+            moved = chosen - (points if zeros is None else _wide(fitted[1]))
+            result[...] = round_to(moved * fitted[0].astype(np.float32), scales.dtype)
+        result[(slice(None),) * gather_axis + (outside,)] = 0
+    return result.reshape(_with(numbers.shape, gather_axis, indices.shape))
+
+
+def _with(shape: Sequence[int], axis: int, sizes: Sequence[int]) -> tuple[int, ...]:
+    return (*shape[:axis], *sizes, *shape[axis + 1 :])
+
+
+def _wide(array: NDArray[Any]) -> NDArray[Any]:
+    return widened(array).astype(np.float32)
+
+
+def _hold_fitting(what: str, array: NDArray[Any], shape: Sequence[int], axis: int, *, stretched: bool) -> None:
+    """Refuse scales or zero points that are not for these blocks; stretched: along other axes they may have size 1."""
+    pairs = enumerate(zip(array.shape, shape, strict=False))
+    if array.ndim != len(shape) or any(n != m and (n != 1 or at == axis or not stretched) for at, (n, m) in pairs):
+        raise InputError(f"gather: {what} of {list(array.shape)} do not go with blocks of {list(shape)}")
+
+
+def _points(zeros: NDArray[Any], data: NDArray[Any], shape: Sequence[int], packed: int, axis: int) -> NDArray[Any]:
+    if zeros.dtype != data.dtype or integer_range(data.dtype) is None:
+        raise InputError(f"gather: zero points of {zeros.dtype} do not go with numbers of {data.dtype}")
+    if packed == 8:
+        _hold_fitting("zero points", zeros, shape, axis, stretched=False)
+        return zeros
+    if axis != len(shape) - 1:
+        raise NoKernel(
+            "gather: it is not said how zero points are packed that are not for blocks of the last dimension"
+        )
+    _hold_fitting("zero points", zeros, (*shape[:-1], -(-shape[-1] * packed // 8)), axis, stretched=False)
+    return unpacked(zeros, packed)[..., : shape[-1]]
+
+
+def _fitted(
+    array: NDArray[Any], places: NDArray[Any], gather_axis: int, quantize_axis: int, blocks: tuple[int, int]
+) -> NDArray[Any]:
+    """Return scales or zero points of the places. blocks: how many numbers there are, and how many to a block."""
+    count, size = blocks
+    if gather_axis == quantize_axis:
+        return np.take(array, places // size, gather_axis)
+    rows = array if array.shape[gather_axis] == 1 else np.take(array, places, gather_axis)
+    return np.take(rows, np.arange(count) // size, quantize_axis)
+
+
+def normalize_quantized_embeddings(
+    words: NDArray[Any],
+    word_table: NDArray[Any],
+    place_table: NDArray[Any],
+    scale: NDArray[Any],
+    shift: NDArray[Any],
+    segments: NDArray[Any] | None = None,
+    segment_table: NDArray[Any] | None = None,
+    mask: NDArray[Any] | None = None,
+    *,
+    epsilon: float,
+    **numbers: NDArray[Any],
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the first two results of `normalize_embeddings`, with its arguments, of quantized tables, scale and shift.
+
+    numbers: the scale and the zero point of each, by its name with _by and _zero behind it.
+    """
+    given = {"word_table": word_table, "place_table": place_table, "scale": scale, "shift": shift}
+    if segment_table is not None:
+        given["segment_table"] = segment_table
+    missing = [name for name in given if f"{name}_by" not in numbers or f"{name}_zero" not in numbers]
+    if missing:
+        raise InputError(f"expected a scale and a zero point of each table, found none of {', '.join(missing)}")
+    with quiet():
+        tables = {name: real_of(each, numbers[f"{name}_by"], numbers[f"{name}_zero"]) for name, each in given.items()}
+    result, counted, _ = normalize_embeddings(words, segments=segments, mask=mask, epsilon=epsilon, **tables)
+    return result, counted

@@ -1,0 +1,462 @@
+"""Products of matrices and convolutions of integers of 8 bits, exact, and quantized again where that is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
+from specgate.execution.kernels.conv import convolution, convolve
+from specgate.execution.kernels.elementwise import held, quiet, undefined, whole
+from specgate.execution.kernels.matmul import multiply_matrices
+from specgate.execution.kernels.pool import average_pool
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "convolve_integers", "convolve_quantized", "integer_product", "integer_windows", "mean_of_quantized",
+    "multiply_integers", "multiply_quantized", "multiply_to_floats", "quantized_product", "quantized_windows",
+]  # fmt: skip
+
+#: So many products of two numbers of 8 bits less zero points add up below 2**24, which float32 holds exactly.
+_EXACT: Final = 256
+
+
+def integer_product(
+    a: NDArray[Any], b: NDArray[Any], a_zero: NDArray[Any] | None = None, b_zero: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Return the matrix product of `a` less its zero points and `b` less its own, in int32, which wraps around.
+
+    A vector is a row or a column, which goes away again; leading dimensions are broadcast. a_zero: one, one for each
+    row, or of the dimensions of `a` with its last of size 1; b_zero: one, one for each column, or likewise.
+    """
+    with quiet():
+        return _summed(_shifted(a, a_zero, rows=True), _shifted(b, b_zero, rows=False)).astype(np.int64).astype("i4")
+
+
+def quantized_product(
+    a: NDArray[Any],
+    a_scale: NDArray[Any],
+    a_zero: NDArray[Any],
+    b: NDArray[Any],
+    b_scale: NDArray[Any],
+    b_zero: NDArray[Any],
+    scale: NDArray[Any],
+    zero: NDArray[Any],
+) -> NDArray[Any]:
+    """Return the product as `integer_product` does, times the scales of both divided by `scale`, plus `zero`.
+
+    It is rounded, halves to even, and held in the type of `zero`. Scales are of the sizes of their zero points.
+    """
+    for one, other in ((a_scale, a_zero), (b_scale, b_zero), (scale, zero)):
+        if one.size != other.size:
+            raise InputError(f"multiply: {one.size} scales do not go with {other.size} zero points")
+    if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
+        raise NoKernel("multiply: it is not said how the product of narrow floats is rounded")
+    with quiet():
+        total = _summed(_shifted(a, a_zero, rows=True), _shifted(b, b_zero, rows=False))
+        left, right = _along(a, a_scale, rows=True), _along(b, b_scale, rows=False)
+        left = left[..., 0] if b.ndim == 1 and left.ndim else left
+        right = right[..., 0, :] if a.ndim == 1 and right.ndim > 1 else right
+        factor = left.astype(np.float32) * right.astype(np.float32) / _along(total, scale, rows=True).astype(np.float32)
+        return _quantized(total, factor, _along(total, zero, rows=True), zero.dtype)
+
+
+def integer_windows(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    zero: NDArray[Any] | None = None,
+    filter_zero: NDArray[Any] | None = None,
+    *,
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    auto_pad: str = "NOTSET",
+    groups: int = 1,
+    window: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the convolution of integers less their zero points, in int32, which wraps around; padding is the zero.
+
+    zero: one element. filter_zero: one, or one for each output channel. Others as `convolve`.
+    """
+    slide = {
+        "strides": strides, "dilations": dilations, "pads": pads, "auto_pad": auto_pad, "groups": groups,
+        "window": window,
+    }  # fmt: skip
+    return _convolved(inputs, filters, zero, filter_zero, slide).astype(np.int64).astype(np.int32)
+
+
+def quantized_windows(
+    inputs: NDArray[Any],
+    inputs_scale: NDArray[Any],
+    inputs_zero: NDArray[Any],
+    filters: NDArray[Any],
+    filters_scale: NDArray[Any],
+    filters_zero: NDArray[Any],
+    scale: NDArray[Any],
+    zero: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    *,
+    strides: Sequence[int] | None = None,
+    dilations: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    auto_pad: str = "NOTSET",
+    groups: int = 1,
+    window: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the convolution as `integer_windows` does, plus bias, times both scales divided by `scale`, plus `zero`.
+
+    It is rounded, halves to even, and held in the type of `zero`. bias: int32, for each output channel.
+    """
+    for array in (inputs_scale, inputs_zero, scale, zero):
+        if array.size != 1:
+            raise InputError("convolution: expected one scale and one zero point for the input, and for the output")
+    if filters_scale.size != filters_zero.size:
+        raise InputError("convolution: expected as many scales as zero points for the filters")
+    slide = {
+        "strides": strides, "dilations": dilations, "pads": pads, "auto_pad": auto_pad, "groups": groups,
+        "window": window,
+    }  # fmt: skip
+    total = _convolved(inputs, filters, inputs_zero, filters_zero, slide)
+    column = (-1, *(1,) * (filters.ndim - 2))
+    if bias is not None:
+        require_shape("convolution", "a bias", bias.shape, filters.shape[:1])
+        total = total + bias.reshape(column)
+    single = [array.astype(np.float32) for array in (inputs_scale, filters_scale, scale)]
+    with quiet():
+        factor = (
+            single[0].reshape(()) * single[1].reshape(column if single[1].size != 1 else ()) / single[2].reshape(())
+        )
+        return _quantized(total, factor, zero.reshape(()), zero.dtype)
+
+
+def _shifted(array: NDArray[Any], zero: NDArray[Any] | None, *, rows: bool) -> NDArray[Any]:
+    wide = array.astype(np.float32)
+    return wide if zero is None else wide - _along(array, zero, rows=rows).astype(np.float32)
+
+
+def _along(array: NDArray[Any], each: NDArray[Any], *, rows: bool) -> NDArray[Any]:
+    """Return scales or zero points so that they broadcast to the matrices that they are for."""
+    if each.size == 1:
+        return each.reshape(())
+    if each.ndim == 1 and array.ndim >= 2:
+        if each.size == array.shape[-2 if rows else -1]:
+            return each[:, np.newaxis] if rows else each
+        if array.ndim == 2:
+            raise InputError(f"multiply: {each.size} do not go with the matrix {list(array.shape)}")
+    if each.ndim == array.ndim and all(n in {1, size} for n, size in zip(each.shape, array.shape, strict=True)):
+        if each.ndim < 2 or each.shape[-1 if rows else -2] == 1:
+            return each
+        raise InputError(
+            f"multiply: scales or zero points {list(each.shape)} are not one for each {'row' if rows else 'column'}"
+        )
+    raise NoKernel(f"multiply: it is not said what scales or zero points of shape {list(each.shape)} are for")
+
+
+def _summed(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Return the exact product of whole numbers in float64; vectors as numpy's matmul takes them."""
+    one = left[np.newaxis] if left.ndim == 1 else left
+    other = right[:, np.newaxis] if right.ndim == 1 else right
+    if not left.ndim or not right.ndim or one.shape[-1] != other.shape[-2]:
+        raise InputError(f"multiply: {list(left.shape)} and {list(right.shape)} have no product")
+    try:
+        batch = np.broadcast_shapes(one.shape[:-2], other.shape[:-2])
+    except ValueError:
+        raise InputError(f"multiply: {list(left.shape)} and {list(right.shape)} have no product") from None
+    total = memory.empty((*batch, one.shape[-2], other.shape[-1]), np.dtype(np.float64))
+    total[...] = 0
+    for first in memory.in_time(range(0, one.shape[-1], _EXACT)):
+        part = slice(first, first + _EXACT)
+        total += multiply_matrices(one[..., part], other[..., part, :])
+    total = total[..., 0] if right.ndim == 1 else total
+    return total[..., 0, :] if left.ndim == 1 and right.ndim > 1 else total[..., 0] if left.ndim == 1 else total
+
+
+def _convolved(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    zero: NDArray[Any] | None,
+    filter_zero: NDArray[Any] | None,
+    slide: dict[str, Any],
+) -> NDArray[Any]:
+    if zero is not None and zero.size != 1:
+        raise InputError(f"convolution: expected one zero point for the input, found {zero.size}")
+    if inputs.ndim < 3 or filters.ndim != inputs.ndim:
+        raise InputError(f"convolution: filters {list(filters.shape)} do not go with {list(inputs.shape)}")
+    data = to_float64(inputs.astype(np.float64)) - (0 if zero is None else float(zero.reshape(())))
+    weights = filters.astype(np.float64)
+    if filter_zero is not None:
+        if filter_zero.size != 1:
+            require_shape("convolution", "zero points", filter_zero.shape, filters.shape[:1])
+        column = (-1, *(1,) * (filters.ndim - 1)) if filter_zero.size != 1 else ()
+        weights = weights - filter_zero.astype(np.float64).reshape(column)
+    return convolve(data, weights, **slide)
+
+
+def _quantized(total: NDArray[Any], factor: NDArray[Any], zero: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return whole numbers times a factor of float32, rounded, plus a zero point, held in an integer type."""
+    limits = np.iinfo(dtype)
+    scaled = np.rint(total.astype(np.float32) * factor) + zero.astype(np.float32)
+    made: NDArray[Any] = np.clip(scaled, limits.min, limits.max)
+    undefined = np.isnan(made)
+    if not undefined.any():
+        return made.astype(dtype)
+    return np.ma.MaskedArray(np.where(undefined, 0, made).astype(dtype), mask=undefined)
+
+
+def convolve_integers(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    input_zero_point: NDArray[Any] | None = None,
+    filter_zero_point: NDArray[Any] | None = None,
+    *,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    groups: int,
+    sizes: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the convolution of inputs and filters, each less its zero point, in int32, which wraps around.
+
+    inputs: [batch, channels, spatial…]. filters: [output channels, channels / groups, spatial…]. Padding counts as the
+    zero point. Zero points hold one number, that of the filters also one for each output channel, along the second
+    dimension; 0 if absent. sizes: of the result, whatever the end paddings; None for what these give.
+    """
+    whole("convolution", inputs)
+    whole("convolution", filters)
+    many = filters.shape[0]
+    left = _less(inputs, _spread("an input's zero point", input_zero_point, 1, 1, inputs.ndim))
+    point = _spread("filters' zero points", filter_zero_point, many, 1, filters.ndim)
+    right = _less(filters, point if point is None else np.swapaxes(point, 0, 1))
+    found = convolution(
+        left, right, transposed=False, flipped=False, strides=strides, dilations=dilations,
+        start_padding=start_padding, end_padding=end_padding, output_padding=(0,) * (inputs.ndim - 2), groups=groups,
+        sizes=sizes, sizes_decide=True,
+    )  # fmt: skip
+    return _wrapped(found)
+
+
+def convolve_quantized(
+    inputs: NDArray[Any],
+    filters: NDArray[Any],
+    input_scale: NDArray[Any],
+    filter_scale: NDArray[Any],
+    output_scale: NDArray[Any],
+    input_zero_point: NDArray[Any] | None = None,
+    filter_zero_point: NDArray[Any] | None = None,
+    output_zero_point: NDArray[Any] | None = None,
+    bias: NDArray[Any] | None = None,
+    *,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    groups: int,
+    dtype: np.dtype[Any],
+    point_wraps: bool = False,
+    sizes: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return what `convolve_integers` does, and a bias, times both scales, quantized to the integers `dtype`.
+
+    bias: [1, output channels, 1…], in units of the product of both scales. Scales are as their zero points. What is
+    nan, of scales of 0 or without bounds, is masked. point_wraps: as for `multiply_quantized`.
+    """
+    found = convolve_integers(
+        inputs, filters, input_zero_point, filter_zero_point, strides=strides, dilations=dilations,
+        start_padding=start_padding, end_padding=end_padding, groups=groups, sizes=sizes,
+    )  # fmt: skip
+    if bias is not None:
+        require_shape("convolution", "a bias", bias.shape, (1, found.shape[1], *(1,) * (found.ndim - 2)))
+        found = found + bias.astype(np.int32)
+    scale = _factor("an input's scale", input_scale, 1, 1, found.ndim)
+    scale = scale * _factor("filters' scales", filter_scale, found.shape[1], 1, found.ndim)
+    with memory.quiet():
+        return _requantized(found.astype(np.float32), scale, output_scale, output_zero_point, 1, 1, dtype, point_wraps)
+
+
+def multiply_integers(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    a_zero_point: NDArray[Any] | None = None,
+    b_zero_point: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return the products of matrices, each less its zero point, in int32, which wraps around.
+
+    a: […, M, K]; b: […, K, N], with the same dimensions in front. Zero points hold one number, or one for each row of
+    a, along the last dimension but one, and for each column of b, along the last; 0 if absent.
+    """
+    return _wrapped(_product(a, b, a_zero_point, b_zero_point))
+
+
+def multiply_quantized(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    a_scale: NDArray[Any],
+    b_scale: NDArray[Any],
+    output_scale: NDArray[Any],
+    a_zero_point: NDArray[Any] | None = None,
+    b_zero_point: NDArray[Any] | None = None,
+    output_zero_point: NDArray[Any] | None = None,
+    *,
+    dtype: np.dtype[Any],
+    point_wraps: bool = False,
+) -> NDArray[Any]:
+    """Return what `multiply_integers` does, times both scales, quantized to the integers `dtype`.
+
+    Scales are as their zero points; those of the output are one, or one for each row. What is nan is masked.
+    point_wraps: the quotient is held in 32 bits, and adding the zero point wraps around there.
+    """
+    found = multiply_integers(a, b, a_zero_point, b_zero_point)
+    rows = _factor("scales of rows", a_scale, a.shape[-2], -2, 2)
+    with memory.quiet():
+        scale = rows * _factor("scales of columns", b_scale, b.shape[-1], -1, 2)
+        return _requantized(
+            found.astype(np.float32), scale, output_scale, output_zero_point, a.shape[-2], -2, dtype, point_wraps
+        )
+
+
+def multiply_to_floats(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    a_scale: NDArray[Any],
+    b_scale: NDArray[Any],
+    a_zero_point: NDArray[Any] | None = None,
+    b_zero_point: NDArray[Any] | None = None,
+    bias: NDArray[Any] | None = None,
+    *,
+    dtype: np.dtype[Any],
+) -> NDArray[Any]:
+    """Return the products of matrices, each less its zero point and times its scale, and a bias, as floats of `dtype`.
+
+    The arguments are those of `multiply_quantized`. bias: of the shape of the result and its type.
+    """
+    rows = _factor("scales of rows", a_scale, a.shape[-2], -2, 2)
+    columns = _factor("scales of columns", b_scale, b.shape[-1], -1, 2)
+    with memory.quiet():
+        found = _product(a, b, a_zero_point, b_zero_point, rows, columns)
+        if bias is not None:
+            require_shape(
+                "matrix product", f"a bias of {dtype}", bias.shape if bias.dtype == dtype else (), found.shape
+            )
+            found += bias
+        return round_to(found, dtype)
+
+
+def mean_of_quantized(
+    inputs: NDArray[Any],
+    input_scale: NDArray[Any],
+    output_scale: NDArray[Any],
+    input_zero_point: NDArray[Any] | None = None,
+    output_zero_point: NDArray[Any] | None = None,
+    *,
+    strides: Sequence[int],
+    window: Sequence[int],
+    start_padding: Sequence[int],
+    end_padding: Sequence[int],
+    dilations: Sequence[int],
+    include_padding: bool,
+    dtype: np.dtype[Any],
+    sizes: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the mean under each window of `inputs` [batch, channels, spatial…], quantized to the integers `dtype`.
+
+    Padding counts as the zero point; the other arguments are as for `average_pool`. Scales and zero points hold one
+    number, or one for each channel, along the second dimension.
+    """
+    whole("pooling", inputs)
+    many = inputs.shape[1]
+    left = _less(inputs, _spread("an input's zero points", input_zero_point, many, 1, inputs.ndim))
+    with memory.quiet():
+        left = left.astype(np.float32) * _factor("an input's scales", input_scale, many, 1, inputs.ndim)
+    found = average_pool(
+        left, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding,
+        include_padding=include_padding, dilations=dilations, sizes=sizes,
+    )  # fmt: skip
+    return _requantized(found, None, output_scale, output_zero_point, many, 1, dtype)
+
+
+def _product(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    a_zero_point: NDArray[Any] | None,
+    b_zero_point: NDArray[Any] | None,
+    a_scale: NDArray[Any] | None = None,
+    b_scale: NDArray[Any] | None = None,
+) -> NDArray[np.float64]:
+    whole("matrix product", a)
+    whole("matrix product", b)
+    if a.ndim < 2 or a.ndim != b.ndim or a.shape[:-2] != b.shape[:-2] or a.shape[-1] != b.shape[-2]:
+        raise InputError(f"matrix product: the shapes {list(a.shape)} and {list(b.shape)} have none")
+    left = _less(a, _spread("zero points of rows", a_zero_point, a.shape[-2], -2, 2))
+    right = _less(b, _spread("zero points of columns", b_zero_point, b.shape[-1], -1, 2))
+    if a_scale is not None and b_scale is not None:
+        left, right = left * a_scale, right * b_scale
+    result = memory.empty((*a.shape[:-1], b.shape[-1]), np.dtype(np.float64))
+    multiply_matrices(left, right, result)
+    return result
+
+
+def _spread(what: str, array: NDArray[Any] | None, count: int, axis: int, rank: int) -> NDArray[Any] | None:
+    """Return one number, or `count` of them along `axis`, in an array of `rank` dimensions; None stays."""
+    if array is None:
+        return None
+    shape = [1] * rank
+    if array.size != 1:
+        found = array.shape[axis] if -array.ndim <= axis < array.ndim else 0
+        if array.size != count or found != count:
+            raise InputError(f"expected one number as {what}, or {count} along one axis, found {list(array.shape)}")
+        shape[axis] = count
+    return array.reshape(shape)
+
+
+def _factor(what: str, array: NDArray[Any], count: int, axis: int, rank: int) -> NDArray[Any]:
+    """Return scales, one or `count` of them along `axis`, as float32."""
+    return np.asarray(_spread(what, array, count, axis, rank), np.float32)
+
+
+def _less(array: NDArray[Any], zero_point: NDArray[Any] | None) -> NDArray[np.float64]:
+    """Return integers less their zero point; differences of 32 bits, and sums of products of 8 bits, are exact."""
+    wide = array.astype(np.float64)
+    if zero_point is not None:
+        whole("a zero point", zero_point)
+        wide -= zero_point
+    return wide
+
+
+def _wrapped(array: NDArray[np.float64]) -> NDArray[np.int32]:
+    return array.astype(np.int64).astype(np.int32)
+
+
+def _requantized(
+    array: NDArray[Any],
+    factor: NDArray[Any] | None,
+    scale: NDArray[Any],
+    zero_point: NDArray[Any] | None,
+    count: int,
+    axis: int,
+    dtype: np.dtype[Any],
+    point_wraps: bool = False,
+) -> NDArray[Any]:
+    """Return rint(array * (factor / scale)) + zero point of float32, held in the range of the integers `dtype`.
+
+    Without a factor, the array is divided. What is nan is masked. count, axis: of the scales and zero points, where
+    they are not one.
+    """
+    if zero_point is not None and zero_point.dtype != dtype:
+        raise InputError(f"expected an output's zero point of {dtype}, found {zero_point.dtype}")
+    point = _spread("an output's zero points", zero_point, count, axis, array.ndim)
+    with memory.quiet():
+        divisor = _factor("an output's scales", scale, count, axis, array.ndim)
+        found = np.rint(array / divisor if factor is None else array * (factor / divisor))
+        if point_wraps and point is not None:
+            total: NDArray[Any] = (held(found, np.dtype(np.int32)).astype(np.int64) + point).astype(np.int32)
+        else:
+            total = found if point is None else found + point.astype(np.float32)
+        return undefined(held(total, dtype), np.isnan(found))

@@ -1,0 +1,265 @@
+"""Random numbers that two seeds, or a state of a generator, determine."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, round_to, to_float64
+from specgate.execution.kernels.elementwise import undefined
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["draw_classes", "draw_normal", "draw_truths", "draw_uniform", "drop_out", "random_words", "uniform_numbers"]
+
+_MASK: Final = np.uint64(0xFFFFFFFF)
+_HIGH: Final = np.uint64(32)
+_ROUNDS: Final = 10
+#: What the two halves of a counter are multiplied with, and what is added to the halves of the key in each round.
+_FACTORS: Final = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
+_STEPS: Final = (np.uint64(0x9E3779B9), np.uint64(0xBB67AE85))
+#: Fraction bits of floats whose numbers are made of one word, and the bits of 1.
+_FRACTIONS: Final = {"float16": (10, 0x3C00, "u2"), "float32": (23, 0x3F800000, "u4")}
+
+#: How many low bits of a word (of two for float64) a Mersenne Twister's numbers are made of.
+_DIGITS: Final = {"float16": 11, "float32": 24, "float64": 53}
+
+
+def uniform_numbers(
+    shape: NDArray[Any], low: NDArray[Any], high: NDArray[Any], *, key: int, counter: int, twister: bool = False
+) -> NDArray[Any]:
+    """Return random numbers from `low` on and below `high`, of their type, in an array of the sizes that `shape` holds.
+
+    They are those of Philox 4x32 with 10 rounds, of a key and a counter; every four words are a block, numbered from 0.
+    twister: they are those of MT19937 instead, whose state the low word of the key determines alone.
+    Masked where that does not determine them: both are 0, the type is bfloat16, or nothing is between the bounds.
+    """
+    if low.size != 1 or high.size != 1 or low.dtype != high.dtype:
+        raise InputError("random: expected one number of one type as each bound")
+    sizes = tuple(int(size) for size in shape.reshape(-1))
+    if min(sizes, default=0) < 0 or min(key, counter) < 0 or max(key, counter) >= 2**64:
+        raise InputError(
+            f"random: expected sizes and seeds that are not negative, found {list(sizes)}, {key}, {counter}"
+        )
+    result = memory.empty(sizes, low.dtype)
+    bottom, top = low.reshape(()), high.reshape(())
+    if (
+        not (key or counter)
+        or low.dtype.name not in {"float16", "float32", "float64", "int32", "int64"}
+        or not bottom < top
+    ):
+        result[...] = 0
+        return np.ma.MaskedArray(result, mask=np.ones(sizes, np.bool_))
+    with memory.quiet():
+        drawn = _twisted(result.size, bottom, top, key) if twister else _drawn(result.size, bottom, top, key, counter)
+        result[...] = drawn.reshape(sizes)
+    return result
+
+
+def random_words(state: NDArray[Any], *, sizes: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return random words of 32 bits in an array of these sizes, as uint32, and the state behind them.
+
+    They are those of Philox 4x32 with 10 rounds. state: six words, a counter and then a key, the lowest word of each
+    first. The counter numbers the blocks of four words, and wraps around.
+    """
+    if state.size != 6 or state.dtype != np.uint32 or state.shape[-1:] != (6,):
+        raise InputError(f"random: expected a state of six uint32, found {state.dtype}{list(state.shape)}")
+    result = memory.empty(tuple(sizes), np.dtype(np.uint32))
+    words = state.reshape(-1).astype(np.uint64)
+    counters, rest = [], np.arange(-(-result.size // 4), dtype=np.uint64)
+    for word in words[:4]:
+        counters.append((rest + word) & _MASK)
+        rest = (rest + word) >> _HIGH
+    result[...] = _philox(counters, int(words[4] | words[5] << _HIGH))[: result.size].reshape(result.shape)
+    following = sum(int(word) << 32 * place for place, word in enumerate(words[:4])) + len(rest)
+    behind = state.copy()
+    behind.reshape(-1)[:4] = [following >> 32 * place & 0xFFFFFFFF for place in range(4)]
+    return result, behind
+
+
+def _drawn(count: int, low: NDArray[Any], high: NDArray[Any], key: int, counter: int) -> NDArray[Any]:
+    dtype = low.dtype
+    words = _words(count * (1 + (dtype == np.float64)), key, counter)
+    if dtype.kind == "i":
+        span = np.uint64((int(high) - int(low)) % 2**64)
+        whole: NDArray[Any] = (words % span).astype(np.int64).astype(dtype) + low
+        return whole
+    if dtype == np.float64:
+        pairs = words.reshape(-1, 2)
+        bits = np.uint64(0x3FF << 52) | (pairs[:, 0] & np.uint64(0xFFFFF)) << _HIGH | pairs[:, 1]
+        wide: NDArray[Any] = (bits.view(np.float64) - 1.0) * (high - low) + low
+        return wide
+    fraction, one, word = _FRACTIONS[dtype.name]
+    numbers = (words & np.uint64(2**fraction - 1) | np.uint64(one)).astype(word).view(dtype)
+    found: NDArray[Any] = (numbers - dtype.type(1)) * (high - low) + low
+    return found
+
+
+def _twisted(count: int, low: NDArray[Any], high: NDArray[Any], seed: int) -> NDArray[Any]:
+    """Return numbers of a Mersenne Twister: integers are words modulo the span, floats the low bits of words."""
+    dtype = low.dtype
+    most = 2**32 - 1
+    pairs = dtype == np.float64 or (dtype == np.int64 and max(int(low), int(high)) > most)
+    words = np.frombuffer(np.random.RandomState(seed & most).bytes(4 * count * (1 + pairs)), "<u4").astype(np.uint64)
+    if pairs:
+        words = words[::2] << _HIGH | words[1::2]
+    if dtype.kind == "i":
+        span = np.uint64((int(high) - int(low)) % 2**64)
+        whole: NDArray[Any] = (words % span).astype(np.int64).astype(dtype) + low
+        return whole
+    digits = _DIGITS[dtype.name]
+    parts = (words & np.uint64(2**digits - 1)).astype(np.float64) / 2.0**digits
+    found: NDArray[Any] = parts.astype(dtype) * (high - low) + low
+    return found
+
+
+def _words(count: int, key: int, counter: int) -> NDArray[np.uint64]:
+    """Return so many words of 32 bits, as uint64, of blocks that are numbered from 0 in the low half of a counter."""
+    blocks = np.arange(-(-count // 4), dtype=np.uint64)
+    counters = [blocks & _MASK, blocks >> _HIGH, *(np.full_like(blocks, part) for part in _halves(counter))]
+    return _philox(counters, key)[:count]
+
+
+def _philox(counters: list[NDArray[np.uint64]], key: int) -> NDArray[np.uint64]:
+    """Return four words for each counter, one block after the other. counters: their words, the lowest first."""
+    first, second = counters[:2], counters[2:]
+    keys = list(_halves(key))
+    for _ in memory.in_time(range(_ROUNDS)):
+        products = first[0] * _FACTORS[0], second[0] * _FACTORS[1]
+        first, second = (
+            [products[1] >> _HIGH ^ keys[0] ^ first[1], products[1] & _MASK],
+            [products[0] >> _HIGH ^ keys[1] ^ second[1], products[0] & _MASK],
+        )
+        keys = [(part + step) & _MASK for part, step in zip(keys, _STEPS, strict=True)]
+    found: NDArray[np.uint64] = np.stack([*first, *second], axis=1).reshape(-1)
+    return found
+
+
+def _halves(number: int) -> tuple[np.uint64, np.uint64]:
+    return np.uint64(number & 0xFFFFFFFF), np.uint64(number >> 32)
+
+
+_SEEDS: Final = 2**32
+
+
+def _generator(seed: float | None) -> np.random.RandomState:
+    number = int(seed) if seed is not None and isfinite(seed) else 0
+    return np.random.RandomState(number % _SEEDS)
+
+
+def _shape(like: NDArray[Any] | None, shape: Sequence[int] | None) -> tuple[int, ...]:
+    sizes = like.shape if like is not None else tuple(shape or ())
+    if min(sizes, default=0) < 0:
+        raise InputError(f"random: the output would have the shape {list(sizes)!r:.60}")
+    return sizes
+
+
+def _type(like: NDArray[Any] | None, dtype: np.dtype[Any] | None) -> np.dtype[Any]:
+    found = dtype if dtype is not None else like.dtype if like is not None else np.dtype(np.float32)
+    if not is_float(found):
+        raise InputError(f"random: expected a type of floats, found {found}")
+    return found
+
+
+def draw_normal(
+    like: NDArray[Any] | None = None,
+    *,
+    shape: Sequence[int] | None = None,
+    mean: float = 0.0,
+    scale: float = 1.0,
+    seed: float | None = None,
+    dtype: np.dtype[Any] | None = None,
+) -> NDArray[Any]:
+    """Return numbers of the normal distribution with a mean and standard deviation, in the shape of `like` or `shape`.
+
+    dtype: their type, that of `like` without. The seed is at the top of the module.
+    """
+    sizes, kind = _shape(like, shape), _type(like, dtype)
+    memory.hold(sizes, np.dtype(np.float64))
+    return round_to(np.asarray(_generator(seed).standard_normal(sizes)) * scale + mean, kind)
+
+
+def draw_uniform(
+    like: NDArray[Any] | None = None,
+    *,
+    shape: Sequence[int] | None = None,
+    low: float = 0.0,
+    high: float = 1.0,
+    seed: float | None = None,
+    dtype: np.dtype[Any] | None = None,
+) -> NDArray[Any]:
+    """Return numbers between two bounds, all as likely; others as `draw_normal`."""
+    sizes, kind = _shape(like, shape), _type(like, dtype)
+    memory.hold(sizes, np.dtype(np.float64))
+    return round_to(np.asarray(_generator(seed).random_sample(sizes)) * (high - low) + low, kind)
+
+
+def draw_truths(inputs: NDArray[Any], *, seed: float | None = None, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
+    """Return 1 with the probability that each element is, else 0. dtype: their type, that of `inputs` without."""
+    memory.hold(inputs.shape, np.dtype(np.float64))
+    drawn = np.asarray(_generator(seed).random_sample(inputs.shape)) < to_float64(inputs)
+    return drawn.astype(inputs.dtype if dtype is None else dtype)
+
+
+def draw_classes(
+    inputs: NDArray[Any], *, count: int = 1, seed: float | None = None, dtype: np.dtype[Any] | None = None
+) -> NDArray[Any]:
+    """Return `count` numbers of classes for each row of `inputs` [batch, classes], logarithms of their likelihoods.
+
+    A class is the first whose summed probability is above a uniform number. dtype: int32 without. Masked where a row
+    has no probabilities.
+    """
+    if inputs.ndim != 2 or count < 0:
+        raise InputError(f"multinomial: expected rows of classes and a number of samples, found {count}")
+    shape = (inputs.shape[0], count)
+    result = memory.empty(shape, np.dtype(np.int32) if dtype is None else dtype)
+    result[...] = 0
+    drawn = np.asarray(_generator(seed).random_sample(shape))
+    if not inputs.shape[1]:
+        return undefined(result, np.ones(shape, np.bool_))
+    logs = to_float64(inputs)
+    sums = np.exp(logs - logs.max(axis=1, keepdims=True)).cumsum(axis=1)
+    for row, (whole, wanted) in enumerate(memory.in_time(zip(sums, drawn, strict=True))):
+        found = np.searchsorted(whole / whole[-1], wanted, side="right")
+        result[row] = np.minimum(found, inputs.shape[1] - 1)
+    return undefined(result, np.broadcast_to(~np.isfinite(sums[:, -1:]), shape))
+
+
+def drop_out(
+    inputs: NDArray[Any],
+    ratio: NDArray[Any] | None = None,
+    training: NDArray[Any] | None = None,
+    *,
+    stated_ratio: float = 0.5,
+    testing: int = 1,
+    boolean: bool = True,
+    seed: float | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return `inputs` with elements set to 0 by chance and the others divided by what is left, and which stay.
+
+    ratio: how likely an element goes, `stated_ratio` without. Only where `training` is true, or `testing` 0; otherwise
+    all stay. An element stays whose uniform number is not below the ratio. boolean: the second result is of truth
+    values, else of the type of `inputs`.
+    """
+    for array in (ratio, training):
+        if array is not None and array.size != 1:
+            raise InputError("dropout: expected one ratio, and one truth value for the mode")
+    part = float(to_float64(ratio).reshape(())) if ratio is not None else stated_ratio
+    dropping = bool(training.reshape(())) if training is not None else not testing
+    memory.hold(inputs.shape, np.dtype(np.float64))
+    kept = np.ones(inputs.shape, np.bool_)
+    result = inputs.copy()
+    if dropping and part:
+        if not 0 <= part < 1:
+            refusal = InputError if ratio is not None else NoKernel  # of an attribute the range is not said
+            raise refusal(f"dropout: expected a ratio from 0 to below 1, found {part}")
+        kept = np.asarray(_generator(seed).random_sample(inputs.shape)) >= part
+        result = round_to(to_float64(inputs) * kept * (1 / (1 - part)), inputs.dtype)
+    return result, kept if boolean else kept.astype(inputs.dtype)

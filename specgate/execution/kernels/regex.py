@@ -1,0 +1,548 @@
+"""Sets of characters as ranges of their numbers, in rising order and apart from each other."""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from bisect import bisect_right
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "ALL",
+    "NAMED",
+    "PERL",
+    "WORD",
+    "Node",
+    "Ranges",
+    "closed",
+    "complement",
+    "general",
+    "match_pattern",
+    "merged",
+    "parsed",
+]  # fmt: skip
+
+Ranges = tuple[tuple[int, int], ...]
+
+ALL: Final[Ranges] = ((0, sys.maxunicode),)
+WORD: Final = re.compile(r"\w", re.ASCII)
+
+
+def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """Return ranges in order, those that touch as one."""
+    found: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if found and low <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        else:
+            found.append((low, high))
+    return tuple(found)
+
+
+def complement(ranges: Ranges) -> Ranges:
+    """Return all other characters; ranges: in order."""
+    begins = [0, *(high + 1 for _, high in ranges)]
+    ends = [*(low - 1 for low, _ in ranges), ALL[0][1]]
+    return tuple((low, high) for low, high in zip(begins, ends, strict=True) if low <= high)
+
+
+def _of(*texts: str) -> Ranges:
+    return merged((ord(text[0]), ord(text[-1])) for text in texts)
+
+
+PERL: Final[dict[str, Ranges]] = {
+    "d": _of("09"),
+    "s": _of("\t\n", "\f\r", " "),
+    "w": _of("09", "AZ", "_", "az"),
+}
+NAMED: Final[dict[str, Ranges]] = {
+    "alnum": _of("09", "AZ", "az"),
+    "alpha": _of("AZ", "az"),
+    "ascii": _of("\0\x7f"),
+    "blank": _of("\t", " "),
+    "cntrl": _of("\0\x1f", "\x7f"),
+    "digit": _of("09"),
+    "graph": _of("!~"),
+    "lower": _of("az"),
+    "print": _of(" ~"),
+    "punct": _of("!/", ":@", "[`", "{~"),
+    "space": _of("\t\r", " "),
+    "upper": _of("AZ"),
+    "word": _of("09", "AZ", "_", "az"),
+    "xdigit": _of("09", "AF", "af"),
+}
+
+
+@lru_cache(maxsize=1)
+def _categories() -> dict[str, Ranges]:
+    """The characters of each general category of Unicode."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for code in range(sys.maxunicode + 1):
+        ranges = found.setdefault(unicodedata.category(chr(code)), [])
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1] = (ranges[-1][0], code)
+        else:
+            ranges.append((code, code))
+    return {name: tuple(ranges) for name, ranges in found.items()}
+
+
+def general(name: str) -> Ranges | None:
+    """Return the characters of a general category (Lu), or of all that begin so (L); None of another name."""
+    if name == "Any":
+        return ALL
+    if len(name) > 2 or name in {"C", "Cn"}:  # whether what is not assigned counts differs between tables
+        return None
+    found = [span for key, ranges in _categories().items() if key.startswith(name) for span in ranges]
+    return merged(found) if found else None
+
+
+def _folded(char: str) -> str:
+    """Return what characters have in common that differ in case alone."""
+    made = char.casefold()
+    made = made if len(made) == 1 else char.lower()
+    return made if len(made) == 1 else char
+
+
+@lru_cache(maxsize=1)
+def _alike() -> tuple[tuple[int, ...], ...]:
+    """Characters that differ in case alone, those that belong together."""
+    found: dict[str, list[int]] = {}
+    for code in range(sys.maxunicode + 1):
+        char = chr(code)
+        if char.lower() != char or char.upper() != char or char.casefold() != char:
+            found.setdefault(_folded(char), []).append(code)
+    return tuple(tuple(codes) for codes in found.values() if len(codes) > 1)
+
+
+def closed(ranges: Ranges) -> Ranges:
+    """Return the characters, and all that differ from one of them in case alone."""
+    if not ranges or ranges == ALL:
+        return ranges
+    begins = [low for low, _ in ranges]
+
+    def inside(code: int) -> bool:
+        place = bisect_right(begins, code) - 1
+        return place >= 0 and code <= ranges[place][1]
+
+    more = [(code, code) for codes in _alike() if any(map(inside, codes)) for code in codes]
+    return merged([*ranges, *more])
+
+
+_MOST_REPEATED: Final = 1000
+_DEEPEST: Final = 100
+_LONGEST: Final = 2**16
+_ESCAPED: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
+_COUNT: Final = re.compile(r"\{([0-9]+)(,([0-9]*))?\}", re.ASCII)
+_FLAGS: Final = re.compile(r"\(\?([imsU]*)(-([imsU]+))?([:)])")
+_NAME: Final = re.compile(r"\(\?P?<(\w+)>")
+_CLASS: Final = re.compile(r"\[:(\^?)([a-z]+):\]")
+
+
+class Node(NamedTuple):
+    """A part of an expression.
+
+    kind: set, with its ranges; sequence, choice, with parts; repeat, of one part; or where nothing is read: begin, end,
+    line-begin, line-end, word-edge, no-word-edge. weight: of repetitions in it.
+    """
+
+    kind: str
+    parts: tuple[Node, ...] = ()
+    ranges: Ranges = ()
+    least: int = 0
+    most: int | None = None
+    weight: int = 1
+
+
+def parsed(text: str) -> Node:
+    """Return what a pattern says; raise InputError for what RE2 does not take, NoKernel for what is not computed."""
+    if len(text) > _LONGEST:
+        raise NoKernel(f"patterns of more than {_LONGEST} characters are not computed")
+    reader = _Reader(text)
+    node = reader.choice(0)
+    if reader.at != len(text):
+        raise reader.error("an unexpected )")
+    return node
+
+
+def _together(kind: str, parts: list[Node]) -> Node:
+    if len(parts) == 1:
+        return parts[0]
+    return Node(kind, tuple(parts), weight=max((part.weight for part in parts), default=1))
+
+
+class _Reader:
+    """Reads a pattern from left to right. flags: those in force, of i, m, s and U."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.flags: frozenset[str] = frozenset()
+
+    def error(self, what: str) -> InputError:
+        return InputError(f"the pattern {self.text!r:.60} has {what} at character {self.at}")
+
+    def sees(self, start: str) -> bool:
+        return self.text.startswith(start, self.at)
+
+    def choice(self, depth: int) -> Node:
+        if depth > _DEEPEST:
+            raise NoKernel(f"patterns with more than {_DEEPEST} groups in each other are not computed")
+        flags, found = self.flags, [self.sequence(depth)]
+        while self.sees("|"):
+            self.at += 1
+            found.append(self.sequence(depth))
+        self.flags = flags
+        return _together("choice", found)
+
+    def sequence(self, depth: int) -> Node:
+        parts: list[Node] = []
+        repeated = False  # the last part ends with an operator, which another one may not follow
+        while self.at < len(self.text) and self.text[self.at] not in "|)":
+            bounds = self.repetition()
+            if bounds is not None:
+                if repeated or not parts:
+                    raise self.error("a repetition of nothing" if not parts else "two repetitions in a row")
+                parts[-1] = self.repeat(parts[-1], *bounds)
+                repeated = True
+                continue
+            parts += self.item(depth)
+            repeated = False
+        return _together("sequence", parts)
+
+    def repetition(self) -> tuple[int, int | None] | None:
+        """Read an operator, if there is one here; that it may be lazy makes no difference to a full match."""
+        simple: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+        bounds = simple.get(self.text[self.at])
+        end = self.at + 1
+        if bounds is None:
+            found = _COUNT.match(self.text, self.at)
+            if not found:
+                return None
+            least = int(found[1][:9])
+            most = least if found[2] is None else int(found[3][:9]) if found[3] else None
+            if max(least, most or 0) > _MOST_REPEATED or (most is not None and most < least):
+                raise self.error("a repetition out of range")
+            bounds, end = (least, most), found.end()
+        self.at = end + self.text.startswith("?", end)
+        return bounds
+
+    def repeat(self, part: Node, least: int, most: int | None) -> Node:
+        times = 1 if (least, most) in {(0, None), (1, None), (0, 1)} else (most if most is not None else least) or 1
+        weight = part.weight * times
+        if weight > _MOST_REPEATED:
+            raise self.error("repetitions in each other that are too many")
+        return Node("repeat", (part,), least=least, most=most, weight=weight)
+
+    def item(self, depth: int) -> list[Node]:
+        """Read one part, or flags that give none, or a quotation that gives several."""
+        char = self.text[self.at]
+        if char == "(":
+            return self.group(depth)
+        if char == "[":
+            return [self.set_of(self.bracketed())]
+        if char == "\\":
+            return self.escape()
+        self.at += 1
+        if char == ".":
+            return [Node("set", ranges=ALL if "s" in self.flags else complement(((10, 10),)))]
+        if char in "^$":
+            many = "m" in self.flags
+            return [Node(("line-begin" if many else "begin") if char == "^" else ("line-end" if many else "end"))]
+        return [self.literal(ord(char))]
+
+    def literal(self, code: int) -> Node:
+        return self.set_of(((code, code),))
+
+    def set_of(self, ranges: Ranges) -> Node:
+        return Node("set", ranges=closed(ranges) if "i" in self.flags else ranges)
+
+    def group(self, depth: int) -> list[Node]:
+        if self.sees("(?"):
+            flags, name = _FLAGS.match(self.text, self.at), _NAME.match(self.text, self.at)
+            if name:
+                self.at = name.end()
+            elif flags:
+                before, self.at = self.flags, flags.end()
+                self.flags = (before | set(flags[1])) - set(flags[3] or "")
+                if flags[4] == ")":
+                    return []
+                found = self.closed_group(depth)
+                self.flags = before
+                return found
+            else:
+                raise self.error("a group that is none of RE2's")
+        else:
+            self.at += 1
+        return self.closed_group(depth)
+
+    def closed_group(self, depth: int) -> list[Node]:
+        found = self.choice(depth + 1)
+        if not self.sees(")"):
+            raise self.error("a group that does not end")
+        self.at += 1
+        return [
+            found if found.kind in {"choice", "sequence", "set"} else Node("sequence", (found,), weight=found.weight)
+        ]
+
+    def escape(self) -> list[Node]:
+        char = self.text[self.at + 1 : self.at + 2]
+        if char == "Q":
+            end = self.text.find("\\E", self.at + 2)
+            quoted = self.text[self.at + 2 : end if end >= 0 else None]
+            self.at = end + 2 if end >= 0 else len(self.text)
+            return [self.literal(ord(c)) for c in quoted]
+        kinds = {"A": "begin", "z": "end", "b": "word-edge", "B": "no-word-edge"}
+        if char in kinds:
+            self.at += 2
+            return [Node(kinds[char])]
+        if char == "C":
+            raise NoKernel(r"patterns with \C, a byte of a character, are not computed")
+        named = self.named_set()
+        return [self.set_of(named) if named is not None else self.literal(self.character())]
+
+    def named_set(self) -> Ranges | None:
+        r"""Read a set with a name, such as \d or \pL, if there is one here."""
+        char = self.text[self.at + 1 : self.at + 2]
+        if char.lower() in PERL and char.isascii():
+            self.at += 2
+            ranges = PERL[char.lower()]
+            return complement(ranges) if char.isupper() else ranges
+        if char not in {"p", "P"}:
+            return None
+        found = re.compile(r"\\[pP](\{(\^?)(\w+)\}|([A-Za-z]))").match(self.text, self.at)
+        if not found:
+            raise self.error("a set of characters without a name")
+        name = found[3] or found[4]
+        inside = general(name)
+        if inside is None:
+            raise NoKernel(f"patterns with the set of characters {name!r:.40} are not computed")
+        self.at = found.end()
+        return complement(inside) if (char == "P") != bool(found[2]) else inside
+
+    def character(self) -> int:
+        """Read a character, which may be escaped, and return its number."""
+        if not self.sees("\\"):
+            self.at += 1
+            return ord(self.text[self.at - 1])
+        rest = self.text[self.at + 1 :]
+        octal = re.match(r"0[0-7]{0,2}|[1-7][0-7]{1,2}", rest, re.ASCII)
+        hexadecimal = re.match(r"x(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2}))", rest, re.ASCII)
+        if octal:
+            self.at += 1 + octal.end()
+            return int(octal[0], 8)
+        if hexadecimal:
+            code = int((hexadecimal[1] or hexadecimal[2])[:12], 16)
+            if code <= ALL[0][1]:
+                self.at += 1 + hexadecimal.end()
+                return code
+        elif rest[:1] in _ESCAPED or (rest and ord(rest[0]) < 128 and (rest[0] == "_" or not WORD.match(rest[0]))):
+            self.at += 2
+            return _ESCAPED.get(rest[0], ord(rest[0]))
+        raise self.error("an escape that is none of RE2's")
+
+    def bracketed(self) -> Ranges:
+        """Read a set in brackets."""
+        self.at += 1
+        negated = self.sees("^")
+        self.at += negated
+        found: list[tuple[int, int]] = []
+        first = True
+        while first or not self.sees("]"):
+            first = False
+            if self.at >= len(self.text):
+                raise self.error("a set that does not end")
+            named = _CLASS.match(self.text, self.at)
+            if named:
+                if named[2] not in NAMED:
+                    raise self.error("a set without a name that is known")
+                self.at = named.end()
+                found += complement(NAMED[named[2]]) if named[1] else NAMED[named[2]]
+                continue
+            ranges = self.named_set() if self.sees("\\") else None
+            if ranges is not None:
+                found += ranges
+                continue
+            low = high = self.character()
+            if self.sees("-") and not self.sees("-]") and self.at + 1 < len(self.text):
+                self.at += 1
+                high = self.character()
+                if high < low:
+                    raise self.error("a range that ends before it begins")
+            found.append((low, high))
+        self.at += 1
+        if "i" in self.flags:
+            found = list(closed(merged(found)))
+        return complement(merged(found)) if negated else merged(found)
+
+
+#: Places that a pattern may have, and that all remembered sets have together.
+_MOST_PLACES: Final = 2**16
+_MOST_REMEMBERED: Final = 2**20
+#: Kinds of what stands before and behind a place.
+_EDGE, _NEWLINE, _WORDS, _OTHER = range(4)
+
+
+def match_pattern(texts: NDArray[Any], *, pattern: str | None = None) -> NDArray[np.bool_]:
+    """Return whether each text as a whole matches the pattern, in RE2's syntax.
+
+    Raises InputError for a pattern that RE2 does not take, and NoKernel for one that is too large or has what is not
+    computed.
+    """
+    if texts.dtype != np.object_ or not all(isinstance(text, str) for text in texts.flat):
+        raise InputError("match_pattern: expected texts alone")
+    if pattern is None:
+        raise NoKernel("match_pattern: it is not said what is matched without a pattern")
+    machine = _Machine(parsed(pattern))
+    result = memory.empty(texts.shape, np.dtype(np.bool_))
+    known: dict[str, bool] = {}
+    for place, text in memory.in_time(enumerate(texts.flat)):
+        if text not in known:
+            known[text] = machine.matches(text)
+        result.flat[place] = known[text]
+    return result
+
+
+class _Machine:
+    """The places of a pattern: each reads a character of a set, asks what is around it, or leads on.
+
+    sets: of each place, the number of the set that it reads, -1 of others; asks: what it asks, empty of others.
+    """
+
+    def __init__(self, pattern: Node) -> None:
+        self.sets: list[int] = []
+        self.asks: list[str] = []
+        self.leads: list[list[int]] = []
+        self._numbers: dict[Any, int] = {}
+        self.last = self._place()
+        self.first = self._built(pattern, self.last)
+        ranges = [*self._numbers, ((10, 10),), PERL["w"]]
+        self._begins = sorted({0, *(edge for each in ranges for low, high in each for edge in (low, high + 1))})
+        self._members = [[self._within(each, begin) for each in ranges] for begin in self._begins]
+        self._forget()
+
+    def _place(self, leads: Iterable[int] = (), *, reads: int = -1, asks: str = "") -> int:
+        if len(self.sets) >= _MOST_PLACES:
+            raise NoKernel(f"patterns of more than {_MOST_PLACES} places are not computed")
+        self.sets.append(reads)
+        self.asks.append(asks)
+        self.leads.append(list(leads))
+        return len(self.sets) - 1
+
+    def _built(self, node: Node, then: int) -> int:
+        """Return the place where a part begins that leads on to `then`."""
+        if node.kind == "set":
+            return self._place([then], reads=self._numbers.setdefault(node.ranges, len(self._numbers)))
+        if node.kind == "sequence":
+            for part in reversed(node.parts):
+                then = self._built(part, then)
+            return then
+        if node.kind == "choice":
+            return self._place([self._built(part, then) for part in node.parts])
+        if node.kind != "repeat":
+            return self._place([then], asks=node.kind)
+        (part,) = node.parts
+        if node.most is None:
+            again = self._place([then])
+            self.leads[again].append(self._built(part, again))
+            then = again
+        else:
+            for _ in memory.in_time(range(node.most - node.least)):
+                then = self._place([then, self._built(part, then)])
+        for _ in memory.in_time(range(node.least)):
+            then = self._built(part, then)
+        return then
+
+    @staticmethod
+    def _within(ranges: Any, code: int) -> bool:
+        return any(low <= code <= high for low, high in ranges)
+
+    def _forget(self) -> None:
+        self._states: dict[tuple[frozenset[int], int], int] = {}
+        self._kept: list[tuple[frozenset[int], int]] = []
+        self._steps: list[dict[int, int]] = []
+        self._ends: list[bool | None] = []
+        self._size = 0
+        self._start = self._state(frozenset([self.first]), _EDGE)
+
+    def _state(self, places: frozenset[int], before: int) -> int:
+        key = (places, before)
+        if key not in self._states:
+            self._states[key] = len(self._kept)
+            self._kept.append(key)
+            self._steps.append({})
+            self._ends.append(None)
+            self._size += len(places) + 8
+        return self._states[key]
+
+    def matches(self, text: str) -> bool:
+        """Return whether the whole text matches."""
+        state = self._start
+        classes: dict[str, int] = {}
+        for char in memory.in_time(text):
+            kind = classes.get(char)
+            if kind is None:
+                kind = classes[char] = bisect_right(self._begins, ord(char)) - 1
+            following = self._steps[state].get(kind)
+            if following is None:
+                following = self._step(state, kind)
+            state = following
+            if not self._kept[state][0]:
+                return False
+        found = self._ends[state]
+        if found is None:
+            places, before = self._kept[state]
+            found = self._ends[state] = self.last in self._reached(places, before, _EDGE)
+        return found
+
+    def _step(self, state: int, kind: int) -> int:
+        """Return the state behind a character of a kind, and remember it."""
+        places, before = self._kept[state]
+        members = self._members[kind]
+        here = _NEWLINE if members[-2] else _WORDS if members[-1] else _OTHER
+        reached = self._reached(places, before, here)
+        after = frozenset(self.leads[p][0] for p in reached if self.sets[p] >= 0 and members[self.sets[p]])
+        if self._size > _MOST_REMEMBERED:
+            self._forget()
+            return self._state(after, here)
+        following = self._state(after, here)
+        self._steps[state][kind] = following
+        return following
+
+    def _reached(self, places: Iterable[int], before: int, behind: int) -> set[int]:
+        """Return the places that can be reached from some without a character, between two kinds of characters."""
+        found, waiting = set(places), list(places)
+        for place in self._popped(waiting):
+            if self.sets[place] >= 0 or not _holds(self.asks[place], before, behind):
+                continue
+            for following in self.leads[place]:
+                if following not in found:
+                    found.add(following)
+                    waiting.append(following)
+        return found
+
+    @staticmethod
+    def _popped(waiting: list[int]) -> Iterator[int]:
+        while waiting:
+            yield waiting.pop()
+
+
+def _holds(asked: str, before: int, behind: int) -> bool:
+    if not asked:
+        return True
+    if asked in {"begin", "line-begin"}:
+        return before == _EDGE or (asked == "line-begin" and before == _NEWLINE)
+    if asked in {"end", "line-end"}:
+        return behind == _EDGE or (asked == "line-end" and behind == _NEWLINE)
+    return ((before == _WORDS) != (behind == _WORDS)) == (asked == "word-edge")

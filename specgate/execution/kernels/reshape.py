@@ -1,0 +1,305 @@
+"""The same elements in another order or shape, and repeated along new dimensions."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from math import prod
+from operator import mul
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import check_axis, same_length
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "drop_ones", "expand", "flatten", "insert_dimensions", "integers", "remove_dimensions", "reshape",
+    "reshape_by_pattern", "reverse_sequences", "sizes_of", "slice_between", "split_along", "tile_by", "transpose",
+]  # fmt: skip
+
+
+def transpose(inputs: NDArray[Any], *, order: Sequence[int] | None = None) -> NDArray[Any]:
+    """Return `inputs` with its dimensions in this order, backwards if None."""
+    axes = list(range(inputs.ndim))[::-1] if order is None else list(order)
+    if sorted(axes) != list(range(inputs.ndim)):
+        raise InputError(f"transpose: expected each of {inputs.ndim} dimensions once, found {axes!r:.80}")
+    return np.ascontiguousarray(inputs.transpose(axes)) if inputs.ndim else inputs.copy()
+
+
+def reshape(
+    inputs: NDArray[Any], shape: NDArray[Any] | Sequence[int] | None = None, *, keep_zeros: bool = False
+) -> NDArray[Any]:
+    """Return the elements in row-major order in another shape.
+
+    A size of -1 is what is left for it; a size of 0 is that of `inputs` at its place, or with keep_zeros 0. Raises
+    NoKernel where no shape is given.
+    """
+    if shape is None:
+        raise NoKernel("reshape: it is not said what shape there is where none is given")
+    sizes = integers("reshape", "sizes", shape)
+    if not keep_zeros:
+        if any(size == 0 and place >= inputs.ndim for place, size in enumerate(sizes)):
+            raise InputError(f"reshape: a size of 0 in {sizes} stands behind the dimensions of {list(inputs.shape)}")
+        sizes = [size or inputs.shape[place] for place, size in enumerate(sizes)]
+    known = prod(size for size in sizes if size != -1)
+    if -1 in sizes and known and inputs.size % known == 0:
+        sizes[sizes.index(-1)] = inputs.size // known
+    if any(size < 0 for size in sizes) or prod(sizes) != inputs.size or len(sizes) > memory.MAX_DIMENSIONS:
+        raise InputError(f"reshape: {inputs.size} elements have no shape {sizes!r:.80}")
+    return inputs.reshape(sizes).copy()
+
+
+def reshape_by_pattern(inputs: NDArray[Any], shape: NDArray[Any], *, copy_zeros: bool) -> NDArray[Any]:
+    """Return the elements in row-major order in another shape.
+
+    copy_zeros: a size of 0 is that of `inputs` at its place, and -1 what the sizes that are not copied leave for it.
+    """
+    sizes = integers("reshape", "sizes", shape)
+    copied = [place for place, size in enumerate(sizes) if copy_zeros and size == 0]
+    if any(place >= inputs.ndim for place in copied):
+        raise InputError(f"reshape: a size of 0 in {sizes} stands behind the dimensions of {list(inputs.shape)}")
+    left = prod(size for place, size in enumerate(inputs.shape) if place not in copied)
+    known = prod(size for place, size in enumerate(sizes) if size != -1 and place not in copied)
+    if sizes.count(-1) == 1 and known > 0 and left % known == 0:
+        sizes[sizes.index(-1)] = left // known
+    for place in copied:
+        sizes[place] = inputs.shape[place]
+    if any(size < 0 for size in sizes) or prod(sizes) != inputs.size or len(sizes) > memory.MAX_DIMENSIONS:
+        raise InputError(f"reshape: {inputs.size} elements have no shape {sizes!r:.80}")
+    return inputs.reshape(sizes).copy()
+
+
+def flatten(inputs: NDArray[Any], *, axis: int) -> NDArray[Any]:
+    """Return a matrix: the dimensions before `axis` are its rows, the others its columns."""
+    if not 0 <= axis <= inputs.ndim:
+        raise InputError(f"flatten: {axis} is no place among or behind {inputs.ndim} dimensions")
+    return inputs.reshape(prod(inputs.shape[:axis]), prod(inputs.shape[axis:])).copy()
+
+
+def remove_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int] | None = None) -> NDArray[Any]:
+    """Return `inputs` without the dimensions of `axes`, which have size 1; without all such dimensions if None."""
+    if axes is None:
+        return inputs.reshape([size for size in inputs.shape if size != 1]).copy()
+    along = _places("squeeze", axes, inputs.ndim)
+    if any(inputs.shape[axis] != 1 for axis in along):
+        raise InputError(f"squeeze: not all of the dimensions {sorted(along)} of {list(inputs.shape)} have size 1")
+    return inputs.reshape([size for axis, size in enumerate(inputs.shape) if axis not in along]).copy()
+
+
+def drop_ones(inputs: NDArray[Any], axes: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return `inputs` without those dimensions of `axes` that have size 1; without all such dimensions if it is empty.
+
+    Dimensions of another size stay.
+    """
+    named = set(range(inputs.ndim)) if axes is None or not axes.size else _places("squeeze", axes, inputs.ndim)
+    return inputs.reshape([size for axis, size in enumerate(inputs.shape) if size != 1 or axis not in named]).copy()
+
+
+def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
+    """Return `inputs` with dimensions of size 1, which stand at `axes` of the result."""
+    given = integers("unsqueeze", "axes", _listed(axes))
+    rank = inputs.ndim + len(given)
+    along = _places("unsqueeze", given, rank)
+    if len(along) != len(given) or rank > memory.MAX_DIMENSIONS:
+        raise InputError(f"unsqueeze: expected each axis once, found {given!r:.80}")
+    sizes = iter(inputs.shape)
+    return inputs.reshape([1 if axis in along else next(sizes) for axis in range(rank)]).copy()
+
+
+def _listed(axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
+    return np.ravel(np.asarray(axes, None if isinstance(axes, np.ndarray) else np.int64))  # of no numbers, too
+
+
+def _places(name: str, axes: NDArray[Any] | Sequence[int], rank: int) -> set[int]:
+    along = {axis + rank if axis < 0 else axis for axis in integers(name, "axes", _listed(axes))}
+    for axis in along:
+        check_axis(axis, rank, name)
+    return along
+
+
+def expand(inputs: NDArray[Any], shape: NDArray[Any]) -> NDArray[Any]:
+    """Return `inputs` broadcast with an array of this shape."""
+    sizes = integers("expand", "sizes", shape)
+    try:
+        if any(size < 0 for size in sizes) or len(sizes) > memory.MAX_DIMENSIONS:
+            raise ValueError
+        memory.hold(tuple(sizes), inputs.dtype)
+        wanted = np.broadcast_shapes(inputs.shape, tuple(sizes))
+    except ValueError:
+        raise InputError(f"expand: {list(inputs.shape)} and {sizes!r:.80} cannot be broadcast") from None
+    result = memory.empty(wanted, inputs.dtype)
+    result[...] = inputs
+    return result
+
+
+def sizes_of(inputs: NDArray[Any], *, int32_output: bool) -> NDArray[Any]:
+    """Return the sizes of `inputs` as int64, or int32 if narrow."""
+    return np.array(inputs.shape, np.int32 if int32_output else np.int64)
+
+
+_MOST = 2**16
+#: Elements side by side that are repeated as a whole from here on.
+_LONG = 2**8
+_EXACT = 2.0**63  # floats from here on are no int64
+
+
+def integers(name: str, what: str, given: NDArray[Any] | Sequence[int]) -> list[int]:
+    """Return a list of integers; raise InputError for another rank or type, or more than any array has dimensions."""
+    array = np.asarray(given, None if isinstance(given, np.ndarray) else np.int64)
+    if array.ndim != 1 or array.size > _MOST or array.dtype.kind not in "iu":
+        raise InputError(f"{name}: expected a list of integers as {what}, found {array.dtype}{list(array.shape)}")
+    numbers: list[int] = array.tolist()
+    return numbers
+
+
+def _whole(name: str, what: str, given: NDArray[Any] | Sequence[int]) -> list[int]:
+    """Return a list of integers, which an array of floats may hold too."""
+    if not isinstance(given, np.ndarray) or given.dtype.kind != "f":
+        return integers(name, what, given)
+    if not (np.isfinite(given) & (np.abs(given) < _EXACT) & (given == np.trunc(given))).all():
+        raise InputError(f"{name}: expected whole numbers as {what}")
+    return integers(name, what, given.astype(np.int64))
+
+
+def slice_between(
+    inputs: NDArray[Any],
+    starts: NDArray[Any] | Sequence[int],
+    ends: NDArray[Any] | Sequence[int],
+    axes: NDArray[Any] | Sequence[int] | None = None,
+    steps: NDArray[Any] | Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the elements from `starts` on and before `ends` along each of `axes` (the first ones if None).
+
+    Negative places and axes count from the end; places beyond are held to those that there are. steps: 1 if None.
+    """
+    first, last = integers("slice", "starts", starts), integers("slice", "ends", ends)
+    along = list(range(len(first))) if axes is None else integers("slice", "axes", axes)
+    by = [1] * len(first) if steps is None else integers("slice", "steps", steps)
+    same_length("slice", len(first), ends=last, axes=along, steps=by)
+    chosen = [slice(None)] * inputs.ndim
+    if len({axis % inputs.ndim for axis in along if inputs.ndim}) != len(along):
+        raise InputError(f"slice: expected each of the axes once, found {along!r:.80}")
+    for axis, *(start, end, step) in zip(along, first, last, by, strict=True):
+        place = axis + inputs.ndim if axis < 0 else axis
+        check_axis(place, inputs.ndim, "slice")
+        if not step:
+            raise InputError("slice: expected steps other than 0")
+        chosen[place] = slice(start, end, step)
+    return inputs[tuple(chosen)].copy()
+
+
+def tile_by(
+    inputs: NDArray[Any],
+    repeats: NDArray[Any] | None = None,
+    *,
+    tiles: NDArray[Any] | None = None,
+    axis: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return `inputs` repeated so often along each dimension, also never.
+
+    tiles, axis: instead of repeats, how often along which one dimension (negative: from the end), whole numbers of any
+    type; raises NoKernel where these are not one each.
+    """
+    counts = _along_one(inputs.ndim, tiles, axis) if repeats is None else integers("tile", "repeats", repeats)
+    same_length("tile", inputs.ndim, repeats=counts)
+    if counts and min(counts) < 0:
+        raise InputError(f"tile: expected no repeats below 0, found {counts}")
+    result = memory.empty(tuple(map(mul, inputs.shape, counts)), inputs.dtype)
+    if not result.size:
+        return result
+    repeated = [dimension for dimension, count in enumerate(counts) if count > 1] or [0]
+    if prod(inputs.shape[repeated[-1] :]) >= _LONG:
+        if len(repeated) == 1:  # without the other dimensions, which take time to go through
+            (place,) = repeated
+            before, behind = prod(inputs.shape[:place]), prod(inputs.shape[place:])
+            result.reshape(before, counts[place], behind)[...] = inputs.reshape(before, 1, behind)
+            return result
+        pairs = [n for pair in zip(counts, inputs.shape, strict=True) for n in pair]
+        result.reshape(pairs)[...] = inputs.reshape([n for size in inputs.shape for n in (1, size)])
+        return result
+    result[tuple(slice(0, size) for size in inputs.shape)] = inputs
+    for dimension, size in enumerate(inputs.shape):
+        along, done = np.moveaxis(result, dimension, 0), size
+        while done < len(along):  # what is there already is copied behind itself
+            along[done : 2 * done] = along[: len(along) - done][:done]
+            done *= 2
+    return result
+
+
+def _along_one(rank: int, tiles: NDArray[Any] | None, axis: NDArray[Any] | None) -> list[int]:
+    """Return the repeats of each dimension where one of them is repeated."""
+    if tiles is None or axis is None or tiles.size != 1 or axis.size != 1:
+        raise NoKernel("tile: it is not said what repeats mean that are not one number for one axis")
+    (times,), (along,) = (_whole("tile", "a number", each.reshape(1)) for each in (tiles, axis))
+    place = along + rank if along < 0 else along
+    check_axis(place, rank, "tile")
+    return [times if dimension == place else 1 for dimension in range(rank)]
+
+
+def split_along(
+    inputs: NDArray[Any],
+    sizes: NDArray[Any] | Sequence[int] | None = None,
+    *,
+    axis: int | None = None,
+    parts: int,
+    split_attribute: Sequence[int] | None = None,
+    rest: bool = False,
+    stated: int | None = None,
+) -> list[NDArray[Any]]:
+    """Return `parts` parts of `inputs` along `axis`, of these sizes, or of equal ones if None.
+
+    parts: 0 for as many as `stated` or the sizes say. axis: negative ones count from the end; raises NoKernel for none.
+    split_attribute: the sizes in another form; raises NoKernel where both are given and differ. rest: the last one may
+    be smaller than the others, which are equal; `stated` says their number then, in the place of sizes.
+    """
+    if axis is None:
+        raise NoKernel("split: it is not said along which dimension parts lie where none is given")
+    place = axis + inputs.ndim if axis < 0 else axis
+    check_axis(place, inputs.ndim, "split")
+    size = inputs.shape[place]
+    sizes = sizes if sizes is None else _whole("split", "sizes", sizes)
+    if split_attribute is not None:
+        if sizes not in (None, list(split_attribute)):
+            raise NoKernel("split: it is not said which of two lists of sizes counts")
+        sizes = split_attribute
+    parts = parts or (len(sizes) if sizes is not None else stated or 0)
+    if parts < 1:
+        raise InputError(f"split: expected at least one part, found {parts}")
+    if rest and (sizes is None) == (stated is None):
+        raise InputError("split: expected either sizes or the number of parts")
+    if stated not in {None, parts}:
+        raise InputError(f"split: expected {stated} parts, found {parts}")
+    if sizes is not None:
+        counts = integers("split", "sizes", sizes)
+    else:
+        each = -(-size // parts)
+        counts = [each] * (parts - 1) + [size - each * (parts - 1)]
+        if not rest and counts[-1] != each:
+            raise InputError(f"split: {size} elements are not divided into {parts} equal parts")
+    if len(counts) != parts or any(count < 0 for count in counts) or sum(counts) != size:
+        raise InputError(f"split: sizes of {counts!r:.80} are not {parts} that make up {size}")
+    before = (slice(None),) * place
+    return [
+        inputs[*before, slice(end - count, end)].copy() for count, end in zip(counts, accumulate(counts), strict=True)
+    ]
+
+
+def reverse_sequences(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis: int, batch_axis: int) -> NDArray[Any]:
+    """Return `inputs` with so many first elements along time_axis in reverse order, for each place of batch_axis."""
+    if {time_axis, batch_axis} != {0, 1} or inputs.ndim < 2:
+        raise InputError(f"reverse: expected 0 and 1 as axes of 2 or more, found {time_axis} and {batch_axis}")
+    counts = integers("reverse", "lengths", lengths)
+    most = inputs.shape[time_axis]
+    if len(counts) != inputs.shape[batch_axis] or any(not 0 <= count <= most for count in counts):
+        raise InputError(f"reverse: expected {inputs.shape[batch_axis]} lengths from 0 to {most}, found {counts!r:.80}")
+    shape = [1] * inputs.ndim
+    shape[batch_axis] = len(counts)
+    until = np.array(counts, np.int64).reshape(shape)
+    places = np.arange(most, dtype=np.int64).reshape([-1 if axis == time_axis else 1 for axis in range(inputs.ndim)])
+    return np.take_along_axis(inputs, np.where(places < until, until - 1 - places, places), time_axis)

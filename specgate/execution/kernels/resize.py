@@ -1,0 +1,532 @@
+"""Where the elements of a resized axis lie on the old one, and what the elements around such a place weigh."""
+
+from __future__ import annotations
+
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import is_float, round_to, to_float64
+from specgate.execution.kernels.attention import working
+from specgate.execution.kernels.elementwise import held, quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["WEIGHTS", "interpolate_along", "places_of", "resize", "rounded_places"]
+
+_ROUNDED: Final[dict[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
+    "round_prefer_floor": lambda x: np.ceil(x - 0.5),
+    "round_prefer_ceil": lambda x: np.floor(x + 0.5),
+    "floor": np.floor,
+    "ceil": np.ceil,
+}
+
+
+def places_of(name: str, new: int, old: int, scale: float, length: float, part: tuple[float, float]) -> NDArray[Any]:
+    """Return the place on an axis of `old` elements of each of `new` elements, rounded to float32.
+
+    name: how they are found. length: the new size before it is rounded down, which the outermost places follow. part:
+    where the wanted part of the axis begins and ends, from 0 to 1.
+    """
+    i = np.arange(new, dtype=np.float64)
+    half = (i + 0.5) / scale - 0.5
+    if name == "half_pixel":
+        at = half
+    elif name == "pytorch_half_pixel":
+        at = half if length > 1 else np.zeros(new)
+    elif name == "half_pixel_symmetric":
+        at = half + old / 2 * (1 - new / (scale * old)) if new else half
+    elif name == "align_corners":
+        at = i * (old - 1) / (length - 1) if length > 1 else np.zeros(new)
+    elif name == "asymmetric":
+        at = i / scale
+    elif name == "tf_half_pixel_for_nn":
+        at = (i + 0.5) / scale
+    elif name == "tf_crop_and_resize":
+        begin, end = part
+        step = (end - begin) * (old - 1) / (length - 1) if length > 1 else 0.0
+        at = begin * (old - 1) + i * step if length > 1 else np.full(new, 0.5 * (begin + end) * (old - 1))
+    else:
+        raise InputError(f"resize: unknown coordinate transformation {name!r:.40}")
+    return at.astype(np.float32).astype(np.float64)
+
+
+def rounded_places(at: NDArray[Any], size: int, how: str) -> NDArray[np.int64]:
+    """Return the elements that places are rounded to, the outermost ones for those outside."""
+    if how not in _ROUNDED:
+        raise InputError(f"resize: unknown rounding {how!r:.40}")
+    held: NDArray[Any] = np.clip(np.nan_to_num(_ROUNDED[how](at)), 0, size - 1)
+    return held.astype(np.int64)
+
+
+def _around(at: NDArray[Any], reach: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the elements [places, taps] that are less than `reach` away, and how far each is."""
+    begin = floor(-reach) + 1
+    low = np.floor(np.clip(np.nan_to_num(at), -(2.0**40), 2.0**40))
+    memory.hold((len(at), 2 - 2 * begin), np.dtype(np.float64))
+    taps = low[:, None] + np.arange(begin, 2 - begin)
+    return taps.astype(np.int64), taps - at[:, None]
+
+
+def _linear(at: NDArray[Any], width: float, _cube: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    taps, far = _around(at, 1 / width)
+    weights = np.maximum(0.0, 1 - np.abs(far) * width)
+    return taps, weights / weights.sum(axis=1, keepdims=True) if width < 1 else weights
+
+
+def _cubic(at: NDArray[Any], width: float, cube: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    taps, far = _around(at, 2 / width)
+    x = np.abs(far) * width
+    near = ((cube + 2) * x - (cube + 3)) * x * x + 1
+    away = ((cube * x - 5 * cube) * x + 8 * cube) * x - 4 * cube
+    weights = np.where(x <= 1, near, np.where(x < 2, away, 0.0))
+    return taps, weights / weights.sum(axis=1, keepdims=True) if width < 1 else weights
+
+
+#: By mode: what elements around places weigh, for a width of the curve that is 1 or less.
+WEIGHTS: Final[dict[str, Callable[[NDArray[Any], float, float], tuple[NDArray[np.int64], NDArray[Any]]]]] = {
+    "linear": _linear,
+    "cubic": _cubic,
+}
+
+
+_MOST: Final = 2**31
+_POLICIES: Final = ("stretch", "not_larger", "not_smaller")
+
+
+class _Axis(NamedTuple):
+    """An axis, its new size, also before it is rounded down, its scale, and the part of it, from 0 to 1, wanted."""
+
+    axis: int
+    size: int
+    length: float
+    scale: float
+    begin: float
+    end: float
+
+
+def resize(
+    data: NDArray[Any],
+    roi: NDArray[Any] | None = None,
+    scales: NDArray[Any] | None = None,
+    sizes: NDArray[Any] | None = None,
+    *,
+    mode: str = "nearest",
+    coordinate_transformation_mode: str = "half_pixel",
+    nearest: str = "round_prefer_floor",
+    antialias: int = 0,
+    cube: float = -0.75,
+    exclude: int = 0,
+    beyond: float = 0.0,
+    policy: str = "stretch",
+    axes: Sequence[int] | None = None,
+    stated: Sequence[float] | None = None,
+) -> NDArray[Any]:
+    """Return `data` with the sizes along axes (all without) multiplied by `scales`, rounded down, or with new `sizes`.
+
+    mode: nearest, linear or cubic (with the coefficient `cube`). coordinate_transformation_mode: which place of `data`
+    one of the result is; with tf_crop_and_resize inside of `roi`, the parts of axes where it begins, then where it
+    ends, and `beyond` is outside of `data`. nearest: how places are rounded. antialias: what becomes smaller is
+    averaged over wider curves. exclude: places outside of `data` have no weight, instead of that of the outermost.
+    policy: stretch, or one scale for all sizes, so that none is larger, or smaller, than wanted. stated: the scales,
+    where they are no array. Integers lose the fraction.
+    """
+    found = _axes(data, roi, scales if scales is None or scales.size else None, sizes, axes, stated, policy)
+    shape = list(data.shape)
+    for each in found:
+        shape[each.axis] = each.size
+    memory.hold(tuple(shape), np.dtype(np.float64))
+    if not data.size:
+        if 0 not in shape:
+            raise NoKernel("resize: it is not said what nothing is enlarged to")
+        return memory.empty(tuple(shape), data.dtype)
+    if mode not in {"nearest", *WEIGHTS}:
+        raise InputError(f"resize: unknown mode {mode!r:.40}")
+    if mode != "nearest" and data.dtype.kind not in "fiu" and not is_float(data.dtype):
+        raise NoKernel(f"resize: it is not said what is between two elements of {data.dtype}")
+    if 0 in shape:  # without the places along its other dimensions, for which nothing is charged
+        return memory.empty(tuple(shape), data.dtype)
+    cropped = coordinate_transformation_mode == "tf_crop_and_resize"
+    ats = [
+        places_of(coordinate_transformation_mode, e.size, data.shape[e.axis], e.scale, e.length, (e.begin, e.end))
+        for e in found
+    ]
+    with quiet():
+        result = data if mode == "nearest" else data.astype(working(data)) if is_float(data.dtype) else to_float64(data)
+        result = result.astype(np.float64) if mode != "nearest" and not is_float(data.dtype) else result
+        for each, at in sorted(zip(found, ats, strict=True), key=lambda pair: pair[0].scale):
+            if mode == "nearest":
+                result = np.take(result, rounded_places(at, data.shape[each.axis], nearest), each.axis)
+            else:
+                result = _along(result, each, at, (mode, bool(antialias), bool(exclude), cube))
+        if mode != "nearest":
+            result = round_to(result, data.dtype) if is_float(data.dtype) else held(result, data.dtype)
+        return _outside(result, data, found, ats, beyond) if cropped else result
+
+
+def _axes(
+    data: NDArray[Any],
+    roi: NDArray[Any] | None,
+    scales: NDArray[Any] | None,
+    sizes: NDArray[Any] | None,
+    axes: Sequence[int] | None,
+    stated: Sequence[float] | None,
+    policy: str,
+) -> list[_Axis]:
+    chosen = list(range(data.ndim)) if axes is None else [a + data.ndim if a < 0 else a for a in axes]
+    if any(not 0 <= axis < data.ndim for axis in chosen) or policy not in _POLICIES:
+        raise InputError(
+            f"resize: {chosen!r:.60} are no axes of {data.ndim} dimensions, or {policy!r:.30} is no policy"
+        )
+    if len(set(chosen)) != len(chosen):
+        raise NoKernel("resize: it is not said what an axis means that is there twice")
+    old = [data.shape[axis] for axis in chosen]
+    given = stated if stated is not None else None if scales is None else to_float64(scales.reshape(-1)).tolist()
+    if (given is None) == (sizes is None) or len(sizes if given is None else given) != len(chosen):  # type: ignore[arg-type]
+        raise InputError(f"resize: expected {len(chosen)} scales or sizes")
+    if given is not None:
+        factors = [float(np.float32(n)) for n in given]
+        if any(not 0 < n < _MOST for n in factors):
+            raise InputError(f"resize: expected scales above 0, found {factors!r:.60}")
+        new = [floor(float(np.float32(size * n))) for n, size in zip(factors, old, strict=True)]
+    else:
+        new, factors = _by_sizes([int(n) for n in sizes.reshape(-1)], old, policy)  # type: ignore[union-attr]
+    ends = [0.0] * len(chosen) + [1.0] * len(chosen)
+    if roi is not None and roi.size:
+        if roi.size != 2 * len(chosen):
+            raise NoKernel(f"resize: it is not said what {roi.size} numbers are for {len(chosen)} axes")
+        ends = to_float64(roi.reshape(-1)).tolist()
+    lengths = [n * size for n, size in zip(factors, old, strict=True)] if given is not None else list(map(float, new))
+    parts = zip(chosen, new, lengths, factors, ends[: len(chosen)], ends[len(chosen) :], strict=True)
+    return [_Axis(*part) for part in parts]
+
+
+def _by_sizes(wanted: list[int], old: list[int], policy: str) -> tuple[list[int], list[float]]:
+    if min(wanted, default=0) < 0:
+        raise NoKernel(f"resize: it is not said what the sizes {wanted!r:.60} are")
+    if policy == "stretch":
+        return wanted, [float(np.float32(n / size)) if size else 1.0 for n, size in zip(wanted, old, strict=True)]
+    if not all(old):
+        raise NoKernel("resize: nothing has no scale that keeps its proportions")
+    scale = (min if policy == "not_larger" else max)(
+        (n / size for n, size in zip(wanted, old, strict=True)), default=1.0
+    )
+    return [floor(scale * size + 0.5) for size in old], [scale] * len(old)
+
+
+def _along(data: NDArray[Any], each: _Axis, at: NDArray[Any], how: tuple[str, bool, bool, float]) -> NDArray[Any]:
+    """Return sums of weighted elements along an axis, for each of the places `at`."""
+    mode, antialias, exclude, cube = how
+    size = data.shape[each.axis]
+    if not len(at):
+        return data[(slice(None),) * each.axis + (slice(0),)]
+    if len(at) == size and np.array_equal(at, np.arange(size)):
+        return data
+    width = min(each.scale, 1.0) if antialias else 1.0
+    taps, weights = WEIGHTS[mode](at, width, cube)
+    if exclude:
+        weights = np.where((taps >= 0) & (taps < size), weights, 0.0)
+        total = weights.sum(axis=1, keepdims=True)
+        weights = weights / np.where(total == 0, 1.0, total)
+    taps = np.clip(taps, 0, size - 1)
+    shape = (*data.shape[: each.axis], len(at), *data.shape[each.axis + 1 :])
+    column = [1] * data.ndim
+    column[each.axis] = len(at)
+    result = np.zeros(shape, data.dtype)
+    for tap in memory.in_time(range(taps.shape[1])):
+        factor = weights[:, tap].astype(data.dtype)
+        if factor.any():
+            taken = np.take(data, taps[:, tap], each.axis)
+            taken *= factor.reshape(column)
+            result += taken
+    return result
+
+
+def _outside(
+    result: NDArray[Any], data: NDArray[Any], found: list[_Axis], ats: list[NDArray[Any]], beyond: float
+) -> NDArray[Any]:
+    """Return the result with another number where a place is outside of the data."""
+    if data.dtype.kind not in "fiu" and not is_float(data.dtype):
+        raise NoKernel(f"resize: it is not said what is beyond elements of {data.dtype}")
+    result = result.copy()
+    for each, at in zip(found, ats, strict=True):
+        moved = np.moveaxis(result, each.axis, 0)
+        moved[(at < 0) | (at > data.shape[each.axis] - 1)] = round_to(np.array(beyond), data.dtype)
+    return result
+
+
+_LARGEST: Final = 2**31
+
+
+def interpolate_along(
+    data: NDArray[Any],
+    sizes: NDArray[Any] | None = None,
+    scales: NDArray[Any] | None = None,
+    axes: NDArray[Any] | None = None,
+    *,
+    mode: str,
+    shape_calculation_mode: str = "sizes",
+    coordinate_transformation_mode: str | None = None,
+    nearest: str = "round_prefer_floor",
+    antialias: bool = False,
+    begins: Sequence[int] = (),
+    ends: Sequence[int] = (),
+    cube: float = -0.75,
+    axes_attribute: Sequence[int] | None = None,
+    align_corners: bool | None = None,
+) -> NDArray[Any]:
+    """Return `data` resized along axes, all of them where they are left out.
+
+    sizes, scales: one for each axis; by says which of them counts, and the other follows. Of a scale the size is
+    rounded down. mode: nearest, linear (a triangle, which with antialias, where anything is made smaller, is as wide as
+    the places of the result), straight (a line between two places), cubic (with the coefficient `cube`),
+    bilinear_pillow or bicubic_pillow (as the library Pillow: what becomes smaller is averaged).
+    coordinate_transformation_mode: which place of the data one of the result is, half_pixel (where it is left out),
+    pytorch_half_pixel, asymmetric, tf_half_pixel_for_nn or align_corners. nearest: how it is rounded, with mode
+    nearest. begins, ends: zeros around the data before anything else. Raises NoKernel for other modes, and for integers
+    that would be rounded, which is not said how. axes_attribute: the axes, where they are no array. align_corners:
+    where that is all that is said of coordinate_transformation_mode, most is left open; computed are lines between the
+    outermost elements, to more than one place.
+    """
+    if align_corners is not None and coordinate_transformation_mode is None:
+        mode, coordinate_transformation_mode = _said_of_corners(
+            data, sizes, axes_attribute or (), (mode, align_corners, antialias, *begins, *ends)
+        )
+    axes = np.array(axes_attribute, np.int64) if axes_attribute is not None else axes
+    padded = _padded(data, begins, ends)
+    chosen = list(range(padded.ndim)) if axes is None else axes.reshape(-1).tolist()
+    if any(not 0 <= axis < padded.ndim for axis in chosen) or len(set(chosen)) != len(chosen):
+        raise InputError(f"interpolate: {chosen!r:.80} are not different axes of {padded.ndim} dimensions")
+    lengths, factors = _lengths([padded.shape[axis] for axis in chosen], sizes, scales, shape_calculation_mode)
+    shape = list(padded.shape)
+    for axis, length in zip(chosen, lengths, strict=True):
+        shape[axis] = length
+    memory.hold(tuple(shape), np.dtype(np.float64))
+    if not padded.size:
+        if 0 not in shape:
+            raise NoKernel("interpolate: it is not said what nothing is enlarged to")
+        return memory.empty(tuple(shape), data.dtype)
+    pillow = mode in {"bilinear_pillow", "bicubic_pillow"}
+    to_place = _PLACES.get("half_pixel" if pillow else coordinate_transformation_mode or "half_pixel")
+    if to_place is None:
+        raise InputError(f"interpolate: unknown coordinate transformation {coordinate_transformation_mode!r:.40}")
+    if mode == "nearest":
+        if nearest not in _NEAREST:
+            raise InputError(f"interpolate: unknown rounding {nearest!r:.40}")
+        if 0 in shape:
+            return memory.empty(tuple(shape), data.dtype)
+        return _nearest(padded, chosen, lengths, factors, to_place, nearest)
+    if mode not in _WEIGHTS:
+        raise NoKernel(f"interpolate: no kernel for mode {mode!r:.40}")
+    if not is_float(data.dtype):
+        raise NoKernel("interpolate: it is not said how integers are rounded")
+    if 0 in shape:  # without the places along its other dimensions, for which nothing is charged
+        return memory.empty(tuple(shape), data.dtype)
+    result = to_float64(padded)
+    antialias = antialias and any(factor < 1 for factor in factors)
+    with memory.quiet():
+        for axis, length, factor in zip(chosen, lengths, factors, strict=True):
+            size = padded.shape[axis]
+            factor = length / size if pillow else factor  # noqa: PLW2901
+            at = np.array([to_place(i, factor, length, size) for i in memory.in_time(range(length))])
+            result = _resize_along(result, axis, _WEIGHTS[mode](at, size, factor if antialias else 1.0, factor, cube))
+        return round_to(result, data.dtype)
+
+
+def _said_of_corners(
+    data: NDArray[Any], sizes: NDArray[Any] | None, axes: Sequence[int], how: tuple[Any, ...]
+) -> tuple[str, str]:
+    """Return mode and places of lines between corners; raise NoKernel where it is not said what is meant.
+
+    how: mode, align_corners, antialias and the paddings.
+    """
+    mode, align_corners, *others = how
+    if len(set(axes)) != len(axes) or mode != "linear" or not align_corners or any(others):
+        raise NoKernel(f"interpolate: which places count is not said of mode {mode!r:.40}, apart from aligned corners")
+    wanted = [] if sizes is None else sizes.reshape(-1).tolist()
+    for axis, length in zip(axes, wanted, strict=False):
+        if 0 <= axis < data.ndim and length == 1 != data.shape[axis]:
+            raise NoKernel("interpolate: it is not said which place of several is the only one")
+    return "straight", "align_corners"
+
+
+def _padded(data: NDArray[Any], begins: Sequence[int], ends: Sequence[int]) -> NDArray[Any]:
+    before, behind = ([*each][: data.ndim] + [0] * (data.ndim - len(each)) for each in (begins, ends))
+    if any(not 0 <= n < _LARGEST for n in (*before, *behind)):
+        raise InputError("interpolate: expected paddings of 0 or more")
+    if not any((*before, *behind)):
+        return data
+    pairs = list(zip(before, behind, strict=True))
+    memory.hold(tuple(n + a + b for n, (a, b) in zip(data.shape, pairs, strict=True)), data.dtype)
+    return np.pad(data, pairs)
+
+
+def _lengths(
+    old: list[int], sizes: NDArray[Any] | None, scales: NDArray[Any] | None, by: str
+) -> tuple[list[int], list[float]]:
+    """Return the new sizes, and by how much each is larger."""
+    given = sizes if by == "sizes" else scales
+    if by not in {"sizes", "scales"} or given is None or given.size != len(old):
+        raise InputError(f"interpolate: expected {len(old)} sizes or scales")
+    numbers = to_float64(given).reshape(-1).tolist()
+    if any(not np.isfinite(n) or not 0 <= n < _LARGEST for n in numbers):
+        raise NoKernel(f"interpolate: it is not said what {numbers!r:.80} are as {by}")
+    if by == "sizes":
+        return [int(n) for n in numbers], [n / size if size else 1.0 for n, size in zip(numbers, old, strict=True)]
+    return [floor(n * size) for n, size in zip(numbers, old, strict=True)], numbers
+
+
+def _half_pixel(i: int, scale: float, _length: int, _size: int) -> float:
+    return (i + 0.5) / scale - 0.5
+
+
+def _pytorch(i: int, scale: float, length: int, _size: int) -> float:
+    return (i + 0.5) / scale - 0.5 if length > 1 else 0.0
+
+
+def _asymmetric(i: int, scale: float, _length: int, _size: int) -> float:
+    return i / scale
+
+
+def _tf_half_pixel(i: int, scale: float, _length: int, _size: int) -> float:
+    return (i + 0.5) / scale
+
+
+def _corners(i: int, _scale: float, length: int, size: int) -> float:
+    return i * (size - 1) / (length - 1) if length > 1 else 0.0
+
+
+_PLACES: Final[dict[str, Callable[[int, float, int, int], float]]] = {
+    "half_pixel": _half_pixel,
+    "pytorch_half_pixel": _pytorch,
+    "asymmetric": _asymmetric,
+    "tf_half_pixel_for_nn": _tf_half_pixel,
+    "align_corners": _corners,
+}
+_NEAREST: Final[dict[str, Callable[[float, bool], int]]] = {
+    "round_prefer_floor": lambda x, _: ceil(x - 0.5),
+    "round_prefer_ceil": lambda x, _: floor(x + 0.5),
+    "floor": lambda x, _: floor(x),
+    "ceil": lambda x, _: ceil(x),
+    "simple": lambda x, smaller: ceil(x) if smaller else int(x),
+}
+
+
+def _nearest(
+    data: NDArray[Any],
+    axes: list[int],
+    lengths: list[int],
+    factors: list[float],
+    to_place: Callable[[int, float, int, int], float],
+    rounding: str,
+) -> NDArray[Any]:
+    for axis, length, factor in sorted(zip(axes, lengths, factors, strict=True), key=lambda each: each[2]):
+        size = data.shape[axis]  # the smaller first: nothing between exceeds both the data and the result
+        places = memory.in_time(range(length))
+        at = [_NEAREST[rounding](to_place(i, factor, length, size), factor < 1) for i in places]
+        data = np.take(data, np.clip(np.array(at, np.int64), 0, size - 1), axis)
+    return data
+
+
+class _Terms(NamedTuple):
+    """What is added up for each place of the result [new, terms]: places, weights, and which are in the data."""
+
+    places: NDArray[Any]
+    weights: NDArray[Any]
+    there: NDArray[np.bool_] | None = None
+
+
+def _resize_along(data: NDArray[Any], axis: int, terms: _Terms) -> NDArray[Any]:
+    """Return sums of elements along `axis`; what a weight of 0 meets counts, so that infinities become nan."""
+    result = memory.empty((*data.shape[:axis], len(terms.places), *data.shape[axis + 1 :]), np.dtype(np.float64))
+    result[...] = 0
+    column = [1] * data.ndim
+    column[axis] = len(terms.places)
+    for term in memory.in_time(range(terms.places.shape[1])):
+        found = np.take(data, terms.places[:, term], axis) * terms.weights[:, term].reshape(column)
+        result += found if terms.there is None else np.where(terms.there[:, term].reshape(column), found, 0.0)
+    return result
+
+
+def _two(at: NDArray[Any], size: int, _width: float, _factor: float, _cube: float) -> _Terms:
+    """The places before and behind, within the data."""
+    at = np.clip(at, 0, size - 1)
+    low = np.minimum(at.astype(np.int64), size - 1)
+    high = np.minimum(low + 1, size - 1)
+    same = low == high
+    near, far = (np.where(same, 0.5, np.abs(at - each)) for each in (low, high))
+    return _Terms(np.stack([low, high], 1), np.stack([far, near], 1))
+
+
+def _triangle(at: NDArray[Any], size: int, width: float, factor: float, _cube: float) -> _Terms:
+    """All places around, under a triangle that is 2 / width wide; nothing where it covers no place."""
+    reach = 2 if factor > 1 else ceil(2.0 / max(width, 1.0 / _LARGEST))
+    reach = min(reach, size + 2)  # further away there is nothing
+    memory.hold((len(at), 2 * reach + 1), np.dtype(np.float64))
+    places = np.rint(at).astype(np.int64)[:, None] + np.arange(-reach, reach + 1)
+    there = (places >= 0) & (places < size)
+    weights = np.where(there, np.maximum(0.0, 1.0 - np.abs(width * (at[:, None] - places))), 0.0)
+    total = weights.sum(axis=1, keepdims=True)
+    weights = weights / np.where(total == 0, 1.0, total)
+    return _Terms(np.clip(places, 0, size - 1), weights, there & (total != 0))
+
+
+def _cubic_weights(at: NDArray[Any], size: int, _width: float, _factor: float, cube: float) -> _Terms:
+    """Four places; those outside of the data are the outermost."""
+    first = np.floor(at).astype(np.int64)
+    x = np.abs(at - first)
+    weights = [
+        cube * (x - 1.0) * (x - 1.0) * x,
+        ((cube + 2.0) * x - (cube + 3.0)) * x * x + 1.0,
+        (((-cube - 2.0) * x + (2.0 * cube + 3.0)) * x - cube) * x,
+        -cube * x * x * (x - 1.0),
+    ]
+    return _Terms(np.clip(first[:, None] + np.arange(-1, 3), 0, size - 1), np.stack(weights, 1))
+
+
+def _pillow(at: NDArray[Any], size: int, factor: float, reach: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the places under a curve, and how far each is, in widths of the curve; far ones where it ends.
+
+    reach: of the curve to either side, which is wider where the data becomes smaller.
+    """
+    width = max(1.0 / factor, 1.0)
+    centers, support = at + 0.5, reach * width
+    first = np.maximum((centers - support + 0.5).astype(np.int64), 0)
+    last = np.minimum((centers + support + 0.5).astype(np.int64), size)
+    count = int((last - first).max())
+    memory.hold((len(at), count), np.dtype(np.float64))
+    places = first[:, None] + np.arange(count)
+    far = np.where(places < last[:, None], np.abs(places + 0.5 - centers[:, None]) / width, np.inf)
+    return np.clip(places, 0, size - 1), far
+
+
+def _weighted(places: NDArray[Any], weights: NDArray[Any]) -> _Terms:
+    total = weights.sum(axis=1, keepdims=True)
+    return _Terms(places, np.where(total != 0, weights / np.where(total == 0, 1.0, total), weights), weights != 0)
+
+
+def _bilinear_pillow(at: NDArray[Any], size: int, _width: float, factor: float, _cube: float) -> _Terms:
+    places, far = _pillow(at, size, factor, 1.0)
+    return _weighted(places, np.maximum(0.0, 1.0 - far))
+
+
+def _bicubic_pillow(at: NDArray[Any], size: int, _width: float, factor: float, cube: float) -> _Terms:
+    places, far = _pillow(at, size, factor, 2.0)
+    x = np.minimum(far, 2.0)
+    near = ((cube + 2.0) * x - (cube + 3.0)) * x * x + 1.0
+    return _weighted(places, np.where(x < 1.0, near, (((x - 5.0) * x + 8.0) * x - 4.0) * cube))
+
+
+_WEIGHTS: Final[dict[str, Callable[[NDArray[Any], int, float, float, float], _Terms]]] = {
+    "straight": _two,
+    "linear": _triangle,
+    "cubic": _cubic_weights,
+    "bilinear_pillow": _bilinear_pillow,
+    "bicubic_pillow": _bicubic_pillow,
+}

@@ -1,0 +1,343 @@
+"""Recurrent networks of one layer, whose activations are functions: what all kinds share, and the two simpler ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
+from specgate.execution.kernels.matmul import multiply_matrices
+from specgate.execution.kernels.rnn_networks import Lstm, Plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    Function = Callable[[NDArray[Any]], NDArray[Any]]
+
+__all__ = ["Cell", "Layer", "applied", "gru", "layer_of", "lstm", "rnn"]
+
+_MOST = float(np.finfo(np.float32).max)
+_DIRECTIONS = {"FORWARD": (False,), "BACKWARD": (True,), "BIDIRECTIONAL": (False, True)}
+
+
+class Cell(Protocol):
+    """One direction's weights, in float64, and what it does between them."""
+
+    def step(self, inputs: NDArray[Any], states: Sequence[Any]) -> list[NDArray[Any]]:
+        """Return the next states, [batch, hidden size] as those before; the first of them is what comes out.
+
+        A state that is None takes no part.
+        """
+        ...
+
+
+def applied(function: Function, values: NDArray[Any]) -> NDArray[Any]:
+    """Return a function of float32 applied to float64."""
+    return to_float64(function(values.astype(np.float32)))
+
+
+@dataclass(slots=True)
+class Layer:
+    """The arrays of a layer, checked. backwards: of each direction. ends: lengths of sequences as they are given.
+
+    weights, recurrence: [directions, rows, size]. bias: [directions, both, rows], or zeros. states: [directions, batch,
+    hidden size] each, or None.
+    """
+
+    inputs: NDArray[Any]
+    weights: NDArray[Any]
+    recurrence: NDArray[Any]
+    bias: NDArray[Any]
+    states: list[NDArray[Any] | None]
+    ends: NDArray[Any]
+    backwards: tuple[bool, ...]
+    activations: list[Sequence[Function]]
+
+    def run(self, cells: Sequence[Cell]) -> list[NDArray[Any]]:
+        """Return all outputs [time, directions, batch, hidden size], and the last of each state, a cell per direction.
+
+        The last are [1, directions, batch, hidden size], masked for lengths that are not from 1 to the time.
+        """
+        time, batch = self.inputs.shape[:2]
+        shape = (len(cells), batch, self.recurrence.shape[2])
+        sequence = memory.empty((time, *shape), np.dtype(np.float64))
+        last = [memory.empty(shape, np.dtype(np.float64)) for _ in self.states]
+        inputs = to_float64(self.inputs)
+        with memory.quiet():
+            for index, (cell, reverse) in enumerate(zip(cells, self.backwards, strict=True)):
+                begin = [None if state is None else state[index] for state in self.states]
+                ends = np.minimum(self.ends, time)
+                for whole, made in zip(last, _run(cell, inputs, begin, ends, sequence[:, index], reverse), strict=True):
+                    whole[index] = made
+            dtype = self.inputs.dtype
+            outside = (self.ends < 1) | (self.ends > time)
+            singles = [_masked(round_to(each[np.newaxis], dtype), outside) for each in last]
+            return [round_to(sequence, dtype), *singles]
+
+
+def layer_of(
+    name: str,
+    arrays: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    bias: NDArray[Any] | None,
+    states: Sequence[NDArray[Any] | None],
+    lengths: NDArray[Any] | None,
+    *,
+    gates: int,
+    functions: int,
+    direction: str,
+    activations: Sequence[Function],
+) -> Layer:
+    """Return a layer of inputs, weights and recurrence; raise InputError where anything does not fit.
+
+    functions: how many activations each direction has.
+    """
+    inputs, weights, recurrence = arrays
+    if direction not in _DIRECTIONS:
+        raise InputError(f"{name}: unknown direction {direction!r:.60}; known: {', '.join(_DIRECTIONS)}")
+    backwards = _DIRECTIONS[direction]
+    count = len(backwards)
+    if inputs.ndim != 4 or weights.ndim != 4 or recurrence.ndim != 4 or len(activations) != functions * count:
+        raise InputError(f"{name}: expected arrays of 4 dimensions and {functions * count} activations, found "
+                         f"{inputs.ndim}, {weights.ndim}, {recurrence.ndim} and {len(activations)}")  # fmt: skip
+    _, time, batch, size = inputs.shape
+    width = recurrence.shape[3]
+    rows = gates * width
+    require_shape(name, "inputs", inputs.shape, (1, time, batch, size))
+
+    def given(array: NDArray[Any] | None, shape: tuple[int, ...], what: str) -> NDArray[Any]:
+        if array is None:
+            return np.zeros(shape)
+        require_shape(name, f"{what} of {inputs.dtype}", array.shape if array.dtype == inputs.dtype else (), shape)
+        return to_float64(array)
+
+    if lengths is not None:
+        require_shape(name, "lengths", lengths.shape, (1, 1, 1, batch))
+    return Layer(
+        inputs[0],
+        given(weights, (1, count, rows, size), "weights")[0],
+        given(recurrence, (1, count, rows, width), "a recurrence")[0],
+        given(bias, (1, 1, count, 2 * rows), "a bias")[0, 0].reshape(count, 2, rows),
+        [None if state is None else given(state, (1, count, batch, width), "a state")[0] for state in states],
+        np.full(batch, time) if lengths is None else lengths.reshape(-1).astype(np.int64),
+        backwards,
+        [activations[functions * index : functions * (index + 1)] for index in range(count)],
+    )
+
+
+@dataclass(slots=True)
+class _Simple:
+    weights: NDArray[Any]
+    recurrence: NDArray[Any]
+    bias: NDArray[Any]
+    function: Function
+    finite: bool
+
+    def step(self, inputs: NDArray[Any], states: Sequence[Any]) -> list[NDArray[Any]]:
+        entering = multiply_matrices(inputs, self.weights.T) + self.bias
+        if states[0] is not None:
+            entering += multiply_matrices(states[0], self.recurrence.T)
+        if self.finite:
+            entering = np.fmin(np.fmax(entering, -_MOST), _MOST)
+        return [applied(self.function, entering)]
+
+
+@dataclass(slots=True)
+class _Gated:
+    """bias: [2, rows], that of weights and of recurrence. linear: the reset gate comes behind the last product."""
+
+    weights: NDArray[Any]
+    recurrence: NDArray[Any]
+    bias: NDArray[Any]
+    functions: Sequence[Function]
+    linear: bool
+
+    def step(self, inputs: NDArray[Any], states: Sequence[Any]) -> list[NDArray[Any]]:
+        (state,) = states
+        two = 2 * self.recurrence.shape[1]
+        entering = multiply_matrices(inputs, self.weights.T) + self.bias[0]
+        gates = entering[:, :two] + self.bias[1, :two] + self.returning(state, slice(two))
+        update, reset = np.split(applied(self.functions[0], gates), 2, axis=1)
+        last = slice(two, None)
+        if self.linear:
+            seen = reset * (self.returning(state, last) + self.bias[1, two:])
+        else:
+            seen = self.returning(None if state is None else reset * state, last) + self.bias[1, two:]
+        proposed = (1.0 - update) * applied(self.functions[1], entering[:, two:] + seen)
+        return [proposed if state is None else proposed + update * state]
+
+    def returning(self, state: NDArray[Any] | None, rows: slice) -> NDArray[Any] | float:
+        return 0.0 if state is None else multiply_matrices(state, self.recurrence[rows].T)
+
+
+def rnn(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    recurrence: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    hidden: NDArray[Any] | None = None,
+    lengths: NDArray[Any] | None = None,
+    *,
+    direction: str,
+    activations: Sequence[Function],
+    finite: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return a simple network's hidden states [time, directions, batch, hidden size], and the last.
+
+    weights: [1, directions, hidden size, input size]. recurrence: [1, directions, hidden size, hidden size]. bias: [1,
+    1, directions, 2 * hidden size]. activations: one for each direction. finite: what they get is held between the
+    lowest and the highest number, and nan becomes the lowest. The others are as for `gru`.
+    """
+    layer = layer_of(
+        "rnn", (inputs, weights, recurrence), bias, [hidden], lengths, gates=1, functions=1, direction=direction,
+        activations=activations,
+    )  # fmt: skip
+    parts = zip(layer.weights, layer.recurrence, layer.bias, layer.activations, strict=True)
+    every, last = layer.run([_Simple(w, r, b.sum(axis=0), functions[0], finite) for w, r, b, functions in parts])
+    return every, last
+
+
+def gru(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    recurrence: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    hidden: NDArray[Any] | None = None,
+    lengths: NDArray[Any] | None = None,
+    *,
+    direction: str,
+    activations: Sequence[Function],
+    linear_before_reset: bool,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the hidden states of gated recurrent units [time, directions, batch, hidden size], and the last.
+
+    inputs: [1, time, batch, input size]. weights: [1, directions, 3 * hidden size, input size], the gates in the order
+    update, reset, hidden. recurrence: [1, directions, 3 * hidden size, hidden size]. bias: [1, 1, directions, 6 *
+    hidden size], that of weights and of recurrence. hidden: before, [1, directions, batch, hidden size]. lengths: [1,
+    1, 1, batch]; states behind them are 0. What is absent is 0, or the whole time. direction: FORWARD, BACKWARD or
+    BIDIRECTIONAL. activations: two for each direction, of float32: for the gates, and for the hidden one.
+    linear_before_reset: the reset gate is multiplied with what the recurrence gives, and not with what it gets.
+    """
+    layer = layer_of(
+        "gru", (inputs, weights, recurrence), bias, [hidden], lengths, gates=3, functions=2, direction=direction,
+        activations=activations,
+    )  # fmt: skip
+    parts = zip(layer.weights, layer.recurrence, layer.bias, layer.activations, strict=True)
+    every, last = layer.run([_Gated(*part, linear_before_reset) for part in parts])
+    return every, last
+
+
+def _masked(array: NDArray[Any], outside: NDArray[np.bool_]) -> NDArray[Any]:
+    if not outside.any():
+        return array
+    return np.ma.MaskedArray(array, mask=np.broadcast_to(outside[:, np.newaxis], array.shape))
+
+
+def _run(
+    cell: Cell,
+    inputs: NDArray[Any],
+    states: Sequence[NDArray[Any] | None],
+    ends: NDArray[Any],
+    sequence: NDArray[Any],
+    reverse: bool,
+) -> list[NDArray[Any]]:
+    """Fill `sequence` with one direction's outputs, and return the last of its states."""
+    sequence[...] = 0
+    rows = np.arange(len(ends))
+    for time in memory.in_time(range(len(inputs))):
+        at = np.where(time < ends, ends - 1 - time if reverse else time, 0)
+        running = time < ends
+        following = cell.step(inputs[at, rows], states)
+        before = [np.zeros_like(new) if old is None else old for new, old in zip(following, states, strict=True)]
+        made = [np.where(running[:, np.newaxis], new, old) for new, old in zip(following, before, strict=True)]
+        sequence[at[running], rows[running]] = made[0][running]
+        states = made
+    return [state for state in states if state is not None]
+
+
+class _Held(Lstm):
+    """Gates whose clip holds a nan at the lower bound."""
+
+    def gate(self, which: int, values: NDArray[Any]) -> NDArray[Any]:
+        return self.functions[which](values if self.clip is None else np.fmin(np.fmax(values, -self.clip), self.clip))
+
+
+class _Begun:
+    """Weights that the states of the first turn do not meet, so that infinite ones make no nan of zeros."""
+
+    def __init__(self, numbers: NDArray[Any]) -> None:
+        self.weights, self.begun = Plain(numbers), False
+
+    def times(self, values: NDArray[Any], rows: slice) -> NDArray[Any]:
+        begun, self.begun = self.begun, True
+        return self.weights.times(values, rows) if begun else np.zeros((len(values), rows.stop - rows.start))
+
+
+class _Cell(NamedTuple):
+    """One direction's weights [4 hidden, input] and their bias, in float64, and what is done with the product."""
+
+    weights: NDArray[Any]
+    bias: NDArray[Any]
+    network: Lstm
+
+    def step(self, inputs: NDArray[Any], states: Sequence[Any]) -> list[NDArray[Any]]:
+        """Return the next hidden state and cell, [batch, hidden size] as those before."""
+        return self.network.step(multiply_matrices(inputs, self.weights.T) + self.bias, states)
+
+
+def lstm(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    recurrence: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    hidden: NDArray[Any] | None = None,
+    cell: NDArray[Any] | None = None,
+    lengths: NDArray[Any] | None = None,
+    peephole: NDArray[Any] | None = None,
+    *,
+    direction: str,
+    activations: Sequence[Callable[[NDArray[Any]], NDArray[Any]]],
+    clip: float = 0.0,
+    clipped: bool = False,
+    first_met: bool = True,
+    coupled: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return a long short-term memory's hidden states [time, directions, batch, hidden size], the last, and its cell.
+
+    inputs: [1, time, batch, input size]. weights: [1, directions, 4 * hidden size, input size], the gates in the order
+    input, output, forget, cell. recurrence: [1, directions, 4 * hidden size, hidden size]. bias: [1, 1, directions,
+    8 * hidden size], that of weights and of recurrence. hidden, cell: those before, [1, directions, batch, hidden
+    size]. lengths: [1, 1, 1, batch]; states behind them are 0. peephole: [1, 1, directions, 3 * hidden size], for
+    input, output and forget. What is absent is 0, or the whole time. direction: FORWARD, BACKWARD or BIDIRECTIONAL.
+
+    activations: three for each direction, of float32: for the gates, the cell's input, and its output. clip: the bound
+    of the arguments of the first two, if clipped. first_met: absent states of the first turn are multiplied as zeros,
+    which makes nan of infinite weights; else they are left out. coupled: the forget gate is 1 - the input gate. The
+    last two results are [1, directions, batch, hidden size], masked for lengths that are not from 1 to the time.
+    """
+    layer = layer_of(
+        "lstm", (inputs, weights, recurrence), bias, [hidden, cell], lengths, gates=4, functions=3, direction=direction,
+        activations=activations,
+    )  # fmt: skip
+    count, batch, width = len(layer.backwards), inputs.shape[2], recurrence.shape[3]
+    layer.states = [np.zeros((count, batch, width)) if state is None else state for state in layer.states]
+    if peephole is not None:
+        kind = f"a peephole of {inputs.dtype}"
+        require_shape("lstm", kind, peephole.shape if peephole.dtype == inputs.dtype else (), (1, 1, count, 3 * width))
+    bound = float(np.float32(clip)) if clipped else None
+    begun = _Begun if hidden is None and not first_met else Plain
+    cells = []
+    for index in range(count):
+        functions = [partial(applied, each) for each in layer.activations[index]]
+        own, state_bias = layer.bias[index]
+        seen = None if peephole is None else to_float64(peephole[0, 0, index])
+        network = _Held(begun(layer.recurrence[index]), state_bias, seen, functions, bound, False, coupled)
+        cells.append(_Cell(layer.weights[index], own, network))
+    every, last, last_cell = layer.run(cells)
+    return every, last, last_cell

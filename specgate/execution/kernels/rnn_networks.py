@@ -1,0 +1,441 @@
+"""The functions that recurrent networks apply, by name, with the coefficients that some of them take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
+from specgate.execution.kernels.elementwise import quiet, want_float
+from specgate.execution.kernels.matmul import multiply_matrices
+from specgate.execution.kernels.quantize import quantize_over_range
+from specgate.execution.kernels.quantized_conv_matmul import integer_product
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Gru", "Lstm", "Matrix", "Network", "Plain", "Rnn", "Sequences", "functions_of", "run_gru", "run_lstm",
+    "run_quantized_lstm", "run_rnn",
+]  # fmt: skip
+
+
+def _sigmoid(x: NDArray[Any], _a: float, _b: float) -> NDArray[Any]:
+    found = np.asarray(np.negative(x))
+    np.exp(found, out=found)
+    found += 1.0
+    return np.asarray(np.divide(1.0, found, out=found))
+
+
+def _tanh(x: NDArray[Any], _a: float, _b: float) -> NDArray[Any]:
+    return np.asarray(np.tanh(x))
+
+
+def _softplus(x: NDArray[Any], _a: float, _b: float) -> NDArray[Any]:
+    return np.asarray(np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))))
+
+
+#: By name: the function of x and two coefficients, and the coefficients where none are given; None for one that is not
+#: taken, nan for one without which nothing is said.
+_FUNCTIONS: Final[
+    dict[str, tuple[Callable[[NDArray[Any], float, float], NDArray[Any]], float | None, float | None]]
+] = {
+    "relu": (lambda x, _a, _b: np.maximum(x, 0.0), None, None),
+    "tanh": (_tanh, None, None),
+    "sigmoid": (_sigmoid, None, None),
+    "softsign": (lambda x, _a, _b: x / (1.0 + np.abs(x)), None, None),
+    "softplus": (_softplus, None, None),
+    "affine": (lambda x, a, b: a * x + b, np.nan, np.nan),
+    "leakyrelu": (lambda x, a, _b: np.where(x < 0, a * x, x), 0.01, None),
+    "thresholdedrelu": (lambda x, a, _b: np.where(x > a, x, 0.0), 1.0, None),
+    "scaledtanh": (lambda x, a, b: a * np.tanh(b * x), np.nan, np.nan),
+    "hardsigmoid": (lambda x, a, b: np.clip(a * x + b, 0.0, 1.0), 0.2, 0.5),
+    "elu": (lambda x, a, _b: np.where(x < 0, a * np.expm1(np.minimum(x, 0.0)), x), 1.0, None),
+}
+
+
+def functions_of(
+    names: Sequence[str] | None, defaults: Sequence[str], alphas: Sequence[float], betas: Sequence[float]
+) -> list[Callable[[NDArray[Any]], NDArray[Any]]]:
+    """Return as many functions of float64 as there are defaults, which stand where no names are given.
+
+    Names are compared without regard to case. Each function that takes a coefficient takes the next one of `alphas`, or
+    of `betas`, and behind the last its own default. Raises NoKernel where it has none.
+    """
+    chosen = list(defaults if names is None else names)
+    if len(chosen) < len(defaults):
+        raise InputError(f"recurrent: expected {len(defaults)} functions, found {len(chosen)}")
+    first, second = iter(alphas), iter(betas)
+    return [_one(name, first, second) for name in chosen[: len(defaults)]]
+
+
+def _one(name: str, alphas: Iterator[float], betas: Iterator[float]) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    if name.lower() not in _FUNCTIONS:
+        raise InputError(f"recurrent: unknown function {name!r:.40}; known: {', '.join(_FUNCTIONS)}")
+    function, alpha, beta = _FUNCTIONS[name.lower()]
+    a = 0.0 if alpha is None else float(np.float32(next(alphas, alpha)))
+    b = 0.0 if beta is None else float(np.float32(next(betas, beta)))
+    if (alpha is not None and np.isnan(alpha) and np.isnan(a)) or (beta is not None and np.isnan(beta) and np.isnan(b)):
+        raise NoKernel(f"recurrent: the coefficients of {name} have no default")
+    return lambda x: function(x, a, b)
+
+
+_DIRECTIONS: Final = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
+
+
+class Matrix(Protocol):
+    """Weights of one direction, whose rows are those of the gates."""
+
+    def times(self, values: NDArray[Any], rows: slice) -> NDArray[Any]:
+        """Return values [n, columns] times each of these rows, [n, rows], in float64."""
+        ...
+
+
+class Plain(NamedTuple):
+    """Weights as they are, [rows, columns], in float64."""
+
+    numbers: NDArray[Any]
+
+    def times(self, values: NDArray[Any], rows: slice) -> NDArray[Any]:
+        return multiply_matrices(values, self.numbers[rows].T)
+
+
+@dataclass(slots=True)
+class Network:
+    """One direction in float64. recurrence: of gates * hidden rows. bias, state_bias: [gates * hidden] each.
+
+    peephole: [3 * hidden] of input, output and forget. functions: what is applied, after the clip.
+    """
+
+    gates: ClassVar[int]
+    defaults: ClassVar[tuple[str, ...]]
+    recurrence: Matrix
+    state_bias: NDArray[Any]
+    peephole: NDArray[Any] | None
+    functions: Sequence[Callable[[NDArray[Any]], NDArray[Any]]]
+    clip: float | None
+    linear: bool
+    coupled: bool
+
+    def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Return the next states. entering: the product of the inputs with their weights, plus their bias."""
+        raise NotImplementedError
+
+    def gate(self, which: int, values: NDArray[Any]) -> NDArray[Any]:
+        return self.functions[which](values if self.clip is None else np.clip(values, -self.clip, self.clip))
+
+    def returning(self, state: NDArray[Any], first: int, last: int) -> NDArray[Any]:
+        size = state.shape[1]
+        part = slice(first * size, last * size)
+        found: NDArray[Any] = self.recurrence.times(state, part) + self.state_bias[part]
+        return found
+
+
+class Rnn(Network):
+    gates: ClassVar[int] = 1
+    defaults: ClassVar[tuple[str, ...]] = ("tanh",)
+
+    def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        return [self.gate(0, entering + self.returning(states[0], 0, 1))]
+
+
+class Gru(Network):
+    gates: ClassVar[int] = 3
+    defaults: ClassVar[tuple[str, ...]] = ("sigmoid", "tanh")
+
+    def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        (state,) = states
+        size = state.shape[1]
+        both = self.gate(0, entering[:, : 2 * size] + self.returning(state, 0, 2))
+        update, reset = both[:, :size], both[:, size:]
+        seen = reset * self.returning(state, 2, 3) if self.linear else self.returning(reset * state, 2, 3)
+        proposed = self.gate(1, entering[:, 2 * size :] + seen)
+        return [(1.0 - update) * proposed + update * state]
+
+
+class Lstm(Network):
+    """Gates input, output, forget, cell."""
+
+    gates: ClassVar[int] = 4
+    defaults: ClassVar[tuple[str, ...]] = ("sigmoid", "tanh", "tanh")
+
+    def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        hidden, cell = states
+        gates, size = entering + self.returning(hidden, 0, 4), cell.shape[1]
+        if self.peephole is None and not self.coupled:  # three gates at once
+            let = self.gate(0, gates[:, : 3 * size])
+            following = let[:, 2 * size :] * cell + let[:, :size] * self.gate(1, gates[:, 3 * size :])
+            return [let[:, size : 2 * size] * self.functions[2](following), following]
+        to_input, to_output, to_forget, to_cell = (gates[:, n * size : (n + 1) * size] for n in range(4))
+        let_in = self.gate(0, to_input + self.seen(0, cell))
+        kept = 1.0 - let_in if self.coupled else self.gate(0, to_forget + self.seen(2, cell))
+        following = kept * cell + let_in * self.gate(1, to_cell)
+        return [self.gate(0, to_output + self.seen(1, following)) * self.functions[2](following), following]
+
+    def seen(self, which: int, cell: NDArray[Any]) -> NDArray[Any] | float:
+        return 0.0 if self.peephole is None else np.split(self.peephole, 3)[which] * cell
+
+
+def run_rnn(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    recurrence: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    lengths: NDArray[Any] | None = None,
+    hidden: NDArray[Any] | None = None,
+    **how: Any,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return all states of a simple network [time, directions, batch, hidden], and the last, without the time.
+
+    inputs: [time, batch, input]. weights: [directions, gates * hidden, input]. recurrence: [directions, gates * hidden,
+    hidden]. bias: [directions, 2 * gates * hidden], of the inputs and then of the state. lengths: [batch], behind which
+    states are 0. hidden: the states before, [directions, batch, hidden]. What is absent is 0, or the whole time.
+    how: size (hidden), direction (forward, reverse or bidirectional), activations (names), alphas and betas (their
+    coefficients in turn), clip (of what the functions of gates get), batch_first (inputs are [batch, time, input], and
+    states have the batch first). Raises NoKernel for lengths that are no part of the time.
+    """
+    made = Sequences(Rnn, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
+    return made[0], made[1]
+
+
+def run_gru(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    recurrence: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    lengths: NDArray[Any] | None = None,
+    hidden: NDArray[Any] | None = None,
+    **how: Any,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return what `run_rnn` does of a gated recurrent unit, gates update, reset, hidden.
+
+    how: and linear, with which the reset gate multiplies behind the product with the state.
+    """
+    made = Sequences(Gru, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
+    return made[0], made[1]
+
+
+def run_lstm(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    recurrence: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    lengths: NDArray[Any] | None = None,
+    hidden: NDArray[Any] | None = None,
+    cell: NDArray[Any] | None = None,
+    peephole: NDArray[Any] | None = None,
+    **how: Any,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return what `run_rnn` does of a long short-term memory, gates input, output, forget, cell, and the last cell.
+
+    cell: as `hidden`. peephole: [directions, 3 * hidden], of input, output and forget. how: and coupled, with which the
+    forget gate is 1 less the input gate.
+    """
+    made = Sequences(Lstm, inputs, weights, recurrence, bias, lengths, [hidden, cell], peephole, how).run()
+    return made[0], made[1], made[2]
+
+
+class Sequences:
+    """A network over a batch of sequences, in each direction."""
+
+    def __init__(
+        self,
+        kind: type[Network],
+        inputs: NDArray[Any],
+        weights: NDArray[Any],
+        recurrence: NDArray[Any],
+        bias: NDArray[Any] | None,
+        lengths: NDArray[Any] | None,
+        states: Sequence[NDArray[Any] | None],
+        peephole: NDArray[Any] | None,
+        how: dict[str, Any],
+    ) -> None:
+        self.kind, self.how, self.dtype = kind, how, inputs.dtype
+        self.backwards = _DIRECTIONS.get(how.get("direction", "forward"), ())
+        if not self.backwards or inputs.ndim != 3 or recurrence.ndim != 3 or how.get("batch_first", 0) not in {0, 1}:
+            raise InputError(
+                f"recurrent: expected inputs and recurrence of 3 dimensions, one of {', '.join(_DIRECTIONS)}"
+            )
+        self.batch_first = bool(how.get("batch_first", 0))
+        self.data = np.swapaxes(inputs, 0, 1) if self.batch_first else inputs
+        many, width = len(self.backwards), recurrence.shape[2]
+        (time, batch, size), rows = self.data.shape, kind.gates * width
+        self.width = width
+        if how.get("size", width) != width:
+            raise InputError(f"recurrent: the hidden size is {width}, but {how['size']} is stated")
+        require_shape("recurrent", "weights", weights.shape, (many, rows, size))
+        require_shape("recurrent", "recurrence", recurrence.shape, (many, rows, width))
+        if bias is not None:
+            require_shape("recurrent", "a bias", bias.shape, (many, 2 * rows))
+        if peephole is not None:
+            require_shape("recurrent", "peepholes", peephole.shape, (many, 3 * width))
+        self.arrays = weights, recurrence
+        self.bias, self.peephole = bias, peephole
+        shape = (batch, many, width) if self.batch_first else (many, batch, width)
+        for state in states:
+            if state is not None:
+                require_shape("recurrent", "a state", state.shape, shape)
+        self.states = [self._placed(state, (many, batch, width)) for state in states]
+        if lengths is not None:
+            require_shape("recurrent", "lengths", lengths.shape, (batch,))
+            if lengths.size and not 0 <= int(lengths.min()) <= int(lengths.max()) <= time:
+                raise NoKernel(f"recurrent: it is not said what a sequence is that is not 0 to {time} long")
+        self.ends = np.full(batch, time) if lengths is None else lengths.astype(np.int64)
+        self.functions = functions_of(
+            how.get("activations"), kind.defaults * many, how.get("alphas") or (), how.get("betas") or ()
+        )
+
+    def matrix(self, which: int, at: int) -> Matrix:
+        """Return one direction's weights, 0 of the inputs, 1 of the state."""
+        return Plain(to_float64(self.arrays[which][at]))
+
+    def _placed(self, state: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any]:
+        if state is None:
+            return np.zeros(shape)
+        return to_float64(np.swapaxes(state, 0, 1) if self.batch_first else state)
+
+    def run(self) -> list[NDArray[Any]]:
+        """Return all states and the last ones, in the type of the inputs and with the batch where it was."""
+        time, batch = self.data.shape[:2]
+        whole = memory.empty((time, len(self.backwards), batch, self.width), np.dtype(np.float64))
+        whole[...] = 0
+        last = [np.empty((len(self.backwards), batch, self.width)) for _ in self.states]
+        with quiet():
+            for at, reverse in enumerate(self.backwards):
+                found = self._walk(at, whole[:, at], reverse=reverse)
+                for target, state in zip(last, found, strict=True):
+                    target[at] = state
+            if self.batch_first:
+                whole, last = whole.transpose(2, 0, 1, 3), [np.swapaxes(each, 0, 1) for each in last]
+            made = [round_to(np.ascontiguousarray(each), self.dtype) for each in (whole, *last)]
+        return [made[0], *(self._known(each) for each in made[1:])]
+
+    def _known(self, state: NDArray[Any]) -> NDArray[Any]:
+        """Return last states, masked where a sequence has no elements: it is not said which those are."""
+        if (self.ends > 0).all():
+            return state
+        none = (self.ends == 0)[:, None, None] if self.batch_first else (self.ends == 0)[:, None]
+        return np.ma.MaskedArray(state, mask=np.broadcast_to(none, state.shape))
+
+    def _walk(self, at: int, sequence: NDArray[Any], *, reverse: bool) -> list[NDArray[Any]]:
+        """Fill `sequence` [time, batch, hidden] with one direction's states, and return the last ones."""
+        network, entering = self._network(at)
+        states = [state[at].copy() for state in self.states]
+        time = len(entering)  # of the longest sequence
+        rows, every = np.arange(self.data.shape[1]), bool((self.ends == time).all())
+        for step in memory.in_time(range(time)):
+            if every:
+                place = time - 1 - step if reverse else step
+                states = network.step(entering[place], states)
+                sequence[place] = states[0]
+                continue
+            running = rows[step < self.ends]
+            places = self.ends[running] - 1 - step if reverse else np.full(len(running), step)
+            following = network.step(entering[places, running], [state[running] for state in states])
+            for state, new in zip(states, following, strict=True):
+                state[running] = new
+            sequence[places, running] = following[0]
+        return states
+
+    def _network(self, at: int) -> tuple[Network, NDArray[Any]]:
+        """Return one direction's network, and what all inputs give to its gates, [time, batch, gates * hidden]."""
+        rows = self.kind.gates * self.width
+        both = np.zeros(2 * rows) if self.bias is None else to_float64(self.bias[at])
+        _, batch, size = self.data.shape
+        time = int(self.ends.max(initial=0))  # what is behind the longest sequence is not read
+        memory.hold((time, batch, rows), np.dtype(np.float64))
+        flat = to_float64(self.data[:time]).reshape(time * batch, size)
+        entering = self.matrix(0, at).times(flat, slice(None)).reshape(time, batch, rows) + both[:rows]
+        count = len(self.kind.defaults)
+        network = self.kind(
+            self.matrix(1, at),
+            both[rows:],
+            None if self.peephole is None else to_float64(self.peephole[at]),
+            self.functions[at * count : (at + 1) * count],
+            self.how.get("clip") or None,
+            bool(self.how.get("linear", 0)),
+            bool(self.how.get("coupled", 0)),
+        )
+        return network, entering
+
+
+def run_quantized_lstm(
+    inputs: NDArray[Any],
+    weights: NDArray[Any],
+    recurrence: NDArray[Any],
+    weights_scale: NDArray[Any],
+    weights_zero: NDArray[Any],
+    recurrence_scale: NDArray[Any],
+    recurrence_zero: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    lengths: NDArray[Any] | None = None,
+    hidden: NDArray[Any] | None = None,
+    cell: NDArray[Any] | None = None,
+    peephole: NDArray[Any] | None = None,
+    **how: Any,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return what `run_lstm` does of quantized weights.
+
+    weights: [directions, input, 4 * hidden]. recurrence: [directions, hidden, 4 * hidden]. Scales and zero points:
+    [directions], or [directions, 4 * hidden]. Inputs are quantized by the range of all that belongs to a step of the
+    longest sequence, states by that of all sequences that go on, as `quantize_over_range` does. Masked where such a
+    range has no bounds. Other arguments: those of `run_lstm`.
+    """
+    want_float("recurrent", inputs)
+    if weights.ndim != 3 or recurrence.ndim != 3:
+        raise InputError("recurrent: expected weights and recurrence of 3 dimensions")
+    numbers = (weights_scale, weights_zero), (recurrence_scale, recurrence_zero)
+    for pair in numbers:
+        for each in pair:
+            shape = (len(weights), weights.shape[2]) if each.ndim == 2 else (len(weights),)
+            require_shape("recurrent", "a scale or zero point", each.shape, shape)
+    turned = weights.swapaxes(1, 2), recurrence.swapaxes(1, 2)
+    run = _Quantized(Lstm, inputs, *turned, bias, lengths, [hidden, cell], peephole, how)
+    run.numbers = numbers
+    every, last, last_cell = run.run()
+    return (every, last, last_cell) if run.bounded else (_masked(every), _masked(last), _masked(last_cell))
+
+
+def _masked(array: NDArray[Any]) -> NDArray[Any]:
+    """Return it with what is nan masked, too."""
+    return np.ma.MaskedArray(array, mask=np.ma.getmaskarray(array) | np.isnan(np.ma.getdata(array)))
+
+
+class _Quantized(Sequences):
+    numbers: tuple[tuple[NDArray[Any], NDArray[Any]], ...]
+    bounded = True
+
+    def matrix(self, which: int, at: int) -> Matrix:
+        scale, zero = self.numbers[which]
+        rows = (self.arrays[which].shape[1],)
+        return _Scaled(
+            self, self.arrays[which][at].T, np.broadcast_to(scale[at], rows), np.broadcast_to(zero[at], rows)
+        )
+
+
+@dataclass(slots=True)
+class _Scaled:
+    """numbers: [columns, rows]. scale, zero: [rows]."""
+
+    run: _Quantized
+    numbers: NDArray[Any]
+    scale: NDArray[Any]
+    zero: NDArray[Any]
+
+    def times(self, values: NDArray[Any], rows: slice) -> NDArray[Any]:
+        quantized, scale, point = quantize_over_range(values.astype(np.float32))
+        numbers = self.numbers[:, rows]
+        if not np.isfinite(scale):
+            self.run.bounded = False
+            return np.full((len(values), numbers.shape[1]), np.nan)
+        if scale == 0:
+            return np.zeros((len(values), numbers.shape[1]))
+        total = integer_product(quantized, numbers, point, self.zero[rows])
+        made: NDArray[Any] = total.astype(np.float32) * (scale * self.scale[rows])
+        return made.astype(np.float64)

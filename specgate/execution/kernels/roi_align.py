@@ -1,0 +1,604 @@
+"""Regions of feature maps brought to one size by interpolation at regular points of each part."""
+
+from __future__ import annotations
+
+from math import ceil, prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import quiet, require_shape, round_to, shape_of, to_float64
+from specgate.execution.kernels.matmul import multiply_matrices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Cropping", "Points", "align_regions", "align_turned_regions", "between", "crop_gradients", "crop_regions",
+    "each_region", "interpolated", "largest_of", "nearest_elements", "nearest_places", "neighbours",
+]  # fmt: skip
+
+_FEW = 2**31
+
+
+def align_regions(
+    inputs: NDArray[Any],
+    regions: NDArray[Any],
+    batches: NDArray[Any],
+    *,
+    height: int,
+    width: int,
+    samples: int,
+    scale: float,
+    largest: bool = False,
+    shift_before: float = 0.0,
+    shift_behind: float = 0.0,
+    clamp_size: bool = True,
+    of_parts: bool = False,
+    from_zero: bool = False,
+) -> NDArray[Any]:
+    """Return [regions, channels, height, width]: the mean, or the largest, of interpolated elements of each part.
+
+    inputs: [batch, channels, rows, columns]. regions: [regions, 4], x and y of two corners. batches: [regions].
+    samples: points along each dimension of a part, as many as elements fit in if 0. scale: corners are multiplied by
+    it, after shift_before and before shift_behind are added. clamp_size: a region is at least one element high and
+    wide. of_parts: the largest is that of what each element around a point gives to it, instead of that of their sums.
+    from_zero: the largest is at least 0. A region that has no points has no values: it is masked.
+    """
+    one = _precision(regions)
+
+    def points(region: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[int, int]]:
+        corners = (region + one(shift_before)) * one(scale) + one(shift_behind)
+        spans = (corners[2:] - corners[:2]).astype(one)
+        spans = np.maximum(spans, one(1)) if clamp_size else spans
+        x, across = _along(corners[0], spans[0], width, samples)
+        y, down = _along(corners[1], spans[1], height, samples)
+        memory.hold((height, down, width, across), np.dtype(np.int8))
+        return y.reshape(-1), x.reshape(-1), (down, across)
+
+    _hold_regions("align_regions", inputs, regions, batches, 4)
+    found = _pooled(
+        inputs, regions.astype(one), batches, (height, width), points, largest=largest, of_parts=of_parts, lines=True
+    )
+    return np.maximum(found, found.dtype.type(0)) if largest and from_zero else found
+
+
+def align_turned_regions(
+    inputs: NDArray[Any],
+    regions: NDArray[Any],
+    batches: NDArray[Any],
+    *,
+    height: int,
+    width: int,
+    samples: int,
+    scale: float,
+    clockwise: bool = False,
+) -> NDArray[Any]:
+    """Return [regions, channels, height, width]: the mean of interpolated elements of each part of turned regions.
+
+    regions: [regions, 5], x and y of the centre, width, height and the angle, counterclockwise unless `clockwise`.
+    All but the angle is multiplied by `scale`; the centre is then moved by half an element. Else as `align_regions`.
+    """
+    one = _precision(regions)
+
+    def points(region: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[int, int]]:
+        centre = region[:2] * one(scale) - one(0.5)
+        spans = (region[2:4] * one(scale)).astype(one)
+        angle = -region[4] if clockwise else region[4]
+        x, across = _along(-spans[0] / one(2), spans[0], width, samples)
+        y, down = _along(-spans[1] / one(2), spans[1], height, samples)
+        y = y[:, :, None, None]
+        turn, rest = np.sin(angle), np.cos(angle)
+        grid = (height, down, width, across)
+        rows, columns = y * rest - x * turn + centre[1], y * turn + x * rest + centre[0]
+        return _spread(rows, grid), _spread(columns, grid), (down, across)
+
+    _hold_regions("align_turned_regions", inputs, regions, batches, 5)
+    return _pooled(inputs, regions.astype(one), batches, (height, width), points, largest=False)
+
+
+def interpolated(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    """Return [channels, points]: the planes [channels, rows, columns] between the four elements around each point.
+
+    Points at most one element outside take the edge, those farther away are 0.
+    """
+    return _sum_of_four(_weighed(planes, y, x))
+
+
+def _interpolated_on_lines(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    """Return [channels, points]: what `interpolated` gives where each of `y` meets each of `x`, first between rows."""
+    top, bottom, down = neighbours(y, planes.shape[1])
+    left, right, across = neighbours(x, planes.shape[2])
+    rows = np.take(planes, top, 1) * (1 - down)[:, None] + np.take(planes, bottom, 1) * down[:, None]
+    found: NDArray[Any] = np.take(rows, left, 2) * (1 - across) + np.take(rows, right, 2) * across
+    found[:, (y < -1) | (y > planes.shape[1])] = 0
+    found[:, :, (x < -1) | (x > planes.shape[2])] = 0
+    return found
+
+
+def _means_on_lines(
+    planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], grid: tuple[int, int, int, int]
+) -> NDArray[Any]:
+    """Return the means [channels, height, width] of each part's `_interpolated_on_lines`, as products of matrices.
+
+    grid: height, points down a part, width, points across. The planes are finite: elements far away count 0 times.
+    """
+    down, across = (
+        _weights(places, size, parts, each)
+        for places, size, parts, each in zip((y, x), planes.shape[1:], grid[::2], grid[1::2], strict=True)
+    )
+    return multiply_matrices(multiply_matrices(down, planes), across.T)
+
+
+def _weights(places: NDArray[Any], size: int, parts: int, each: int) -> NDArray[Any]:
+    """Return [parts, size]: how much each element along a dimension gives to the mean of each part's points."""
+    first, second, share = neighbours(places, size)
+    inside = ((places >= -1) & (places <= size)) / each
+    found = np.zeros((parts, size))
+    part = np.arange(parts).repeat(each)
+    np.add.at(found, (part, first), (1 - share) * inside)
+    np.add.at(found, (part, second), share * inside)
+    return found
+
+
+def between(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    """Return what `interpolated` does, of points outside as those at the edge."""
+    return _sum_of_four(_shares(planes, y, x))
+
+
+def _sum_of_four(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    total: NDArray[Any] = (parts[0] + parts[1]) + (parts[2] + parts[3])
+    return total
+
+
+def _weighed(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return what each of the four elements around each point gives to what `interpolated` returns."""
+    rows, columns = planes.shape[1:]
+    outside = (y < -1) | (y > rows) | (x < -1) | (x > columns)
+    return [np.where(outside, 0.0, part) for part in _shares(planes, y, x)]
+
+
+def _shares(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Return the four elements around each point, each by its weight; places outside are those at the edge."""
+    top, bottom, down = neighbours(y, planes.shape[1])
+    left, right, across = neighbours(x, planes.shape[2])
+    return (
+        planes[:, top, left] * (1 - down) * (1 - across),
+        planes[:, top, right] * (1 - down) * across,
+        planes[:, bottom, left] * down * (1 - across),
+        planes[:, bottom, right] * down * across,
+    )
+
+
+def neighbours(places: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Return the elements before and behind places, and the weight of the one behind."""
+    held = np.clip(places, 0, size - 1)
+    first = np.floor(held).astype(np.int64)
+    return first, np.minimum(first + 1, size - 1), to_float64(held - first)
+
+
+def _precision(regions: NDArray[Any]) -> Any:
+    """Return the type that places are computed in."""
+    return np.float64 if regions.dtype == np.float64 else np.float32
+
+
+def _along(start: Any, span: Any, parts: int, samples: int) -> tuple[NDArray[Any], int]:
+    """Return points [parts, number in each] from `start` on, and their number, 0 where there are none."""
+    part = span / type(span)(parts)
+    if not np.isfinite(start) or not np.isfinite(part):
+        return np.zeros((parts, 0), type(span)), 0
+    count = samples if samples > 0 else max(0, ceil(part))
+    if count >= _FEW:
+        raise InputError(
+            f"align_regions: {count} points along a dimension are too many, more than the limit of {_FEW - 1}"
+        )
+    memory.hold((parts, count), np.dtype(np.int8))
+    inside = (np.arange(count, dtype=type(span)) + type(span)(0.5)) * (part / type(span)(max(1, count)))
+    return start + np.arange(parts, dtype=type(span))[:, None] * part + inside, count
+
+
+def _spread(places: NDArray[Any], grid: tuple[int, ...]) -> NDArray[Any]:
+    memory.hold(grid, np.dtype(np.int8))
+    return np.broadcast_to(places, grid).reshape(-1)
+
+
+def _hold_regions(name: str, inputs: NDArray[Any], regions: NDArray[Any], batches: NDArray[Any], numbers: int) -> None:
+    if inputs.ndim != 4 or regions.ndim != 2:
+        raise InputError(f"{name}: expected feature maps of four dimensions and a list of regions")
+    require_shape(name, "regions", regions.shape[1:], (numbers,))
+    require_shape(name, "batches", batches.shape, regions.shape[:1])
+    if ((batches < 0) | (batches >= inputs.shape[0])).any():
+        raise InputError(f"{name}: a batch of a region is none of {inputs.shape[0]}")
+    if not np.isfinite(to_float64(regions)).all():
+        raise InputError(f"{name}: expected regions of finite numbers")
+
+
+def _pooled(
+    inputs: NDArray[Any],
+    regions: NDArray[Any],
+    batches: NDArray[Any],
+    sizes: tuple[int, int],
+    points: Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any], tuple[int, int]]],
+    *,
+    largest: bool,
+    of_parts: bool = False,
+    lines: bool = False,
+) -> NDArray[Any]:
+    """Return what is made of the elements at the points of each region, masked where there are none.
+
+    lines: the points are where each of the first numbers meets each of the others.
+    """
+    if min(sizes) < 0:
+        raise InputError(f"align_regions: the output would have the sizes {list(sizes)}")
+    height, width = sizes
+    channels = inputs.shape[1]
+    result = memory.empty((len(regions), channels, height, width), inputs.dtype)
+    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+        return result
+    lacking = np.full(len(regions), 0 in inputs.shape[2:])
+    result[lacking] = 0
+    batch, planes, finite = -1, inputs, False
+    for index in memory.in_time(np.flatnonzero(~lacking)):
+        y, x, (down, across) = points(regions[index])
+        if not len(y) or not len(x) or np.isnan(y).any() or np.isnan(x).any():
+            lacking[index] = True
+            result[index] = 0
+            continue
+        memory.hold((channels, height * down * width * across), np.dtype(np.int8))  # what is worked with
+        if batches[index] != batch:
+            batch = int(batches[index])
+            planes = to_float64(inputs[batch])
+            few = max(height * planes.shape[1], width * planes.shape[2]) <= planes.size
+            finite = few and bool(np.isfinite(planes).all())
+        if finite and lines and not largest and not of_parts:
+            means = _means_on_lines(planes, y, x, (height, down, width, across))
+            result[index] = round_to(means, inputs.dtype)
+            continue
+        if of_parts:
+            y, x = (np.repeat(y, len(x)), np.tile(x, len(y))) if lines else (y, x)
+            found = np.maximum.reduce(_weighed(planes, y, x))
+        else:
+            found = _interpolated_on_lines(planes, y, x) if lines else interpolated(planes, y, x)
+        parts = found.reshape(channels, height, down, width, across)
+        result[index] = round_to(parts.max((2, 4)) if largest else parts.mean((2, 4)), inputs.dtype)
+    if not lacking.any():
+        return result
+    mask = np.broadcast_to(lacking[:, None, None, None], result.shape)
+    return np.ma.MaskedArray(result, mask=mask)
+
+
+_FEW_CROPS = 2**31
+#: Of a place, relative to its size: what rounding may move it by.
+_NEAR = 1e-6
+
+
+class Cropping(NamedTuple):
+    """How points lie in regions: how many parts there are, and of each part at least and at most how many points.
+
+    scale_y, scale_x: corners are multiplied by them. before, behind: the offsets of elements of the feature map and
+    of points, half an element as 0.5 and -0.5. to_corners: points reach from corner to corner.
+    """
+
+    height: int
+    width: int
+    scale_y: float
+    scale_x: float
+    least: int
+    most: int
+    before: float
+    behind: float
+    to_corners: bool
+
+
+class Points(NamedTuple):
+    """The points of one region: y and x of each of them, [height, points down, width, points across] flattened.
+
+    outside: those that are outside of the feature map. unsure: those that rounding alone puts on one side.
+    """
+
+    y: NDArray[np.float32]
+    x: NDArray[np.float32]
+    grid: tuple[int, int, int, int]
+    outside: NDArray[np.bool_]
+    unsure: NDArray[np.bool_]
+
+
+def crop_regions(
+    inputs: NDArray[Any],
+    regions: NDArray[Any],
+    batches: NDArray[Any],
+    *,
+    height: int,
+    width: int,
+    linear: bool,
+    largest: bool,
+    scale_y: float,
+    scale_x: float,
+    outside: float,
+    min_samples: int,
+    max_samples: int,
+    before: float = 0.5,
+    behind: float = -0.5,
+    to_corners: bool = False,
+    upper: bool = False,
+) -> NDArray[Any]:
+    """Return [regions, channels, height, width]: the mean, or the largest, of the elements at the points of each part.
+
+    inputs: [batch, channels, rows, columns]. regions: [1…, regions, 4]. batches: [1…, regions], the map of each.
+    linear: points are between elements, else the nearest, of two the upper one if `upper`. largest: from the lowest
+    finite number on, so that neither -inf nor nan is found. outside: what points there are. The others are the members
+    of `Cropping`.
+    Regions with corners that are not finite, of no map, or without points are masked, and parts with a point
+    that rounding alone puts outside or inside.
+    """
+    if regions.dtype != inputs.dtype:
+        raise InputError(f"crop_regions: expected regions of {inputs.dtype}, found {regions.dtype}")
+    cropping = Cropping(height, width, scale_y, scale_x, min_samples, max_samples, before, behind, to_corners)
+    shape = shape_of("crop_regions", (batches.size, inputs.shape[1], height, width))
+    result = memory.empty(shape, inputs.dtype)
+    lacking = np.ones((len(result), 1, height, width), np.bool_)
+    result[...] = 0
+    with memory.quiet():
+        for index, batch, points in each_region(inputs.shape, regions, batches, cropping):
+            memory.hold((2, inputs.shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
+            planes = to_float64(inputs[batch])
+            found = between(planes, points.y, points.x) if linear else nearest_elements(planes, points, upper=upper)
+            found = np.where(points.outside, np.float64(np.float32(outside)), found)
+            parts = found.reshape(len(found), *points.grid)
+            pooled = largest_of(parts, inputs.dtype) if largest else parts.mean((2, 4))
+            result[index] = round_to(pooled, inputs.dtype)
+            lacking[index, 0] = points.unsure.reshape(points.grid).any((1, 3))
+    if not lacking.any():
+        return result
+    return np.ma.MaskedArray(result, mask=np.broadcast_to(lacking, shape))
+
+
+def largest_of(parts: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the largest of each part [channels, height, down, width, across], at least the lowest of a type."""
+    lowest = np.float64(np.finfo(np.float32 if dtype.itemsize < 4 else dtype).min)
+    return np.asarray(np.fmax(np.fmax.reduce(quiet(parts), (2, 4)), lowest))
+
+
+def nearest_places(places: NDArray[np.float32], size: int, *, upper: bool) -> NDArray[np.int64]:
+    """Return the elements nearest to places, of two the lower or the upper one."""
+    half = np.float32(0.5)
+    whole = np.floor(places + half) if upper else np.ceil(places - half)
+    return np.asarray(np.clip(whole, 0, size - 1), np.int64)
+
+
+def nearest_elements(planes: NDArray[Any], points: Points, *, upper: bool) -> NDArray[Any]:
+    """Return [channels, points]: the elements of planes [channels, rows, columns] nearest to points."""
+    rows, columns = planes.shape[1:]
+    places = nearest_places(points.y, rows, upper=upper), nearest_places(points.x, columns, upper=upper)
+    return np.asarray(planes[:, places[0], places[1]])
+
+
+def each_region(
+    sizes: tuple[int, ...], regions: NDArray[Any], batches: NDArray[Any], cropping: Cropping
+) -> Iterator[tuple[int, int, Points]]:
+    """Yield the number, the map and the points of each region that has some, of maps of `sizes`."""
+    if len(sizes) != 4 or regions.ndim < 2 or batches.ndim < 1 or cropping.height < 1 or cropping.width < 1:
+        raise InputError("crop_regions: expected feature maps of four dimensions, regions and a map for each")
+    require_shape("crop_regions", "regions", regions.shape, (*(1,) * (regions.ndim - 2), batches.size, 4))
+    require_shape("crop_regions", "maps", batches.shape, (*(1,) * (batches.ndim - 1), batches.size))
+    scales = np.array([cropping.scale_x, cropping.scale_y] * 2, np.float32)
+    corners = regions.reshape(-1, 4).astype(np.float32) * scales
+    for index in memory.in_time(range(len(corners))):
+        batch = int(batches.reshape(-1)[index])
+        if not 0 <= batch < sizes[0] or not np.isfinite(corners[index]).all():
+            continue
+        x1, y1, x2, y2 = corners[index]
+        x, exact_x, across = _along_crop(x1, x2, cropping.width, cropping)
+        y, exact_y, down = _along_crop(y1, y2, cropping.height, cropping)
+        grid = (cropping.height, down, cropping.width, across)
+        if 0 in grid or not np.isfinite(x).all() or not np.isfinite(y).all():
+            continue
+        memory.hold(grid, np.dtype(np.float64))
+        each = ((y, exact_y, sizes[2]), (x, exact_x, sizes[3]))
+        apart = [_outside(at, size, to_corners=cropping.to_corners) for at, _, size in each]
+        near = [_unsure(at, exact, size, to_corners=cropping.to_corners) for at, exact, size in each]
+        outside, unsure = (np.logical_or.outer(*pair).ravel() for pair in (apart, near))
+        yield index, batch, Points(np.repeat(y, len(x)), np.tile(x, len(y)), grid, outside, unsure)
+
+
+def _unsure(places: NDArray[Any], exact: NDArray[Any], size: int, *, to_corners: bool) -> NDArray[np.bool_]:
+    """Return which places are rounded, and outside or not only thereby."""
+    least, most = (_outside(exact + by * (1 + np.abs(exact)), size, to_corners=to_corners) for by in (-_NEAR, _NEAR))
+    return np.asarray((least != most) & (places != exact), np.bool_)
+
+
+def _outside(places: NDArray[Any], size: int, *, to_corners: bool) -> NDArray[np.bool_]:
+    outside = (places < 0) | (places > size - 1) if to_corners else (places <= -1) | (places >= size)
+    return np.asarray(outside, np.bool_)
+
+
+def _along_crop(
+    start: Any, end: Any, parts: int, cropping: Cropping
+) -> tuple[NDArray[np.float32], NDArray[np.float64], int]:
+    """Return all points between two corners, in float32 and exact, and how many each part has."""
+    one = np.float32
+    span = end - start
+    share = np.abs(span / one(parts))
+    wanted = ceil(share) if np.isfinite(share) else _FEW_CROPS
+    count = min(max(wanted, cropping.least), cropping.most)
+    if parts * count >= _FEW_CROPS:
+        raise InputError(f"crop_regions: {count} points along a dimension of each of {parts} parts are too many")
+    total = parts * count
+    memory.hold((total,), np.dtype(one))
+    steps = max(1, total - 1 if cropping.to_corners else total)
+    places = (np.arange(total, dtype=one) - one(cropping.behind)) * (span / one(steps)) + start - one(cropping.before)
+    exact = (np.arange(total) - np.float64(one(cropping.behind))) * (np.float64(end) - np.float64(start)) / steps
+    return places.astype(one), exact + np.float64(start) - np.float64(one(cropping.before)), count
+
+
+class _Picking(NamedTuple):
+    """How elements are picked at points: between them, or the nearest, of two the upper one or the lower one."""
+
+    linear: bool
+    upper: bool
+
+
+def crop_gradients(
+    gradient: NDArray[Any],
+    regions: NDArray[Any],
+    batches: NDArray[Any],
+    inputs: NDArray[Any] | None = None,
+    *,
+    sizes: Sequence[int],
+    linear: bool,
+    largest: bool,
+    scale_y: float,
+    scale_x: float,
+    min_samples: int,
+    max_samples: int,
+    before: float,
+    behind: float,
+    to_corners: bool,
+    upper: bool = False,
+    ahead: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return the gradients of `crop_regions` by its maps, of `sizes`, and by the corners of its regions.
+
+    gradient: [regions, channels, height, width], what comes in. inputs: the maps; without them only the first gradient
+    of a mean can be computed. The arguments are those of `crop_regions`. Points outside count as 0, and give nothing. A
+    corner moves a point by how far it is from the other one, in elements of the map: of part i of n by 1 - i / n, or
+    i / n, of the map's size (each less 1 with to_corners); linear and the scales have no influence on that. The map has
+    no slope at a point that is an element, or with `ahead` that to the next one. Regions that `crop_regions` has no
+    values of give nothing, and their own gradient is masked.
+    """
+    shape = _maps(gradient, regions, batches, inputs, sizes, largest=largest)
+    height, width = gradient.shape[2:]
+    cropping = Cropping(height, width, scale_y, scale_x, min_samples, max_samples, before, behind, to_corners)
+    how = _Picking(linear, upper)
+    by_maps = memory.empty(shape, np.dtype(np.float64))
+    by_maps[...] = 0
+    by_regions = np.zeros((batches.size, 4))
+    lacking = np.ones((batches.size, 4), np.bool_)
+    with memory.quiet():
+        for index, batch, points in each_region(shape, regions, batches, cropping):
+            memory.hold((shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
+            planes = None if inputs is None else to_float64(inputs[batch])
+            shares = _gradient_shares(to_float64(gradient[index]), points, planes, largest=largest, how=how)
+            _add(by_maps[batch], shares, points, how)
+            lacking[index] = False
+            if planes is not None:
+                by_regions[index] = _by_corners(planes, shares, points, to_corners=to_corners, ahead=ahead)
+        corners = round_to(by_regions.reshape(regions.shape), regions.dtype)
+    if lacking.any():
+        corners = np.ma.MaskedArray(corners, mask=lacking.reshape(corners.shape))
+    return round_to(by_maps, gradient.dtype), None if inputs is None else corners
+
+
+def _maps(
+    gradient: NDArray[Any],
+    regions: NDArray[Any],
+    batches: NDArray[Any],
+    inputs: NDArray[Any] | None,
+    sizes: Sequence[int],
+    *,
+    largest: bool,
+) -> tuple[int, ...]:
+    """Return the shape of the maps; raise InputError where arrays do not fit each other."""
+    shape = shape_of("crop_gradients", sizes)
+    if len(shape) != 4 or gradient.ndim != 4 or gradient.shape[:2] != (batches.size, shape[1]):
+        raise InputError(f"crop_gradients: a gradient of {list(gradient.shape)} does not fit maps of {list(shape)}")
+    for what, array in (("regions", regions), ("maps", inputs)):
+        if array is not None and array.dtype != gradient.dtype:
+            raise InputError(f"crop_gradients: expected {what} of {gradient.dtype}, found {array.dtype}")
+    if inputs is None and largest:
+        raise InputError("crop_gradients: the largest element is found in the maps, which are not given")
+    if inputs is not None:
+        require_shape("crop_gradients", "maps", inputs.shape, shape)
+    return shape
+
+
+def _gradient_shares(
+    incoming: NDArray[Any], points: Points, planes: NDArray[Any] | None, *, largest: bool, how: _Picking
+) -> NDArray[Any]:
+    """Return what part of the incoming gradient each point gets, [channels, points]; nothing where it is outside."""
+    _, down, _, across = points.grid
+    wide = incoming[:, :, None, :, None]
+    if not largest or planes is None:
+        shares = np.broadcast_to(wide / (down * across), (len(incoming), *points.grid)).reshape(
+            len(incoming), prod(points.grid)
+        )
+    else:
+        shares = _of_largest(wide, points, planes, how)
+    return shares
+
+
+def _of_largest(wide: NDArray[Any], points: Points, planes: NDArray[Any], how: _Picking) -> NDArray[Any]:
+    """Return the gradient at the first of the largest points of each part, 0 at the others: [channels, points]."""
+    found = np.where(points.outside, 0.0, _values(planes, points, how)).reshape(len(planes), *points.grid)
+    channels, (height, down, width, across) = len(found), points.grid
+    flat = found.transpose(0, 1, 3, 2, 4).reshape(channels, height, width, down * across)
+    best = np.where(np.isnan(flat), -np.inf, flat).argmax(-1)[..., None]
+    chosen = np.zeros(flat.shape)
+    np.put_along_axis(chosen, best, wide[:, :, 0, :, 0][..., None], -1)
+    return (
+        chosen.reshape(channels, height, width, down, across)
+        .transpose(0, 1, 3, 2, 4)
+        .reshape(channels, prod(points.grid))
+    )
+
+
+def _values(planes: NDArray[Any], points: Points, how: _Picking) -> NDArray[Any]:
+    return between(planes, points.y, points.x) if how.linear else nearest_elements(planes, points, upper=how.upper)
+
+
+def _add(maps: NDArray[Any], shares: NDArray[Any], points: Points, how: _Picking) -> None:
+    """Add shares to the elements that points are made of."""
+    channels, rows, columns = maps.shape
+    inside = ~points.outside
+    y, x, shares = points.y[inside], points.x[inside], shares[:, inside]
+    if how.linear:
+        (top, bottom, low), (left, right, beside) = neighbours(y, rows), neighbours(x, columns)
+        corners = [
+            (top, left, (1 - low) * (1 - beside)),
+            (top, right, (1 - low) * beside),
+            (bottom, left, low * (1 - beside)),
+            (bottom, right, low * beside),
+        ]
+    else:
+        row, column = nearest_places(y, rows, upper=how.upper), nearest_places(x, columns, upper=how.upper)
+        corners = [(row, column, np.ones(len(y)))]
+    first = np.arange(channels)[:, None] * (rows * columns)
+    for row, column, weight in corners:
+        places = (first + row * columns + column).reshape(-1)
+        maps += np.bincount(places, (shares * weight).reshape(-1), maps.size).reshape(maps.shape)
+
+
+def _by_corners(
+    planes: NDArray[Any], shares: NDArray[Any], points: Points, *, to_corners: bool, ahead: bool
+) -> NDArray[Any]:
+    """Return the gradients by x1, y1, x2 and y2 of one region."""
+    rows, columns = planes.shape[1:]
+    (top, bottom, low), (left, right, beside) = (
+        _ends(points.y, rows, ahead=ahead),
+        _ends(points.x, columns, ahead=ahead),
+    )
+    upper, lower = planes[:, top, right] - planes[:, top, left], planes[:, bottom, right] - planes[:, bottom, left]
+    before, behind = planes[:, bottom, left] - planes[:, top, left], planes[:, bottom, right] - planes[:, top, right]
+    across, down = ((1 - low) * upper + low * lower, (1 - beside) * before + beside * behind)
+    found = []
+    for slopes, axes, size in ((across, (0, 1, 3), columns), (down, (1, 2, 3), rows)):
+        parts = np.where(points.outside, 0, slopes * shares).sum(0).reshape(points.grid).sum(axes)
+        count, whole = (len(parts) - 1, size - 1) if to_corners else (len(parts), size)
+        moved = np.arange(len(parts)) * (whole / count) if count else whole / 2
+        found.append(((parts * (whole - moved)).sum(), (parts * moved).sum()))
+    (x1, x2), (y1, y2) = found
+    return np.array([x1, y1, x2, y2])
+
+
+def _ends(
+    places: NDArray[np.float32], size: int, *, ahead: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Return the elements between which places are, and how far they are from the first one."""
+    first = np.floor(places)
+    second = first + 1 if ahead else np.ceil(places)
+    near, far = (np.clip(at, 0, size - 1).astype(np.int64) for at in (first, second))
+    return near, far, to_float64(places - first)

@@ -1,0 +1,118 @@
+"""Pairs of elements turned by angles, gated products, and places of a grid under an affine map."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import require_shape, round_to, to_float64
+from specgate.execution.kernels.elementwise import paired, quiet, want_float
+from specgate.execution.kernels.gather import places_in
+from specgate.execution.kernels.matmul import multiply_matrices
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["grid_of_places", "rotate_pairs", "swish_product"]
+
+
+def rotate_pairs(
+    inputs: NDArray[Any],
+    cosines: NDArray[Any],
+    sines: NDArray[Any],
+    positions: NDArray[Any] | None = None,
+    *,
+    interleaved: int = 0,
+    heads: int | None = None,
+    turned: int = 0,
+) -> NDArray[Any]:
+    """Return `inputs` with pairs of elements of each head turned by the angles of their position.
+
+    inputs: [batch, heads, time, size], or [batch, time, heads * size]. cosines, sines: [positions, pairs], whose row
+    `positions` [batch, time] says, or without it [batch, time, pairs]. interleaved: neighbours are a pair, else an
+    element of the first half and one of the second. turned: only so many elements of each head, 0 for all.
+    """
+    want_float("rotary", inputs, cosines, sines)
+    if inputs.ndim not in {3, 4} or interleaved not in {0, 1} or turned < 0 or (heads or 0) < 0:
+        raise InputError(f"rotary: expected 3 or 4 dimensions and no negative numbers, found {list(inputs.shape)}")
+    if inputs.ndim == 3 and (not heads or inputs.shape[2] % (2 * heads)):
+        raise InputError(f"rotary: {list(inputs.shape)} does not fall into {heads} heads of even size")
+    data = (
+        inputs
+        if inputs.ndim == 4
+        else inputs.reshape(*inputs.shape[:2], heads or 1, inputs.shape[2] // (heads or 1)).swapaxes(1, 2)
+    )
+    batch, _, time, size = data.shape
+    count = turned or size
+    if size % 2 or count % 2 or count > size:
+        raise InputError(f"rotary: {count} of {size} elements are no pairs")
+    angles = [_angles(each, positions, (batch, time, count // 2)) for each in (cosines, sines)]
+    memory.hold(data.shape, np.dtype(np.float64))
+    with quiet():
+        wide = to_float64(data)
+        first, second = slice(0, count, 2) if interleaved else slice(0, count // 2), slice(count // 2, count)
+        second = slice(1, count, 2) if interleaved else second
+        one, other = wide[..., first], wide[..., second]
+        result = wide.copy()
+        result[..., first] = one * angles[0] - other * angles[1]
+        result[..., second] = one * angles[1] + other * angles[0]
+        result = result if inputs.ndim == 4 else result.swapaxes(1, 2).reshape(inputs.shape)
+        return round_to(result, inputs.dtype)
+
+
+def _angles(cache: NDArray[Any], positions: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return what each pair of each position is multiplied by, [batch, 1, time, pairs]."""
+    if positions is None:
+        require_shape("rotary", "a cache", cache.shape, shape)
+        return to_float64(cache)[:, np.newaxis]
+    require_shape("rotary", "positions", positions.shape, shape[:2])
+    if cache.ndim != 2 or cache.shape[1] != shape[2]:
+        raise InputError(f"rotary: a cache {list(cache.shape)} has no {shape[2]} pairs for each position")
+    if positions.size and int(positions.min()) < 0:
+        raise InputError(f"rotary: expected no positions below 0, found {int(positions.min())}")
+    return to_float64(cache[places_in("rotary", positions, len(cache))])[:, np.newaxis]
+
+
+def swish_product(a: NDArray[Any], b: NDArray[Any], *, alpha: float = 1.0) -> NDArray[Any]:
+    """Return a * sigmoid(alpha * a) * b of two arrays of floats of one shape and type."""
+    a, b = paired("swi_glu", a, b)
+    want_float("swi_glu", a)
+    memory.hold(a.shape, np.dtype(np.float64))
+    with quiet():
+        wide = to_float64(a)
+        return round_to(wide / (1.0 + np.exp(-alpha * wide)) * to_float64(b), a.dtype)
+
+
+def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: int = 0) -> NDArray[Any]:
+    """Return where an affine map takes the places of a grid, [batch, spatial…, coordinates], the last axis first.
+
+    theta: [batch, 2, 3] or [batch, 3, 4]. size: batch, channels and the spatial sizes. Places go from -1 to 1, which
+    are the centres of the outermost ones with align_corners, else their outer edges.
+    """
+    want_float("affine_grid", theta)
+    if theta.ndim != 3 or theta.shape[1] not in {2, 3} or theta.shape[2] != theta.shape[1] + 1:
+        raise InputError(f"affine_grid: expected maps of planes or volumes, found {list(theta.shape)}")
+    rank = theta.shape[1]
+    require_shape("affine_grid", "sizes", size.shape, (rank + 2,))
+    wanted = [int(n) for n in size]
+    if wanted[0] != len(theta) or min(wanted[2:]) < 0 or align_corners not in {0, 1}:
+        raise InputError(f"affine_grid: {len(theta)} maps do not go with the sizes {wanted!r:.60}")
+    shape = (len(theta), *wanted[2:], rank)
+    memory.hold(shape, np.dtype(np.float64))
+    if 0 in shape:  # without the places along its other dimensions, for which nothing is charged
+        return memory.empty(shape, theta.dtype)
+    steps = [_steps(n, centres=bool(align_corners)) for n in wanted[2:]]
+    places = np.stack([*reversed(np.meshgrid(*steps, indexing="ij")), np.ones(wanted[2:])], axis=-1)
+    with quiet():
+        made = multiply_matrices(places.reshape(1, -1, rank + 1), to_float64(theta).swapaxes(1, 2))
+        return round_to(made.reshape(shape), theta.dtype)
+
+
+def _steps(count: int, *, centres: bool) -> NDArray[Any]:
+    """Return the centres of so many places from -1 to 1."""
+    if centres:
+        return np.linspace(-1.0, 1.0, count) if count > 1 else np.zeros(count)
+    return (2 * np.arange(count) + 1) / max(count, 1) - 1

@@ -1,0 +1,148 @@
+"""Normalisation of sums: of a layer's output and what skips the layer, and of embeddings of words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import check_axis, require_shape, round_to, to_float64
+from specgate.execution.kernels.elementwise import want_float
+from specgate.execution.kernels.gather import slices_at
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["normalize_embeddings", "normalize_roots", "normalize_sum"]
+
+
+def normalize_sum(
+    inputs: NDArray[Any],
+    skip: NDArray[Any],
+    scale: NDArray[Any],
+    shift: NDArray[Any] | None = None,
+    bias: NDArray[Any] | None = None,
+    *,
+    epsilon: float,
+    centred: bool = True,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the normalised sum of inputs, skip and bias; the means, 1 / the standard deviations; and the sum.
+
+    inputs: [batch, time, size] or [time, size]. skip: of that shape, or without the batch, which may be of size 1.
+    scale, shift, bias: [size]. centred: less the mean, and times 1 / the standard deviation, else 1 / the root of the
+    mean square. Means and deviations are float32, with a last dimension of size 1.
+    """
+    want_float("normalization", inputs)
+    if inputs.ndim not in {2, 3} or skip.ndim not in {2, 3} or skip.shape[-2:] != inputs.shape[-2:]:
+        raise InputError(f"normalization: {list(skip.shape)} does not go with {list(inputs.shape)}")
+    if skip.ndim == 3 and skip.shape[0] not in {1, *inputs.shape[: inputs.ndim - 2]}:
+        raise InputError(f"normalization: {list(skip.shape)} does not go with {list(inputs.shape)}")
+    for what, array in (("a scale", scale), ("a shift", shift), ("a bias", bias), ("a summand", skip)):
+        if array is not None and array.dtype != inputs.dtype:
+            raise InputError(f"normalization: expected {what} of {inputs.dtype}, found {array.dtype}")
+        if array is not None and array is not skip:
+            require_shape("normalization", what, array.shape, inputs.shape[-1:])
+    memory.hold(inputs.shape, np.dtype(np.float64))
+    with memory.quiet():
+        total = to_float64(inputs) + to_float64(skip if skip.ndim == inputs.ndim or skip.ndim < 3 else skip[0])
+        total = total if bias is None else total + to_float64(bias)
+        normal, mean, inverse = _normal(total, inputs.ndim - 1, epsilon, centred=centred)
+        result = normal * to_float64(scale)
+        result = result if shift is None else result + to_float64(shift)
+        single = np.dtype(np.float32)
+        return (
+            round_to(result, inputs.dtype),
+            round_to(mean, single),
+            round_to(inverse, single),
+            round_to(total, inputs.dtype),
+        )
+
+
+def _normal(
+    wide: NDArray[Any], axis: int, epsilon: float, *, centred: bool
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return normalised numbers, the means (0 if not centred) and the factors, over the dimensions from `axis` on."""
+    axes = tuple(range(axis, wide.ndim))
+    count = np.float64(np.prod(wide.shape[axis:], dtype=np.int64))
+    mean = wide.sum(axis=axes, keepdims=True) / count if centred else np.zeros((*wide.shape[:axis], *(1,) * len(axes)))
+    wide = wide - mean
+    inverse = 1 / np.sqrt(np.square(wide).sum(axis=axes, keepdims=True) / count + np.float32(epsilon))
+    return wide * inverse, mean, inverse
+
+
+def normalize_roots(
+    inputs: NDArray[Any],
+    scale: NDArray[Any],
+    *,
+    axis: int,
+    epsilon: float,
+    statistics: np.dtype[Any],
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return `inputs` divided by the root of their mean square from `axis` on, times scale; and 1 / these roots.
+
+    scale broadcasts to `inputs`, and has the type of the result. statistics: the type of the roots.
+    """
+    check_axis(axis, inputs.ndim, "normalization")
+    want_float("normalization", inputs, scale)
+    if scale.ndim > inputs.ndim or any(
+        n not in {1, m} for n, m in zip(scale.shape[::-1], inputs.shape[::-1], strict=False)
+    ):
+        raise InputError(f"normalization: a scale of {list(scale.shape)} does not fit {list(inputs.shape)}")
+    with memory.quiet():
+        normal, _, inverse = _normal(inputs.astype(np.float64), axis, epsilon, centred=False)
+        return round_to(normal * to_float64(scale), scale.dtype), round_to(inverse, statistics)
+
+
+def normalize_embeddings(
+    words: NDArray[Any],
+    word_table: NDArray[Any],
+    place_table: NDArray[Any],
+    scale: NDArray[Any],
+    shift: NDArray[Any],
+    segments: NDArray[Any] | None = None,
+    segment_table: NDArray[Any] | None = None,
+    mask: NDArray[Any] | None = None,
+    position_ids: NDArray[Any] | None = None,
+    *,
+    epsilon: float,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return normalised sums of the rows for words, places and segments; how many of each batch count; and the sums.
+
+    words, segments, mask: [batch, time]. word_table and others: [rows, size]. scale, shift: [size]. position_ids:
+    [batch, time] or [1, time], those from 0 on if absent. mask: 1 for what counts; 0 of each batch count without one.
+    """
+    want_float("embedding", word_table, place_table, scale, shift)
+    if words.ndim != 2 or word_table.ndim != 2:
+        raise InputError(f"embedding: expected words [batch, time], found {list(words.shape)}")
+    if (segments is None) != (segment_table is None):
+        raise InputError("embedding: expected segments and their table, or neither")
+    batch, time = words.shape
+    at = np.arange(time)[np.newaxis] if position_ids is None else position_ids
+    if at.shape not in {(batch, time), (1, time)}:
+        raise InputError(f"embedding: places {list(at.shape)} do not go with words {list(words.shape)}")
+    pairs = [(words, word_table), (at, place_table)]
+    if segments is not None and segment_table is not None:
+        pairs.append((segments, segment_table))
+    for each in (segments, mask):
+        if each is not None:
+            require_shape("embedding", "an array for the words", each.shape, words.shape)
+    size = word_table.shape[1]
+    for _, table in pairs:
+        require_shape("embedding", "a table", table.shape[1:], (size,))
+    for each in (scale, shift):
+        require_shape("embedding", "a scale or shift", each.shape, (size,))
+    memory.hold((batch, time, size), np.dtype(np.float64))
+    if any(indices.size and int(indices.min()) < 0 for indices, _ in pairs):
+        raise InputError("embedding: expected no number of a row below 0")
+    with memory.quiet():
+        total = sum(to_float64(slices_at(table, indices, axis=0)) for indices, table in pairs)
+        total = np.broadcast_to(np.asarray(total), (batch, time, size))
+        normal, _, _ = _normal(total, 2, epsilon, centred=True)
+        result = round_to(normal * to_float64(scale) + to_float64(shift), word_table.dtype)
+    return result, _counted(mask, batch), round_to(total, word_table.dtype)
+
+
+def _counted(mask: NDArray[Any] | None, batch: int) -> NDArray[np.int32]:
+    return np.zeros(batch, np.int32) if mask is None else (mask == 1).sum(axis=1).astype(np.int32)

@@ -1,0 +1,387 @@
+"""Parts of arrays and arrays repeated: slices, tiles, reversed beginnings, and depth exchanged for space."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import check_axis, require_shape, same_length, shape_of
+from specgate.execution.kernels.narrow_types import zero_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "centre", "choose", "depth_to_space", "place_again", "place_in_window", "reverse_beginnings", "slice_by_masks",
+    "slice_counted", "slice_window", "space_to_depth", "tile", "write_into_buffer", "write_slices",
+]  # fmt: skip
+
+#: Up to here each place of a block is written by itself.
+_SMALL: Final = 8
+
+
+def slice_counted(
+    inputs: NDArray[Any], *, first: Sequence[int], counts: Sequence[int], steps: Sequence[int]
+) -> NDArray[Any]:
+    """Return `counts` elements along each dimension, from place `first` on, `steps` apart (0: the same one again)."""
+    same_length("slice", inputs.ndim, **{"first places": first, "counts": counts, "steps": steps})
+    shape = shape_of("slice", counts)
+    for size, start, count, step in zip(inputs.shape, first, shape, steps, strict=True):
+        last = start + (count - 1) * step
+        if not (0 <= start < size and 0 <= last < size):
+            raise InputError(f"slice: places {start} to {last} are not all among {size}")
+    result = memory.empty(shape, inputs.dtype)
+    if inputs.size:
+        begin = inputs[tuple(slice(start, None) for start in first)]
+        strides = [step * stride for step, stride in zip(steps, inputs.strides, strict=True)]
+        strides = [stride if count > 1 else 0 for stride, count in zip(strides, shape, strict=True)]
+        result[...] = np.lib.stride_tricks.as_strided(begin, shape, strides)
+    return result
+
+
+def slice_window(
+    inputs: NDArray[Any],
+    *,
+    offsets: Sequence[int],
+    sizes: Sequence[int],
+    steps: Sequence[int],
+    counts: Sequence[int],
+) -> NDArray[Any]:
+    """Return `counts` elements along each dimension of the window that `offsets` and `sizes` describe.
+
+    They are `steps` apart, from the window's first place on, or from its last one where a step is negative.
+    """
+    first = _first_places(inputs.shape, offsets, sizes, steps, counts)
+    return slice_counted(inputs, first=first, counts=counts, steps=steps)
+
+
+def place_in_window(
+    values: NDArray[Any],
+    *,
+    shape: Sequence[int],
+    offsets: Sequence[int],
+    sizes: Sequence[int],
+    steps: Sequence[int],
+) -> NDArray[Any]:
+    """Return zeros of `shape` with `values` at the places from which `slice_window` would take as many elements."""
+    target = shape_of("slice", shape)
+    same_length("slice", values.ndim, sizes=target)
+    first = _first_places(target, offsets, sizes, steps, values.shape)
+    result = memory.empty(target, values.dtype)
+    result[...] = zero_of("slice", values.dtype)
+    places = zip(first, values.shape, steps, strict=True)
+    result[np.ix_(*(start + step * np.arange(count) for start, count, step in places))] = values
+    return result
+
+
+def _first_places(
+    shape: Sequence[int], offsets: Sequence[int], sizes: Sequence[int], steps: Sequence[int], counts: Sequence[int]
+) -> list[int]:
+    """Return where slices of windows begin along each dimension of an array of `shape`."""
+    same_length("slice", len(shape), offsets=offsets, sizes=sizes, steps=steps, counts=counts)
+    first = []
+    for place, offset, size, step, count in zip(shape, offsets, sizes, steps, counts, strict=True):
+        if size < 1 or offset < 0 or offset + size > place:
+            raise InputError(f"slice: a window of {size} from {offset} on is not in {place} places")
+        if step == 0 or count > 1 + (size - 1) // abs(step):
+            raise InputError(f"slice: {count} elements, {step} apart, are not in a window of {size}")
+        first.append(offset if step > 0 else offset + size - 1)
+    return first
+
+
+def tile(inputs: NDArray[Any], *, repeats: Sequence[int]) -> NDArray[Any]:
+    """Return `inputs` repeated so often along each dimension."""
+    same_length("tile", inputs.ndim, repeats=repeats)
+    if any(count < 1 for count in repeats):
+        raise InputError(f"tile: expected repeats above 0, found {list(repeats)}")
+    result = memory.empty(tuple(a * b for a, b in zip(inputs.shape, repeats, strict=True)), inputs.dtype)
+    pairs = [n for pair in zip(repeats, inputs.shape, strict=True) for n in pair]
+    result.reshape(pairs)[...] = inputs.reshape([n for size in inputs.shape for n in (1, size)])
+    return result
+
+
+def reverse_beginnings(inputs: NDArray[Any], lengths: NDArray[Any], *, axis: int, held: bool = True) -> NDArray[Any]:
+    """Return `inputs` with the first elements of each sequence along `axis` in reverse order.
+
+    lengths: how many, of the shape of `inputs` with size 1 along `axis`; more than there are mean all. Unless held,
+    their low 32 bits count as they are, and what would lie behind the last element is the last element.
+    """
+    check_axis(axis, inputs.ndim, "reverse_beginnings")
+    require_shape("reverse_beginnings", "lengths", lengths.shape, (*inputs.shape[:axis], 1, *inputs.shape[axis + 1 :]))
+    size = inputs.shape[axis]
+    counts = (np.minimum(lengths, size) if held else lengths.astype(np.uint32)).astype(np.int64)
+    places = np.arange(size, dtype=np.int64).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
+    turned = np.minimum(counts - 1 - places, size - 1)
+    return np.take_along_axis(inputs, np.where(places < counts, turned, places), axis)
+
+
+def depth_to_space(inputs: NDArray[Any], *, block: int, channel_first: bool = False) -> NDArray[Any]:
+    """Return [batch, channels, height, width] with blocks of `block` x `block` places made of the channels.
+
+    channel_first: the channel runs slower in the depth than the place in the block.
+    """
+    batch, depth, height, width = _four(inputs, block)
+    if depth % block**2:
+        raise InputError(f"depth_to_space: {depth} channels are no multiple of {block}**2")
+    channels = depth // block**2
+    split = (channels, block, block) if channel_first else (block, block, channels)
+    parts = inputs.reshape(batch, *split, height, width)
+    order = (0, 1, 4, 2, 5, 3) if channel_first else (0, 3, 4, 1, 5, 2)
+    moved = parts.transpose(order)
+    if block > _SMALL:
+        return moved.reshape(batch, channels, height * block, width * block)
+    result = memory.empty(moved.shape, inputs.dtype)
+    for row, column in np.ndindex(block, block):  # whole rows at a time, where numpy would go from block to block
+        result[:, :, :, row, :, column] = moved[:, :, :, row, :, column]
+    return result.reshape(batch, channels, height * block, width * block)
+
+
+def space_to_depth(inputs: NDArray[Any], *, block: int, channel_first: bool = False) -> NDArray[Any]:
+    """Return [batch, channels, height, width] with blocks of `block` x `block` places made channels.
+
+    channel_first: the channel runs slower in the depth than the place in the block.
+    """
+    batch, channels, height, width = _four(inputs, block)
+    if height % block or width % block:
+        raise InputError(f"space_to_depth: {height} x {width} is no multiple of {block}")
+    parts = inputs.reshape(batch, channels, height // block, block, width // block, block)
+    order = (0, 1, 3, 5, 2, 4) if channel_first else (0, 3, 5, 1, 2, 4)
+    return parts.transpose(order).reshape(batch, channels * block**2, height // block, width // block)
+
+
+def _four(inputs: NDArray[Any], block: int) -> tuple[int, int, int, int]:
+    if inputs.ndim != 4 or block < 1:
+        raise InputError(f"expected 4 dimensions and a block size above 0, found {inputs.ndim} and {block}")
+    batch, channels, height, width = inputs.shape
+    return batch, channels, height, width
+
+
+def slice_by_masks(
+    inputs: NDArray[Any],
+    begin: NDArray[Any],
+    end: NDArray[Any],
+    stride: NDArray[Any] | None = None,
+    *,
+    begin_mask: Sequence[int],
+    end_mask: Sequence[int],
+    new_axis_mask: Sequence[int] | None = None,
+    shrink_axis_mask: Sequence[int] | None = None,
+    ellipsis_mask: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return the elements from begin on and before end, stride apart, along the dimensions that positions stand for.
+
+    A 1 in begin_mask or end_mask sets the number at its position aside; in new_axis_mask it makes a dimension of 1, in
+    shrink_axis_mask it takes the one element at begin and drops the dimension, in ellipsis_mask it stands for all
+    dimensions that no other position does. Masks end in zeros. Negative numbers count from the end of a dimension.
+    """
+    count = begin.size
+    if begin.shape != end.shape or begin.ndim != 1 or (stride is not None and stride.shape != begin.shape):
+        raise InputError("slice: expected begins, ends and strides of one length")
+    steps = [1] * count if stride is None else stride.tolist()
+    if 0 in steps:
+        raise InputError("slice: expected strides other than 0")
+    masks = [_bits(mask, count) for mask in (begin_mask, end_mask, new_axis_mask, shrink_axis_mask, ellipsis_mask)]
+    without_begin, without_end, new, shrunk, dots = masks
+    if sum(dots) > 1:
+        raise InputError("slice: expected one ellipsis at most")
+    if any(a + b + c > 1 for a, b, c in zip(new, shrunk, dots, strict=True)):
+        raise NoKernel("slice: it is not said what a position does that two of the masks mark")
+    used = count - sum(new) - sum(dots)
+    if used > inputs.ndim:
+        raise InputError(f"slice: {used} positions for {inputs.ndim} dimensions")
+    index: list[Any] = []
+    axis = 0
+    for at in range(count):
+        if new[at]:
+            index.append(np.newaxis)
+        elif dots[at]:
+            index.append(Ellipsis)
+            axis += inputs.ndim - used
+        elif shrunk[at]:
+            index.append(_place(int(begin[at]), inputs.shape[axis]))
+            axis += 1
+        else:
+            first = None if without_begin[at] else int(begin[at])
+            last = None if without_end[at] else int(end[at])
+            index.append(_range(first, last, steps[at], inputs.shape[axis]))
+            axis += 1
+    return np.asarray(inputs[tuple(index)]).copy()
+
+
+def write_slices(
+    inputs: NDArray[Any],
+    updates: NDArray[Any],
+    start: NDArray[Any],
+    stop: NDArray[Any],
+    step: NDArray[Any],
+    axes: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return `inputs` with `updates` where a slice from start on and before stop, step apart along axes, would read.
+
+    axes: the first dimensions, one for each start, where it is left out; negative ones count from the end.
+    """
+    if not start.shape == stop.shape == step.shape or start.ndim != 1 or start.size > inputs.ndim:
+        raise InputError("slice: expected starts, stops and steps of one length, no more than there are dimensions")
+    along = list(range(start.size)) if axes is None else axes.tolist()
+    if len(along) != start.size or any(not -inputs.ndim <= axis < inputs.ndim for axis in along):
+        raise InputError(f"slice: {along!r:.80} are not axes of {inputs.ndim} dimensions, one for each start")
+    places = [axis % inputs.ndim for axis in along]
+    if len(set(places)) != len(places) or 0 in step.tolist():
+        raise InputError("slice: expected each axis once, and steps other than 0")
+    index = [slice(None)] * inputs.ndim
+    for axis, first, last, by in zip(places, start.tolist(), stop.tolist(), step.tolist(), strict=True):
+        index[axis] = _range(first, last, by, inputs.shape[axis])
+    result = inputs.copy()
+    require_shape("slice", "updates", updates.shape, result[tuple(index)].shape)
+    if updates.dtype != inputs.dtype:
+        raise InputError(f"slice: expected updates of {inputs.dtype}, found {updates.dtype}")
+    result[tuple(index)] = updates
+    return result
+
+
+def _bits(mask: Sequence[int] | None, count: int) -> list[int]:
+    bits = list(mask or ())[:count]
+    if any(bit not in {0, 1} for bit in bits):
+        raise InputError("slice: expected masks of 0 and 1")
+    return bits + [0] * (count - len(bits))
+
+
+def _place(at: int, size: int) -> int:
+    if not -size <= at < size:
+        raise InputError(f"slice: {at} is no place among {size}")
+    return at
+
+
+def _range(first: int | None, last: int | None, step: int, size: int) -> slice:
+    """Return the slice that numpy takes: what counts from the end and is before the first place is before it still."""
+    if last is not None and step < 0 and last < -size:
+        last = None
+    step = max(-size - 1, min(step, size + 1))  # numpy's numbers have 64 bits, and further than all is far enough
+    return slice(first, last, step)
+
+
+def choose(inputs: NDArray[Any], condition: NDArray[Any], *, axis: int | None = None) -> NDArray[Any]:
+    """Return the slices along `axis`, or without one the elements in row-major order, where the condition is true.
+
+    condition: a list of truth values, which may end before the slices do; what is behind its end is left out.
+    """
+    if condition.ndim != 1 or not inputs.ndim:
+        raise InputError("compress: expected a list of truth values, and an input of at least one dimension")
+    if axis is None:
+        data, place = inputs.reshape(-1), 0
+    else:
+        data, place = inputs, axis + inputs.ndim if axis < 0 else axis
+        check_axis(place, inputs.ndim, "compress")
+    places = np.flatnonzero(condition)
+    if places.size and places[-1] >= data.shape[place]:
+        raise NoKernel("compress: it is not said what a true value means that no slice is for")
+    memory.hold((*data.shape[:place], len(places), *data.shape[place + 1 :]), data.dtype)
+    return np.take(data, places, place)
+
+
+def centre(inputs: NDArray[Any], shape: NDArray[Any], *, axes: Sequence[int] | None = None) -> NDArray[Any]:
+    """Return `inputs` cut, or with zeros around, to the given sizes along axes; the middle stays in the middle.
+
+    axes: all without. Of an odd difference the larger part is behind.
+    """
+    chosen = list(range(inputs.ndim)) if axes is None else [a + inputs.ndim if a < 0 else a for a in axes]
+    wanted = [int(size) for size in shape.reshape(-1)]
+    if shape.ndim != 1 or len(wanted) != len(chosen) or len(set(chosen)) != len(chosen):
+        raise InputError(f"centre: {len(wanted)} sizes do not go with the axes {chosen!r:.60}")
+    if any(not 0 <= axis < inputs.ndim for axis in chosen) or min(wanted, default=0) < 0:
+        raise InputError(f"centre: {wanted!r:.60} are no sizes for the axes {chosen!r:.60} of {inputs.ndim}")
+    whole = list(inputs.shape)
+    source, target = [slice(None)] * inputs.ndim, [slice(None)] * inputs.ndim
+    for axis, size in zip(chosen, wanted, strict=True):
+        old, whole[axis] = inputs.shape[axis], size
+        first = abs(old - size) // 2
+        (source if old > size else target)[axis] = slice(first, first + min(old, size))
+    result = memory.empty(tuple(whole), inputs.dtype)
+    if result.size > inputs.size or any(part != slice(None) for part in target):
+        result[...] = zero_of("centre", inputs.dtype)
+    result[tuple(target)] = inputs[tuple(source)]
+    return result
+
+
+def write_into_buffer(
+    buffer: NDArray[Any],
+    update: NDArray[Any],
+    first: NDArray[Any] | None = None,
+    *,
+    axis: int,
+    mode: str = "linear",
+) -> NDArray[Any]:
+    """Return `buffer` with `update` written along `axis`, for each batch (dimension 0) from its place in `first` on.
+
+    first: [batch], zeros without. mode: linear, where all must fit, or circular, where what is beyond the end goes on
+    at the beginning.
+    """
+    place = axis + buffer.ndim if axis < 0 else axis
+    check_axis(place, buffer.ndim, "cache")
+    if not place or mode not in {"linear", "circular"} or update.ndim != buffer.ndim or update.dtype != buffer.dtype:
+        raise InputError(f"cache: expected an update as the cache is, and an axis that is no batch, found {mode!r:.30}")
+    count, length = update.shape[place], buffer.shape[place]
+    require_shape("cache", "an update", update.shape, (*buffer.shape[:place], count, *buffer.shape[place + 1 :]))
+    if count > length:
+        raise InputError(f"cache: {count} places do not fit into {length}")
+    begins = np.zeros(len(buffer), np.int64) if first is None else first
+    require_shape("cache", "first places", begins.shape, buffer.shape[:1])
+    if mode == "circular":
+        begins = begins % max(1, length)
+    elif begins.size and (int(begins.min()) < 0 or int(begins.max()) + count > length):
+        raise InputError(f"cache: {count} places from {int(begins.max())} on do not fit into {length}")
+    result = memory.empty(buffer.shape, buffer.dtype)
+    result[...] = buffer
+    if not length:
+        return result
+    at = (begins[:, None] + np.arange(count)) % length
+    moved, new = np.moveaxis(result, place, 1), np.moveaxis(update, place, 1)
+    moved[np.arange(len(buffer))[:, None], at] = new
+    return result
+
+
+def place_again(
+    inputs: NDArray[Any],
+    indices: NDArray[Any],
+    shape: NDArray[Any] | None = None,
+    *,
+    window: Sequence[int],
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return zeros with the elements of `inputs` [batch, channels, spatial…] at the places that they were pooled from.
+
+    indices: of the shape of `inputs`, numbers of elements in row-major order of the whole array. shape: of the result;
+    without it the least that pools to the inputs. Places are those of the least one, which stands at the beginning of
+    one with larger spatial sizes. Of several elements at one place the last one stands.
+    """
+    rank = inputs.ndim - 2
+    steps, around = list(strides or [1] * rank), list(pads or [0] * (2 * rank))
+    require_shape("unpool", "places", indices.shape, inputs.shape)
+    if rank < 1 or len(window) != rank or len(steps) != rank or len(around) != 2 * rank:
+        raise InputError(f"unpool: expected {rank} windows and strides, and twice as many pads")
+    if min(*window, *steps) < 1 or min(around) < 0:
+        raise InputError("unpool: expected windows and strides above 0, and pads of 0 or more")
+    sides = zip(inputs.shape[2:], steps, window, around[:rank], around[rank:], strict=True)
+    least = (*inputs.shape[:2], *((n - 1) * step + k - a - b for n, step, k, a, b in sides))
+    whole = least if shape is None else tuple(int(n) for n in shape.reshape(-1))
+    if len(whole) != inputs.ndim or min(least) < 0 or min(whole) < 0:
+        raise InputError(f"unpool: no output has the shape {list(whole)!r:.60}")
+    result = memory.empty(least, inputs.dtype)
+    if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= result.size):
+        raise NoKernel(f"unpool: it is not said what is at a place that is none among {result.size}")
+    result[...] = 0
+    result.reshape(-1)[indices.reshape(-1)] = inputs.reshape(-1)
+    if whole == least:
+        return result
+    if any(n < m for n, m in zip(whole, least, strict=True)):
+        raise NoKernel(f"unpool: it is not said how {list(whole)} holds what {list(least)} does")
+    larger = memory.empty(whole, inputs.dtype)
+    larger[...] = 0
+    larger[tuple(slice(n) for n in least)] = result
+    return larger

@@ -1,0 +1,317 @@
+"""The largest or smallest elements of sequences, in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from specgate.errors import InputError, NoKernel
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import check_axis, require_shape, to_float32
+from specgate.execution.kernels.narrow_types import widened
+from specgate.execution.kernels.pad_transpose import one_place
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "bucket_numbers", "distinct", "distinct_along", "paths_of_beams", "places_to_insert", "top_elements", "top_k",
+]  # fmt: skip
+
+#: Shorter sequences are sorted whole.
+_LONG: Final = 256
+
+
+def top_k(
+    inputs: NDArray[Any], *, axis: int, k: int, largest: bool = True, index_type: np.dtype[Any] | None = None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the k largest elements along `axis` in falling order, or the smallest in rising order, and their places.
+
+    Of equal elements the earlier comes first. Sequences with a nan have no order, so their results are masked.
+    index_type: of the places, int64 if None.
+    """
+    check_axis(axis, inputs.ndim, "top_k")
+    size = inputs.shape[axis]
+    if not 0 < k <= size:
+        raise InputError(f"top_k: expected k from 1 to {size}, found {k}")
+    keys = to_float32(inputs, inputs.dtype)
+    if (found := _by_partition(inputs, keys, axis, k, largest)) is not None:
+        return found[0], found[1].astype(index_type or np.int64)
+    if largest:  # sorted backwards and turned round, so that equal elements keep their order
+        order = size - 1 - np.flip(np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
+    else:
+        order = np.argsort(keys, axis, kind="stable")
+    places = np.take(order, range(k), axis)
+    found = np.take_along_axis(inputs, places, axis), places.astype(index_type or np.int64)
+    unordered = np.isnan(keys).any(axis, keepdims=True) if keys.dtype.kind == "f" else np.zeros(1, np.bool_)
+    if not unordered.any():
+        return found
+    mask = np.broadcast_to(unordered, places.shape)
+    return np.ma.MaskedArray(found[0], mask=mask), np.ma.MaskedArray(found[1], mask=mask)
+
+
+def _by_partition(
+    inputs: NDArray[Any], keys: NDArray[Any], axis: int, k: int, largest: bool
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Return values and places of `top_k`, found among the few elements that are not beyond the k-th one.
+
+    None where that is no gain: of short sequences, many elements, many that equal the k-th one, and of nan.
+    """
+    size = keys.shape[axis]
+    if keys.dtype.kind not in "fiu" or size < _LONG or k * 8 > size or not keys.size:
+        return None
+    rows = np.moveaxis(keys, axis, -1).reshape(-1, size)
+    if keys.dtype.kind == "f" and np.isnan(rows).any():
+        return None
+    which = np.empty((len(rows), k), np.int64)
+    for row, found in zip(memory.in_time(rows), which, strict=True):
+        edge = np.partition(row, size - k if largest else k - 1)[size - k if largest else k - 1]
+        near = np.flatnonzero(row >= edge if largest else row <= edge)  # in their order, so that the earlier is first
+        if len(near) > 4 * k:
+            return None
+        values = row[near]
+        order = (
+            len(near) - 1 - np.argsort(values[::-1], kind="stable")[::-1]
+            if largest
+            else np.argsort(values, kind="stable")
+        )
+        found[:] = near[order[:k]]
+    shape = (*keys.shape[:axis], *keys.shape[axis + 1 :], k)
+    places = np.ascontiguousarray(np.moveaxis(which.reshape(shape), -1, axis))
+    return np.take_along_axis(inputs, places, axis), places
+
+
+def top_elements(
+    inputs: NDArray[Any],
+    k: NDArray[Any] | int,
+    *,
+    axis: int,
+    largest: bool = True,
+    order: str = "value",
+    stable: bool = True,
+    int32_indices: bool = False,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return what `top_k` does; k: a number, or an array of one integer.
+
+    order: of the results, by `value`, by `index`, or `none`, which leaves it open. stable: of equal elements the
+    earlier comes first; otherwise what depends on it is masked. int32_indices: the places are int32, not int64.
+    """
+    count = np.asarray(k)
+    if count.size != 1 or count.ndim > 1 or count.dtype.kind not in "iu":
+        raise InputError(f"top_k: expected k as one integer, found {count.dtype}{list(count.shape)}")
+    if order not in {"value", "index", "none"}:
+        raise InputError(f"top_k: unknown order {order!r:.60}; known: value, index, none")
+    number = int(count.reshape(()))
+    index_type = np.dtype(np.int32 if int32_indices else np.int64)
+    if not number:
+        check_axis(axis, inputs.ndim, "top_k")
+        none = np.take(inputs, range(0), axis)
+        return none, np.zeros(none.shape, index_type)
+    found = top_k(inputs, axis=axis, k=number, largest=largest, index_type=index_type)
+    if order == "value" and stable:
+        return found
+    values, places = _open(inputs, found, axis, order, stable)
+    if order != "index":
+        return values, places
+    turn = np.argsort(np.ma.getdata(places), axis, kind="stable")
+    return _turned(values, turn, axis), _turned(places, turn, axis)
+
+
+def _turned(array: NDArray[Any], turn: NDArray[Any], axis: int) -> NDArray[Any]:
+    plain = np.take_along_axis(np.ma.getdata(array), turn, axis)
+    mask = np.ma.getmask(array)
+    return plain if mask is np.ma.nomask else np.ma.MaskedArray(plain, mask=np.take_along_axis(mask, turn, axis))
+
+
+def _open(
+    inputs: NDArray[Any], found: tuple[NDArray[Any], NDArray[Any]], axis: int, order: str, stable: bool
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return values and places, in the order of `top_k`, with those masked that order and ties leave open."""
+    values, places = found
+    plain = np.ma.getdata(values)
+    if order == "none":
+        unknown = np.broadcast_to(np.bool_(plain.shape[axis] > 1), plain.shape)
+        return np.ma.MaskedArray(plain, mask=unknown), np.ma.MaskedArray(np.ma.getdata(places), mask=True)
+    if stable:
+        return found
+    last = np.take(plain, [-1], axis)
+    cut = (inputs == last).sum(axis, keepdims=True) > (plain == last).sum(axis, keepdims=True)
+    if order == "index":  # which of equal elements is taken decides where all others stand
+        open_values = open_places = np.broadcast_to(cut, plain.shape)
+    else:
+        twice = np.zeros(plain.shape, np.bool_)
+        for step in (1, -1):
+            twice |= _beside(plain, axis, step)
+        open_values, open_places = np.zeros(plain.shape, np.bool_), twice | (cut & (plain == last))
+    masks = (np.ma.getmaskarray(each) for each in found)
+    opened = (mask | more for mask, more in zip(masks, (open_values, open_places), strict=True))
+    values_mask, places_mask = opened
+    return np.ma.MaskedArray(plain, mask=values_mask), np.ma.MaskedArray(np.ma.getdata(places), mask=places_mask)
+
+
+def _beside(values: NDArray[Any], axis: int, step: int) -> NDArray[np.bool_]:
+    """Return where an ordered sequence has the same value one place before (step 1) or behind (step -1)."""
+    ordered = np.moveaxis(values, axis, 0)
+    same = np.zeros(ordered.shape, np.bool_)
+    if step > 0:
+        same[1:] = ordered[1:] == ordered[:-1]
+    else:
+        same[:-1] = ordered[1:] == ordered[:-1]
+    return np.moveaxis(same, 0, axis)
+
+
+def bucket_numbers(
+    data: NDArray[Any], boundaries: NDArray[Any], *, right_bound: bool = True, int32_indices: bool = False
+) -> NDArray[Any]:
+    """Return for each element how many of the rising `boundaries` lie below it, those equal to it not counted.
+
+    right_bound: an interval has its right boundary; otherwise its left one, so that boundaries equal to the element
+    count. int32_indices: the numbers are int32, not int64. What a nan would give is masked.
+    """
+    if boundaries.ndim != 1:
+        raise InputError(f"bucket_numbers: expected boundaries of one dimension, found {boundaries.ndim}")
+    sorted_ones = to_float32(boundaries, boundaries.dtype)
+    if not (sorted_ones[1:] > sorted_ones[:-1]).all() or _is_open(sorted_ones).any():
+        raise InputError("bucket_numbers: expected boundaries in rising order, no two alike")
+    keys = to_float32(data, data.dtype)
+    found = _places(sorted_ones, keys, after=not right_bound)
+    return _result(found, _is_open(keys), int32_indices)
+
+
+def places_to_insert(
+    sequences: NDArray[Any], values: NDArray[Any], *, right: bool = False, int32_indices: bool = False
+) -> NDArray[Any]:
+    """Return where `values` would be inserted in rising `sequences` along their last dimension.
+
+    sequences: of the sizes of values but for the last dimension, or one for all. right: behind elements that are equal,
+    otherwise before them. int32_indices: the places are int32. Masked is what a nan or a sequence in another order
+    would give.
+    """
+    if sequences.ndim == 0 or (sequences.ndim > 1 and sequences.shape[:-1] != values.shape[:-1]):
+        found_shapes = f"{list(sequences.shape)} and {list(values.shape)}"
+        raise NoKernel(f"places_to_insert: which sequence is for which value is not known, found {found_shapes}")
+    lists, keys = to_float32(sequences, sequences.dtype), to_float32(values, values.dtype)
+    with memory.quiet():
+        unordered = (~(lists[..., 1:] >= lists[..., :-1])).any(-1, keepdims=True) | _is_open(lists).any(
+            -1, keepdims=True
+        )
+    if sequences.ndim == 1:
+        found, unknown = _places(lists, keys, after=right), _is_open(keys) | bool(unordered.any())
+        return _result(found, unknown, int32_indices)
+    found = np.empty(values.shape, np.int64)
+    for place in memory.in_time(np.ndindex(values.shape[:-1])):
+        found[place] = _places(lists[place], keys[place], after=right)
+    return _result(found, _is_open(keys) | unordered, int32_indices)
+
+
+def _places(sorted_ones: NDArray[Any], keys: NDArray[Any], *, after: bool) -> NDArray[Any]:
+    """Return where keys stand among sorted numbers. Integers beside floats are compared as what they are."""
+    if sorted_ones.dtype.kind != keys.dtype.kind and {sorted_ones.dtype.kind, keys.dtype.kind} <= {"i", "u"}:
+        sorted_ones, keys = sorted_ones.astype(object), keys.astype(object)
+    side: Any = "right" if after else "left"
+    return np.asarray(np.searchsorted(sorted_ones, keys, side))
+
+
+def _is_open(keys: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.isnan(keys) if keys.dtype.kind == "f" else np.zeros(keys.shape, np.bool_)
+
+
+def _result(found: NDArray[Any], unknown: NDArray[np.bool_], narrow: bool) -> NDArray[Any]:
+    places = found.astype(np.int32 if narrow else np.int64)
+    return np.ma.MaskedArray(places, mask=np.broadcast_to(unknown, places.shape)) if unknown.any() else places
+
+
+def distinct(
+    data: NDArray[Any], axis: NDArray[Any] | None = None, *, in_order: bool, int32_indices: bool, int32_counts: bool
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the distinct elements, or slices along `axis`, where each first occurs, the place of each, and how often.
+
+    axis: without it `data` is taken as a list. in_order: in rising order, else as they first occur. int32_indices:
+    places are int32, not int64; narrow_counts: counts are. Raises NoKernel for nan, which equals nothing and has no
+    order.
+    """
+    if data.dtype.kind != "O" and (data != data).any():  # noqa: PLR0124  # also of bfloat16
+        raise NoKernel("unique: it is not said whether nan equals nan, and where it stands")
+    moved = data.reshape(-1) if axis is None else np.moveaxis(data, one_place("unique", axis, data.ndim), 0)
+    kind = np.dtype(np.int32 if int32_indices else np.int64)
+    begins, places, counts = _ranked(moved)
+    if not in_order:
+        order = np.argsort(begins, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        begins, counts, places = begins[order], counts[order], rank[places]
+    memory.hold(moved.shape, data.dtype)
+    values = moved[begins]
+    if axis is not None:
+        values = np.ascontiguousarray(np.moveaxis(values, 0, one_place("unique", axis, data.ndim)))
+    return values, begins.astype(kind), places.astype(kind), counts.astype(np.int32 if int32_counts else np.int64)
+
+
+def distinct_along(
+    data: NDArray[Any], *, axis: int | None = None, in_order: bool
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return what `distinct` does, places and counts as int64; axis: a number, negative ones counted from the end."""
+    place = None if axis is None else np.array(axis, np.int64)
+    return distinct(data, place, in_order=in_order, int32_indices=False, int32_counts=False)
+
+
+def _ranked(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return where each distinct slice along the first axis first is, in rising order, which each is, and how often."""
+    if moved.dtype.kind == "O" or not moved.size:
+        return _ranked_rows(moved)
+    flat = widened(moved.reshape(len(moved), -1))
+    flat = flat.astype(np.float32) if flat.dtype.name == "bfloat16" else flat
+    keys = flat.reshape(-1) if flat.shape[1] == 1 else flat
+    axis = None if keys.ndim == 1 else 0
+    _, begins, places, counts = np.unique(keys + keys.dtype.type(0), True, True, True, axis=axis)  # -0 is 0
+    return begins, places.reshape(-1), counts
+
+
+def _ranked_rows(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """`_ranked` of texts, and of slices without elements, which are all equal."""
+    rows = [tuple(row) for row in memory.in_time(moved.reshape(len(moved), -1).tolist())] if moved.size else []
+    if not moved.size and len(moved):
+        rows = [()] * len(moved)
+    first: dict[Any, int] = {}
+    for at, row in enumerate(memory.in_time(rows)):
+        first.setdefault(row, at)
+    number = {row: at for at, row in enumerate(sorted(first))}
+    places = np.array([number[row] for row in rows], np.int64)
+    counts = np.bincount(places, minlength=len(number)) if len(rows) else np.zeros(0, np.int64)
+    return np.array([first[row] for row in number], np.int64), places, counts
+
+
+def paths_of_beams(
+    step_ids: NDArray[Any], parent_ids: NDArray[Any], lengths: NDArray[Any], end_token: NDArray[Any]
+) -> NDArray[Any]:
+    """Return for each batch and beam the ids on the path that ends there [steps, batch, beams].
+
+    step_ids, parent_ids: [steps, batch, beams], the id of each step and the beam that it came from. A path has as many
+    steps as `lengths` [batch] says, at most all; behind them, and behind the first end_token, is end_token.
+    """
+    require_shape("gather_tree", "parent_ids", parent_ids.shape, step_ids.shape)
+    if step_ids.ndim != 3 or end_token.size != 1:
+        raise InputError("gather_tree: expected steps, batches and beams, and one end token")
+    require_shape("gather_tree", "lengths", lengths.shape, step_ids.shape[1:2])
+    steps, _, beams = step_ids.shape
+    end = end_token.reshape(-1)[0]
+    result = memory.empty(step_ids.shape, step_ids.dtype)
+    result[...] = end
+    counts = lengths.astype(np.float64)
+    if np.isnan(counts).any():
+        raise NoKernel("gather_tree: it is not said what a length of nan is")
+    for at, most in enumerate(memory.in_time(np.clip(counts, 0, steps).astype(np.int64).tolist())):
+        last = most - 1
+        if last < 0:
+            continue
+        beam = np.arange(beams)
+        for step in range(last, -1, -1):
+            result[step, at] = step_ids[step, at][beam]
+            parents = parent_ids[step, at][beam]
+            if not ((parents >= 0) & (parents < beams)).all():
+                raise NoKernel(f"gather_tree: it is not said what a parent is that is no beam among {beams}")
+            beam = parents.astype(np.int64)
+        ended = np.maximum.accumulate(result[: last + 1, at] == end, axis=0)
+        result[: last + 1, at][ended] = end
+    return result

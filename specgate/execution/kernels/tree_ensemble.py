@@ -1,0 +1,482 @@
+"""Ensembles of decision trees: all samples go down one step at a time, in all trees at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from specgate.errors import InputError
+from specgate.execution import memory
+from specgate.execution.kernels.arithmetic import round_to
+from specgate.execution.kernels.svm import labels_at, labels_of, place_of_largest, transformed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "LEAF", "MEMBER", "MODES", "Scores", "Trees", "Votes", "classify_by_trees", "ensemble_of", "regress_by_trees",
+    "results_of", "scores_of", "walked",
+]  # fmt: skip
+
+#: How a node compares a feature with its value, by number: a leaf does not.
+MODES: Final = (
+    "BRANCH_LEQ",
+    "BRANCH_LT",
+    "BRANCH_GTE",
+    "BRANCH_GT",
+    "BRANCH_EQ",
+    "BRANCH_NEQ",
+    "BRANCH_MEMBER",
+    "LEAF",
+)
+_COMPARE: Final = (np.less_equal, np.less, np.greater_equal, np.greater, np.equal, np.not_equal)
+MEMBER: Final = MODES.index("BRANCH_MEMBER")
+LEAF: Final = MODES.index("LEAF")
+#: Samples times trees that go down together.
+_TOGETHER: Final = 2**17
+
+
+class Trees(NamedTuple):
+    """Nodes of all trees, a list of each part. true, false: the node that follows; -1 where there is none.
+
+    missing: whether a nan follows `true`. roots: the first node of each tree. leaf: the number of each leaf. members:
+    of the nodes that ask whether a value is one of a set, their sets, in their order.
+    """
+
+    modes: NDArray[np.int8]
+    features: NDArray[np.int64]
+    values: NDArray[Any]
+    true: NDArray[np.int64]
+    false: NDArray[np.int64]
+    missing: NDArray[np.bool_]
+    roots: NDArray[np.int64]
+    leaf: NDArray[np.int64]
+    members: tuple[NDArray[Any], ...] = ()
+
+
+class Votes(NamedTuple):
+    """What leaves give: targets [leaves, votes], `size` for none, weights [leaves, votes]; size: how many targets."""
+
+    targets: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    size: int
+
+    @classmethod
+    def of_lists(
+        cls, leaves: NDArray[np.int64], targets: NDArray[np.int64], weights: NDArray[Any], size: int, count: int
+    ) -> Votes:
+        """Return the votes of `size` leaves from a list of them; leaves: which leaf each is of."""
+        order = np.argsort(leaves, kind="stable")
+        leaves = leaves[order]
+        rank = np.arange(leaves.size) - np.searchsorted(leaves, leaves)
+        shape = (size, int(rank.max(initial=0)) + 1)
+        memory.hold(shape, np.dtype(np.complex128))
+        placed, weighed = np.full(shape, count, np.int64), np.zeros(shape)
+        placed[leaves, rank], weighed[leaves, rank] = targets[order], weights[order]
+        return cls(placed, weighed, count)
+
+
+def walked(inputs: NDArray[Any], trees: Trees) -> NDArray[np.int64]:
+    """Return the leaf that each sample comes to in each tree [samples, trees]; -1 where it comes to none.
+
+    inputs: float64 [samples, features]. A sample comes to no leaf where a node is missing, or they go in a circle.
+    """
+    width = max(1, inputs.shape[1])
+    flat, count = np.ascontiguousarray(inputs).reshape(-1), trees.roots.size
+    at = np.tile(trees.roots, len(inputs))
+    going = np.flatnonzero(trees.modes[at] != LEAF)
+    nodes, begins = at[going], (going // max(1, count)) * width
+    kinds = [kind for kind in np.unique(trees.modes).tolist() if kind != LEAF]
+    for _ in memory.in_time(range(trees.modes.size)):
+        if not going.size:
+            break
+        values = flat[begins + trees.features[nodes]]
+        yes = _compared(values, nodes, trees, kinds)
+        lacking = np.isnan(values)
+        if lacking.any():
+            yes = np.where(lacking, trees.missing[nodes], yes)
+        nodes = np.where(yes, trees.true[nodes], trees.false[nodes])
+        ends = (trees.modes[nodes] == LEAF) | (nodes < 0)
+        at[going[ends]] = nodes[ends]
+        on = ~ends
+        going, nodes, begins = going[on], nodes[on], begins[on]
+    at[going] = -1
+    return np.where(at < 0, -1, trees.leaf[at]).reshape(len(inputs), count)
+
+
+def _compared(values: NDArray[Any], nodes: NDArray[np.int64], trees: Trees, kinds: Sequence[int]) -> NDArray[np.bool_]:
+    """Return what each node answers for the value beside it."""
+    if len(kinds) == 1 and kinds[0] != MEMBER:
+        return np.asarray(_COMPARE[kinds[0]](values, trees.values[nodes]))
+    yes = np.zeros(values.size, np.bool_)
+    modes = trees.modes[nodes]
+    for kind in kinds:
+        here = np.flatnonzero(modes == kind)
+        if kind == MEMBER:
+            yes[here] = _is_member(values[here], nodes[here], trees)
+        else:
+            yes[here] = _COMPARE[kind](values[here], trees.values[nodes[here]])
+    return yes
+
+
+def _is_member(values: NDArray[Any], nodes: NDArray[np.int64], trees: Trees) -> NDArray[np.bool_]:
+    """Return whether each value is in the set of its node: pairs of set and value are sought among all such pairs."""
+    different = np.unique(np.concatenate(trees.members)) if trees.members else np.zeros(0)
+    if not different.size:
+        return np.zeros(values.size, np.bool_)
+    numbers = [np.searchsorted(different, each) + place * different.size for place, each in enumerate(trees.members)]
+    known = np.unique(np.concatenate(numbers))
+    place = np.minimum(np.searchsorted(different, values), different.size - 1)
+    which = np.searchsorted(np.flatnonzero(trees.modes == MEMBER), nodes)
+    sought = which * different.size + place
+    found = known[np.minimum(np.searchsorted(known, sought), known.size - 1)] == sought
+    return np.asarray(found & (different[place] == values))
+
+
+class Scores(NamedTuple):
+    """What the leaves of each sample give to each target, whether they vote for it, and whether each tree had one."""
+
+    values: NDArray[np.float64]
+    voted: NDArray[np.bool_]
+    reached: NDArray[np.bool_]
+
+
+def scores_of(inputs: NDArray[Any], trees: Trees, votes: Votes, aggregate: str = "SUM") -> Scores:
+    """Return the scores of samples. aggregate: SUM, AVERAGE over the trees, MIN or MAX; without a vote it is 0."""
+    if aggregate not in {"SUM", "AVERAGE", "MIN", "MAX"}:
+        raise InputError(f"expected SUM, AVERAGE, MIN or MAX, found {aggregate!r:.40}")
+    if inputs.ndim != 2 or inputs.dtype.kind not in "iuf":
+        raise InputError(f"trees: expected numbers [samples, features], found {inputs.dtype}{list(inputs.shape)}")
+    branches = trees.features[trees.modes != LEAF]
+    if branches.size and not (branches.min() >= 0 and branches.max() < inputs.shape[1]):
+        raise InputError(f"trees: a node asks for another feature than the {inputs.shape[1]} that there are")
+    shape = (len(inputs), votes.size)
+    made = Scores(memory.empty(shape, np.dtype(np.float64)), np.ones(shape, np.bool_), np.ones(len(inputs), np.bool_))
+    rows = max(1, _TOGETHER // max(1, trees.roots.size * votes.targets.shape[1]))
+    for first in memory.in_time(range(0, len(inputs), rows)):
+        part = slice(first, first + rows)
+        leaves = walked(inputs[part].astype(np.float64), trees)
+        made.reached[part] = (leaves >= 0).all(axis=1)
+        _gather(np.maximum(leaves, 0), votes, aggregate, made.values[part], made.voted[part])
+    if aggregate == "AVERAGE":
+        np.divide(made.values, max(1, trees.roots.size), out=made.values)
+    return made
+
+
+def _gather(
+    leaves: NDArray[np.int64], votes: Votes, aggregate: str, values: NDArray[Any], voted: NDArray[np.bool_]
+) -> None:
+    """Write what the leaves of each sample give to each target, and whether they do."""
+    if not votes.targets.size:
+        values[...], voted[...] = 0, False
+        return
+    count = votes.size + 1  # the last one is for places without a vote
+    targets = (votes.targets[leaves] + (np.arange(len(leaves)) * count)[:, None, None]).reshape(-1)
+    weights, size = votes.weights[leaves].reshape(-1), len(leaves) * count
+    if aggregate in {"SUM", "AVERAGE"}:
+        found = np.bincount(targets, weights, size)
+    else:
+        best = np.minimum if aggregate == "MIN" else np.maximum
+        found = np.full(size, np.inf if aggregate == "MIN" else -np.inf)
+        best.at(found, targets, weights)
+    numbers = np.bincount(targets, minlength=size).reshape(len(leaves), count)[:, :-1]
+    voted[...] = numbers > 0
+    values[...] = np.where(voted, found.reshape(len(leaves), count)[:, :-1], 0.0)
+
+
+def results_of(
+    scores: NDArray[Any], reached: NDArray[np.bool_], post_transform: str, dtype: np.dtype[Any]
+) -> NDArray[Any]:
+    """Return transformed scores in a type, those of samples that came to no leaf masked."""
+    result = memory.empty(scores.shape, dtype)
+    result[...] = round_to(transformed(scores, post_transform), dtype)
+    if reached.all():
+        return result
+    return np.ma.MaskedArray(result, mask=np.broadcast_to(~reached[:, None], result.shape))
+
+
+def ensemble_of(
+    inputs: NDArray[Any],
+    *,
+    roots: Sequence[int],
+    features: Sequence[int],
+    modes: NDArray[Any],
+    splits: NDArray[Any],
+    true_nodes: Sequence[int],
+    true_leaves: Sequence[int],
+    false_nodes: Sequence[int],
+    false_leaves: Sequence[int],
+    leaf_targets: Sequence[int],
+    leaf_weights: NDArray[Any],
+    targets: int | None = None,
+    aggregate: str = "SUM",
+    post_transform: str = "NONE",
+    members: NDArray[Any] | None = None,
+    missing: Sequence[int] | None = None,
+) -> NDArray[Any]:
+    """Return [samples, targets] in the type of `inputs`, of trees whose nodes and leaves have lists of their own.
+
+    true_nodes: the node that follows, or the leaf where true_leaves has 1; false_nodes likewise. members: the sets of
+    the nodes that ask for one, each behind the other and a nan between them.
+    """
+    nodes, leaves = len(features), len(leaf_targets)
+    if targets is None:
+        raise InputError("trees: the number of targets must be known")
+    _hold_lists(nodes, modes, splits, true_nodes, true_leaves, false_nodes, false_leaves, missing or [0] * nodes)
+    _hold_places("a target", leaf_targets, targets)
+    _hold_places("a root", roots, nodes)
+    if leaf_weights.size != leaves or targets < 1:
+        raise InputError(f"trees: expected {leaves} weights of leaves, and a target")
+    for what, flags in ((true_nodes, true_leaves), (false_nodes, false_leaves)):
+        _hold_places("a flag", flags, 2)
+        _hold_places("a leaf", [n for n, flag in zip(what, flags, strict=True) if flag], leaves)
+        _hold_places("a node", [n for n, flag in zip(what, flags, strict=True) if not flag], nodes)
+    kinds = modes.reshape(-1).astype(np.int64)
+    _hold_places("a mode", kinds, LEAF)
+    below = [
+        np.asarray(n, np.int64) + nodes * np.asarray(f, np.int64)
+        for n, f in ((true_nodes, true_leaves), (false_nodes, false_leaves))
+    ]
+    rest = np.zeros(leaves, np.int64)
+    trees = Trees(
+        np.concatenate([kinds, rest + LEAF]).astype(np.int8),
+        np.concatenate([np.asarray(features, np.int64), rest]),
+        np.concatenate([splits.reshape(-1).astype(np.float64), rest]),
+        np.concatenate([below[0], rest]),
+        np.concatenate([below[1], rest]),
+        np.concatenate([np.asarray(missing or [0] * nodes, np.int64), rest]).astype(np.bool_),
+        np.asarray(roots, np.int64),
+        np.concatenate([np.zeros(nodes, np.int64), np.arange(leaves)]),
+        _sets(members, int((kinds == MEMBER).sum())),
+    )
+    votes = Votes(np.asarray(leaf_targets, np.int64)[:, None], leaf_weights.reshape(-1, 1).astype(np.float64), targets)
+    scores = scores_of(inputs, trees, votes, aggregate)
+    return results_of(scores.values, scores.reached, post_transform, inputs.dtype)
+
+
+def _hold_lists(nodes: int, *lists: Any) -> None:
+    if any((each.size if isinstance(each, np.ndarray) else len(each)) != nodes for each in lists):
+        raise InputError(f"trees: expected lists with an entry for each of {nodes} nodes")
+
+
+def _hold_places(what: str, places: Any, size: int) -> None:
+    numbers = np.asarray(places, np.int64)
+    if numbers.size and not (numbers.min() >= 0 and numbers.max() < size):
+        raise InputError(f"trees: expected {what} from 0 to {size - 1}")
+
+
+def _sets(members: NDArray[Any] | None, count: int) -> tuple[NDArray[Any], ...]:
+    """Return the sets of `count` nodes, which a nan divides."""
+    if not count:
+        return ()
+    flat = np.zeros(0) if members is None else members.reshape(-1).astype(np.float64)
+    ends = np.flatnonzero(np.isnan(flat))
+    if members is None or ends.size not in {count - 1, count}:  # one may be behind the last set, too
+        raise InputError(f"trees: expected {count} sets, found {0 if members is None else ends.size + 1}")
+    return tuple(part[~np.isnan(part)] for part in np.split(flat, ends)[:count])
+
+
+def _integers(values: Sequence[int] | None) -> NDArray[np.int64]:
+    return np.asarray([] if values is None else values, np.int64)
+
+
+def _numbers(values: Sequence[float] | NDArray[Any] | None, wide: NDArray[Any] | None) -> NDArray[np.float64]:
+    """Return the numbers of a list, which are float32, or of the tensor given in its stead."""
+    if wide is not None:
+        return wide.reshape(-1).astype(np.float64)
+    return np.asarray([] if values is None else values, np.float32).astype(np.float64)
+
+
+class _Nodes:
+    """The numbers of the nodes that trees have, by the names they give them."""
+
+    def __init__(self, trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> None:
+        self._trees, self._nodes = np.unique(trees), np.unique(nodes)
+        keys = self._keys(trees, nodes)
+        self._order = np.argsort(keys, kind="stable")
+        self._sorted = keys[self._order]
+
+    def _keys(self, trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return one number for each pair of tree and node, -1 where either is not known."""
+        if not self._trees.size:
+            return np.full(trees.size, -1)
+        tree = np.minimum(np.searchsorted(self._trees, trees), self._trees.size - 1)
+        node = np.minimum(np.searchsorted(self._nodes, nodes), self._nodes.size - 1)
+        known = (self._trees[tree] == trees) & (self._nodes[node] == nodes)
+        return np.where(known, tree * self._nodes.size + node, -1)
+
+    def places(self, trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the number of each node, -1 of one that there is not; of two of one name the first."""
+        sought = self._keys(trees, nodes)
+        if not self._sorted.size:
+            return sought
+        at = np.minimum(np.searchsorted(self._sorted, sought), self._sorted.size - 1)
+        return np.where((sought >= 0) & (self._sorted[at] == sought), self._order[at], -1)
+
+
+def _trees(
+    tree_ids: Sequence[int] | None,
+    node_ids: Sequence[int] | None,
+    features: Sequence[int] | None,
+    modes: Sequence[str] | None,
+    values: NDArray[np.float64],
+    true_ids: Sequence[int] | None,
+    false_ids: Sequence[int] | None,
+    missing: Sequence[int] | None,
+) -> tuple[Trees, _Nodes]:
+    """Return the nodes, and how to find one. A tree begins with the first of its nodes that no other one leads to."""
+    trees, nodes = _integers(tree_ids), _integers(node_ids)
+    kinds = np.array([MODES.index(mode) if mode in MODES else -1 for mode in memory.in_time(modes or ())], np.int8)
+    if (kinds < 0).any():
+        raise InputError(f"trees: expected modes among {', '.join(MODES)}")
+    lacking = _integers(missing) if missing else np.zeros(trees.size, np.int64)
+    lists = (nodes, _integers(features), kinds, values, _integers(true_ids), _integers(false_ids), lacking)
+    if any(each.size != trees.size for each in lists):
+        raise InputError(f"trees: expected lists with an entry for each of {trees.size} nodes")
+    known = _Nodes(trees, nodes)
+    branch = kinds != LEAF
+    true, false = (np.where(branch, known.places(trees, _integers(ids)), -1) for ids in (true_ids, false_ids))
+    led = np.zeros(trees.size + 1, np.bool_)
+    led[true], led[false], led[-1] = True, True, False
+    order = np.argsort(led[:-1], kind="stable")  # those that none leads to, before the others of their tree
+    _, first = np.unique(trees[order], return_index=True)
+    made = Trees(
+        kinds, lists[1], values, true, false, lacking.astype(np.bool_), np.sort(order[first]), np.arange(trees.size)
+    )
+    return made, known
+
+
+def _votes(
+    known: _Nodes,
+    size: int,
+    tree_ids: Sequence[int] | None,
+    node_ids: Sequence[int] | None,
+    targets: Sequence[int] | None,
+    weights: NDArray[np.float64],
+    count: int,
+) -> tuple[Votes, bool]:
+    """Return what the leaves give, and whether each vote is of a node that there is."""
+    trees, nodes, ids = _integers(tree_ids), _integers(node_ids), _integers(targets)
+    if any(each.size != trees.size for each in (nodes, ids, weights)):
+        raise InputError(f"trees: expected lists with an entry for each of {trees.size} votes")
+    if ids.size and not (ids.min() >= 0 and ids.max() < count):
+        raise InputError(f"trees: expected votes for {count} targets")
+    places = known.places(trees, nodes)
+    there = places >= 0
+    return Votes.of_lists(places[there], ids[there], weights[there], size, count), bool(there.all())
+
+
+def _added(scores: NDArray[Any], base: NDArray[np.float64]) -> NDArray[Any]:
+    if base.size not in {0, scores.shape[1]}:
+        raise InputError(f"trees: expected {scores.shape[1]} base values, found {base.size}")
+    return scores + base if base.size else scores
+
+
+def regress_by_trees(
+    inputs: NDArray[Any],
+    *,
+    targets: int | None = None,
+    aggregate: str = "SUM",
+    post_transform: str = "NONE",
+    base: Sequence[float] | None = None,
+    wide_base: NDArray[Any] | None = None,
+    tree_ids: Sequence[int] | None = None,
+    node_ids: Sequence[int] | None = None,
+    features: Sequence[int] | None = None,
+    modes: Sequence[str] | None = None,
+    values: Sequence[float] | None = None,
+    wide_values: NDArray[Any] | None = None,
+    true_ids: Sequence[int] | None = None,
+    false_ids: Sequence[int] | None = None,
+    missing: Sequence[int] | None = None,
+    vote_trees: Sequence[int] | None = None,
+    vote_nodes: Sequence[int] | None = None,
+    vote_targets: Sequence[int] | None = None,
+    weights: Sequence[float] | None = None,
+    wide_weights: NDArray[Any] | None = None,
+) -> NDArray[np.float32]:
+    """Return float32 [samples, targets]; samples that come to no leaf, or whose leaf is none, are masked.
+
+    Every list of nodes has an entry for each node, every one of votes an entry for each vote of a leaf; those that
+    begin with wide stand for the others. base: added for each target.
+    """
+    if targets is None or not targets >= 1:
+        raise InputError("trees: the number of targets must be known")
+    numbers = _numbers(values, wide_values)
+    trees, known = _trees(tree_ids, node_ids, features, modes, numbers, true_ids, false_ids, missing)
+    held = _numbers(weights, wide_weights)
+    votes, found = _votes(known, trees.modes.size, vote_trees, vote_nodes, vote_targets, held, targets)
+    scores = scores_of(inputs, trees, votes, aggregate)
+    results = _added(scores.values, _numbers(base, wide_base))
+    return results_of(results, scores.reached & found, post_transform, np.dtype(np.float32))
+
+
+def classify_by_trees(
+    inputs: NDArray[Any],
+    *,
+    integer_labels: Sequence[int] | None = None,
+    text_labels: Sequence[str] | None = None,
+    post_transform: str = "NONE",
+    base: Sequence[float] | None = None,
+    wide_base: NDArray[Any] | None = None,
+    tree_ids: Sequence[int] | None = None,
+    node_ids: Sequence[int] | None = None,
+    features: Sequence[int] | None = None,
+    modes: Sequence[str] | None = None,
+    values: Sequence[float] | None = None,
+    wide_values: NDArray[Any] | None = None,
+    true_ids: Sequence[int] | None = None,
+    false_ids: Sequence[int] | None = None,
+    missing: Sequence[int] | None = None,
+    vote_trees: Sequence[int] | None = None,
+    vote_nodes: Sequence[int] | None = None,
+    vote_classes: Sequence[int] | None = None,
+    weights: Sequence[float] | None = None,
+    wide_weights: NDArray[Any] | None = None,
+) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    """Return the label of each sample and float32 scores [samples, classes], with lists as `regress_by_trees` has them.
+
+    The label is of the largest score among classes that a leaf votes for, or among all where base values are added. All
+    votes for one of two classes are of a binary model: see `_binary`.
+    """
+    labels = labels_of("classify_by_trees", integer_labels, text_labels)
+    if not labels.size:
+        raise InputError("trees: expected the label of a class")
+    numbers = _numbers(values, wide_values)
+    trees, known = _trees(tree_ids, node_ids, features, modes, numbers, true_ids, false_ids, missing)
+    held, added = _numbers(weights, wide_weights), _numbers(base, wide_base)
+    votes, found = _votes(known, trees.modes.size, vote_trees, vote_nodes, vote_classes, held, labels.size)
+    scores = scores_of(inputs, trees, votes)
+    defined, voted = scores.reached & found, np.unique(_integers(vote_classes)).tolist()
+    if labels.size == 2 and ((voted == [0] and added.size < 2) or (len(voted) == 1 and not added.size)):
+        score = scores.values[:, voted[0]] + added.sum()
+        places, both = _binary(score, post_transform, positive=bool((held >= 0).all()), first=voted == [0])
+    else:
+        single = _added(scores.values, added).astype(np.float32)
+        open_to = scores.voted if labels.size > 2 and not added.size else True
+        places = place_of_largest(np.where(open_to, single, -np.inf))
+        both = transformed(single.astype(np.float64), post_transform)
+    chosen = labels_at(labels, places)
+    if not defined.all():
+        chosen = np.ma.MaskedArray(chosen, mask=~defined)
+    return chosen, results_of(both, defined, "NONE", np.dtype(np.float32))
+
+
+def _binary(
+    score: NDArray[Any], post_transform: str, *, positive: bool, first: bool
+) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Return which of two classes each score says, and the scores of both.
+
+    positive: no weight is negative. Then the second class is found where the score is above 0.5, else where it is above
+    0. first: the votes are for the first class, and are the score of the second. The first has what is missing to 1,
+    or the negative score if not positive; LOGISTIC and PROBIT alone transform them.
+    """
+    score = score.astype(np.float32).astype(np.float64)
+    places = (score > (0.5 if positive else 0.0)).astype(np.intp)
+    if not first:
+        return places, transformed(np.stack([np.zeros_like(score), score], axis=1), post_transform)
+    both = np.stack([1 - score if positive and post_transform != "LOGISTIC" else -score, score], axis=1)
+    return places, transformed(both, post_transform) if post_transform in {"LOGISTIC", "PROBIT"} else both

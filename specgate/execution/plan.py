@@ -1,0 +1,239 @@
+"""What one execution of a descriptor found out, for the next ones of the same: all that its arrays do not change."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from weakref import ref
+
+import numpy as np
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.execution import memory
+from specgate.execution.arguments import array_fields, output_fields
+from specgate.execution.guard import asks_arrays
+from specgate.execution.kernels import needs_of
+from specgate.execution.types import numpy_type
+from specgate.spec.tables import on_change
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.execution.observed import Recorded
+    from specgate.spec.operator_spec import OperatorSpec
+
+    _Kind = tuple[np.dtype[Any], tuple[int, ...]]
+
+__all__ = ["Settled", "declared_elements", "keep", "needed", "settled", "shape_of"]
+
+
+class Settled(NamedTuple):
+    """What holds for every execution of a descriptor, at `level`.
+
+    read: the descriptor as it is read there, None for itself, which nothing here may hold on to. asked: the level, the
+    basis and the implementation that were asked for. fields: what the descriptor held then. arguments: of the kernel,
+    beside its arrays; elements, item_size: of the arrays among them. places: the field whose array each argument of the
+    kernel gets. outputs: the field of each result. declared: how many elements the outputs have as declared. expected:
+    type and shape of each input where the descriptor says them. guards: whether guards have to be asked for other
+    arrays. needs: bytes that the kernel works with for its inputs, bytes for each element of an output, and all bytes
+    with the declared outputs; None where the descriptor does not say the type and shape of all arrays. kernel: its
+    name. recorded: the differences of builds that apply. taken: argument, field and `expected` of each input; None
+    where an input is not exactly one argument, and where guards or `needs` have to be asked for other arrays. stated:
+    what an output that needs no other look is: of a type and shape, or any array (None).
+    """
+
+    spec: OperatorSpec
+    level: str
+    read: Descriptor | None
+    asked: tuple[str, str, str | None]
+    fields: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+    elements: int
+    item_size: int
+    places: Mapping[str, str]
+    outputs: list[str | None]
+    declared: int
+    expected: Mapping[str, _Kind | list[_Kind]]
+    guards: bool
+    needs: tuple[int, float, int] | None
+    kernel: str
+    recorded: Recorded
+    taken: tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None
+    stated: Mapping[str, _Kind | None]
+
+    def as_expected(self, arrays: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return what the kernel gets if the arrays are all inputs, each of the type and shape that is expected."""
+        if self.taken is None or len(arrays) != len(self.taken):
+            return None
+        found = {**self.arguments}
+        for name, field, expected in self.taken:
+            array = arrays.get(field)
+            if array.__class__ is np.ndarray:
+                if (array.dtype, array.shape) != expected:
+                    return None
+            elif array.__class__ is not list or [_kind_of(each) for each in array] != expected:
+                return None
+            found[name] = array
+        return found
+
+    def is_stated(self, name: str, output: Any) -> bool:
+        """Return whether an output is known to be what its declaration says."""
+        if output.__class__ is not np.ndarray or name not in self.stated:
+            return False
+        kind = self.stated[name]
+        return kind is None or kind == (output.dtype, output.shape)
+
+
+#: By the id of a descriptor that lives; lists are copied, since they may be written into.
+_settled: Final[dict[int, tuple[ref[Descriptor], Settled]]] = {}
+on_change(_settled.clear)
+
+
+def settled(descriptor: Descriptor, level: str, basis: str, by: str | None) -> Settled | None:
+    """Return what was kept for this very descriptor, if it and the tables still are what they were."""
+    entry = _settled.get(id(descriptor))
+    if entry is None or entry[0]() is not descriptor:
+        return None
+    found = entry[1]
+    same = found.asked == (level, basis, by) and found.fields == descriptor.fields and not descriptor.oddities
+    return found if same else None
+
+
+def keep(
+    descriptor: Descriptor,
+    asked: tuple[str, str, str | None],
+    read: tuple[OperatorSpec, str, Descriptor],
+    arguments: Mapping[str, Any],
+    recorded: Recorded,
+) -> Settled:
+    """Return what an execution found out, and keep it as long as `descriptor` lives.
+
+    read: the operator, the level that applies and the descriptor there. Nothing is kept of fused operators, whose
+    kernels may be registered anew, and where the kernel gets an array beside its inputs, since an output may be that;
+    nor where `recorded` depends on the arrays.
+    """
+    spec, level, there = read
+    fields = descriptor.fields
+    places, expected, declared = array_fields(spec, level), _expected(there, spec), declared_elements(there, spec)
+    outputs = output_fields(spec, level)
+    held = [expected.get(field) for field in places.values() if there.fields.get(field) is not None]
+    elements = sum(map(memory.elements, arguments.values()))
+    item_size = max(map(memory.item_size, arguments.values()), default=0)
+    needs = None
+    if None not in held:
+        known = [each for given in held for each in (given if isinstance(given, list) else [given]) if each is not None]
+        widest = max((dtype.itemsize for dtype, _ in known), default=0)
+        count = elements + sum(prod(shape) for _, shape in known)
+        needs = needed(recorded.kernel, max(widest, item_size), count, declared)
+    found = Settled(
+        spec,
+        level,
+        None if there is descriptor else there,
+        asked,
+        {name: [*value] if isinstance(value, list) else value for name, value in fields.items()},
+        arguments,
+        elements,
+        item_size,
+        places,
+        outputs,
+        declared,
+        expected,
+        asks_arrays(there, spec, level),
+        needs,
+        recorded.kernel,
+        recorded,
+        None,
+        _stated(there, spec, outputs),
+    )
+    if needs is not None and not found.guards:
+        found = found._replace(taken=_taken(there, found))
+    if recorded.lasting and not found.elements and not any(map(_fused, fields.values())):
+        key, all_of_them = id(descriptor), _settled  # which is gone before the last descriptors at the end
+        _settled[key] = (ref(descriptor, lambda _: all_of_them.pop(key, None)), found)
+    return found
+
+
+def _taken(descriptor: Descriptor, found: Settled) -> tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None:
+    """Return each input with the argument that gets it, None where one is not expected or not exactly one argument."""
+    given = [info.name for info in found.spec.inputs if descriptor.fields.get(info.name) is not None]
+    arguments = {name: field for name, field in found.places.items() if field in given}
+    if sorted(arguments.values()) != sorted(given) or arguments.keys() & found.arguments.keys():
+        return None
+    if any(field not in found.expected for field in given):
+        return None
+    return tuple((name, field, found.expected[field]) for name, field in arguments.items())
+
+
+def _stated(descriptor: Descriptor, spec: OperatorSpec, outputs: list[str | None]) -> dict[str, _Kind | None]:
+    """Return `stated`: outputs that are declared by type and sizes alone, or not at all where that is inferred."""
+    found: dict[str, _Kind | None] = {}
+    for name in outputs:
+        declared = None if name is None else descriptor.fields.get(name)
+        if name is None or (declared is None and not spec.dialect.infers_outputs):
+            continue
+        if declared is None or declared == TensorDesc(None, None):
+            found[name] = None
+        elif isinstance(declared, TensorDesc) and declared.strides is None and declared.size_in_bytes is None:
+            kind = _kind(declared, spec)
+            if kind is not None:
+                found[name] = kind
+    return found
+
+
+def _kind_of(array: Any) -> _Kind | None:
+    return (array.dtype, array.shape) if array.__class__ is np.ndarray else None
+
+
+def needed(kernel: str, item_size: int, elements: int, declared: int) -> tuple[int, float, int]:
+    """Return the `needs` of inputs with so many elements, the widest of item_size bytes, and declared outputs."""
+    for_input, for_output = needs_of(kernel, item_size)
+    taken = int(for_input * elements)
+    return taken, for_output, taken + int(for_output * declared)
+
+
+def _expected(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, _Kind | list[_Kind]]:
+    found: dict[str, _Kind | list[_Kind]] = {}
+    for info in spec.inputs:
+        given = descriptor.fields.get(info.name)
+        if isinstance(given, TensorDesc):
+            kind = _kind(given, spec)
+            if kind is not None:
+                found[info.name] = kind
+        elif isinstance(given, list | tuple):
+            kinds = [_kind(each, spec) if isinstance(each, TensorDesc) else None for each in given]
+            known = [kind for kind in kinds if kind is not None]
+            if len(known) == len(kinds):
+                found[info.name] = known
+    return found
+
+
+def _kind(tensor: TensorDesc, spec: OperatorSpec) -> _Kind | None:
+    """Return the type and shape of a tensor's array where the descriptor says both."""
+    shape = shape_of(tensor)
+    return (
+        (numpy_type(spec.dialect, tensor.type), shape)
+        if tensor.type in spec.dialect.types and shape is not None
+        else None
+    )
+
+
+def declared_elements(descriptor: Descriptor, spec: OperatorSpec) -> int:
+    """Return how many elements the outputs have that are declared with known sizes."""
+    declared = 0
+    for info in spec.outputs:
+        value = descriptor.fields.get(info.name)
+        for tensor in value if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) else (value,):
+            shape = shape_of(tensor) if isinstance(tensor, TensorDesc) else None
+            declared += 0 if shape is None else prod(shape)
+    return declared
+
+
+def shape_of(tensor: TensorDesc) -> tuple[int, ...] | None:
+    """Return the declared shape where every size is a number."""
+    if tensor.sizes is None or not all(isinstance(size, int) for size in tensor.sizes):
+        return None
+    return tuple(size for size in tensor.sizes if isinstance(size, int))
+
+
+def _fused(value: Any) -> bool:
+    return isinstance(value, Descriptor) or (isinstance(value, list | tuple) and any(map(_fused, value[:64])))

@@ -1,0 +1,501 @@
+"""Every finding that the checks of one operator at one level can raise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+from specgate.descriptors.core import RECORDS, Descriptor, Malformed, TensorDesc, whole_numbers
+from specgate.descriptors.positional import reordered_for
+from specgate.descriptors.read import read_dict, write_dict
+from specgate.errors import Error
+from specgate.generate.domains import WILD, base_type
+from specgate.generate.invent import fused_operators, given
+from specgate.generate.moves import MAX_RANK, Mutator, alike, changed, put, reranked, resized, retyped
+from specgate.generate.repair import row_of
+from specgate.generate.seeds import concrete, counterexamples_at, one_of, rotated
+from specgate.generate.walk import valid_descriptors
+from specgate.rules.evaluate import Context, evaluate
+from specgate.spec.tables import dialect as tables
+from specgate.spec.variables import SAME_TYPE
+from specgate.validate.cases import NO_CASE
+from specgate.validate.check import accepts
+from specgate.validate.explain import explain_at
+from specgate.validate.message import rule_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from specgate.spec.fields import Bounds, FieldInfo
+    from specgate.spec.forms import Resolved, RuleForm
+    from specgate.spec.operator_spec import OperatorSpec
+    from specgate.validate.failures import Failure
+
+__all__ = ["STRUCTURE", "Aim", "BrokenDescriptors", "NearMiss", "aims_of", "broken_by", "broken_descriptors"]
+
+STRUCTURE: Final = frozenset({"required", "exists", "wrong-kind", "unknown-attribute"})
+
+
+class Aim(NamedTuple):
+    """One finding to bring about.
+
+    kind: rule, tensor (a rule that every tensor obeys), type, rank, value or operator (a cell of a support row), case
+    (no row applies), or one of `STRUCTURE`. name: the rule's or the field's. id: the finding's.
+    """
+
+    kind: str
+    name: str
+    id: str
+
+
+def aims_of(spec: OperatorSpec, resolved: Resolved) -> Iterator[Aim]:
+    """Yield every finding that the checks at one level can raise, but for those that never come alone."""
+
+    def made(kind: str, name: str, rule: str, scope: str = "operator") -> Aim:
+        return Aim(kind, name, rule_id(spec.dialect.name, spec.name, rule, scope))
+
+    if resolved.cases and not _exhaustive(resolved):
+        yield made("case", NO_CASE, NO_CASE)
+    for name in dict.fromkeys(form.name for form in resolved.rules if not _of_one_type(form, resolved)):
+        yield made("rule", name, name)
+    for name in dict.fromkeys(form.name for form in resolved.tensor_rules):
+        yield made("tensor", name, name, "tensor")
+    for name, info in resolved.fields.items():
+        cells = [cell for row in resolved.alternatives if (cell := row.cells.get(name)) is not None]
+        if any(cell.types is not None and set(spec.dialect.types) - set(cell.types) for cell in cells):
+            yield made("type", name, f"{name}.type")
+        if any(cell.ranks is not None and _breakable(cell.ranks, resolved) for cell in cells):
+            yield made("rank", name, f"{name}.rank")
+        if info.words is not None or any(cell.values is not None or cell.range is not None for cell in cells):
+            yield made("value", name, f"{name}.value")
+        if info.fuses:
+            yield made("operator", name, f"{name}.operator")
+        if not spec.dialect.may_omit(info):
+            yield made("required", name, f"{name}.required")
+        if info.kind == "attribute":
+            yield made("wrong-kind", name, f"{name}.wrong-kind")
+    for name in spec.fields:
+        if name not in resolved.fields:
+            yield made("exists", name, f"{name}.exists")
+    if not spec.table.unchecked_attributes:
+        yield made("unknown-attribute", "", "unknown-attribute")
+
+
+def _of_one_type(form: RuleForm, resolved: Resolved) -> bool:
+    """Return whether a rule asks for equal types of fields that take one type only: another one is refused as it is."""
+    if not form.name.endswith(f".{SAME_TYPE}"):
+        return False
+    cells = [row.cells[name] for row in resolved.alternatives for name in form.fields if name in row.cells]
+    return all(cell.types is not None for cell in cells) and len({kind for c in cells for kind in c.types or ()}) == 1
+
+
+def _exhaustive(resolved: Resolved) -> bool:
+    """Return whether a case holds for every word of the one attribute that decides which it is."""
+    read = {name for case in resolved.cases for name in case.when.fields}
+    info = resolved.fields.get(next(iter(read))) if len(read) == 1 else None
+    if info is None or info.words is None:
+        return False
+    contexts = [Context({info.name: word}, resolved.numbers) for word in info.words]
+    return all(any(evaluate(case.when, context) is True for case in resolved.cases) for context in contexts)
+
+
+def _breakable(ranks: Bounds, resolved: Resolved) -> bool:
+    """Return whether some rank is outside `ranks` without breaking a shared rule that is reported instead."""
+    hiding = [form for form in resolved.tensor_rules if "ranks" in form.hides and form.when is None]
+
+    def hidden(rank: int) -> bool:
+        context = Context({"tensor": TensorDesc(None, (1,) * rank)}, resolved.numbers)
+        return any(evaluate(form.require, context) is False for form in hiding)
+
+    return any(rank not in ranks and not hidden(rank) for rank in range(MAX_RANK + 1))
+
+
+#: Changes that are tried of one descriptor for one finding.
+_TRIED: Final = 4
+_NUMBERS: Final = (0, 1, 2, 3, 4, 5, 7, 8, 16, 100, -1, -2, -9)
+_FLOATS: Final = (0.0, 1.0, -1.0, 2.0, 0.5, 1e30)
+
+
+def broken_by(aim: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
+    """Yield a few changes of a valid descriptor after which the finding of `aim` may be there."""
+    row = row_of(base, resolved)
+    ways = {
+        "type": _types, "rank": _ranks, "value": _values, "operator": _operators, "rule": _rule, "tensor": _tensor,
+        "case": _cases,
+    }  # fmt: skip
+    for number, made in enumerate(ways[aim.kind](aim, base, row if aim.kind != "case" else resolved, pick)):
+        if number == _TRIED:
+            return
+        yield made
+
+
+def _tensors_of(name: str, base: Descriptor) -> dict[str, TensorDesc]:
+    """Return the tensors of one field by their places."""
+    return {place: tensor for place, tensor in base.tensors() if place.partition("[")[0] == name}
+
+
+def _types(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
+    base = given(base, row.fields[aim.name], [row])
+    cell = row.cells.get(aim.name)
+    places = list(_tensors_of(aim.name, base))
+    if cell is None or cell.types is None or not places:
+        return
+    outside = [kind for kind in row.spec.dialect.types if kind not in cell.types]
+    place = one_of(pick, places)
+    for kind in rotated(pick, outside):
+        yield retyped(base, [place], kind)
+        yield from (retyped(base, group, kind) for group in alike(base, place, "type") if len(group) > 1)
+
+
+def _ranks(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
+    base = given(base, row.fields[aim.name], [row])
+    cell = row.cells.get(aim.name)
+    tensors = _tensors_of(aim.name, base)
+    if cell is None or cell.ranks is None or not tensors:
+        return
+    place = one_of(pick, list(tensors))
+    own = len(tensors[place].sizes or ())
+    outside = [rank for rank in range(MAX_RANK + 1) if rank not in cell.ranks]
+    for rank in rotated(pick, outside):
+        yield from (reranked(base, group, rank - own) for group in alike(base, place, "rank"))
+
+
+def _values(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
+    base = given(base, row.fields[aim.name], [row])
+    info, cell = row.fields[aim.name], row.cells.get(aim.name)
+    legal = cell.values if cell is not None and cell.values is not None else info.words
+    for value in rotated(pick, _candidates(info)):
+        inside = legal is None or value in legal
+        if cell is not None and cell.range is not None and not isinstance(value, str):
+            inside = inside and value in cell.range
+        if inside:
+            continue
+        own: Any = base.fields.get(aim.name)
+        if info.type.endswith("[]"):
+            items = list(own) if isinstance(own, list | tuple) and own else [value]
+            items[pick(0, len(items) - 1)] = value
+            yield changed(base, row.spec, {aim.name: items})
+        elif hasattr(own, "_fields"):
+            yield changed(base, row.spec, {aim.name: own._replace(**{one_of(pick, own._fields): value})})
+        else:
+            yield changed(base, row.spec, {aim.name: value})
+
+
+def _candidates(info: FieldInfo) -> list[Any]:
+    base = base_type(info)
+    whole = base in RECORDS and whole_numbers(RECORDS[base])
+    if base == "float" or (base in RECORDS and not whole):
+        return list(_FLOATS)
+    if whole or base in {"uint", "int", "uint64", "int64", "scalar"}:
+        found = [*_NUMBERS, *WILD]
+        return [n for n in found if n >= 0 or not (whole or base in {"uint", "uint64"})]
+    return [*(info.words or ()), "specgate", ""]
+
+
+def _operators(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
+    info = row.fields[aim.name]
+    many = info.type.endswith("[]")
+    inside, outside = list(fused_operators(info, row)), list(fused_operators(info, row, outside=True))
+    damaged = [made for each in inside for made in _damaged(each, row)]
+    for value in rotated(pick, outside[:_TRIED] + damaged):
+        own = base.fields.get(aim.name)
+        items = [*own[:-1], value] if many and own else [value]
+        yield changed(base, row.spec, {aim.name: items if many else value})
+
+
+def _damaged(operator: Descriptor, row: Resolved) -> Iterator[Descriptor]:
+    """Yield an operator to fuse with a tensor of its own, and without an attribute that it requires."""
+    spec = row.spec.dialect.operator(operator.operator)
+    name = next((info.name for info in spec.inputs), None)
+    if name is not None:
+        tensor = TensorDesc(next(iter(spec.dialect.types)), (1, 1, 1, 1))
+        yield changed(operator, spec, {name: tensor})
+    required = next((info.name for info in spec.attributes if not info.optional and info.default is None), None)
+    if required is not None and required in operator.fields:
+        yield changed(operator, spec, {required: None})
+
+
+def _cases(_: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
+    """Change the fields that decide which row applies until none does."""
+    names = sorted({name for case in resolved.cases for name in case.when.fields})
+    name = one_of(pick, names)
+    info = resolved.fields.get(name)
+    if info is None:
+        return
+    if info.tensor:
+        for place in _tensors_of(name, base):
+            for kind in rotated(pick, list(resolved.spec.dialect.types)):
+                yield from (retyped(base, group, kind) for group in alike(base, place, "type"))
+        return
+    for value in rotated(pick, [*_candidates(info), True, False] if info.type != "bool" else [True, False]):
+        yield changed(base, resolved.spec, {name: value})
+
+
+def _rule(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
+    """Change what the rule reads: a size, a number, a type, whether something is there."""
+    forms = [form for form in row.rules if form.name == aim.name]
+    if not forms:
+        return
+    form = one_of(pick, forms)
+    names = [name for name in sorted(form.fields) if name in row.fields]
+    mover = Mutator(row.spec, pick, [0, 1, 2, 3], [base])
+    for _ in range(_TRIED):
+        name = one_of(pick, names) if names else ""
+        made = given(base, row.fields[name], [row]) if pick(0, 1) and names else base
+        yield _touched(made, row, name, mover, pick)
+
+
+def _touched(base: Descriptor, row: Resolved, name: str, mover: Mutator, pick: Callable[[int, int], int]) -> Descriptor:
+    """Return the descriptor with something of one field changed."""
+    tensors = _tensors_of(name, base)
+    if not tensors:
+        return mover.revalued(base, name) if base.fields.get(name) is not None else base
+    place = one_of(pick, list(tensors))
+    tensor = tensors[place]
+    sizes = tensor.sizes or ()
+    how = pick(0, 5)
+    if how <= 2 and sizes:
+        axis = pick(0, len(sizes) - 1)
+        size = one_of(pick, [1, 2, 3, 5, 0, sizes[axis] + 1, *WILD])  # type: ignore[operator]
+        return put(base, {place: resized(tensor, axis, size)})
+    if how == 3:
+        cell = row.cells.get(name)
+        kinds = cell.types if cell is not None and cell.types is not None else tuple(row.spec.dialect.types)
+        return retyped(base, [place], one_of(pick, kinds))
+    if how == 4:
+        return reranked(base, [place], one_of(pick, [1, -1]))
+    if tensor.value:
+        return mover.revalued(base, place)
+    return changed(base, row.spec, {name: None})
+
+
+def _tensor(_: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
+    """Change the memory layout of a tensor, or its sizes, to something that no tensor may have."""
+    mover = Mutator(row.spec, pick, [0, 1, 2, 3, *WILD], [base])
+    tensors = dict(base.tensors())
+    for _turn in range(_TRIED):
+        place = one_of(pick, list(tensors))
+        tensor = tensors[place]
+        sizes = tuple(size for size in tensor.sizes or () if isinstance(size, int))
+        how = pick(0, 4)
+        if how == 0 and sizes:
+            axis = pick(0, len(sizes) - 1)
+            yield put(base, {place: resized(tensor, axis, one_of(pick, WILD))})
+        elif how == 1:
+            strides = one_of(pick, [(), (1,), (1,) * (len(sizes) + 1), (0,) * len(sizes), (2**32 - 1,) * len(sizes)])
+            yield put(base, {place: tensor._replace(strides=strides)})
+        elif how == 2:
+            yield reranked(base, [place], one_of(pick, [-len(sizes), MAX_RANK - len(sizes)]))
+        else:
+            yield put(base, {place: mover.laid_out(mover.laid_out(tensor))})
+
+
+#: What no attribute can hold, not even one that holds a tensor or a graph.
+_OF_NO_KIND: Final = {"specgate": 0}
+#: Random changes while there is a finding that no descriptor has; attempts for each finding before them.
+_EXPLORED: Final = 300
+_AIMED: Final = 60
+#: Of them, how many where a descriptor was found that has other findings too: of a cell, of what rules say.
+_ALONE: Final = (6, 15)
+_STRUCTURAL: Final = 4
+#: Descriptors that are kept for a finding.
+_KEPT: Final = 8
+#: Steps of one draw at most.
+_STEPS: Final = 3
+_CELLS: Final = frozenset({"type", "rank", "value", "operator"})
+_ASPECTS: Final = {"tensor": "rule", "case": "rule", "operator": "value"}
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """A descriptor with one thing wrong.
+
+    breaks: the finding's id, e.g. ``directml/ONE_HOT/axis-range`` or ``directml/ONE_HOT/IndicesTensor.type``. how: the
+    finding in words. findings: every id that comes with it: more than `breaks` only where fields must agree, so that
+    one illegal type is illegal in each of them, or where a rule says of the field what its support row says too.
+    """
+
+    descriptor: Descriptor
+    breaks: str
+    how: str
+    findings: frozenset[str] = field(default_factory=frozenset)
+
+
+class BrokenDescriptors:
+    """Draws near-valid descriptors of one operator at one level."""
+
+    def __init__(self, spec: OperatorSpec, resolved: Resolved) -> None:
+        self.spec = spec
+        self.resolved = resolved
+        self.aims = {aim.id: aim for aim in aims_of(spec, resolved)}
+        self.valid = valid_descriptors(spec, resolved.level, proven=False)
+        #: For each finding, by how little else comes with it, descriptors that have it.
+        self._found: dict[str, dict[int, list[NearMiss]]] = {}
+        if self.valid.found:
+            self._explore(Random(f"{spec.name} broken").randint)  # noqa: S311  # repeatable on purpose
+
+    def reachable(self, breaks: str) -> bool:
+        """Return whether a descriptor was found that has this finding and nothing else wrong."""
+        return bool(self._found.get(breaks))
+
+    @property
+    def ids(self) -> list[str]:
+        """The findings that can be brought about."""
+        return [breaks for breaks in self.aims if self.reachable(breaks)]
+
+    def draw(self, breaks: str, pick: Callable[[int, int], int]) -> NearMiss | None:
+        """Return a descriptor with the finding `breaks`, None where none was found when this was made."""
+        if not self.reachable(breaks):
+            return None
+        aim = self.aims[breaks]
+        grade = min(self._found[breaks])
+        made = one_of(pick, self._found[breaks][grade])
+        if aim.kind in STRUCTURE:
+            fresh = self._structure(aim, self.valid.draw(pick), pick)
+            return (None if fresh is None else self._shown(aim, fresh, grade)) or made
+        if aim.kind in _CELLS and pick(0, 1):
+            base = self.valid.draw(pick)
+            attempt = next(broken_by(aim, base, self.resolved, pick), None)
+            return (None if attempt is None else self._shown(aim, attempt, grade)) or made
+        mover = self._mover(pick)
+        for _ in range(pick(0, _STEPS)):
+            moved = mover.moved(made.descriptor, 1)
+            if moved is not made.descriptor and self.valid.small(moved) >= self.valid.small(made.descriptor):
+                made = self._shown(aim, moved, grade) or made
+        return made
+
+    def _mover(self, pick: Callable[[int, int], int]) -> Mutator:
+        return Mutator(self.spec, pick, self.valid.numbers, self.valid.found, self.valid.types)
+
+    def _explore(self, pick: Callable[[int, int], int]) -> None:
+        for made in counterexamples_at(self.spec, self.resolved.level):
+            self._sort_in(concrete(made))
+        for aim in self.aims.values():
+            for attempt in range(_STRUCTURAL if aim.kind in STRUCTURE else _AIMED):
+                grades = self._found.get(aim.id, ())
+                if 0 in grades or (grades and attempt >= _ALONE[aim.kind not in _CELLS]):
+                    break
+                base = one_of(pick, self.valid.found)
+                if aim.kind in STRUCTURE:
+                    damaged = self._structure(aim, base, pick)
+                    self._keep(aim, [] if damaged is None else [damaged])
+                else:
+                    self._keep(aim, broken_by(aim, base, self.resolved, pick))
+        self._explore_at_random(pick)
+
+    def _explore_at_random(self, pick: Callable[[int, int], int]) -> None:
+        """Take steps from valid descriptors while a finding is on none, or a rule's on none alone."""
+        wild = Mutator(self.spec, pick, self.valid.numbers, self.valid.found)
+        sought = [aim for aim in self.aims.values() if aim.kind not in STRUCTURE]
+        for _ in range(_EXPLORED):
+            if all(map(self._is_shown, sought)):
+                return
+            self._sort_in(wild.moved(one_of(pick, self.valid.found), 1))
+
+    def _is_shown(self, aim: Aim) -> bool:
+        grades = self._found.get(aim.id, {})
+        return bool(grades) if aim.kind in _CELLS else 0 in grades
+
+    def _sort_in(self, made: Descriptor) -> None:
+        """Keep a descriptor for the one finding that it has, if it has one."""
+        if accepts(made, self.resolved.level, "documented") is not False:
+            return
+        failures = explain_at(made, self.resolved)
+        ids = {self._id(failure) for failure in failures}
+        if len(ids) == 1 and not any(failure.unknown for failure in failures):
+            (only,) = ids
+            if only in self.aims:
+                self._add(self.aims[only], made, failures, 0)
+
+    def _keep(self, aim: Aim, attempts: Iterable[Descriptor]) -> None:
+        for made in attempts:
+            failures, grade = self._graded(aim, made)
+            if grade is not None:
+                self._add(aim, made, failures, grade)
+                if grade == 0:
+                    return
+
+    def _add(self, aim: Aim, made: Descriptor, failures: list[Failure], grade: int) -> None:
+        kept = self._found.setdefault(aim.id, {}).setdefault(grade, [])
+        if len(kept) < _KEPT:
+            kept.append(self._broken(aim, made, failures))
+
+    def _shown(self, aim: Aim, made: Descriptor, grade: int) -> NearMiss | None:
+        """Return the descriptor with its findings, None where they are not what was aimed at, or more than `grade`."""
+        failures, found = self._graded(aim, made)
+        return self._broken(aim, made, failures) if found is not None and found <= grade else None
+
+    def _graded(self, aim: Aim, made: Descriptor) -> tuple[list[Failure], int | None]:
+        """Return what fails and how much of it beside the aim, None where it is not what was aimed at."""
+        if aim.kind not in STRUCTURE and accepts(made, self.resolved.level, "documented") is not False:
+            return [], None
+        failures = explain_at(made, self.resolved)
+        return failures, self._grade(aim, failures)
+
+    def _broken(self, aim: Aim, made: Descriptor, failures: list[Failure]) -> NearMiss:
+        certain = [failure for failure in failures if not failure.unknown]
+        how = "; ".join(dict.fromkeys(failure.message for failure in certain))
+        return NearMiss(made, aim.id, how, frozenset(self._id(failure) for failure in certain))
+
+    def _grade(self, aim: Aim, failures: list[Failure]) -> int | None:
+        """Return how much else fails: 0 for nothing, 1 for the same part of other fields, 2 for rules about it too."""
+        certain = [failure for failure in failures if not failure.unknown]
+        others = [failure for failure in certain if self._id(failure) != aim.id]
+        if len(others) == len(certain):
+            return None
+        if aim.kind in STRUCTURE:
+            return 0 if all(failure.aspect == "structure" for failure in others) else None
+        if len(failures) > len(certain):
+            return None
+        if not others:
+            return 0
+        aspect = _ASPECTS.get(aim.kind, aim.kind)
+        if aim.kind in {"rule", "case"}:
+            return None
+        if all(failure.aspect == aspect for failure in others):
+            return 1
+        about = {form.name for form in self.resolved.rules if aim.name in form.fields}
+        about |= {form.name for case in self.resolved.cases for form in case.resolved.rules if aim.name in form.fields}
+        return 2 if all(failure.aspect == aspect or failure.rule in about for failure in others) else None
+
+    def _id(self, failure: Failure) -> str:
+        return rule_id(self.spec.dialect.name, self.spec.name, failure.rule, failure.scope)
+
+    def _structure(self, aim: Aim, valid: Descriptor, pick: Callable[[int, int], int]) -> Descriptor | None:
+        """Leave something out of a valid descriptor, or add something that is not the operator's."""
+        if aim.kind == "exists":
+            info = self.spec.fields[aim.name]
+            value: Any = one_of(pick, info.words) if info.words else info.default
+            return None if value is None else replace(valid, fields={**valid.fields, aim.name: value}, plain=False)
+        if aim.kind == "unknown-attribute":
+            return _odd(valid, Malformed("unknown-attribute", f"unknown_{pick(0, 9)}", "", pick(0, 9)))
+        rest = {name: value for name, value in valid.fields.items() if name != aim.name}
+        without = replace(valid, fields=rest, plain=False)
+        return without if aim.kind == "required" else _odd(without, Malformed("wrong-kind", aim.name, "", _OF_NO_KIND))
+
+
+def _odd(descriptor: Descriptor, oddity: Malformed) -> Descriptor | None:
+    """Return a descriptor with something odd in it, as its dialect's reader reports it; None where it cannot."""
+    try:
+        made = read_dict(write_dict(replace(descriptor, oddities=(oddity,), plain=False)), descriptor.dialect)
+    except Error:
+        return None
+    if descriptor.layout is not None:
+        made = reordered_for(made, tables(made.dialect).operator(made.operator), descriptor.layout)
+    return made if made.oddities else None
+
+
+_known: WeakKeyDictionary[OperatorSpec, dict[str, BrokenDescriptors]] = WeakKeyDictionary()
+
+
+def broken_descriptors(spec: OperatorSpec, level: str) -> BrokenDescriptors:
+    """Return what draws near-valid descriptors of `spec` at `level`; made once."""
+    kept = _known.setdefault(spec, {})
+    if level not in kept:
+        resolved = spec.resolve(level)
+        if resolved is None:
+            raise ValueError(f"{spec.name} does not exist at {level}")
+        kept[level] = BrokenDescriptors(spec, resolved)
+    return kept[level]

@@ -1,0 +1,150 @@
+"""Change a descriptor until nothing fails any more: what the explaining path proposes, one failure after another."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.generate.invent import values_for
+from specgate.generate.moves import MAX_RANK, alike, changed, put, reranked, retyped
+from specgate.generate.seeds import rotated
+from specgate.validate.explain import explain_at
+from specgate.validate.facts import Facts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from specgate.spec.forms import Resolved
+    from specgate.validate.failures import Failure
+
+__all__ = ["mended", "row_of"]
+
+_ROUNDS: Final = 10
+#: Changes that are looked at for one failure.
+_OPTIONS: Final = 12
+_CHOICES: Final = 3
+#: Constants of more elements are not made up.
+_MAX_CONSTANT: Final = 64
+_ELEMENTS: Final = (1, 0, 2, 3, -1)
+#: Numbers past which nothing is small any more, and past what a structure holds.
+_LARGEST: Final = 2**32
+
+
+def mended(
+    descriptor: Descriptor,
+    sides: Sequence[Resolved],
+    pick: Callable[[int, int], int],
+    keep: Callable[[Descriptor], bool],
+    only: Callable[[Failure], bool] = lambda _: True,
+) -> Descriptor | None:
+    """Return a descriptor in which nothing fails on any side, None where that is not found.
+
+    keep: what must stay true of it. only: the failures that count.
+    """
+    seen: set[str] = set()
+    for _ in range(_ROUNDS):
+        failing = ((side, [f for f in explain_at(descriptor, side) if only(f)]) for side in sides)
+        side, failures = next(((side, found) for side, found in failing if found), (None, []))
+        if side is None:
+            return descriptor
+        for made in _proposed(descriptor, failures, side, sides, pick):
+            key = repr(made.fields)
+            if key not in seen and keep(made):
+                seen.add(key)
+                descriptor = made
+                break
+        else:
+            return None
+    return None
+
+
+def row_of(descriptor: Descriptor, side: Resolved) -> Resolved:
+    """Return the side with the support row that holds for a descriptor; the side itself where it has one or none."""
+    if not side.cases:
+        return side
+    facts = Facts()
+    context = facts.context(descriptor, side)
+    return next((case.resolved for case in side.cases if facts.holds(case.when, context) is True), side)
+
+
+def _proposed(
+    descriptor: Descriptor,
+    failures: Sequence[Failure],
+    side: Resolved,
+    sides: Sequence[Resolved],
+    pick: Callable[[int, int], int],
+) -> Iterator[Descriptor]:
+    rows = [row_of(descriptor, each) for each in sides]
+    for failure in failures:
+        yield from islice(_changes(descriptor, failure, row_of(descriptor, side), rows, pick), _OPTIONS)
+
+
+def _changes(
+    descriptor: Descriptor,
+    failure: Failure,
+    side: Resolved,
+    rows: Sequence[Resolved],
+    pick: Callable[[int, int], int],
+) -> Iterator[Descriptor]:
+    """Yield the descriptor after each change that may help against a failure."""
+    spec, name = side.spec, failure.where.partition("[")[0].partition(".")[0]
+    info = side.fields.get(name)
+    tensors = dict(descriptor.tensors())
+    if failure.remedy is not None:
+        remedy = failure.remedy
+        for repair in remedy.repairs():
+            for choice in range(min(len(repair[-1].tried), _CHOICES)):
+                made = remedy.changed(repair, choice)
+                if _sane(made):
+                    yield _completed(made, rows)
+    elif failure.unknown:
+        yield from _constants(descriptor, failure, side)
+    elif failure.aspect == "type" and failure.where in tensors:
+        for kind in rotated(pick, failure.allowed):
+            for group in alike(descriptor, failure.where, "type"):
+                yield retyped(descriptor, group, kind)
+    elif failure.aspect == "rank" and failure.where in tensors:
+        bounds, own = side.cells[name].ranks, len(tensors[failure.where].sizes or ())
+        wanted = [rank for rank in range(MAX_RANK + 1) if bounds is not None and rank in bounds]
+        for rank in sorted(wanted, key=lambda rank: abs(rank - own)):
+            for group in alike(descriptor, failure.where, "rank"):
+                yield reranked(descriptor, group, rank - own)
+    elif failure.aspect == "structure" and info is None:
+        yield changed(descriptor, spec, {name: None})
+    elif info is not None and info.kind == "attribute":
+        if failure.aspect == "value" and (info.optional or info.default is not None):
+            yield changed(descriptor, spec, {name: None})
+        yield from (changed(descriptor, spec, {name: value}) for value in values_for(info, descriptor, rows))
+    elif info is not None:
+        yield from (changed(descriptor, spec, {name: value}) for value in values_for(info, descriptor, rows))
+
+
+def _sane(descriptor: Descriptor) -> bool:
+    sizes = (size for _, tensor in descriptor.tensors() for size in tensor.sizes or ())
+    return all(not isinstance(size, int) or 0 <= size < _LARGEST for size in sizes)
+
+
+def _completed(descriptor: Descriptor, rows: Sequence[Resolved]) -> Descriptor:
+    """Return the descriptor with something in place of what a change only says to give."""
+    spec, made = rows[0].spec, {}
+    for name, value in descriptor.fields.items():
+        if isinstance(value, TensorDesc) and value.type is None and value.sizes is None:
+            rest = changed(descriptor, spec, {name: None})
+            made[name] = next(values_for(spec.fields[name], rest, rows), None)
+    return changed(descriptor, spec, made) if made else descriptor
+
+
+def _constants(descriptor: Descriptor, failure: Failure, side: Resolved) -> Iterator[Descriptor]:
+    """Yield the descriptor with elements for the tensors whose elements a rule reads."""
+    needs = {need for form in side.rules if form.name == failure.rule for need in form.require.needs}
+    needs |= {need for form in side.rules if form.name == failure.rule and form.when for need in form.when.needs}
+    tensors = {place: t for place, t in descriptor.tensors() if f"{place.partition('[')[0]}.value" in needs}
+    unknown = {place: t for place, t in tensors.items() if t.value is None and t.concrete}
+    for element in _ELEMENTS if unknown else ():
+        made: dict[str, Any] = {}
+        for place, tensor in unknown.items():
+            if tensor.known_elements <= _MAX_CONSTANT:
+                made[place] = tensor._replace(value=(element,) * tensor.known_elements)
+        if made:
+            yield put(descriptor, made)

@@ -1,0 +1,70 @@
+"""Descriptors with sizes of 0: one dimension, and others that may belong to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from specgate.generate.moves import put, resized
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from specgate.descriptors.core import Descriptor, TensorDesc
+    from specgate.spec.operator_spec import OperatorSpec
+
+__all__ = ["dimensions_of", "emptied"]
+
+
+def dimensions_of(descriptor: Descriptor) -> list[tuple[str, int]]:
+    """Return the place of a tensor and the axis of each dimension whose size is known and not 0."""
+    return [
+        (place, axis)
+        for place, tensor in descriptor.tensors()
+        for axis, size in enumerate(tensor.sizes or ())
+        if isinstance(size, int) and size
+    ]
+
+
+def emptied(descriptor: Descriptor, spec: OperatorSpec, place: str, axis: int) -> Iterator[Descriptor]:
+    """Yield the descriptor with size 0 for a dimension, and for others that may have to have the same size.
+
+    No rule says which these are: all of the same size, also where it is a number in an attribute or a constant; those
+    on the same axis, counted from either end; none. Whether the results are valid is not checked.
+    """
+    tensors = dict(descriptor.tensors())
+    sizes = tensors[place].sizes or ()
+    back = len(sizes) - axis
+    same = [(p, a) for p, t in tensors.items() for a, size in enumerate(t.sizes or ()) if size == sizes[axis]]
+    groups = (
+        same,
+        [(p, a) for p, a in same if a == axis],
+        [(p, a) for p, a in same if len(tensors[p].sizes or ()) - a == back],
+        [(place, axis)],
+    )
+    yield _renumbered(_resized(descriptor, same), spec, sizes[axis])
+    yield from (_resized(descriptor, group) for group in dict.fromkeys(map(tuple, groups)))
+
+
+def _resized(descriptor: Descriptor, dimensions: Iterable[tuple[str, int]]) -> Descriptor:
+    """Return the descriptor with size 0 for some dimensions."""
+    tensors = dict(descriptor.tensors())
+    changed: dict[str, TensorDesc] = {}
+    for place, axis in dimensions:
+        changed[place] = resized(changed.get(place, tensors[place]), axis, 0)
+    return put(descriptor, changed)
+
+
+def _renumbered(descriptor: Descriptor, spec: OperatorSpec, size: Any) -> Descriptor:
+    """Return the descriptor with 0 in place of `size` in the arrays of integers of attributes and constants."""
+
+    def other(items: Iterable[Any]) -> list[Any]:
+        return [0 if type(item) is int and item == size else item for item in items]
+
+    values = {p: t._replace(value=tuple(other(t.value))) for p, t in descriptor.tensors() if t.value is not None}
+    fields = dict(put(descriptor, values).fields)
+    for info in spec.attributes:
+        value = fields.get(info.name)
+        if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+            fields[info.name] = type(value)(other(value))
+    return replace(descriptor, fields=fields, plain=False)

@@ -1,0 +1,129 @@
+"""Try edits on the whole file in memory: only those are proposed after which nothing is wrong that was not before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from specgate.dialects import capability, is_dialect, package_of
+from specgate.dialects.protocols import ModelFixes
+from specgate.errors import Error
+from specgate.slotted import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from specgate.linting.modified_model import Edited
+    from specgate.verdict import Edit, Finding, Report
+
+__all__ = ["Tried", "missing", "try_edits", "with_tried_edits"]
+
+_Edits = tuple["Edit", ...]
+
+
+class Tried(NamedTuple):
+    """A file with the edits that were accepted, and the report on it. refused: why others were not, None for none."""
+
+    file: Edited
+    report: Report
+    accepted: frozenset[_Edits]
+    refused: str | None
+
+
+def try_edits(
+    base: str | Edited, before: Report, wanted: Sequence[_Edits], lint: Callable[[Edited], Report]
+) -> Tried | str:
+    """Return the file with as many of the wanted edits as go together, or why none of them is possible.
+
+    base: the path, or the file as it was changed already. before: the report on the file as it is on disk.
+    """
+    attempt = _Attempt(base, before, lint)
+    attempt.add(list(dict.fromkeys(wanted)))
+    if attempt.best is None:
+        return attempt.refused or "nothing is changed"
+    file, report = attempt.best
+    return Tried(file, report, frozenset(attempt.kept), attempt.refused)
+
+
+class _Attempt:
+    def __init__(self, base: str | Edited, before: Report, lint: Callable[[Edited], Report]) -> None:
+        self.base, self.before, self.lint = base, before, lint
+        self.kept: list[_Edits] = []
+        self.best: tuple[Edited, Report] | None = None
+        self.refused: str | None = None
+
+    def add(self, groups: list[_Edits]) -> None:
+        """Keep the groups that go together with those that are kept already: all at once, else each half by itself."""
+        if not groups:
+            return
+        edits = [edit for group in (*self.kept, *groups) for edit in group]
+        try:
+            made = (
+                capability(package_of(self.base), ModelFixes, self.base).edited(self.base, edits)
+                if isinstance(self.base, str)
+                else self.base.edited(edits)
+            )
+            report = self.lint(made)
+        except Error as error:
+            self.refused = str(error)
+        else:
+            new = sorted({found.id for found in missing(report, self.before) if found.severity != "note"})
+            if not new:
+                self.kept += groups
+                self.best = made, report
+                return
+            self.refused = f"it would have {', '.join(new)} then"
+        if len(groups) > 1:
+            self.add(groups[: len(groups) // 2])
+            self.add(groups[len(groups) // 2 :])
+
+
+def with_tried_edits(path: str, report: Report, lint: Callable[[Edited], Report]) -> Report:
+    """Return a report whose findings have only edits that do away with them and with which nothing else is wrong.
+
+    An error at another node that goes with these edits is the same mistake seen from there, and is left out. Where
+    edits only remove what nothing depends on, and nothing else is wrong, nothing is tried.
+    """
+    groups = [found.edits for found in report.findings if found.edits]
+    wrong = [found for found in report.findings if found.severity == "error" and found.edits]
+    echoes = [found for found in report.findings if wrong and _may_echo(found)]
+    if not echoes and not any(_changes(edit) for group in groups for edit in group):
+        return report
+    tried = try_edits(path, report, groups, lint)
+    accepted = frozenset[_Edits]() if isinstance(tried, str) else tried.accepted
+    left = set() if isinstance(tried, str) else {_key(found) for found in tried.report.findings}
+    report.findings = [
+        replace(found, edits=()) if found.edits and (found.edits not in accepted or _key(found) in left) else found
+        for found in report.findings
+    ]
+    if not isinstance(tried, str):
+        causes = {found.node for found in report.findings if found.edits and found.severity == "error"}
+        gone = {id(found) for found in echoes if _key(found) not in left and found.node not in causes}
+        report.findings = [found for found in report.findings if id(found) not in gone]
+    return report
+
+
+def _may_echo(found: Finding) -> bool:
+    """Whether a finding may be the consequence of another: an error by the tables at a node, without edits."""
+    place = found.location
+    return (
+        found.severity == "error"
+        and not found.edits
+        and is_dialect(found.id.partition("/")[0])
+        and place is not None
+        and place.operator is not None
+    )
+
+
+def _changes(edit: Edit) -> bool:
+    return edit.number is not None or edit.text is not None or edit.added is not None
+
+
+def missing(report: Report, other: Report) -> list[Finding]:
+    """Return the findings of a report that the other one has not."""
+    known = {_key(found) for found in other.findings}
+    return [found for found in report.findings if _key(found) not in known]
+
+
+def _key(found: Finding) -> tuple[str, str | None, str | None, str]:
+    """Return what a finding is known by when its file has changed; messages may have other numbers then."""
+    return (found.id, found.target, found.node, found.where)

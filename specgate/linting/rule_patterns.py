@@ -1,0 +1,82 @@
+"""Refuse a pattern of rule ids that can match no rule, and say which was likely meant."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from specgate.dialects import dialect_names, is_dialect
+from specgate.errors import InputError
+from specgate.spec.rulebook import NODE_RULES, OWN_RULES, model_rules, other_groups, rule_names
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["expect_rule"]
+
+_OWN = "specgate"
+_MODEL = "model"
+_SEGMENTS = 3
+
+
+def expect_rule(pattern: str) -> None:
+    """Raise InputError unless some rule's id begins with the segments of the pattern (see `selection.matches`)."""
+    parts = pattern.split("/")
+    if len(parts) > _SEGMENTS or not all(parts):
+        raise _unknown(pattern, "expected an id such as directml/GEMM/same-type, or what it begins with")
+    groups = _matching(parts[0], _groups())
+    if not groups:
+        raise _unknown(pattern, _near_group(pattern, parts))
+    found = [(group, "") for group in groups]
+    for at, part in enumerate(parts[1:], start=1):
+        if at == len(parts) - 1 and any(_matching(part, _below(*place)) for place in found):
+            return  # asked place by place: of an operator that comes later nothing is loaded
+        below = {name for place in found for name in _below(*place)}
+        names = _matching(part, below)
+        if not names:
+            near = get_close_matches(part, sorted(below), 1) or _folded(part, below)
+            raise _unknown(pattern, f"did you mean {'/'.join([*parts[:at], near[0]])}?" if near else "")
+        found = [(group, name) for group, _ in found for name in names if name in _below(group, "")]
+
+
+def _groups() -> tuple[str, ...]:
+    return (*dialect_names(), *dict.fromkeys(group.partition("/")[0] for group in other_groups()), _OWN)
+
+
+def _below(group: str, operator: str) -> set[str]:
+    """The segments that may follow a group, or an operator (or ``model`` or ``tensor``) of a dialect."""
+    if group == _OWN:
+        return set(OWN_RULES) if not operator else set()
+    if not is_dialect(group):
+        others = other_groups()
+        return set(others[f"{group}/{operator}"]) if operator else {o.partition("/")[2] for o in others}
+    table = dialect(group)
+    if not operator:
+        return {*table.operators, _MODEL, "tensor"}
+    if operator == _MODEL:
+        return set(model_rules(group))
+    return {*rule_names(table, operator), *NODE_RULES}
+
+
+def _matching(pattern: str, names: Iterable[str]) -> list[str]:
+    like = pattern.replace("[", "[[]")
+    return [name for name in names if fnmatchcase(name, like)]
+
+
+def _folded(part: str, names: Iterable[str]) -> list[str]:
+    plain = part.replace("_", "").lower()
+    return [name for name in sorted(names) if name.replace("_", "").lower() == plain]
+
+
+def _near_group(pattern: str, parts: list[str]) -> str:
+    """What to say of a first segment that is no dialect: it may be an operator without one, or misspelt."""
+    of = [group for group in dialect_names() if _matching(parts[0], dialect(group).operators)]
+    near = get_close_matches(parts[0], _groups(), 1)
+    meant = f"{of[0]}/{pattern}" if of else "/".join([near[0], *parts[1:]]) if near else None
+    return f"did you mean {meant}?" if meant else f"ids begin with one of {', '.join(_groups())}"
+
+
+def _unknown(pattern: str, hint: str) -> InputError:
+    return InputError(f"no rule has an id like {pattern!r:.100}" + (f"; {hint}" if hint else ""))

@@ -1,0 +1,1 @@
+"""The lowest levels and releases that accept a descriptor or a whole model."""

@@ -1,0 +1,32 @@
+"""The lowest versions that a model could be written for, and which nodes keep it there."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from specgate.dialects import capability, owner_of_object, package_of
+from specgate.dialects.protocols import LowestLevel, Reader
+from specgate.linting.input_source import TEXT, Given
+
+if TYPE_CHECKING:
+    from specgate.linting.settings import LintSettings
+    from specgate.lowest.result import ModelMinimum
+    from specgate.verdict import Basis
+
+__all__ = ["model_minimum"]
+
+
+def model_minimum(model: object, settings: LintSettings | None = None, basis: Basis = "both") -> ModelMinimum:
+    """Judge every node of a model at every level, as if written for it.
+
+    model: a path, an object of a vendor's library or what is no file (`Given`). Raises InputError for an unusable file.
+    """
+    owner: Reader | str
+    if isinstance(model, str | os.PathLike):
+        owner = package_of(os.fspath(model))
+    elif isinstance(model, Given) and model.kind != TEXT:
+        owner = model.kind
+    else:
+        owner = owner_of_object(model) or package_of("")
+    return capability(owner, LowestLevel).minimum(model, settings, basis)

@@ -1,0 +1,76 @@
+"""The first release that takes a whole model, as text and as data, and what keeps it from the ones before."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from specgate.report.tables.words import wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.lowest.result import Release, ReleaseMinimum
+
+__all__ = ["release_json", "release_lines"]
+
+
+def release_lines(found: ReleaseMinimum, domain: str, width: int) -> Iterator[str]:
+    """Yield the first release, and of those before it what they lack."""
+    if found.first is None:
+        yield from wrapped(f"{domain}: no release takes this model", width, hang="  ")
+    else:
+        yield from wrapped(f"{domain}: lowest release {found.first.name} (opset {found.first.opset})", width, hang="  ")
+    for refuses, group in groupby(found.before, key=lambda release: release.refuses):
+        releases = list(group)
+        if refuses:
+            opsets = list(dict.fromkeys(release.opset for release in releases))
+            one = f"opset {opsets[0]}, which refuses nodes"
+            have = one if len(opsets) == 1 else f"opsets {opsets[0]}..{opsets[-1]}, which refuse nodes"
+            text = f"{_span(releases)} {_verb(releases, 'has', 'have')} {have}"
+            yield from wrapped(text, width, first="  ", hang="    ")
+    for (reads, newest), group in groupby(found.before, key=lambda release: (release.reads, release.ir_version)):
+        releases = list(group)
+        if not reads:
+            verb = _verb(releases, "reads", "read")
+            text = f"{_span(releases)} {verb} IR versions up to {newest}; the model has {found.ir_version}"
+            yield from wrapped(text, width, first="  ", hang="    ")
+    for newer, group in groupby(found.before, key=lambda release: release.newer):
+        releases = list(group)
+        if newer:
+            text = f"{_span(releases)} {_verb(releases, 'does', 'do')} not know {', '.join(newer)}"
+            yield from wrapped(text, width, first="  ", hang="    ")
+    for alone, group in groupby(found.before, key=lambda release: release.alone):
+        releases = list(group)
+        if alone:
+            text = f"{_span(releases)} {_verb(releases, 'refuses', 'refuse')} nodes that later releases take"
+            yield from wrapped(text, width, first="  ", hang="    ")
+
+
+def _span(releases: list[Release]) -> str:
+    return releases[0].name if len(releases) == 1 else f"{releases[0].name} to {releases[-1].name}"
+
+
+def _verb(releases: list[Release], one: str, several: str) -> str:
+    return one if len(releases) == 1 else several
+
+
+def release_json(found: ReleaseMinimum) -> dict[str, Any]:
+    """Return the answer as plain data."""
+    return {
+        "minimum": None if found.first is None else found.first.name,
+        "title": None if found.first is None else found.first.title,
+        "ir_version": found.ir_version,
+        "blocked": [
+            {
+                "release": release.name,
+                "opset": int(release.opset),
+                "refuses_nodes": release.refuses,
+                "newest_ir_version": release.ir_version,
+                "reads_file": release.reads,
+                "unknown_types": list(release.newer),
+                "refuses_alone": release.alone,
+            }
+            for release in found.before
+        ],
+    }

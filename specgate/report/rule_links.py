@@ -1,0 +1,131 @@
+"""The address of the documentation, and in it of the page of each rule and operator: the one place of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from specgate.dialects import SHIPPED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["SITE", "About", "about", "operator_page", "rule_address", "rule_page"]
+
+#: Where the site is published, with a slash behind it. A fork that publishes its own changes this line alone.
+SITE: Final = "https://specgate.github.io/specgate/"
+
+_OWN_FILES: Final = ("operators/", "families/")
+
+
+def operator_page(dialect: str, operator: str) -> str:
+    """Return the path of an operator's page within the site."""
+    return f"{dialect}/{operator}.html"
+
+
+def rule_page(rule_id: str) -> str:
+    """Return the path of a rule's page within the site: ``rules/directml/ONE_HOT/axis-range.html``.
+
+    Of two fields whose names differ in their case alone the second has a number behind it: some systems' files do not.
+    """
+    return f"rules/{rule_id}{'~2' if _is_second(rule_id) else ''}.html"
+
+
+def _is_second(rule_id: str) -> bool:
+    """Whether a rule is of a field, and another of its operator has the same name but for its case, and comes first."""
+    name, _, rest = rule_id.partition("/")
+    operator, _, rule = rest.partition("/")
+    field, dot, _ = rule.partition(".")
+    if not dot or name not in SHIPPED:
+        return False
+    from specgate.spec.tables import dialect
+
+    table = dialect(name)
+    fields = table.operator(operator).fields if operator in table.tables.operators else ()
+    return any(other < field and other.lower() == field.lower() for other in fields)
+
+
+def rule_address(rule_id: str) -> str | None:
+    """Return where a rule is described, None where the site has no page of it.
+
+    It has pages of what specgate ships: a user's own tables and other packages' dialects have rules of their own.
+    """
+    from specgate.errors import Error
+    from specgate.spec.rulebook import file_rule
+
+    if file_rule(rule_id) is None:
+        dialect, _, rest = rule_id.partition("/")
+        try:
+            known = dialect in SHIPPED and _is_shipped(dialect, rest.partition("/")[0])
+        except Error:
+            known = False
+        if not known:
+            return None
+    return SITE + quote(rule_page(rule_id))
+
+
+def _is_shipped(dialect_name: str, operator: str) -> bool:
+    """Return whether an operator's table is one of specgate's; "tensor" stands for what every tensor obeys."""
+    from specgate.spec.tables import dialect
+
+    # a file of a user's folder is named with the folder before it
+    file = dialect(dialect_name).tables.files.get(operator, "")
+    return operator == "tensor" or file.startswith(_OWN_FILES)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """A rule for a reader: what it says in one sentence, what is to know beside it line by line, where it comes from.
+
+    `lines` are not cleaned; url is the page or source that was read, None where it is not on the web.
+    """
+
+    says: str
+    lines: tuple[str, ...] = ()
+    url: str | None = None
+
+
+def about(rule: str) -> About:
+    """Return what is known of a rule; of an unknown id, that it is a check of specgate."""
+    from specgate.errors import Error
+    from specgate.spec.rulebook import file_rule, rule_reference
+
+    said = file_rule(rule)
+    if said is not None:
+        return About(said)
+
+    try:
+        return _from(rule, rule_reference(rule))
+    except Error:
+        return About(f"a check of specgate, {rule}")
+
+
+def _from(rule: str, reference: Mapping[str, Any]) -> About:
+    holds = [_held(entry) for entry in reference["holds"]]
+    sources = reference.get("source") or []
+    lines = [*holds]
+    if reference.get("fix"):
+        lines.append(f"fix: {reference['fix']}")
+    lines += [f"source: {_source(source)}" for source in sources]
+    if "rejected" in reference:
+        lines.append(f"specgate rule {rule} prints an example that passes and one that fails")
+    first = holds[0].partition(": ")[2] if holds else ""
+    says = reference.get("says") or first or f"a check of specgate, {rule}"
+    return About(says, tuple(lines), next((url for url in map(_url, sources) if url), None))
+
+
+def _held(entry: Mapping[str, Any]) -> str:
+    by = f" ({entry['by']} only)" if "by" in entry else " (builds, not the page)" if entry.get("basis") else ""
+    return f"{entry['levels']}{by}: {entry['text']}"
+
+
+def _source(source: Mapping[str, Any]) -> str:
+    from specgate.report.tables.words import source_words
+
+    return source_words(source)
+
+
+def _url(source: Mapping[str, Any]) -> str | None:
+    repository, path, commit = (source.get(key) for key in ("repository", "path", "commit"))
+    return f"https://github.com/{repository}/blob/{commit}/{path}" if repository and path and commit else None

@@ -1,0 +1,185 @@
+"""A target's operators as text: which there are, which take less than later levels do."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.levels import LevelSet
+from specgate.report.tables import words
+from specgate.report.tables.words import in_columns, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from specgate.lowest.descriptor import Minimum
+    from specgate.spec.dialect_spec import Dialect
+
+__all__ = ["counts", "listing_text", "minimum_text", "observed_facts", "operator_text"]
+
+
+def counts(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Return how many of the operators that `operators_at` gives there are of each kind of support."""
+    found = Counter(row["support"] for row in rows)
+    return {kind: found[kind] for kind in ("yes", "limited", "no")}
+
+
+def listing_text(described: str, rows: Sequence[Mapping[str, Any]], width: int) -> str:
+    """Return the operators that `operators_at` gives as text, and how many there are of each kind."""
+    number = counts(rows)
+    lines = [
+        f"{described}: {len(rows)} operators with a table",
+        f"{number['yes']} yes, {number['limited']} limited (a later level takes more), {number['no']} no",
+        *in_columns([(row["operator"], row["support"], _about(row)) for row in rows], width, indent="  "),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _about(row: Mapping[str, Any]) -> str:
+    more = f"; more from {', '.join(row['more_from'])}" if row["more_from"] else ""
+    return f"{'from' if row['support'] == 'no' else 'since'} {row['first_level']}{more}"
+
+
+_INDENT: Final = "    "
+
+
+def operator_text(table: Mapping[str, Any], level: str | None, width: int) -> str:
+    """Return the table that `resolved_table` gives, with the row of `level` marked, in lines of at most `width`."""
+    facts = f"levels {words.whole_span(table)}; {words.kernel_words(table)}; {words.examples_count(table)}"
+    title = ": ".join(filter(None, (f"{table['dialect']} {table['operator']}", table["summary"])))
+    lines = wrapped(title, width, hang="  ")
+    lines += [*wrapped(facts, width, hang="  "), *_attributes(table, width), *_rows(table, level, width)]
+    lines += _section("rules", _rules(table["rules"], words.whole_span(table), width))
+    lines += _section("unknowns", _points(table["unknowns"], width))
+    lines += _section("what builds do otherwise", _observed(table, width))
+    lines += _section("sources", _points(map(words.source_words, table["source"]), width))
+    return "\n".join(lines) + "\n"
+
+
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    found = list(lines)
+    return ["", f"  {title}", *found] if found else []
+
+
+def _points(texts: Iterable[str], width: int) -> list[str]:
+    return [line for text in texts for line in wrapped(text, width, first=f"{_INDENT}- ", hang=f"{_INDENT}  ")]
+
+
+def _attributes(table: Mapping[str, Any], width: int) -> list[str]:
+    rows = [(name, words.about_attribute(info)) for name, info in table["attributes"].items()]
+    return _section("attributes", in_columns(rows, width, indent=_INDENT))
+
+
+def _rows(table: Mapping[str, Any], level: str | None, width: int) -> Iterator[str]:
+    short = words.short_names(table)
+    case, before = None, None
+    for row in table["rows"]:
+        if row.get("when") != case:
+            case = row["when"]
+            yield from ("", *wrapped(f"where {case}", width, hang="  "))
+        here = level in row["levels"]
+        cells = list(_cells(table, row, short))
+        lines = in_columns(cells, width, indent=_INDENT)
+        yield from ("", f"{'* ' if here else '  '}{words.row_span(table, row['levels'])}{' <- this target' * here}")
+        yield from [f"{_INDENT}as before; only rules differ"] if (case, cells) == before and not here else lines
+        before = (case, cells)
+
+
+def _cells(table: Mapping[str, Any], row: Mapping[str, Any], short: Mapping[str, str]) -> Iterator[Sequence[str]]:
+    """Yield a row's lines: every tensor, and of the attributes those that any row limits."""
+    limited = words.limited_attributes(table)
+    for name, cell in row["fields"].items():
+        ranks, listed = words.cell_parts(cell, short)
+        parts = [" ".join([word, *some] if word else some) for word, some in listed]
+        if cell["kind"] != "attribute":
+            kind = cell["kind"] + ", optional" * cell.get("optional", False)
+            yield name, kind, "; ".join([f"rank {ranks}" if ranks else "any rank", *(parts or ["any type"])])
+        elif name in limited:
+            yield name, "attribute", "; ".join(parts) or "any"
+
+
+def _rules(rules: Iterable[Mapping[str, Any]], whole: str, width: int) -> list[str]:
+    rows: list[tuple[str, str]] = []
+    for name, forms in words.rule_groups(rules, whole).items():
+        label = name
+        for levels, text, because in forms:
+            line = f"{levels}: {text}" if levels else text
+            reason = f"# {because}" if because else ""
+            together = f"{line}  {reason}"
+            if reason and len(together) + len(_INDENT) + 24 <= width:
+                rows.append((label, together))
+            else:
+                rows += [(label, line)] + ([("", reason)] if reason else [])
+            label = ""
+    return in_columns(rows, width, indent=_INDENT)
+
+
+def _observed(table: Mapping[str, Any], width: int) -> list[str]:
+    short = words.short_names(table)
+    lines: list[str] = []
+    for entry in table["observed"]:
+        by = f" ({entry['by']} only)" if "by" in entry else ""
+        bug = ", against the page's own words" if entry.get("bug") else ""
+        lines += wrapped(f"{entry['builds']}{by}{bug}", width, first=_INDENT, hang=f"{_INDENT}  ")
+        rows = [(said, text) for said, text in observed_facts(entry, short)]
+        lines += in_columns(rows, width, indent=f"{_INDENT}  ")
+    return lines
+
+
+def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield what builds do otherwise: what it is, and what is said of it."""
+    for name, cell in entry.get("support", {}).items():
+        ranks, listed = words.cell_parts(cell, short)
+        parts = ([f"rank {ranks}"] if ranks else []) + [
+            " ".join([word, *some] if word else some) for word, some in listed
+        ]
+        yield "take", f"{name}: {'; '.join(parts)}" + (f" where {cell['when']}" if "when" in cell else "")
+    if entry.get("not_enforced"):
+        yield "do not ask for", " ".join(entry["not_enforced"])
+    if entry.get("attributes"):
+        yield "accept", " ".join(entry["attributes"]) + ", which the page does not define"
+    if entry.get("nondeterministic"):
+        yield "enforce by chance", " ".join(entry["nondeterministic"])
+    if entry.get("partially_enforced"):
+        yield "enforce in part", " ".join(entry["partially_enforced"])
+    if entry.get("tools_write"):
+        yield "find written", " ".join(entry["tools_write"]) + " broken by the vendor's own tools"
+    for name, forms in words.rule_groups(entry.get("rules", ()), entry["builds"]).items():
+        for levels, text, because in forms:
+            at = f" at {levels}" if levels else ""
+            yield "ask for", f"{name}{at}: {text}" + (f"  # {because}" if because else "")
+    for value in entry.get("values", {}).values():
+        yield "compute", value["what"] + (f", where {value['when']}" if "when" in value else "")
+    if "evidence" in entry:
+        yield "measured", entry["evidence"]
+
+
+def minimum_text(found: Minimum, table: Dialect, operator: str, width: int) -> str:
+    """Return the answer; neighbouring levels with the same blockers stand together."""
+    lowest = table.label(found.level) if found.level else "none"
+    lines = wrapped(f"{table.name} {operator}: lowest level {lowest}; accepted by {found.levels}", width, hang="  ")
+    if found.undecided:
+        lines.append(f"  undecided at {found.undecided}")
+    for levels, blockers in _spans(found, table):
+        span = str(LevelSet.of(table.levels, levels))
+        lines.append(f"  {span}:")
+        for rule_id, message in blockers:
+            whole = message.replace(_HERE, table.label(levels[0]).removesuffix(levels[0]) + span)
+            lines += wrapped(f"{rule_id}: {whole}", width, first="    ", hang="      ")
+    return "\n".join(lines) + "\n"
+
+
+_HERE = "\0"  # placeholder in a message for the level that was judged
+
+
+def _spans(found: Minimum, table: Dialect) -> list[tuple[list[str], list[tuple[str, str]]]]:
+    spans: list[tuple[list[str], list[tuple[str, str]]]] = []
+    for level, findings in found.blockers.items():
+        here = re.compile(rf"\b{re.escape(table.label(level))}(?![\w.]*\w)")
+        blockers = [(finding.id, here.sub(_HERE, finding.message.replace(_HERE, ""))) for finding in findings]
+        if spans and spans[-1][1] == blockers:
+            spans[-1][0].append(level)
+        else:
+            spans.append(([level], blockers))
+    return spans

@@ -1,0 +1,326 @@
+"""Turn a runtime's folder of YAML into compiled tables: every file checked, all errors at once, one plain dict.
+
+Imported only when the tables are missing or stale: it needs pydantic and yaml, which placing a model must not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.rules.shorthand import Shorthand, ShorthandError
+from specgate.runtimes.onnxruntime.release_ranges import bounds, span
+from specgate.runtimes.onnxruntime.table_files import (
+    FunctionsFile,
+    GraphsFile,
+    InferenceFile,
+    LoadingFile,
+    ObservedFile,
+    ProviderFile,
+    ReleasesFile,
+    RunsFile,
+    SchemasFile,
+    TypeSetsFile,
+    function_problems,
+    node_parts,
+)
+from specgate.runtimes.onnxruntime.table_references import (
+    inference_problems,
+    is_type,
+    loading_problems,
+    operator_problems,
+    operator_scope,
+    releases_problems,
+    runs_problems,
+    type_problems,
+)
+from specgate.spec.build import SpecErrors, dialect_files, load_file
+from specgate.spec.short_forms import MARK, expanded, named_sets
+from specgate.spec.yamlio import placed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from specgate.rules.language import Scope
+    from specgate.spec.yamlio import Keys, Lines
+
+    Problem = tuple[Keys, str]
+
+__all__ = ["build_runtime"]
+
+_RELEASES: Final = "releases.yaml"
+_SETS: Final = "sets.yaml"
+_SCHEMAS: Final = "schemas"
+#: What campaigns need; a folder may do without.
+_OBSERVED: Final = "observed.yaml"
+_GRAPHS: Final = "graphs.yaml"
+_LOADING: Final = "loading.yaml"
+_RUNS: Final = "runs.yaml"
+_INFERENCE: Final = "inference.yaml"
+_FUNCTIONS: Final = "functions.yaml"
+#: Folders that other parts of the placement read.
+_OTHERS: Final = ("lowering/",)
+#: What a compiled row leaves out where it is this.
+_DEFAULTS: Final = {
+    "constant_inputs": [], "cpu_inputs": [], "cpu_outputs": [], "graph": True, "graph_inputs": None, "needs": {},
+    "query": None,
+}  # fmt: skip
+
+
+def build_runtime(folder: Path) -> dict[str, Any]:
+    """Return the compiled tables of the runtime in `folder`; raise SpecErrors naming every problem."""
+    return _Build(folder).tables()
+
+
+class _Build:
+    """One build: what is known so far, and what is wrong with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.problems: list[str] = []
+        self.releases = self._load(_RELEASES, ReleasesFile)
+        sets = self._load(_SETS, TypeSetsFile)
+        self.sets, wrong = named_sets(sets[0])
+        self._tell(_SETS, sets[1], [*wrong, *type_problems(self.sets["types"])])
+        self.order: list[str] = list(self.releases[0].get("releases", {}))
+        self.providers: Mapping[str, Any] = self.releases[0].get("providers", {})
+        self.lists: dict[tuple[str, ...], int] = {}
+
+    def tables(self) -> dict[str, Any]:
+        self._tell(_RELEASES, self.releases[1], releases_problems(self.releases[0]))
+        if self.problems:  # the other files are read by what these say
+            raise SpecErrors(self.problems)
+        made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}, "observed": []}
+        made["loading"] = {"types": {}, "models": {}, "operators": {}}
+        made["runs"] = {"schemas": None, "outputs": None, "operators": {}}
+        made["inference"] = {"values": [], "unsized": []}
+        made["duplicating"] = [
+            {"attributes": True, "inlined": True, **entry, **self._span(_RELEASES, self.releases[1], place, entry)}
+            for place, entry in _numbered("duplicating", self.releases[0].get("duplicating", ()))
+        ]
+        made["removing"] = [
+            {
+                **entry,
+                **self._span(_RELEASES, self.releases[1], place, entry),
+                "operators": {name: _ends(text) for name, text in entry["operators"].items()},
+            }
+            for place, entry in _numbered("removing", self.releases[0].get("removing", ()))
+        ]
+        made["lacks"] = {
+            name: {
+                version: self._span(_RELEASES, self.releases[1], ("lacks", name), {"releases": releases})
+                for version, releases in versions.items()
+            }
+            for name, versions in self.releases[0].get("lacks", {}).items()
+        }
+        owners = {info["folder"]: name for name, info in self.providers.items()}
+        files = {path.relative_to(self.folder).as_posix(): path for path in dialect_files(self.folder)}
+        order = sorted(files, key=lambda name: (not name.startswith(f"{_SCHEMAS}/"), name))
+        for name in order:  # schemas first: the others are checked against them
+            top = name.partition("/")[0]
+            if top == _SCHEMAS:
+                self._schemas(name, made["schemas"])
+            elif top in owners:
+                self._provider(name, owners[top], made)
+            elif name == _OBSERVED:
+                made["observed"] = self._observed()
+            elif name == _GRAPHS:
+                made["graphs"] = self._load(name, GraphsFile)[0]
+            elif name == _LOADING:
+                self._loading(made)
+            elif name == _RUNS:
+                self._runs(made)
+            elif name == _INFERENCE:
+                self._inference(made["inference"])
+            elif name == _FUNCTIONS:
+                made["functions"] = self._functions()
+            elif name not in {_RELEASES, _SETS} and not name.startswith(_OTHERS):
+                known = ", ".join((_RELEASES, _SETS, f"{_SCHEMAS}/DOMAIN.yaml", *(f"{o}/DOMAIN.yaml" for o in owners)))
+                self.problems.append(f"{files[name]}: not a file of a runtime; expected {known}")
+        if self.problems:
+            raise SpecErrors(self.problems)
+        about = {key: value for key, value in self.releases[0].items() if key != "sources"}
+        spans = {name: bounds(info["releases"], self.order) for name, info in self.providers.items()}
+        return {**about, **made, "known": spans, "types": [list(types) for types in self.lists]}
+
+    def _load(self, name: str, kind: Any) -> tuple[dict[str, Any], Lines]:
+        content, lines, found = load_file(self.folder / name, kind)
+        self.problems += found
+        return content, lines
+
+    def _tell(self, name: str, lines: Lines, wrong: list[Problem]) -> None:
+        self.problems += [placed(str(self.folder / name), lines, path, text) for path, text in wrong]
+
+    def _observed(self) -> list[dict[str, Any]]:
+        content, lines = self._load(_OBSERVED, ObservedFile)
+        return [
+            {**entry, "name": name, **self._span(_OBSERVED, lines, ("observed", name), entry)}
+            for name, entry in content.get("observed", {}).items()
+        ]
+
+    def _loading(self, made: dict[str, Any]) -> None:
+        content, lines = self._load(_LOADING, LoadingFile)
+        if content:
+            self._tell(_LOADING, lines, loading_problems(content))
+            models = {
+                rule: {
+                    **{key: entry.get(key) for key in ("read", "constants", "uncalled", "bodies", "absent")},
+                    **self._span(_LOADING, lines, ("models", rule), entry),
+                }
+                for rule, entry in content.get("models", {}).items()
+            }
+            operators = {name: self._loaded(name, lines, entry) for name, entry in content["operators"].items()}
+            types = {
+                name: self._span(_LOADING, lines, ("types", name), entry)
+                for name, entry in content.get("types", {}).items()
+            }
+            made["loading"] = {"types": types, "models": models, "operators": operators}
+
+    def _runs(self, made: dict[str, Any]) -> None:
+        content, lines = self._load(_RUNS, RunsFile)
+        if content:
+            self._tell(_RUNS, lines, runs_problems(content))
+            operators = {
+                name: {key: self._rules(_RUNS, lines, name, entry, key) for key in ("runs", "fails")}
+                for name, entry in content["operators"].items()
+            }
+            made["runs"] = {key: content.get(key) for key in ("schemas", "outputs")} | {"operators": operators}
+
+    def _rules(
+        self, file: str, lines: Lines, operator: str, entry: Mapping[str, Any], key: str
+    ) -> list[dict[str, Any]]:
+        """Return the rules of a list, each with the releases that it is of."""
+        rules = [{"rule": one} if isinstance(one, str) else one for one in entry.get(key, ())]
+        return [one | self._span(file, lines, ("operators", operator, key), one) for one in rules]
+
+    def _loaded(self, operator: str, lines: Lines, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is said of one operator, each rule and check with the releases that it is of."""
+        place: Keys = ("operators", operator)
+        made: dict[str, Any] = {key: self._rules(_LOADING, lines, operator, entry, key) for key in ("takes", "asks")}
+        made["refuses"] = {
+            name: check | self._span(_LOADING, lines, (*place, "refuses", name), check)
+            for name, check in entry.get("refuses", {}).items()
+        }
+        return made
+
+    def _inference(self, made: dict[str, list[Any]]) -> None:
+        content, lines = self._load(_INFERENCE, InferenceFile)
+        self._tell(_INFERENCE, lines, inference_problems(content))
+        for part, entries in made.items():
+            for index, entry in enumerate(content.get(part, ())):
+                ends = self._span(_INFERENCE, lines, (part, index), entry)
+                versions = {name: _ends(text) for name, text in entry["operators"].items()}
+                entries.append({**entry, **ends, "operators": versions})
+
+    def _functions(self) -> dict[str, Any]:
+        content, lines = self._load(_FUNCTIONS, FunctionsFile)
+        self._tell(_FUNCTIONS, lines, list(function_problems(content)))
+        made = {}
+        for name, entry in content.get("functions", {}).items():
+            parts = [(node, node_parts(node["node"])) for node in entry["nodes"]]
+            nodes = [
+                {
+                    **{key: node[key] for key in ("given", "without") if node.get(key)},
+                    "result": r,
+                    "operator": o,
+                    "inputs": i,
+                }
+                for node, (r, o, i) in parts
+            ]
+            ends = self._span(_FUNCTIONS, lines, ("functions", name), entry)
+            made[name] = {"constants": {}, **entry, **ends, "nodes": nodes}
+        return made
+
+    def _schemas(self, name: str, schemas: dict[str, Any]) -> None:
+        content, lines = self._load(name, SchemasFile)
+        if not content:
+            return
+        self._named(name, lines, content["domain"])
+        known: dict[str, list[Any]] = {}
+        schemas[content["domain"]] = known
+        for operator, versions in content["operators"].items():
+            known[operator] = [
+                {**form, "version": version, **self._span(name, lines, path, form)}
+                for path, version, _, form in _rows(operator, versions)
+            ]
+
+    def _provider(self, name: str, owner: str, made: dict[str, Any]) -> None:
+        content, lines = self._load(name, ProviderFile)
+        if not content:
+            return
+        self._named(name, lines, content["domain"])
+        if content["provider"] != owner:
+            self._tell(name, lines, [(("provider",), f"expected {owner}, whose folder it is in")])
+        domain = content["domain"]
+        known: dict[str, list[Any]] = {}
+        made["registrations"][owner][domain] = known
+        for operator, versions in content["operators"].items():
+            rows = known.setdefault(operator, [])
+            for path, version, until, form in _rows(operator, versions):
+                ends = self._span(name, lines, path, form, owner)
+                types = [self._types(name, lines, (*path, "types"), each) for each in _listed(form.get("types", {}))]
+                if form.get("query") is not None:
+                    scope = operator_scope(domain, operator, version, made["schemas"])
+                    self._plain_query(name, lines, path, form, scope)
+                extra = {key: form[key] for key, usual in _DEFAULTS.items() if form.get(key, usual) != usual}
+                rows += [{"version": version, "until": until, "types": each, **ends, **extra} for each in types]
+            self._tell(name, lines, operator_problems(domain, operator, versions, made["schemas"], self.order))
+
+    def _plain_query(self, name: str, lines: Lines, path: Keys, form: dict[str, Any], scope: Scope | None) -> None:
+        """Write out the short forms in a row's query."""
+        try:
+            form["query"] = Shorthand({}, scope.optional if scope else ()).written_out(form["query"])
+        except ShorthandError as error:
+            self._tell(name, lines, [((*path, "query"), str(error))])
+
+    def _named(self, name: str, lines: Lines, domain: str) -> None:
+        if name.partition("/")[2] != f"{domain}.yaml":
+            self._tell(name, lines, [(("domain",), f"expected the file to be called {domain}.yaml")])
+
+    def _span(self, name: str, lines: Lines, path: Keys, form: Mapping[str, Any], owner: str = "") -> dict[str, int]:
+        """Return the first and the last release of a row, by their positions."""
+        whole = bounds(self.providers[owner]["releases"], self.order) if owner else (0, len(self.order) - 1)
+        try:
+            first, last = span(form.get("releases"), self.order, whole)
+        except ValueError as error:
+            self._tell(name, lines, [((*path, "releases"), str(error))])
+            return {"first": 0, "last": 0}
+        return {"first": first, "last": last}
+
+    def _types(self, name: str, lines: Lines, path: Keys, given: Mapping[str, Any]) -> dict[str, int]:
+        """Return for each constraint the position of its list of types."""
+        found = {}
+        for constraint, entries in given.items():
+            if isinstance(entries, str) and not entries.startswith(MARK):
+                self._tell(name, lines, [((*path, constraint), f"expected a list or a set such as {MARK}NAME")])
+            types, wrong = expanded([entries] if isinstance(entries, str) else entries, self.sets["types"], "types")
+            own = () if isinstance(entries, str) else entries  # those of sets are checked there
+            wrong += [f"unknown type {item!r:.80}" for item in own if not item.startswith(MARK) and not is_type(item)]
+            self._tell(name, lines, [((*path, constraint), text) for text in wrong])
+            found[constraint] = self.lists.setdefault(tuple(types), len(self.lists))
+        return found
+
+
+def _rows(operator: str, versions: Mapping[str, Any]) -> Iterator[tuple[Keys, int, int | None, dict[str, Any]]]:
+    """Yield each row with its path and its first and last version, None where it is open-ended."""
+    for key, forms in versions.items():
+        first, _, last = key.partition("..")
+        for index, form in enumerate(_listed(forms)):
+            place: Keys = (
+                ("operators", operator, key, index) if isinstance(forms, list) else ("operators", operator, key)
+            )
+            yield place, int(first), int(last) if last else None, form
+
+
+def _numbered(part: str, entries: Iterable[dict[str, Any]]) -> Iterator[tuple[Keys, dict[str, Any]]]:
+    for index, entry in enumerate(entries):
+        yield (part, index), entry
+
+
+def _ends(versions: str) -> tuple[int, int | None]:
+    first, _, last = versions.partition("..")
+    return int(first), int(last) if last else None
+
+
+def _listed(entry: Any) -> list[Any]:
+    return entry if isinstance(entry, list) else [entry]

@@ -1,0 +1,301 @@
+"""Arrays for the first run of a model of one node that fit its descriptor, where drawn ones did not do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from specgate.conform.drawing import draw_cases, fill
+from specgate.descriptors.core import TensorDesc
+from specgate.dialects.onnx.oracle.models import NotExpressible, runtime_model
+from specgate.dialects.onnx.oracle.question import make_question
+from specgate.errors import Error, InputError
+from specgate.execution.types import as_array, numpy_type
+from specgate.generate.cases import cases_of
+from specgate.linting.files import read_whole
+from specgate.runtimes.onnxruntime.conform.compare import imported
+from specgate.runtimes.onnxruntime.oracle.cpu_inputs import MOST_ELEMENTS
+from specgate.runtimes.onnxruntime.registrations import runtime_tables
+from specgate.runtimes.onnxruntime.run_outcomes import run_failure, with_open_outputs
+from specgate.runtimes.onnxruntime.table_references import MODELS
+from specgate.slotted import replace
+from specgate.spec.tables import dialect
+from specgate.validate.check import check_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.runtimes.onnxruntime.oracle.cpu import Feed
+
+__all__ = [
+    "NODE",
+    "Case",
+    "CaseKind",
+    "file_cases",
+    "fitting_feeds",
+    "graph_cases",
+    "levels",
+    "node_cases",
+    "one_node",
+    "unfit",
+]  # fmt: skip
+
+#: Small values, values at which something may change, and others of the first kind.
+_SETS: Final = (True, False, True)
+#: Of an input whose values rules may read: sizes, axes, a depth.
+_MOST_VALUES: Final = 64
+
+
+def fitting_feeds(descriptor: Descriptor, level: str) -> list[Feed]:
+    """Return sets of arrays by a model's input names, none where the descriptor allows none.
+
+    Inputs that rules read get elements that satisfy them; constants get their own, as a model may have them as inputs.
+    """
+    feeds: list[Feed] = []
+    if any(tensor.known_elements > MOST_ELEMENTS for _, tensor in descriptor.tensors()):
+        return feeds
+    for at, tame in enumerate(_SETS):
+        try:
+            made = fill(descriptor, level, Random(at), tame=tame)  # noqa: S311  # repeatable on purpose
+            feeds.append(_constants(descriptor) | _by_name(made))
+        except (Error, ValueError, TypeError, KeyError, ArithmeticError):  # a descriptor that breaks a rule, often
+            break
+    return feeds
+
+
+def unfit(descriptor: Descriptor, level: str, feed: Feed, release: str) -> bool:
+    """Return whether arrays break a rule, or a condition of a release, that the descriptor without values does not.
+
+    What it states of its outputs' shapes does not count.
+    """
+    opened = replace(with_open_outputs(descriptor), version=level)
+    values = {
+        name: tensor._replace(value=tuple(feed[name].ravel().tolist()))
+        for name, tensor in opened.fields.items()
+        if name in feed and isinstance(tensor, TensorDesc) and feed[name].size <= _MOST_VALUES
+    }
+    held = replace(opened, fields={**opened.fields, **values}, plain=False)
+    return bool(_broken(held, level, release) - _broken(opened, level, release))
+
+
+def _broken(descriptor: Descriptor, level: str, release: str) -> set[str]:
+    failure = run_failure(descriptor, release)
+    findings = [*check_at(descriptor, level, "documented").findings, *([failure[0]] if failure else [])]
+    return {found.id for found in findings}
+
+
+def _by_name(arrays: dict[str, Any]) -> dict[str, Any]:
+    named: dict[str, Any] = {}
+    for name, array in arrays.items():
+        named |= {f"{name}_{at}": one for at, one in enumerate(array)} if isinstance(array, list) else {name: array}
+    return {name: array for name, array in named.items() if hasattr(array, "dtype")}
+
+
+def _constants(descriptor: Descriptor) -> dict[str, Any]:
+    table = dialect(descriptor.dialect)
+    return {
+        name: as_array(list(tensor.value), numpy_type(table, str(tensor.type)), (tensor.known_elements,), name).reshape(
+            tensor.sizes
+        )
+        for name, tensor in descriptor.fields.items()
+        if isinstance(tensor, TensorDesc) and tensor.value is not None and tensor.concrete
+    }
+
+
+#: The oldest opset of a graph: from here on the pieces hardly change.
+_OLDEST: Final = 11
+_MOST_NODES: Final = 14
+#: The type of a graph's tensors, and the size that is left open in some.
+_OWN_TYPES: Final = ("FLOAT", "FLOAT16")
+_OWN, _OPEN = "T", "N"
+_NAME: Final = re.compile(r"\b[a-z]\b(?=[,)\s])")
+#: Of ten values that a piece takes: from another piece or what is there, a new input of the graph, an initializer.
+_MIX: Final = ("known",) * 7 + ("input",) * 2 + ("constant",)
+
+
+def graph_cases(count: int, seed: str, newest: int) -> Iterator[Case]:
+    """Yield at most `count` graphs, the same ones for the same seed, none above the opset `newest`.
+
+    Graphs that ONNX's own inference of types and shapes refuses are left out, and count all the same.
+    """
+    for index in range(count):
+        random = Random(f"{seed}/{index}")  # noqa: S311  # repeatable on purpose
+        made = _Graph(random, random.randint(min(_OLDEST, newest), newest)).model()
+        if made is not None:
+            yield Case(f"graph/{index}", "graph", "", str(made.opset_import[0].version), made.SerializeToString())
+
+
+@dataclass(slots=True)
+class _Graph:
+    """One graph while it grows. values: by kind the names that are there; used: those that a node has read."""
+
+    random: Random
+    opset: int
+    values: dict[str, list[str]] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    nodes: list[Any] = field(default_factory=list)
+    inputs: list[Any] = field(default_factory=list)
+    constants: list[Any] = field(default_factory=list)
+    types: dict[str, str] = field(default_factory=dict)
+
+    def model(self) -> Any:
+        """Return the model, None where its types or shapes contradict each other."""
+        import onnx
+        from onnx import helper, shape_inference
+
+        tables = runtime_tables()["graphs"]
+        kind = self.random.choice(_OWN_TYPES)
+        size: int | str = self.random.choice((2, 2, _OPEN))
+        pieces = [
+            piece
+            for piece in tables["pieces"]
+            if imported(str(self.opset), piece.get("opsets")) and piece.get("type", kind) == kind
+        ]
+        kinds = {name: _filled(about, kind, size) for name, about in tables["kinds"].items()}
+        self._value("tensor", kinds, "input")
+        for _ in range(self.random.randint(3, _MOST_NODES)):
+            self._piece(self.random.choice(pieces), kinds, kind)
+        results = [name for name in self.types if name not in self.used]
+        outputs = [helper.make_empty_tensor_value_info(name) for name in results]
+        for info in outputs:
+            info.type.tensor_type.elem_type = onnx.TensorProto.DataType.Value(self.types[info.name])
+        graph = helper.make_graph(self.nodes, "drawn", self.inputs, outputs, self.constants)
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
+        made.ir_version = dialect(MODELS).tables.levels[str(self.opset)]["ir_version"]
+        try:
+            shape_inference.infer_shapes(made, strict_mode=True, data_prop=True)
+        except shape_inference.InferenceError:
+            return None
+        return made if self.nodes else None
+
+    def _piece(self, piece: Mapping[str, Any], kinds: Mapping[str, Any], own: str) -> None:
+        """Add a node, unless it takes a kind that has no value yet and that only nodes give."""
+        from onnx import parser
+
+        if any(not self.values.get(kind) and kinds[kind].get("made") for kind in piece["takes"].values()):
+            return
+        names = {name: self._value(kind, kinds) for name, kind in piece["takes"].items()}
+        names |= {name: self._constant(_filled(a, own, 1)) for name, a in piece.get("constants", {}).items()}
+        self.used |= {*names.values()}
+        result = names["y"] = f"{piece['gives']}_{len(self.nodes)}"
+        node = parser.parse_node(_NAME.sub(lambda found: names.get(found[0], found[0]), piece["node"]))
+        node.name = f"{node.op_type}_{len(self.nodes)}"
+        self.nodes.append(node)
+        self.values.setdefault(piece["gives"], []).append(result)
+        self.types[result] = kinds[piece["gives"]]["type"]
+
+    def _value(self, kind: str, kinds: Mapping[str, Any], way: str = "") -> str:
+        """Return a value of a kind: one that is there, or a new one."""
+        from onnx import TensorProto, helper
+
+        about = kinds[kind]
+        known = self.values.setdefault(kind, [])
+        way = way or self.random.choice(_MIX)
+        if known and (way == "known" or about.get("made")):
+            return self.random.choice(known)
+        if way == "constant" and about.get("values"):
+            name = self._constant(about)
+        else:
+            name = f"{kind}_in_{len(self.inputs)}"
+            number = TensorProto.DataType.Value(about["type"])
+            self.inputs.append(helper.make_tensor_value_info(name, number, about["shape"]))
+        known.append(name)
+        return name
+
+    def _constant(self, about: Mapping[str, Any]) -> str:
+        import numpy as np
+        from onnx import TensorProto, helper, numpy_helper
+
+        name = f"constant_{len(self.constants)}"
+        dtype = helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(about["type"]))
+        count = int(np.prod(about["shape"], dtype=int))
+        held = np.array([self.random.choice(about["values"]) for _ in range(count)], dtype)
+        self.constants.append(numpy_helper.from_array(held.reshape(about["shape"]), name))
+        return name
+
+
+def _filled(about: Mapping[str, Any], kind: str, size: int | str) -> dict[str, Any]:
+    """Return what is said of a value with the graph's own type and size in it."""
+    shape = [size if each == _OPEN else each for each in about.get("shape", ())]
+    return {**about, "type": kind if about["type"] == _OWN else about["type"], "shape": shape}
+
+
+CaseKind = Literal["node", "graph", "file"]
+#: The name of the node that a model of one node is about.
+NODE: Final = "node"
+#: The most that a protobuf message may have.
+_MOST_BYTES: Final = 2**31 - 1
+
+
+class Case(NamedTuple):
+    """One model.
+
+    id: names it again, with the same seed: ``Relu/14/3``, ``graph/7`` or ``file/NAME``. operator: of a model of one
+    node, else "". opset: of ai.onnx that it imports, "" for files. model: serialised. drawn: how its
+    descriptor was; of a file its path. level: the opset that a descriptor was drawn at.
+    """
+
+    id: str
+    kind: CaseKind
+    operator: str
+    opset: str
+    model: bytes
+    drawn: str = ""
+    descriptor: Descriptor | None = None
+    level: str = ""
+
+
+def node_cases(operator: str, count: int, seed: str, newest: int | None = None) -> Iterator[Case]:
+    """Yield models of one node: about `count` at each opset that changes the operator, none above `newest`.
+
+    What no model expresses is left out, and counts all the same, so that a case has the same id for any `count`.
+    """
+    spec = dialect(MODELS).operator(operator)
+    for level in levels(operator, newest):
+        try:
+            for index, drawn in enumerate(draw_cases(spec, level, count, f"{seed}/{operator}/{level}")):
+                made = one_node(drawn.descriptor, level, newest)
+                if made is not None:
+                    name = f"{operator}/{level}/{index}"
+                    yield Case(name, "node", operator, made[0], made[1], drawn.origin, drawn.descriptor, level)
+        except InputError:  # nothing valid is drawn there
+            continue
+
+
+def levels(operator: str, newest: int | None) -> list[str]:
+    """Return the opsets at which an operator changes, and the highest one."""
+    found = [case.level for case in cases_of(MODELS, operator)]
+    if newest is None:
+        return found
+    below = [level for level in found if int(level) <= newest]
+    return below + [str(newest)] * (bool(below) and str(newest) not in below)
+
+
+def one_node(descriptor: Descriptor, level: str, newest: int | None = None) -> tuple[str, bytes] | None:
+    """Return the opset and the model of a descriptor, None where there is none.
+
+    newest: the opset beside an operator of another domain.
+    """
+    question = make_question(descriptor, level, newest)
+    if isinstance(question, str):
+        return None
+    try:
+        model = runtime_model(question)
+    except NotExpressible:
+        return None
+    model.graph.node[0].name = NODE
+    return str(question.opset), model.SerializeToString()
+
+
+def file_cases(folder: Path) -> Iterator[Case]:
+    """Yield the models in a folder and those below it, by name; raise InputError where there are none."""
+    paths = sorted(folder.rglob("*.onnx")) if folder.is_dir() else []
+    if not paths:
+        raise InputError("expected a folder with .onnx files", file=str(folder))
+    for path in paths:
+        name = path.relative_to(folder).as_posix()
+        yield Case(f"file/{name}", "file", "", "", read_whole(path, _MOST_BYTES, name=str(path)), str(path))

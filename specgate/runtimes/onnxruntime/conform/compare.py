@@ -1,0 +1,348 @@
+"""Differences that are known: the entries of ``specs/onnxruntime/observed.yaml``, and which of them explains one."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from specgate.descriptors.read import write_dict
+from specgate.runtimes.onnxruntime.oracle.answer import NOT_RUN
+from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from specgate.runtimes.onnxruntime.oracle.answer import Answer, Placed
+    from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
+    from specgate.runtimes.release import Runtime
+
+__all__ = ["ASPECTS", "Aspect", "Compared", "Found", "compare", "explaining", "imported", "normal"]
+
+
+def explaining(
+    found: Found, opset: str, runtime: Runtime, entries: Sequence[Mapping[str, Any]] | None = None, *, model: str = ""
+) -> Mapping[str, Any] | None:
+    """Return the first entry that names a difference, None without one.
+
+    opset: that of the model, "" where unknown. model: the operator of a model of one node, "" for others.
+    """
+    for entry in runtime_tables()["observed"] if entries is None else entries:
+        if (
+            found.aspect in entry["aspects"]
+            and _among(found.operator, entry.get("operators"))
+            and _among(model, entry.get("models"))
+            and _among(runtime.package, entry.get("packages"))
+            and _among(runtime.level, entry.get("levels"))
+            and _released(runtime.release, entry)
+            and imported(opset, entry.get("opsets"))
+            and entry.get("ours", "") in found.ours
+            and entry.get("theirs", "") in found.theirs
+        ):
+            return entry
+    return None
+
+
+def _among(word: str, listed: Sequence[str] | None) -> bool:
+    return listed is None or word in listed
+
+
+def _released(release: str, entry: Mapping[str, Any]) -> bool:
+    at = release_position(release)
+    return bool(entry.get("first", at) <= at <= entry.get("last", at))
+
+
+def imported(opset: str, wanted: str | None) -> bool:
+    """Return whether an opset is one of a range such as ``17``, ``17..`` or ``..12``; None: any is."""
+    if wanted is None:
+        return True
+    first, dots, last = wanted.partition("..")
+    return opset.isdigit() and int(first or 0) <= int(opset) <= int(last or (opset if dots else first))
+
+
+Aspect = Literal["answer", "session", "kernel", "run", "node", "descriptor"]
+#: What is compared, and what one comparison of each is about.
+ASPECTS: Final[dict[Aspect, str]] = {
+    "answer": "models that are placed at all",
+    "session": "models: the session is created, or fails",
+    "kernel": "models: every node has a kernel, or one has none",
+    "run": "models with a session that was run: the first run succeeds, or every one fails",
+    "node": "nodes: the provider that runs them",
+    "descriptor": "nodes that become operators with the session, in models of several nodes each operator: all fields",
+}
+#: Nodes that the runtime adds: copies between devices, casts around nodes that have no kernel for half floats.
+_ADDED: Final = ("MemcpyToHost", "MemcpyFromHost")
+_CASTS: Final = ("InsertedPrecisionFreeCast_", "InsertedCast_")
+#: The runtime's number for a node without a kernel (OrtErrorCode).
+_NOT_IMPLEMENTED: Final = 9
+_MOST_WORDS: Final = 160
+#: What the runtime says of a node's inputs and outputs, before it says what is wrong.
+_SIGNATURE: Final = re.compile(r"(In Node, \(.*?, -?\d+\)) : \(.*?\) -> \(.*?\) , (?=Error)")
+#: What precedes the reason why a run fails: the node, and the function in its source.
+_RUNNING: Final = re.compile(
+    r"Non-zero status code returned while running .*? Status Message: |[\w:]+ [^ ()]*\(.*?\) (?:const )?"
+)
+_VARYING: Final = re.compile(r"0x[0-9A-Fa-f]+|\d+|'[^']*'|\"[^\"]*\"")
+
+
+class Found(NamedTuple):
+    """A difference. operator: of the node that it is about, "" for a whole model."""
+
+    aspect: Aspect
+    operator: str
+    ours: str
+    theirs: str
+
+
+@dataclass(slots=True)
+class Compared:
+    """What was compared of one model: comparisons, those that were alike, what differs, what was left out and why."""
+
+    asked: Counter[Aspect] = field(default_factory=Counter)
+    same: Counter[Aspect] = field(default_factory=Counter)
+    found: list[Found] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    def hold(self, aspect: Aspect, operator: str, ours: str, theirs: str, *, same: bool) -> None:
+        """Count one comparison."""
+        self.asked[aspect] += 1
+        if same:
+            self.same[aspect] += 1
+        else:
+            self.found.append(Found(aspect, operator, ours, theirs))
+
+
+def compare(answer: Answer, ours: Placement, first: str) -> Compared:
+    """Compare a placement with an answer. first: the provider whose operators were recorded, "" for none."""
+    made = Compared()
+    if answer.word in {"crashed", "timeout"}:
+        made.left_out.append(f"the runtime's process {answer.word}")
+        return made
+    fails = answer.word == "fails"
+    theirs = f"fails: {_plain(answer.error)}" if fails else "created"
+    mine = _session(ours)
+    made.hold("session", _blamed(ours, fails=fails), mine, theirs, same=(mine == "created") != fails)
+    _run(made, answer, ours)
+    without = next((node for node in ours if not node.has_kernel), None)
+    if not fails or answer.code == _NOT_IMPLEMENTED:
+        operator = without.operator if without else _blamed(ours, fails=fails)
+        said = "a node has none" if without else "all have one"
+        made.hold("kernel", operator, said, theirs, same=(without is not None) == fails)
+    if not answer.nodes:
+        made.left_out.append("the runtime placed nothing")
+        return made
+    _nodes(made, [_lacking(node, answer) for node in answer.nodes if not _added(node)], list(ours.every))
+    if first:
+        _descriptors(made, answer, [node for node in ours.every if node.provider == first])
+    return made
+
+
+def _session(ours: Placement) -> str:
+    """Return how creating the session ends: a node that fails at run does not prevent it."""
+    reasons = [
+        *ours.refusals,
+        *(node.created_by for node in ours.every if node.creation == "fails" and not node.at_run),
+    ]
+    if reasons:
+        return f"fails: {_plain(reasons[0])}"
+    return "fails" if any(node.provider is None for node in ours.every) else "created"
+
+
+def _run(made: Compared, answer: Answer, ours: Placement) -> None:
+    """Compare the first run with what is said of it, where there was one."""
+    if not answer.run or answer.word != "created":
+        return
+    if answer.run.startswith(NOT_RUN) or answer.run == "timeout":
+        made.left_out.append("the session was not run" if answer.run != "timeout" else "the first run was too late")
+        return
+    failing = next((node for node in ours.every if node.at_run), None)
+    ran = answer.run == "ran"
+    mine = "runs" if failing is None else _plain(failing.created_by)
+    theirs = "runs" if ran else f"fails: {_plain(_RUNNING.sub('', answer.run))}"
+    nodes = list(ours)
+    operator = failing.operator if failing else nodes[0].operator if len(nodes) == 1 else ""
+    made.hold("run", operator, mine, theirs, same=ran == (failing is None))
+
+
+def _blamed(ours: Placement, *, fails: bool) -> str:
+    """Return the operator that a session is about: of the only node, or of the first that fails here."""
+    nodes = list(ours)
+    failing = [node for node in nodes if node.creation == "fails"]
+    return nodes[0].operator if len(nodes) == 1 else failing[0].operator if failing and not fails else ""
+
+
+def _plain(text: str) -> str:
+    """Return a message without what changes from model to model, so that like ones are one class."""
+    return _VARYING.sub("N", _SIGNATURE.sub(r"\1 ", text))[:_MOST_WORDS]
+
+
+def _nodes(made: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNode]) -> None:
+    """Compare providers: of nodes by their names where these tell them apart, of the others by their operators.
+
+    A call that only one side replaced by what its function is made of counts as one node.
+    """
+    kept = {(node.name, node.provider): node.op_type for node in theirs if node.name}
+    calls = {node.function: _bare(node.function, "/") for node in ours if node.function}
+    for call, name in calls.items():
+        provider, kind = next(((p, kind) for (n, p), kind in kept.items() if n == name), ("", ""))
+        if provider and not any(_bare(node.node, "/") == name for node in ours):
+            made.hold("node", kind, "a function, replaced by what it is made of", provider, same=False)
+            ours = [node for node in ours if node.function != call]
+            theirs = [node for node in theirs if node.name != name]
+    names = {node.name for node in theirs}
+    mine = [(_named(node.node, names), _bare(node.operator, "."), node) for node in ours]
+    named = Counter((name, kind) for name, kind, _ in mine)
+    there = Counter((node.name, node.op_type) for node in theirs)
+    known = {(node.name, node.op_type): node.provider for node in theirs}
+    left: list[tuple[str, PlacedNode]] = []
+    for name, kind, node in mine:
+        if named[name, kind] == there[name, kind] == 1:
+            said = known[name, kind]
+            made.hold("node", node.operator, _provider(node), said, same=said.partition(",")[0] == node.provider)
+        else:
+            left.append((kind, node))
+    rest = Counter((n.op_type, n.provider) for n in theirs if named[n.name, n.op_type] * there[n.name, n.op_type] != 1)
+    for kind, node in left:
+        alike = next(
+            (k for k, n in rest.items() if n and k[0] == kind and k[1].partition(",")[0] == node.provider), None
+        )
+        if alike is not None:
+            rest[alike] -= 1
+            made.hold("node", node.operator, "", "", same=True)
+        else:
+            other = next((provider for (k, provider), count in rest.items() if k == kind and count), "no such node")
+            rest[kind, other] -= 1
+            made.hold("node", node.operator, _provider(node), other, same=False)
+    for (kind, provider), count in rest.items():
+        for _ in range(count):
+            made.hold("node", kind, "no such node", provider, same=False)
+
+
+def _lacking(node: Placed, answer: Answer) -> Placed:
+    """Return a node with a word behind its provider where the session fails for want of kernels, maybe of this one."""
+    return node._replace(provider=f"{node.provider}, in a session without a kernel") if _no_kernel(answer) else node
+
+
+def _no_kernel(answer: Answer) -> bool:
+    return answer.word == "fails" and answer.code == _NOT_IMPLEMENTED
+
+
+def _provider(node: PlacedNode) -> str:
+    word = node.provider or "no kernel"
+    return f"{word} ({node.reason})" if node.reason else word
+
+
+def _named(path: str, names: Collection[str]) -> str:
+    """Return the name of a node by its path, which may have slashes in it, too: the longest of those that are there."""
+    parts = path.split("/")
+    ends = ("/".join(parts[at:]) for at in range(1, len(parts)))
+    return next((end for end in ends if end in names), parts[-1])
+
+
+def _bare(name: str, mark: str) -> str:
+    return name.rpartition(mark)[2]
+
+
+def _added(node: Placed) -> bool:
+    return node.op_type in _ADDED or node.name.startswith(_CASTS)
+
+
+def _descriptors(made: Compared, answer: Answer, nodes: Sequence[PlacedNode]) -> None:
+    """Compare what is created with the session; where the last operator was refused, what came before it and it."""
+    refused = bool(answer.operators) and answer.operators[-1].hresult != 0
+    if answer.word != "created" and not (refused and len(nodes) == 1):
+        return
+    early = [node for node in nodes if node.creation == "created" or (refused and node.creation == "fails")]
+    unknown = next((node for node in early if node.lowered is None), None)
+    if unknown is not None or any(node.creation == "unknown" for node in nodes):
+        made.left_out.append("what a node becomes is not known")
+        return
+    truth = [normal(one.descriptor) for one in answer.operators if not one.deferred]
+    ours = [(node, normal(write_dict(one))) for node in early for one in node.lowered or ()]
+    if refused:
+        ours = ours[: len(truth)]
+    if len(nodes) > 1:
+        _many(made, ours, truth)
+    elif truth or ours:
+        descriptors = [one for _, one in ours]
+        said = _difference(descriptors, truth)
+        made.hold("descriptor", nodes[0].operator if nodes else "", *said, same=descriptors == truth)
+
+
+def _many(made: Compared, ours: Sequence[tuple[PlacedNode, Any]], truth: Sequence[Any]) -> None:
+    """Compare the operators of several nodes, which the runtime creates in an order of its own."""
+    waiting = Counter(map(_key, truth))
+    left = []
+    for node, one in ours:
+        if waiting[_key(one)] > 0:
+            waiting[_key(one)] -= 1
+            made.hold("descriptor", node.operator, "", "", same=True)
+        else:
+            left.append((node, one))
+    more = [json.loads(key) for key in waiting.elements()]
+    for node, one in left:
+        other = next((each for each in more if each["type"] == one["type"]), None)
+        if other is not None:
+            more.remove(other)
+        made.hold("descriptor", node.operator, *_difference([one], [other] if other else []), same=False)
+    for each in more:
+        made.hold("descriptor", "", "no such operator", each["type"], same=False)
+
+
+def _key(descriptor: Any) -> str:
+    return json.dumps(descriptor, sort_keys=True)
+
+
+def _difference(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[str, str]:
+    """Return what the first thing is that two lists of operators do not share, for each side."""
+    kinds = [[each["type"] for each in side] for side in (ours, theirs)]
+    if kinds[0] != kinds[1]:
+        return tuple(" + ".join(side) or "no operator" for side in kinds)  # type: ignore[return-value]
+    for mine, other in zip(ours, theirs, strict=True):
+        for name, one, two in _members(mine["desc"], other["desc"]):
+            if one != two:
+                return f"another {mine['type']}.{name}", ""
+    return "", ""
+
+
+def _members(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the members of two descriptors, those of their tensors by themselves."""
+    for name in {**ours, **theirs}:
+        one, two = ours.get(name), theirs.get(name)
+        if isinstance(one, dict) and isinstance(two, dict):
+            yield from ((f"{name}.{inner}", a, b) for inner, a, b in _members(one, two))
+        else:
+            yield name, one, two
+
+
+def normal(value: Any) -> Any:
+    """Return a descriptor with what says the same made alike.
+
+    Strides of a packed tensor, members that are null and arrays without elements are left out, floats are those of 32
+    bits.
+    """
+    if isinstance(value, dict) and "DataType" in value:
+        return _normal_tensor(value)
+    if isinstance(value, dict):
+        return {name: normal(each) for name, each in value.items() if each not in (None, [])}
+    if isinstance(value, list):
+        return [normal(each) for each in value]
+    if isinstance(value, float):
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    return value
+
+
+def _normal_tensor(tensor: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {"DataType": tensor["DataType"], "Sizes": list(tensor["Sizes"])}
+    packed: list[int] = []
+    step = 1
+    for size in reversed(kept["Sizes"]):
+        packed.insert(0, step)
+        step *= size
+    strides = tensor.get("Strides")
+    if strides is not None and list(strides) != packed:
+        kept["Strides"] = list(strides)
+    return kept | {name: tensor[name] for name in ("Flags",) if tensor.get(name)}

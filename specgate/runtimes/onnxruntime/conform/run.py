@@ -1,0 +1,252 @@
+"""Run a campaign against a runtime: draw models, ask it, place them, and count what is alike."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from specgate.descriptors.read import write_dict
+from specgate.errors import InputError
+from specgate.linting.input_source import Given
+from specgate.linting.settings import LintSettings
+from specgate.runtimes.onnxruntime.conform.cases import file_cases, fitting_feeds, graph_cases, node_cases, unfit
+from specgate.runtimes.onnxruntime.conform.compare import ASPECTS, Compared, compare, explaining
+from specgate.runtimes.onnxruntime.conform.result import Difference, Result, Tally
+from specgate.runtimes.onnxruntime.oracle.answer import NOT_RUN
+from specgate.runtimes.onnxruntime.oracle.builds import PACKAGE
+from specgate.runtimes.onnxruntime.oracle.cpu import CPU_PACKAGE, CpuPlacementOracle
+from specgate.runtimes.onnxruntime.oracle.oracle import PlacementOracle
+from specgate.runtimes.onnxruntime.place import place_model
+from specgate.runtimes.onnxruntime.table_references import MODELS
+from specgate.spec.tables import dialect
+from specgate.targets import parse_target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from specgate.runtimes.onnxruntime.conform.cases import Case, CaseKind
+    from specgate.runtimes.onnxruntime.conform.compare import Aspect, Found
+    from specgate.runtimes.onnxruntime.conform.result import Plan
+    from specgate.runtimes.onnxruntime.oracle.answer import Answer
+    from specgate.targets import Target
+
+    Progress = Callable[[int, int, str], object]
+
+__all__ = ["Asked", "run"]
+
+#: Models that are asked before the clock is looked at.
+_BATCH: Final = 50
+#: Seconds for one model: most take milliseconds.
+_TIMEOUT: Final = 20.0
+
+
+class Asked(Protocol):
+    """An oracle of placement."""
+
+    @property
+    def versions(self) -> Any: ...
+    def ask(self, models: Sequence[bytes]) -> list[Answer]: ...
+    def close(self) -> None: ...
+
+
+@dataclass(slots=True)
+class _Class:
+    """Where a class was met, and its smallest model so far."""
+
+    smallest: Case
+    target: str
+    count: int = 0
+    entry: dict[str, Any] | None = None
+    opsets: dict[str, None] = field(default_factory=dict)
+    targets: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What was counted so far."""
+
+    asked: Counter[tuple[str, CaseKind, Aspect]] = field(default_factory=Counter)
+    same: Counter[tuple[str, CaseKind, Aspect]] = field(default_factory=Counter)
+    explained: Counter[tuple[str, CaseKind, Aspect]] = field(default_factory=Counter)
+    models: Counter[CaseKind] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    classes: dict[tuple[Found, str], _Class] = field(default_factory=dict)
+    capped: bool = False
+
+
+def run(plan: Plan, progress: Progress = lambda *_: None, opened: Callable[[Target], Asked] | None = None) -> Result:
+    """Return what the campaign found. progress: called with cases done, cases in all, and what is asked.
+
+    opened: what asks a target, instead of the builds that are installed. Raises InputError for an unknown operator or
+    release, and where a build is not installed.
+    """
+    began = time.monotonic()
+    until = began + plan.seconds if plan.seconds is not None else float("inf")
+    counts, versions = _Counts(), {}
+    for position, word in enumerate(plan.targets):
+        target = parse_target(word)
+        with closing((opened or _oracle)(target)) as oracle:
+            versions[str(target)] = dict(oracle.versions)
+            pieces = _pieces(plan, target)
+            for done, (name, cases) in enumerate(pieces, position * len(pieces)):
+                progress(done, len(plan.targets) * len(pieces), f"{target} {name}")
+                if time.monotonic() > until:
+                    counts.capped = True
+                    break
+                _piece(plan, target, oracle, cases, counts, until)
+    return Result(
+        package=plan.package,
+        command=plan.command(),
+        seed=plan.seed,
+        seconds=round(time.monotonic() - began, 1),
+        capped=counts.capped,
+        versions=versions,
+        models=dict(counts.models),
+        tallies=tuple(
+            Tally(*key, asked, counts.same[key], counts.explained[key]) for key, asked in counts.asked.items()
+        ),
+        differences=tuple(_differences(plan, counts)),
+        left_out=dict(counts.left_out.most_common()),
+    )
+
+
+def _oracle(target: Target) -> Asked:
+    runtime = target.runtime
+    if runtime is not None and runtime.package == CPU_PACKAGE:
+        return CpuPlacementOracle(runtime.release, run=True, timeout=_TIMEOUT)
+    if runtime is None or runtime.package != PACKAGE:
+        raise InputError(f"no build of {target} can be asked")
+    level = (target.alias or "").partition("@")[2]
+    return PlacementOracle(runtime.release, level=level or None, timeout=_TIMEOUT)
+
+
+def _piece(plan: Plan, target: Target, oracle: Asked, cases: Iterator[Case], counts: _Counts, until: float) -> None:
+    """Ask a target the cases of one piece, unless the time is over."""
+    batch: list[Case] = []
+    for case in cases:
+        if time.monotonic() > until:
+            counts.capped = True
+            break
+        batch.append(case)
+        if len(batch) >= _BATCH or case.kind == "file":
+            _judge(plan, target, oracle, batch, counts)
+            batch.clear()
+    _judge(plan, target, oracle, batch, counts)
+
+
+def _pieces(plan: Plan, target: Target) -> list[tuple[str, Iterator[Case]]]:
+    """Return what is asked, by name: each operator, then graphs, then files."""
+    tables = dialect(MODELS)
+    assert target.runtime is not None  # noqa: S101  # every target of a plan has one
+    newest = min(target.runtime.opsets[""], int(tables.levels[-1]))
+    seed = str(plan.seed)
+    names = [tables.operator(name).name for name in plan.operators] or list(tables.operators)
+    found = [(name, node_cases(name, plan.cases, seed, newest)) for name in names if plan.cases]
+    if plan.graphs:
+        found.append(("graphs", graph_cases(plan.graphs, seed, newest)))
+    if plan.models is not None:
+        found.append(("files", file_cases(plan.models.expanduser())))
+    return found
+
+
+def _judge(plan: Plan, target: Target, oracle: Asked, batch: Sequence[Case], counts: _Counts) -> None:
+    wanted = [case for case in batch if plan.case in {None, case.id}]
+    for case, first in zip(wanted, oracle.ask([case.model for case in wanted]), strict=True):
+        answer = _fed(target, oracle, case, first)
+        counts.models[case.kind] += 1
+        made = _compared(target, case, answer)
+        counts.left_out.update(made.left_out)
+        _count(target, case, made, counts)
+        if plan.keep is not None:
+            plan.kept(case)
+
+
+def _fed(target: Target, oracle: Asked, case: Case, answer: Answer) -> Answer:
+    """Return the answer for inputs that fit the descriptor, where no others could be computed."""
+    run = answer.word == "created" and answer.run not in {"", "ran", "crashed", "timeout"}
+    if not run or case.descriptor is None or not isinstance(oracle, CpuPlacementOracle):
+        return answer
+    feeds = fitting_feeds(case.descriptor, case.level)
+    if not feeds:
+        return answer
+    fed = oracle.ask([case.model], [feeds])[0]
+    assert target.runtime is not None  # noqa: S101  # every target of a plan has one
+    release = target.runtime.release
+    failed = fed.run not in {"ran", "crashed", "timeout"}
+    if failed and all(unfit(case.descriptor, case.level, one, release) for one in feeds):
+        return replace(fed, run=f"{NOT_RUN}: no values that fit")  # which an input may have all the same
+    return fed
+
+
+def _compared(target: Target, case: Case, answer: Answer) -> Compared:
+    assert target.runtime is not None  # noqa: S101  # every target of a plan has one
+    given = case.drawn if case.kind == "file" else Given(case.model, MODELS, case.id)
+    try:
+        ours = place_model(given, target, None, LintSettings())
+    except Exception as error:  # noqa: BLE001  # whatever it is, it is what the campaign looks for
+        made = Compared()
+        made.hold("answer", case.operator, repr(error)[:200], "an answer", same=False)
+        return made
+    first = target.runtime.providers[0]
+    return compare(answer, ours, first if target.runtime.below else "")
+
+
+def _count(target: Target, case: Case, made: Compared, counts: _Counts) -> None:
+    assert target.runtime is not None  # noqa: S101  # every target of a plan has one
+    word = str(target)
+    for aspect, asked in made.asked.items():
+        counts.asked[word, case.kind, aspect] += asked
+        counts.same[word, case.kind, aspect] += made.same[aspect]
+    for found in made.found:
+        entry = explaining(found, case.opset, target.runtime, model=case.operator)
+        counts.explained[word, case.kind, found.aspect] += entry is not None
+        key = (found, entry["name"] if entry else "")
+        held = counts.classes.setdefault(key, _Class(case, word, entry=dict(entry) if entry else None))
+        held.count += 1
+        held.opsets[case.opset] = held.targets[word] = None
+        if len(case.model) < len(held.smallest.model):
+            held.smallest, held.target = case, word
+
+
+def _differences(plan: Plan, counts: _Counts) -> list[Difference]:
+    """Return the classes, the unexplained and frequent ones first."""
+    made = []
+    for (found, name), held in counts.classes.items():
+        case = held.smallest
+        made.append(
+            Difference(
+                aspect=found.aspect,
+                operator=found.operator,
+                ours=found.ours,
+                theirs=found.theirs,
+                opsets=tuple(filter(None, held.opsets)),
+                targets=tuple(held.targets),
+                count=held.count,
+                recorded=name,
+                says=held.entry["says"] if held.entry else "",
+                case=case.id,
+                size=len(case.model),
+                node=write_dict(case.descriptor) if case.descriptor is not None else None,
+                command=_only(plan, held).command(keep="DIR"),
+            )
+        )
+    order = list(ASPECTS)
+    return sorted(made, key=lambda d: (bool(d.recorded), order.index(d.aspect), -d.count, d.operator, d.ours, d.theirs))
+
+
+def _only(plan: Plan, held: _Class) -> Plan:
+    """Return the plan that asks the smallest model of a class and nothing else."""
+    case = held.smallest
+    return replace(
+        plan,
+        releases=(held.target.partition(":")[2],),
+        levels=(),
+        operators=(case.operator,) if case.operator else (),
+        cases=plan.cases if case.kind == "node" else 0,
+        graphs=plan.graphs if case.kind == "graph" else 0,
+        models=plan.models if case.kind == "file" else None,
+        case=case.id,
+    )

@@ -1,0 +1,237 @@
+"""Execute an ONNX model as a runtime that makes DirectML operators of its nodes would: with what these compute.
+
+Each node is computed by ONNX's definition. Where it is placed with the provider and becomes one DirectML operator, that
+one is computed too and its values are what later nodes read; where they differ, it is reported.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from specgate.descriptors.text import plain_name
+from specgate.errors import Error, InputError
+from specgate.execution.engine import execute_at
+from specgate.execution.filled import filled
+from specgate.execution.tolerance import differing, tolerance_of
+from specgate.execution.types import gather, numpy_type, scatter
+from specgate.runtimes.onnxruntime.lower import NotLowered, lower
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from specgate.descriptors.core import Descriptor, TensorDesc
+    from specgate.dialects.onnx.run.scope import Run
+    from specgate.runtimes.onnxruntime.lowering.table import Origin
+    from specgate.runtimes.onnxruntime.placement import PlacedNode
+    from specgate.runtimes.release import Runtime
+    from specgate.spec.fields import FieldInfo
+    from specgate.targets import Target
+
+__all__ = ["Executor", "executor"]
+
+_SHOWN: Final = 5
+
+
+class _Step(NamedTuple):
+    """The one DirectML operator of a node, its level, and what its tensors were made of.
+
+    places: of each of the node's tensors, by identity, the field and the place in an array of tensors.
+    """
+
+    descriptor: Descriptor
+    level: str
+    origins: Sequence[Origin]
+    places: Mapping[int, tuple[str, int | None]]
+
+    def origin(self, tensor: TensorDesc) -> tuple[str, int | None]:
+        """Return which of the node's tensors one of the operator was made of; raise InputError where it is none."""
+        source = next((source for made, source in self.origins if made is tensor), None)
+        if source is None:
+            raise InputError("a tensor of the operator is made of none of the node's")
+        return self.places[id(source)]
+
+
+def executor(path: str, target: Target, on_note: Callable[[str], object]) -> Executor | None:
+    """Return what executes the nodes of the model at `path` for a runtime; None where it makes no operators of its own.
+
+    on_note: gets what is to be known of the outputs. Raises InputError where the session is not created.
+    """
+    from specgate import place
+
+    runtime = target.runtime
+    if runtime is None or not runtime.level:
+        return None
+    placement = place(path, target)
+    if placement.session == "fails":
+        why = placement.refusals or [f"{node.node}: {node.created_by or node.why}" for node in placement if node.fails]
+        raise InputError(f"the session is not created at {target}: {why[0]}", file=path)
+    first = placement.providers[0]
+    nodes = {node.node: node for node in placement if node.provider == first}
+    return Executor(nodes, first, runtime, on_note)
+
+
+class Executor:
+    """Computes the nodes of one run. nodes: those of the provider, by path. below, level: the dialect it calls."""
+
+    def __init__(
+        self, nodes: Mapping[str, PlacedNode], provider: str, runtime: Runtime, on_note: Callable[[str], object]
+    ) -> None:
+        self.nodes, self.provider, self.on_note = nodes, provider, on_note
+        self.below, self.level, self.release = runtime.below, runtime.level, runtime.release
+        self.counts: Counter[str] = Counter()
+        self.differences: dict[str, str] = {}
+
+    def evaluate(self, run: Run, descriptor: Descriptor, arrays: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """Return a node's outputs by the names of its fields, as `Run` asks for them."""
+        budget = run.left()
+        ours = run.execute(descriptor, arrays)
+        if place not in self.nodes:
+            self.counts["not placed there"] += 1
+            return ours
+        known = filled(descriptor, arrays, ours)
+        step = self._step(known, int(descriptor.version or 0))
+        if isinstance(step, str):
+            self.counts[step] += 1
+            return ours
+        try:
+            theirs = _computed(
+                step,
+                arrays,
+                ours,
+                lambda made, given: execute_at(made, given, step.level, budget=budget, basis="observed"),
+            )
+        except Error as error:
+            self.counts["the operator is not computed"] += 1
+            self.differences.setdefault(place, f"{step.descriptor.operator} is not computed: {error}")
+            return ours
+        self.counts[""] += 1
+        self._compare(place, known, step, ours, theirs)
+        return theirs
+
+    def _step(self, descriptor: Descriptor, version: int) -> _Step | str:
+        """Return the one operator of a node, or why there is none."""
+        origins: list[Origin] = []
+        made = lower(descriptor, version, self.release, origins)
+        if isinstance(made, NotLowered):
+            return "no table says what they become"
+        if not made:
+            return "they need no operator"
+        if len(made) > 1 or not origins:
+            return "they become several operators"
+        table = dialect(self.below)
+        level = table.operator(made[0].operator).level_for(self.level)
+        return (
+            "the operator is not there at the level"
+            if level is None
+            else _Step(made[0], level, origins, _places(descriptor))
+        )
+
+    def _compare(
+        self, place: str, descriptor: Descriptor, step: _Step, ours: Mapping[str, Any], theirs: Mapping[str, Any]
+    ) -> None:
+        """Note where the operator's values are not those of ONNX's definition, by the wider of both tolerances."""
+        tolerance = max(tolerance_of(step.descriptor, step.level), tolerance_of(descriptor, str(descriptor.version)))
+        for name, mine in ours.items():
+            if not isinstance(mine, np.ndarray):
+                continue
+            wrong = differing(mine, theirs[name], tolerance)
+            if wrong.any() and place not in self.differences:
+                at = tuple(int(part) for part in np.argwhere(wrong)[0])
+                values = f"{theirs[name][at]!s} and not {mine[at]!s} at {list(at)}"
+                what = f"{step.descriptor.operator} gives other values than {descriptor.operator}"
+                self.differences[place] = f"{what}: {int(wrong.sum())} of {wrong.size} elements, {values}"
+
+    def report(self) -> None:
+        """Say what was computed by what, and where values differ from ONNX's definition."""
+        total = sum(self.counts.values())
+        done = self.counts.pop("", 0)
+        rest = "; ".join(f"{count} not: {why}" for why, count in sorted(self.counts.items()))
+        self.on_note(
+            f"{done} of {total} executions of nodes are computed as {self.provider} operators"
+            + (f"; {rest}" if rest else "")
+        )
+        for place, text in list(self.differences.items())[:_SHOWN]:
+            self.on_note(f"{plain_name(place)}: {text}")
+        if len(self.differences) > _SHOWN:
+            self.on_note(f"{len(self.differences) - _SHOWN} more nodes differ")
+
+
+def _places(descriptor: Descriptor) -> dict[int, tuple[str, int | None]]:
+    found: dict[int, tuple[str, int | None]] = {}
+    for name, held in descriptor.fields.items():
+        if isinstance(held, list):
+            found |= {id(tensor): (name, at) for at, tensor in enumerate(held)}
+        else:
+            found[id(held)] = name, None
+    return found
+
+
+def _computed(
+    step: _Step,
+    arrays: Mapping[str, Any],
+    ours: Mapping[str, Any],
+    compute: Callable[[Descriptor, Mapping[str, Any]], Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return the node's outputs as the operator computes them."""
+    spec = dialect(step.descriptor.dialect).operator(step.descriptor.operator)
+    given = {}
+    for info in spec.inputs:
+        if (held := step.descriptor.fields.get(info.name)) is not None:
+            given[info.name] = _each(info, held, lambda tensor: _taken(tensor, step, arrays))
+    results = compute(step.descriptor, given)
+    found = {name: (list(v) if isinstance(v, list) else v) for name, v in ours.items()}
+    for info in spec.outputs:
+        held = step.descriptor.fields.get(info.name)
+        tensors = held if isinstance(held, list) else [held]
+        values = results.get(info.name)
+        for tensor, value in zip(tensors, values if isinstance(values, list) else [values], strict=True):
+            if tensor is not None and value is not None:
+                _put(tensor, value, step, found)
+    return found
+
+
+def _each(info: FieldInfo, held: Any, of: Callable[[TensorDesc], NDArray[Any]]) -> Any:
+    return [of(tensor) for tensor in held] if info.type == "tensor[]" else of(held)
+
+
+def _taken(tensor: TensorDesc, step: _Step, arrays: Mapping[str, Any]) -> NDArray[Any]:
+    """Return what the operator reads, by its sizes and strides, from the node's array."""
+    name, at = step.origin(tensor)
+    array = arrays[name] if at is None else arrays[name][at]
+    wanted = numpy_type(dialect(step.descriptor.dialect), str(tensor.type))
+    flat = np.ascontiguousarray(array).reshape(-1)
+    buffer = (
+        flat.view(wanted) if flat.dtype.itemsize == wanted.itemsize and flat.dtype.kind != "V" else flat.astype(wanted)
+    )
+    return gather(buffer, _sizes(tensor), tensor.strides)
+
+
+def _sizes(tensor: TensorDesc) -> tuple[int, ...]:
+    return tuple(int(size) for size in tensor.sizes or () if isinstance(size, int))
+
+
+def _put(tensor: TensorDesc, value: NDArray[Any], step: _Step, found: dict[str, Any]) -> None:
+    """Put what the operator wrote where the node's output is."""
+    name, at = step.origin(tensor)
+    mine = found[name] if at is None else found[name][at]
+    flat = np.ma.getdata(value)
+    if tensor.strides is not None:
+        buffer = np.zeros(max(mine.size, prod(_sizes(tensor))), flat.dtype)
+        scatter(flat, buffer, tensor.strides)
+        flat = buffer[: mine.size]
+    flat = np.ascontiguousarray(flat).reshape(-1)
+    same = flat.dtype.itemsize == mine.dtype.itemsize and mine.dtype.kind not in "bV"
+    whole = (flat.view(mine.dtype) if same else flat.astype(mine.dtype)).reshape(mine.shape)
+    if np.ma.is_masked(value) and tensor.strides is None:
+        whole = np.ma.array(whole, mask=np.ma.getmaskarray(value).reshape(mine.shape))
+    if at is None:
+        found[name] = whole
+    else:
+        found[name][at] = whole

@@ -1,0 +1,160 @@
+"""What lint says for a release of a runtime: a finding is an error only where this release does not do it.
+
+One placement answers for both commands. What ONNX's page forbids and the release loads and creates is a warning; what
+the release refuses is an error, also where ONNX's tables have no rule for it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.runtimes.onnxruntime.finding_rules import GROUP, RULES
+from specgate.runtimes.onnxruntime.imports import with_imports
+from specgate.runtimes.onnxruntime.node_assignment import CPU
+from specgate.runtimes.onnxruntime.place import place_graph
+from specgate.runtimes.onnxruntime.placement import spared
+from specgate.runtimes.onnxruntime.registrations import runtime_tables
+from specgate.runtimes.onnxruntime.run_outcomes import outcome
+from specgate.slotted import replace
+from specgate.verdict import Finding, Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from specgate.linting.nodes import Graph
+    from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
+    from specgate.runtimes.onnxruntime.run_outcomes import Outcome
+    from specgate.targets import Target
+    from specgate.verdict import NodeRef
+
+__all__ = ["RuntimeFindings"]
+
+#: Findings of lint that say of a file what `Placement.refusals` says, too.
+_OF_FILES: Final = ("onnx/model/opset-import", "onnx/model/ir-version")
+
+
+class RuntimeFindings:
+    """The findings on one model for one release of a runtime.
+
+    graph: the model as the release reads it, whose nodes are to be judged.
+    """
+
+    def __init__(self, graph: Graph, target: Target, device: frozenset[str] | None, file: str | None) -> None:
+        assert target.runtime is not None  # asked by all who call  # noqa: S101
+        self.target = target
+        self.release = target.runtime.release
+        self.graph = with_imports(graph, target.runtime)
+        self.placement = place_graph(self.graph, target, device, file)
+        self._title = f"{runtime_tables()['title']} {self.release}"
+
+    def settle(self, findings: Sequence[Finding]) -> list[Finding]:
+        """Return the findings on nodes with the severities of the release, and what else it refuses."""
+        settled = [found if self._of_release(found) else self._as_warning(found) for found in findings]
+        settled = [replace(found, target=str(self.target)) for found in settled]
+        failing = {found.node for found in settled if found.severity == "error"}
+        return [*settled, *_findings_of(self.placement, failing)]
+
+    def refuses(self, found: Finding) -> bool:
+        """Whether the release loads no model with a finding on the file itself."""
+        placed = self._placed.get(found.node or "")
+        without_kernel = found.severity == "error" and placed is not None and placed.fails and not placed.has_kernel
+        return without_kernel or (found.node, found.id) in self._refusing or self._fails_by(found)
+
+    def unknown(self, nodes: Sequence[NodeRef]) -> list[NodeRef]:
+        """Return those of the nodes without a table whose operator the release lacks, too."""
+        return [node for node in nodes if not ((at := self._placed.get(node.location.node or "")) and at.version)]
+
+    def as_warning(self, found: Finding) -> Finding:
+        """Return a finding on the file itself as one that the release passes over."""
+        return replace(found, severity="warning", message=f"{found.message}; {self._title} does not refuse it")
+
+    @cached_property
+    def _placed(self) -> Mapping[str, PlacedNode]:
+        return {node.node: node for node in self.placement.nodes if node.function is None}
+
+    @cached_property
+    def _refusing(self) -> set[tuple[str | None, str]]:
+        return {(found.node, found.id) for found in self.placement.file_findings}
+
+    @cached_property
+    def _failures(self) -> set[tuple[str, str]]:
+        """Of nodes that fail the paths, "" in functions, each with the ids of the findings that say why."""
+        failing = (node for node in self.placement.nodes if node.fails)
+        return {("" if node.function else node.node, found.id) for node in failing for found in node.findings}
+
+    def _fails_by(self, found: Finding) -> bool:
+        node = found.node or ""
+        return ("" if node.startswith("function ") else node, found.id) in self._failures
+
+    def _of_release(self, found: Finding) -> bool:
+        """Whether a finding is no error, or one because of which the release fails."""
+        if found.severity != "error" or found.id in _OF_FILES or self._fails_by(found):
+            return True
+        placed = self._placed.get(found.node or "")
+        return placed is not None and placed.fails and self._outcome(placed, found) in {"refused", "fails"}
+
+    def _outcome(self, placed: PlacedNode, found: Finding) -> Outcome:
+        """Return what the release does with a node that breaks a rule, which is known of the CPU's kernels alone."""
+        if placed.descriptor is None or placed.provider != CPU:
+            return "unknown"
+        return outcome(placed.descriptor, found.id.rpartition("/")[2], self.release)
+
+    def _as_warning(self, found: Finding) -> Finding:
+        return replace(found, severity="warning", message=f"{found.message.removesuffix('.')}; {self._said(found)}")
+
+    def _said(self, found: Finding) -> str:
+        """Return what the release does with a node that ONNX's page forbids."""
+        placed = self._placed.get(found.node or "")
+        runs = placed is not None and self._outcome(placed, found) == "runs"
+        return f"outside the ONNX specification, but {self._title} {'runs it' if runs else 'does not refuse it'}"
+
+
+def _findings_of(placement: Placement, failing: AbstractSet[str | None]) -> Iterator[Finding]:
+    """Yield the findings of a placement. failing: the nodes of which an error says already why they fail."""
+    model = Location(placement.file, None, "model")
+    for refusal in placement.own_refusals:
+        yield _finding(placement, "session-fails", refusal, model)
+    for node in placement.unlike:
+        at = Location(placement.file, None, node.node, node.operator)
+        fix = placement.fixes[0] if placement.fixes and node.reason == "newer" else None
+        values = {"provider": node.provider, "version": node.version}
+        rule = _rule(node)
+        if node.spared:
+            yield replace(_finding(placement, rule or "session-fails", spared(node), at, values), severity="note")
+            continue
+        if rule is not None:
+            yield _finding(placement, rule, node.why or "no provider has a kernel for it", at, values, fix)
+        if node.has_kernel and node.creation == "fails" and node.node not in failing:
+            yield _finding(placement, "session-fails", node.created_by, at, values)
+        if node.run_fails:
+            yield _finding(placement, "session-fails", f"fails at the first run: {node.run_fails}", at, values)
+        for found in node.warnings:
+            yield replace(found, target=placement.target, location=at, values=values)
+        if node.open:
+            yield _finding(placement, "undecided", node.open, at, values)
+
+
+def _rule(node: PlacedNode) -> str | None:
+    if not node.has_kernel:
+        return "no-kernel"
+    if node.casts:
+        return "cast"
+    if not node.reason:
+        return None
+    return {"newer": "newer-than-registered", "preferred": "preferred-cpu"}.get(node.reason, "on-cpu")
+
+
+def _finding(
+    placement: Placement,
+    rule: str,
+    message: str,
+    location: Location,
+    values: dict[str, Any] | None = None,
+    fix: str | None = None,
+) -> Finding:
+    severity: Any = RULES[rule][0]
+    return Finding(
+        f"{GROUP}/{rule}", severity, message, values=values or {}, fix=fix, target=placement.target, location=location
+    )

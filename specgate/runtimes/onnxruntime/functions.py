@@ -1,0 +1,390 @@
+"""Functions among a runtime's own operators: the nodes that one call is made of, by the tables of the runtime."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.dialects.onnx.file.model import read_model_bytes
+from specgate.dialects.onnx.file.structure import (
+    OnnxAttribute,
+    OnnxFunction,
+    OnnxGraph,
+    OnnxModel,
+    OnnxNode,
+    OnnxTensor,
+    OnnxType,
+    OnnxValueInfo,
+)
+from specgate.dialects.onnx.file.write import Nodes, node_field, write_graph, write_model
+from specgate.dialects.onnx.infer.inference import installed
+from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS, function_key, label, subgraphs
+from specgate.errors import InputError
+from specgate.runtimes.onnxruntime.function_bodies import BUILT, NONE, ask
+from specgate.runtimes.onnxruntime.registrations import function_bodies, release_position, runtime_tables
+from specgate.runtimes.onnxruntime.schemas import schema_of
+from specgate.spec.tables import dialect
+from specgate.spec.type_names import parse_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from specgate.descriptors.core import TensorDesc
+    from specgate.dialects.onnx.lint.units import Key
+    from specgate.runtimes.onnxruntime.graph import Node
+    from specgate.spec.type_names import TypeName
+
+    Types = Mapping[int, Mapping[str, OnnxType]]
+
+__all__ = ["Call", "Functions", "Inlined", "inlined", "own_function", "stated_type", "with_new_graphs"]
+
+#: How a number of a type is packed; of BFLOAT16 it is the upper half of a FLOAT.
+_PACKED: Final = {"FLOAT16": "<e", "FLOAT": "<f", "DOUBLE": "<d", "BFLOAT16": "<f"}
+
+
+def own_function(node: Node, release: str) -> OnnxFunction | None:
+    """Return what a node calls, None where it is no function of the runtime's own, or its type is not known.
+
+    release: "1.24" or "1.24.4", "" for the newest.
+    """
+    tables = runtime_tables()
+    at = release_position(release or None)
+    held = tables.get("functions", {}).get(node.operator)
+    kind = node.inputs[0].type if node.inputs and node.inputs[0] is not None else None
+    if held is None or not held["first"] <= at <= held["last"] or kind not in _PACKED:
+        return None
+    given = {name for name, tensor in zip(held["inputs"], node.inputs, strict=False) if tensor is not None}
+    nodes = [_constant(name, kind, _number(stated, node)) for name, stated in held["constants"].items()]
+    for entry in held["nodes"]:
+        wanted = entry.get("given")
+        if (wanted is None or wanted in given) and entry.get("without") not in given:
+            nodes.append(OnnxNode("", entry["operator"], "", "", list(entry["inputs"]), [entry["result"]]))
+    return OnnxFunction(
+        node.proto.op_type,
+        node.proto.domain,
+        inputs=list(held["inputs"]),
+        outputs=list(held["outputs"]),
+        nodes=nodes,
+        opset_imports={"": held["opset"]},
+    )
+
+
+def _number(stated: float | str, node: Node) -> float:
+    """Return a number, or that of an attribute: what the node has, or else the schema's default."""
+    if not isinstance(stated, str):
+        return stated
+    held = node.proto.attributes.get(stated)
+    if held is not None and isinstance(held.value, float | int):
+        return float(held.value)
+    defaults: Mapping[str, Any] = {info.name: info.default for info in node.schema.attributes} if node.schema else {}
+    return float(defaults.get(stated) or 0.0)
+
+
+def _constant(name: str, kind: str, number: float) -> OnnxNode:
+    data = struct.pack(_PACKED[kind], number)
+    value = OnnxTensor(name, kind, (), data=data[2:] if kind == "BFLOAT16" else data)
+    return OnnxNode("", "Constant", "", "", [], [name], {"value": OnnxAttribute("value", "TENSOR", value)})
+
+
+class Functions:
+    """Finds what calls are made of."""
+
+    def __init__(self, model: OnnxModel, opsets: Mapping[str, int], release: str = "") -> None:
+        """Look into `model`. opsets: the domains that the release of the runtime has; "" for what newer ones do."""
+        own = {function_key(function): function for function in model.functions}
+        self._sizes = sizes(own)
+        # A function that ends in itself the linter reports, and no runtime loads.
+        self._own = {key: function for key, function in own.items() if key in self._sizes}
+        self._domains, self._release = opsets, release
+        #: Whether the opset of the model says which body is meant; else the operator's version does, whatever it holds.
+        self._by_opset = not release or function_bodies(release) == "opset"
+        self._made: dict[tuple[object, ...], OnnxFunction | None] = {}
+        #: Whether something was asked that only the onnx package could have answered.
+        self.missing = False
+
+    def of(self, node: Node, model: OnnxModel) -> OnnxFunction | None:
+        """Return what a node calls, None where it is no function or nothing says what it is made of."""
+        own = self._own.get(function_key(node.proto))
+        if own is not None:
+            return own
+        domain = node.proto.domain
+        if node.schema is None or domain not in self._domains:
+            return None
+        if domain not in STANDARD_DOMAINS:
+            return own_function(node, self._release)
+        attributes = tuple(map(id, node.proto.attributes.values()))
+        shapes = tuple((tensor.type, _numbers(tensor)) if tensor else None for tensor in (*node.inputs, *node.outputs))
+        key = (node.operator, node.opset, len(node.inputs), shapes, attributes)
+        if key not in self._made:
+            self._made[key] = self._asked(node, model)
+        return self._made[key]
+
+    def _asked(self, node: Node, model: OnnxModel) -> OnnxFunction | None:
+        """Ask what one call is made of, as a function of its inputs and outputs by position: others are alike."""
+        if not installed():
+            self.missing = True
+            return None
+        proto = node.proto
+        version = node.opset if self._by_opset or node.schema is None else node.schema.since
+        operator = proto.domain, proto.op_type, version or 1
+        if operator in _no_functions:
+            return None
+        ends = (("in", node.inputs), ("out", node.outputs))
+        inputs, outputs = ([f"{end}{i}" if one else "" for i, one in enumerate(tensors)] for end, tensors in ends)
+        alone = replace(proto, name="", inputs=inputs, outputs=outputs)
+        graph = OnnxGraph(nodes=[alone], inputs=_infos(inputs, node.inputs), outputs=_infos(outputs, node.outputs))
+        data = write_model(model, _written(graph), [])
+        body = _body(data, version or 1)
+        if isinstance(body, str):
+            if body == NONE:
+                _no_functions.add(operator)
+            return None
+        function, built = body
+        used = not self._by_opset or built or _means_the_same(function, model.opset_imports)
+        return function if used and function.nodes else None  # a body without nodes could not be made
+
+    def size(self, function: OnnxFunction) -> int:
+        """Return of how many nodes a function is made, those of the functions that it calls included."""
+        return self._sizes.get(function_key(function), len(function.nodes))
+
+
+@lru_cache(maxsize=512)
+def _body(data: bytes, version: int) -> tuple[OnnxFunction, bool] | str:
+    """Return what a call is made of that stands alone in a serialized model, and whether that was built for its types.
+
+    A text says why there is no such answer, NONE where the operator is no function.
+    """
+    answer = ask(data, version)
+    if not isinstance(answer, bytes):
+        return str(answer)
+    try:
+        answered = read_model_bytes(answer, "<function>")
+        return answered.functions[0], answered.producer_name == BUILT
+    except (InputError, IndexError) as error:
+        return str(error)
+
+
+#: Operators of ONNX, by domain, name and version, that are no functions; others are asked about call by call.
+_no_functions: set[tuple[str, str, int]] = set()
+
+
+def sizes(functions: Mapping[Key, OnnxFunction]) -> dict[Key, int]:
+    """Return of how many nodes each function is made once all calls in it are replaced.
+
+    Those that call themselves, directly or through others, or that call such a function, are not among them.
+    """
+    calls = {key: Counter(_called(function.nodes)) for key, function in functions.items()}
+    callers: dict[Key, list[Key]] = {key: [] for key in functions}
+    left = dict.fromkeys(functions, 0)
+    for key, called in calls.items():
+        for one in called.keys() & functions.keys():
+            callers[one].append(key)
+            left[key] += 1
+    found: dict[Key, int] = {}
+    ready = [key for key, count in left.items() if not count]
+    for key in ready:  # which grows while it is walked
+        found[key] = sum(count * found.get(one, 1) for one, count in calls[key].items())
+        for caller in callers[key]:
+            left[caller] -= 1
+            if not left[caller]:
+                ready.append(caller)
+    return found
+
+
+def _called(nodes: Iterable[OnnxNode]) -> Iterator[Key]:
+    for node in nodes:
+        yield function_key(node)
+        for _, graph in subgraphs(node):
+            yield from _called(graph.nodes)
+
+
+def _means_the_same(function: OnnxFunction, imports: Mapping[str, int]) -> bool:
+    """Whether the operators of a function are the same at a model's imports: else the runtime does not inline it.
+
+    A function that is made for the types of a call is taken whatever has changed: onnx/defs/schema.cc asks the same of
+    it (OpSchema::BuildContextDependentFunction), and does not look at the answer.
+    """
+    for node in function.nodes:
+        own, outer = function.opset_imports.get(node.domain), imports.get(node.domain)
+        if own is not None and outer is not None and own != outer:
+            written, meant = (schema_of(node.domain, node.op_type, version) for version in (own, outer))
+            if written is None or meant is None or written.since != meant.since:
+                return False
+    return True
+
+
+def _written(graph: OnnxGraph) -> bytes:
+    """Return a serialized graph with all the types that it states, without weights."""
+    return write_graph(
+        graph,
+        [node_field(Nodes().write(node, _written)) for node in graph.nodes],
+        initializers=[tensor for tensor in graph.initializers if tensor.data is not None],
+        outputs=[(info.name, info.type) for info in graph.outputs],
+        value_infos=[(info.name, info.type) for info in graph.value_infos],
+    )
+
+
+def _infos(names: list[str], tensors: tuple[TensorDesc | None, ...]) -> list[OnnxValueInfo]:
+    return [OnnxValueInfo(name, stated_type(one)) for name, one in zip(names, tensors, strict=True) if one is not None]
+
+
+def stated_type(tensor: TensorDesc) -> OnnxType | None:
+    """Return the type of a value as a file states it, None where it is not known."""
+    tree = None if tensor.type is None else parse_type(tensor.type)
+    if tree is None or tree.parts:
+        return None if tree is None else _container(tree)
+    return OnnxType("tensor", tensor.type, _numbers(tensor))
+
+
+def _numbers(tensor: TensorDesc) -> tuple[int | None, ...] | None:
+    """The sizes that are numbers: names that inference made up would make equal calls differ."""
+    sizes = tensor.sizes
+    return None if sizes is None else tuple(size if isinstance(size, int) else None for size in sizes)
+
+
+#: The words of schemas for types made of others, and those of TypeProto.
+_CONTAINERS: Final = {"seq": "sequence", "optional": "optional", "map": "map"}
+
+
+def _container(tree: TypeName) -> OnnxType | None:
+    """Return the type that schemas spell so, None where it has no name in a file."""
+    elements = dialect("onnx").type_elements
+    if tree.element:
+        word = elements.get(tree.element)
+        return None if word is None else OnnxType("tensor", word)
+    if tree.word == "sparse_tensor":
+        word = elements.get(tree.parts[0].word)
+        return None if word is None else OnnxType("sparse_tensor", word)
+    *keys, inner = map(_container, tree.parts)
+    if tree.word not in _CONTAINERS or inner is None or None in keys:
+        return None
+    return OnnxType(_CONTAINERS[tree.word], keys[0].elem_type if keys and keys[0] is not None else None, inner=inner)
+
+
+#: The place of a node that calls, its own name there, and what it calls.
+Call = tuple[str, str, OnnxFunction]
+
+
+@dataclass(slots=True)
+class Inlined:
+    """A model with calls replaced. origin: by new node (its id) the path of the call and the operator called.
+
+    used: the paths of calls; nodes may share a name, and what they are made of must not. graphs: by new graph (its id)
+    the one that it was.
+    """
+
+    model: OnnxModel
+    origin: dict[int, tuple[str, str]] = field(default_factory=dict)
+    used: dict[str, int] = field(default_factory=dict)
+    graphs: dict[int, OnnxGraph] = field(default_factory=dict)
+
+    def types(self, known: Types) -> dict[int, Mapping[str, OnnxType]]:
+        """Return by graph (its id) the types of its values that were known in the model before."""
+        return {**known, **{new: known[id(old)] for new, old in self.graphs.items() if id(old) in known}}
+
+
+def inlined(model: OnnxModel, calls: Mapping[int, Call]) -> Inlined:
+    """Return a model with `calls` (by the node's id) replaced."""
+    made = Inlined(replace(model, opset_imports=dict(model.opset_imports)))
+    for _, _, function in calls.values():
+        for domain, version in function.opset_imports.items():
+            made.model.opset_imports.setdefault(domain, version)
+    made.model.graph = _graph(model.graph, calls, made)
+    return made
+
+
+def _graph(graph: OnnxGraph, calls: Mapping[int, Call], made: Inlined) -> OnnxGraph:
+    """Return a graph with calls replaced, itself where it has none."""
+    nodes: list[OnnxNode] = []
+    changed = False
+    for node in graph.nodes:
+        call = calls.get(id(node))
+        if call is not None:
+            changed = True
+            nodes += _expanded(node, *call, made)
+            continue
+        inside = {id(held): new for _, held in subgraphs(node) if (new := _graph(held, calls, made)) is not held}
+        if inside:
+            changed = True
+            nodes.append(replace(node, attributes=with_new_graphs(node, inside)))
+        else:
+            nodes.append(node)
+    if not changed:
+        return graph
+    new = replace(graph, nodes=nodes, runs=[])
+    made.graphs[id(new)] = graph
+    return new
+
+
+def with_new_graphs(node: OnnxNode, new: Mapping[int, OnnxGraph]) -> dict[str, OnnxAttribute]:
+    """Return the attributes of a node with new graphs in the place of some (by their ids)."""
+    return _with_graphs(node, lambda held: new.get(id(held), held))
+
+
+def _with_graphs(node: OnnxNode, change: Callable[[OnnxGraph], OnnxGraph]) -> dict[str, OnnxAttribute]:
+    def changed(value: object) -> object:
+        return change(value) if isinstance(value, OnnxGraph) else value
+
+    return {
+        name: replace(
+            held, value=[changed(one) for one in held.value] if isinstance(held.value, list) else changed(held.value)
+        )
+        for name, held in node.attributes.items()
+    }
+
+
+def _expanded(call: OnnxNode, place: str, name: str, function: OnnxFunction, made: Inlined) -> Iterator[OnnxNode]:
+    """Yield the nodes of a call. What a function names itself gets the name of the call in front."""
+    path = f"{place}/{name}"
+    formal = zip(function.inputs, [*call.inputs, *[""] * len(function.inputs)], strict=False)
+    names = dict(formal) | {own: given for own, given in zip(function.outputs, call.outputs, strict=False) if given}
+    given = {**{held.name: held for held in function.attribute_protos}, **call.attributes}
+    made.used[path] = number = made.used.get(path, 0) + 1
+    prefix = path if number == 1 else f"{path}#{number}"
+
+    def named(own: str) -> str:
+        return names.get(own, f"{prefix}/{own}") if own else ""
+
+    for index, node in enumerate(function.nodes):
+        new = _copied(node, named, given)
+        new.name = f"{name}/{label(node, index)}"
+        made.origin[id(new)] = (path, f"{call.domain}.{call.op_type}" if call.domain else call.op_type)
+        yield new
+
+
+def _copied(node: OnnxNode, named: Callable[[str], str], given: Mapping[str, OnnxAttribute]) -> OnnxNode:
+    """Return a node of a function as a call has it."""
+    attributes = {}
+    for name, held in node.attributes.items():
+        if held.ref_attr_name is None:
+            attributes[name] = held
+        elif held.ref_attr_name in given:
+            attributes[name] = replace(given[held.ref_attr_name], name=name)
+    new = replace(
+        node,
+        inputs=[named(name) for name in node.inputs],
+        outputs=[named(name) for name in node.outputs],
+        attributes=attributes,
+    )
+    if not new.plain:
+        new.attributes = _with_graphs(new, lambda graph: _renamed(graph, named, given))
+    return new
+
+
+def _renamed(graph: OnnxGraph, named: Callable[[str], str], given: Mapping[str, OnnxAttribute]) -> OnnxGraph:
+    def infos(held: list[OnnxValueInfo]) -> list[OnnxValueInfo]:
+        return [OnnxValueInfo(named(info.name), info.type) for info in held]
+
+    return replace(
+        graph,
+        nodes=[_copied(node, named, given) for node in graph.nodes],
+        inputs=infos(graph.inputs),
+        outputs=infos(graph.outputs),
+        value_infos=infos(graph.value_infos),
+        initializers=[replace(tensor, name=named(tensor.name)) for tensor in graph.initializers],
+        sparse_initializers=[replace(tensor, name=named(tensor.name)) for tensor in graph.sparse_initializers],
+        runs=[],
+    )

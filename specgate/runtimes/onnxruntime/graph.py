@@ -1,0 +1,285 @@
+"""A model as a runtime places it: bodies of nodes with their values' types, who makes and who reads each value.
+
+A `Constant` node is an initializer by the time that nodes are placed (onnxruntime core/graph/graph.cc), so it is none
+of the nodes here.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap, defaultdict
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from specgate.descriptors.core import TensorDesc
+from specgate.dialects.onnx.lint.types import held_constant
+from specgate.dialects.onnx.lint.units import label, subgraphs
+from specgate.runtimes.onnxruntime.node_order import ordered
+from specgate.runtimes.onnxruntime.schemas import opset_meant, schema_of, word
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, MutableMapping, Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel, OnnxNode
+    from specgate.dialects.onnx.lint.graph import Source
+    from specgate.runtimes.onnxruntime.schemas import Schema
+
+    Fixed = MutableMapping[str, bool]
+    Scope = Mapping[str, TensorDesc]
+    Sizes = MutableMapping[str, int]
+    Types = MutableMapping[str, TensorDesc]
+    Tensors = tuple[TensorDesc | None, ...]
+    Kinds = tuple[str | None, ...]
+
+__all__ = ["Alike", "Body", "Node", "body_of", "derived"]
+
+_BLANK = TensorDesc(None, None)
+
+
+@dataclass(slots=True, eq=False)
+class Alike:
+    """What nodes share that have one operator, the same attributes, and values of the same types.
+
+    operator: as the tables name it. opset: the version of its domain that the model imports, as the runtime reads it.
+    inputs, outputs: what is known of them by position, None where one is left out. kinds: the types of inputs and
+    outputs in the words of registrations, "" where one is not known. descriptor: as the linter reads it, None without a
+    table. told: whether the type of an output follows from the operator alone. graphs: whether attributes hold bodies.
+    """
+
+    operator: str
+    opset: int | None
+    schema: Schema | None
+    inputs: Tensors
+    outputs: Tensors
+    kinds: tuple[Kinds, Kinds]
+    descriptor: Descriptor | None
+    told: bool
+    graphs: bool
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A node of a body. path: its place in the file.
+
+    implicit: values outside of its bodies that they read; implicit_kinds: their types in the words of registrations.
+    """
+
+    index: int
+    path: str
+    proto: OnnxNode
+    alike: Alike
+    bodies: Sequence[Body] = ()
+    implicit: Sequence[str] = ()
+    implicit_kinds: Kinds = ()
+
+    @property
+    def operator(self) -> str:
+        """Its operator as the tables name it."""
+        return self.alike.operator
+
+    @property
+    def opset(self) -> int | None:
+        """The version of its domain that the model imports."""
+        return self.alike.opset
+
+    @property
+    def schema(self) -> Schema | None:
+        """Its operator's schema."""
+        return self.alike.schema
+
+    @property
+    def inputs(self) -> Tensors:
+        """What is known of its inputs by position."""
+        return self.alike.inputs
+
+    @property
+    def outputs(self) -> Tensors:
+        """What is known of its outputs by position."""
+        return self.alike.outputs
+
+    @property
+    def kinds(self) -> tuple[Kinds, Kinds]:
+        """The types of its inputs and outputs in the words of registrations."""
+        return self.alike.kinds
+
+    @property
+    def descriptor(self) -> Descriptor | None:
+        """The node as the linter reads it."""
+        return self.alike.descriptor
+
+
+@dataclass(slots=True, eq=False)
+class Body:
+    """A graph or subgraph, its nodes in topological order.
+
+    inputs: its own inputs that are no initializers. sizes: of each initializer here and outside how many elements it
+    has. constants: whether nothing overrides it, as an input of its name may. readers: by value the nodes that read it,
+    implicitly or not.
+    """
+
+    place: str
+    nodes: list[Node] = field(default_factory=list)
+    inputs: frozenset[str] = frozenset()
+    outputs: frozenset[str] = frozenset()
+    sizes: Sizes = field(default_factory=dict)
+    constants: Fixed = field(default_factory=dict)
+    makers: dict[str, Node] = field(default_factory=dict)
+    readers: defaultdict[str, list[Node]] = field(default_factory=partial(defaultdict, list))
+    constant_nodes: int = 0
+
+
+def body_of(source: Source, release: str, imports: Mapping[str, int] | None = None) -> Body:
+    """Return the main graph of a model that was read.
+
+    release: of the runtime, for its own operators. imports: the opsets that count instead of those it imports.
+    """
+    return _Reader(source, release, source.model.opset_imports if imports is None else imports).body(
+        source.model.graph, "graph", {}, {}, {}
+    )
+
+
+class _Reader:
+    def __init__(self, source: Source, release: str, imports: Mapping[str, int]) -> None:
+        self.source = source
+        self.release = release
+        self.imports = imports
+        self.model: OnnxModel = source.model
+        self.overridable = (self.model.ir_version or 4) >= 4
+        self.alike: dict[tuple[object, ...], Alike] = {}  # by the identity of what lives as long as the source
+        self.derived: dict[TensorDesc, TensorDesc] = {}  # equal ones are one, so that nodes that read them are alike
+
+    def body(self, graph: OnnxGraph, place: str, sizes: Sizes, outer: Fixed, found: Types) -> Body:
+        """Read one graph.
+
+        sizes, outer: the initializers outside of it, and whether nothing overrides them. found: values outside of it
+        whose types follow from their operators alone.
+        """
+        scope = self.source.scopes.get(id(graph), {})
+        given = {info.name for info in graph.inputs}
+        own = {tensor.name: _count(tensor.dims) for tensor in (*graph.initializers, *graph.sparse_initializers)}
+        held: set[str] = set()
+        constant_nodes, nodes = 0, []
+        for index, node in enumerate(graph.nodes):
+            constant = held_constant(node) if node.op_type == "Constant" else None
+            if constant is not None or (node.op_type == "Constant" and not node.domain and not node.inputs):
+                known = (constant or scope.get(node.outputs[0], _BLANK)).sizes
+                dims = (-1,) if known is None else known
+                own[node.outputs[0]] = _count(tuple(size if isinstance(size, int) else -1 for size in dims))
+                held.add(node.outputs[0])
+                constant_nodes += 1
+            else:
+                nodes.append((index, node))
+        fixed = dict.fromkeys(own, True) | {name: name in held for name in own if self.overridable and name in given}
+        body = Body(
+            place,
+            inputs=frozenset(given - own.keys()),
+            outputs=frozenset(info.name for info in graph.outputs),
+            sizes=ChainMap(own, sizes) if sizes else own,  # copies for each of many bodies would be many
+            constants=ChainMap(fixed, outer) if outer else fixed,
+            constant_nodes=constant_nodes,
+        )
+        self._fill(body, ordered(nodes), scope, ChainMap({}, found) if found else {})
+        return body
+
+    def _fill(self, body: Body, nodes: Sequence[tuple[int, OnnxNode]], scope: Scope, found: Types) -> None:
+        readers, makers = body.readers, body.makers
+        place, units, known = body.place, self.source.units, scope.get
+        for at, (index, proto) in enumerate(nodes):
+            names = proto.inputs
+            outputs = proto.outputs
+            if found:
+                ends = [id(found.get(name) or known(name, _BLANK)) if name else 0 for name in names]
+                ends += [id(found.get(name) or known(name, _BLANK)) if name else 0 for name in outputs]
+            else:
+                ends = [id(known(name, _BLANK)) if name else 0 for name in names]
+                ends += [id(known(name, _BLANK)) if name else 0 for name in outputs]
+            unit = units.get(id(proto))
+            descriptor = None if unit is None else unit.descriptor
+            # Nodes that share a descriptor have one operator and the same attributes.
+            same = () if descriptor is not None else (proto.op_type, proto.domain, *map(id, proto.attributes.values()))
+            key = (id(descriptor), len(names), *ends, *same)
+            alike = self.alike.get(key)
+            if alike is None:
+                known_ends = _tensors(names, found, scope), _tensors(outputs, found, scope)
+                alike = self.alike[key] = self._settled(proto, known_ends, descriptor)
+            if alike.told:
+                told = zip(outputs, alike.outputs, strict=True)
+                found.update((name, one) for name, one in told if one is not None)
+            node = Node(at, f"{place}/{proto.name or label(proto, index)}", proto, alike)
+            body.nodes.append(node)
+            for name in outputs:
+                if name:
+                    makers[name] = node
+            for name in names if len(names) < 2 else dict.fromkeys(names):
+                if name:
+                    readers[name].append(node)
+            if alike.graphs:
+                self._inside(node, body, found, scope)
+
+    def _settled(self, proto: OnnxNode, ends: tuple[Tensors, Tensors], descriptor: Descriptor | None) -> Alike:
+        """Return what nodes share that are alike, of the first of them."""
+        inputs, outputs = ends
+        imported = self.imports.get(proto.domain)
+        opset = opset_meant(proto.domain, proto.op_type, imported, self.release)
+        if opset != imported and descriptor is not None:
+            descriptor = replace(descriptor, version=str(opset))
+        schema = schema_of(proto.domain, proto.op_type, opset, self.release)
+        told = any(tensor is not None and tensor.type is None for tensor in outputs)
+        if told:
+            outputs = tuple(
+                [one if one is None else self.derived.setdefault(one, one) for one in derived(schema, inputs, outputs)]
+            )
+        operator = f"{proto.domain}.{proto.op_type}" if proto.domain else proto.op_type
+        kinds = _kinds(inputs), _kinds(outputs)
+        return Alike(operator, opset, schema, inputs, outputs, kinds, descriptor, told, not proto.plain)
+
+    def _inside(self, node: Node, body: Body, found: Types, scope: Scope) -> None:
+        bodies = []
+        implicit: dict[str, None] = {}
+        for name, graph in subgraphs(node.proto):
+            inner = self.body(graph, f"{node.path}/{name}", body.sizes, body.constants, found)
+            bodies.append(inner)
+            own = inner.makers.keys() | inner.inputs | {tensor.name for tensor in graph.initializers}
+            implicit.update((read, None) for read in (*inner.readers, *inner.outputs) if read not in own)
+        node.bodies, node.implicit = bodies, tuple(implicit)
+        node.implicit_kinds = _kinds(_tensors(node.implicit, found, scope))
+        for read in implicit:
+            seen = body.readers[read]
+            if not seen or seen[-1] is not node:
+                seen.append(node)
+
+
+def _count(dims: tuple[int, ...]) -> int:
+    """How many elements there are; a size that is not known makes them many."""
+    count = 1
+    for size in dims:
+        count = min(count * size, 1 << 62) if size >= 0 else 1 << 62
+    return count
+
+
+def _tensors(names: Sequence[str], found: Types, scope: Scope) -> Tensors:
+    return tuple([(found.get(name) or scope.get(name, _BLANK)) if name else None for name in names])
+
+
+def _kinds(tensors: tuple[TensorDesc | None, ...]) -> tuple[str | None, ...]:
+    return tuple([None if tensor is None else word(tensor.type) for tensor in tensors])
+
+
+def derived(
+    schema: Schema | None, inputs: tuple[TensorDesc | None, ...], outputs: tuple[TensorDesc | None, ...]
+) -> tuple[TensorDesc | None, ...]:
+    """Give outputs whose type nothing states the one that the operator's type variables say they have."""
+    if schema is None or not schema.outputs:
+        return outputs
+    types = [None if tensor is None else tensor.type for tensor in inputs]
+    found = []
+    for index, tensor in enumerate(outputs):
+        param = schema.outputs[min(index, len(schema.outputs) - 1)]
+        if tensor is None or tensor.type is not None or param.mixed:
+            found.append(tensor)
+            continue
+        bound = (types[at] for out, at in schema.bound[param.limited] if not out and at < len(types))
+        kind = param.only or next((one for one in bound if one is not None), None)
+        found.append(tensor._replace(type=kind) if kind is not None else tensor)
+    return tuple(found)

@@ -1,0 +1,315 @@
+"""What a runtime refuses while it loads a model, where that differs from what the onnx package is known to refuse.
+
+The data is loading.yaml in the folder of the runtime: rules of the dialect that the runtime does not ask, rules that it
+always asks though the tables of the dialect only say that some do, and checks that the dialect does not have.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import shown
+from specgate.dialects.onnx.lint.references import RULES
+from specgate.dialects.onnx.lint.units import function_key, function_place, label, subgraphs
+from specgate.runtimes.onnxruntime.contrib_load_checks import own_refusals
+from specgate.runtimes.onnxruntime.lowering.checks import check_of, condition_rule, holds_at, versions_of
+from specgate.runtimes.onnxruntime.lowering.schema import schema_from
+from specgate.runtimes.onnxruntime.lowering.state import Open, Refused, State
+from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
+from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
+from specgate.runtimes.onnxruntime.schemas import schema_of
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts, check_at
+from specgate.validate.looking import UNSURE, looked_at, named_rules, of_outputs
+from specgate.validate.witness import refusing
+from specgate.verdict import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxModel
+    from specgate.linting.nodes import Graph
+    from specgate.rules.language import Rule
+    from specgate.runtimes.onnxruntime.graph import Body
+    from specgate.runtimes.onnxruntime.lowering.checks import Check
+    from specgate.runtimes.onnxruntime.lowering.schema import Schema
+
+__all__ = [
+    "FileRule", "Loading", "condition_of", "is_of", "loading_of", "refusal", "refusals", "refused_graph",
+    "refused_models", "refusing_findings", "refusing_rules", "rule_holds", "unloadable",
+]  # fmt: skip
+
+
+class Ruled(NamedTuple):
+    """A rule of the dialect, with the first version of the operator that is meant and the first one behind.
+
+    cpu: only the kernel of the CPU asks it.
+    """
+
+    name: str
+    since: int
+    until: int | None
+    cpu: bool = False
+
+
+class Loading(NamedTuple):
+    """What is known of one operator in one release. takes: rules not asked; asks: rules that are always asked."""
+
+    takes: tuple[Ruled, ...]
+    asks: tuple[Ruled, ...]
+    schema: Schema | None
+    checks: tuple[Check, ...]
+
+    def asked(self, version: int, *, on_cpu: bool) -> set[str]:
+        """Return the rules that are always asked at a version; on_cpu: whether the CPU's kernel has a say."""
+        held = (one for one in self.asks if on_cpu or not one.cpu)
+        return {one.name for one in held if holds_at(one.since, one.until, version)}
+
+    def sure(self, unsure: set[str], version: int) -> set[str]:
+        """Return which rules do not count at a version, of those that the tables are not sure of."""
+        takes, asks = (
+            {one.name for one in rules if holds_at(one.since, one.until, version)} for rules in (self.takes, self.asks)
+        )
+        return (unsure - asks) | takes
+
+    def refused(self, descriptor: Descriptor, *, on_cpu: bool, at_run: bool = False) -> Finding | None:
+        """Return what a check says of a node, None where none refuses it for sure.
+
+        at_run: of the checks that every run makes, instead of those that are made before a session is created.
+        """
+        if not self.checks or self.schema is None or descriptor.version is None:
+            return None
+        version = int(descriptor.version)
+        values = self.schema.values(descriptor, version)
+        state = State(values, {}, {}, lowering_tables()["general"], descriptor.operator)
+        for check in self.checks:
+            held = holds_at(check.since, check.until, version) and check.at_run == at_run
+            if held and (on_cpu or not check.cpu) and rule_holds(state, check.when):
+                return Finding(f"onnxruntime/{descriptor.operator}/{check.name}", "error", check.because)
+        return None
+
+
+def rule_holds(state: State, rule: Rule) -> bool:
+    """Return whether a condition on a node holds for sure."""
+    try:
+        return state.holds(rule)
+    except (Open, Refused):  # it is not known, or has no value
+        return False
+
+
+@cache
+def condition_of(operator: str, when: str, version: int) -> Callable[[Descriptor], bool]:
+    """Return what says whether a condition on a version of an operator holds for a node of it for sure."""
+    condition = condition_rule(operator, when, version)
+    if condition is None:
+        return lambda _: False
+    schema, rule = condition
+
+    def holds(descriptor: Descriptor) -> bool:
+        values = schema.values(descriptor, version)
+        return rule_holds(State(values, {}, {}, lowering_tables()["general"], operator), rule)
+
+    return holds
+
+
+@cache
+def loading_of(operator: str, release: str) -> Loading:
+    """Return what is known of an operator, by its name in the dialect's tables, in a release of the runtime."""
+    raw = runtime_tables()["loading"]["operators"].get(operator, {})
+    at = release_position(release)
+    takes, asks = (
+        tuple(
+            Ruled(one["rule"], *versions_of(one), one.get("cpu", False)) for one in raw.get(key, ()) if is_of(one, at)
+        )
+        for key in ("takes", "asks")
+    )
+    refuses = {name: one for name, one in raw.get("refuses", {}).items() if is_of(one, at)}
+    schema = schema_from(operator, None) if refuses else None
+    checks = () if schema is None else tuple(check_of(name, one, schema.scope) for name, one in refuses.items())
+    return Loading(takes, asks, schema, checks)
+
+
+def is_of(entry: Mapping[str, Any], at: int) -> bool:
+    """Return whether an entry of the compiled tables applies to the release at a position."""
+    return bool(entry["first"] <= at <= entry["last"])
+
+
+class FileRule(NamedTuple):
+    """A rule on a whole file that keeps a release from loading it.
+
+    read: only where something reads the constant that a finding is about. constants: where Constant nodes may break
+    the rule ("graph": the main graph; "body": bodies too; "": nowhere). uncalled: also in functions that nothing calls.
+    bodies: in bodies alone, not in the main graph. absent: only where the file leaves out what the rule is about.
+    """
+
+    read: bool
+    constants: str
+    uncalled: bool
+    bodies: bool
+    absent: bool
+
+
+@cache
+def refusing_rules(release: str) -> Mapping[str, FileRule]:
+    """Return the rules on a whole file without which a release loads no model, by the ids of their findings."""
+    at = release_position(release)
+    rules = runtime_tables()["loading"]["models"]
+    return {
+        f"onnx/model/{name}": FileRule(
+            bool(rule["read"]), rule["constants"] or "", *(bool(rule[key]) for key in ("uncalled", "bodies", "absent"))
+        )
+        for name, rule in rules.items()
+        if is_of(rule, at)
+    }
+
+
+def unloadable(release: str) -> frozenset[str]:
+    """Return the element types that keep a release from loading a model where a value in the file has one."""
+    at = release_position(release)
+    return frozenset(name for name, one in runtime_tables()["loading"]["types"].items() if is_of(one, at))
+
+
+#: What loads a model: the onnx package's checks, which the runtime has in it.
+_LOADING: Final = ("checker", "inference")
+#: What makes kernels on the CPU.
+_MAKING: Final = "onnxruntime"
+
+
+def refusing_findings(graph: Graph, main: Body, release: str) -> list[Finding]:
+    """Return the findings on the file itself with which a release loads no such model.
+
+    main: its main graph as it is placed.
+    """
+    rules = refusing_rules(release) if graph.findings else {}
+    return [
+        found
+        for found in graph.findings
+        if found.id in rules
+        and found.severity == RULES[found.id.rpartition("/")[2]][0]  # else it is a milder form of the rule
+        and _counts(found, rules[found.id], graph.source.model, main)
+    ]
+
+
+def _counts(found: Finding, rule: FileRule, model: OnnxModel, main: Body) -> bool:
+    """Whether a finding on a file keeps a release from loading it."""
+    place = _place(found)
+    if rule.constants and found.values.get("constants") in ("graph", rule.constants):
+        return False
+    if (rule.bodies and place == "graph") or (rule.absent and found.where):
+        return False
+    if rule.read and _unread(found, model.graph, main):
+        return False
+    of_function = found.id.startswith("onnx/model/function-")
+    return of_function or rule.uncalled or not place.startswith("function ") or _called(model, place)
+
+
+def _called(model: OnnxModel, place: str) -> bool:
+    """Whether a place is in a function that the main graph calls, directly or through others."""
+    functions = {function_key(function): function for function in model.functions}
+    waiting, seen = [model.graph.nodes], set()
+    while waiting:
+        for node in waiting.pop():
+            key = function_key(node)
+            if key in functions and key not in seen:
+                seen.add(key)
+                own = function_place(functions[key])
+                if place == own or place.startswith(f"{own}/"):
+                    return True
+                waiting.append(functions[key].nodes)
+            waiting += [inner.nodes for _, inner in subgraphs(node)]
+    return False
+
+
+def refused_models(found: Sequence[Finding]) -> Iterator[str]:
+    """Yield why a release loads no model with these findings on the file, once for each rule."""
+    by_rule: dict[str, list[Finding]] = {}
+    for each in found:
+        by_rule.setdefault(each.id, []).append(each)
+    for first, *others in by_rule.values():
+        more = f" (and {len(others)} more)" if others else ""
+        yield f"{_place(first)}: {first.message}{more}"
+
+
+def _unread(found: Finding, graph: OnnxGraph, main: Body) -> bool:
+    """Whether a finding is about a constant of the main graph that nothing reads."""
+    place = _place(found)
+    if place == "graph":
+        names = [found.values.get("initializer")]
+    else:
+        constants = ((i, node) for i, node in enumerate(graph.nodes) if node.op_type == "Constant")
+        names = [node.outputs[0] for i, node in constants if node.outputs and place == f"graph/{label(node, i)}"]
+    return bool(names) and not any(name in main.outputs or main.readers.get(str(name)) for name in names)
+
+
+def refused_graph(model: OnnxModel, main: Body) -> Iterator[str]:
+    """Yield what the runtime asks of a model and the dialect's checks do not."""
+    graph = model.graph
+    if not model.stated_imports and model.opset_imports:
+        yield "model: it imports no opset, which its IR version allows and the runtime does not"
+    if not main.nodes and not main.outputs:
+        yield "graph: it has no node and no output"
+    for info in graph.inputs:
+        if info.type is None and info.name in main.inputs:
+            yield f"graph: the input {shown(info.name)} has no type"
+
+
+def _place(found: Finding) -> str:
+    return found.node or "graph"
+
+
+def _only_in_the_runtime(descriptor: Descriptor, release: str) -> bool:
+    """Whether the runtime has an operator at a version where the dialect has none, or has withdrawn it."""
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+    domain, _, name = descriptor.operator.rpartition(".")
+    version = descriptor.version or ""
+    return spec.row_at(version) is None and schema_of(domain, name, int(version), release) is not None
+
+
+def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Finding | None:
+    """Return why a release refuses a node of a model, None where it takes it, or nothing certain is known.
+
+    release: of the runtime. on_cpu: whether the CPU's kernel has a say. What an implementation does not look at, or
+    looks at by chance, is no reason.
+    """
+    if descriptor is None:
+        return None
+    return next(refusals(descriptor, release, on_cpu=on_cpu), None)
+
+
+def refusals(descriptor: Descriptor, release: str, *, on_cpu: bool) -> Iterator[Finding]:
+    """Yield every reason why a release refuses a node of a model, as `refusal` returns the first one."""
+    if descriptor.version is None:
+        return
+    known = loading_of(descriptor.operator, release)
+    own = known.refused(descriptor, on_cpu=on_cpu)
+    if own is not None:
+        yield own
+    if descriptor.operator.rpartition(".")[0] in dialect(descriptor.dialect).foreign:
+        yield from own_refusals(descriptor, known, release, on_cpu=on_cpu)
+        return
+    if _only_in_the_runtime(descriptor, release):
+        return
+    asked = (*_LOADING, _MAKING) if on_cpu else _LOADING
+    yielded = set()
+    for implementation in refusing(descriptor, descriptor.version, "observed", asked):
+        verdict = check_at(descriptor, descriptor.version, "observed", implementation)
+        spec = dialect(descriptor.dialect).operator(descriptor.operator)
+        unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, implementation)}
+        if implementation != _MAKING:  # what only the strict mode of inference asks, which the runtime does not use
+            unsure |= {form.name for overlay in spec.overlays if overlay.by == implementation for form in overlay.rules}
+        unsure = known.sure(unsure, int(descriptor.version))
+        seen = looked_at(spec, implementation, {found.id for found in verdict.findings})
+        for found in verdict.findings:
+            sure = found.id in seen and found.id.rpartition("/")[2] not in unsure
+            if sure and not of_outputs(
+                spec, found.id, observed=True
+            ):  # a shape that the file states gives way to what is inferred
+                yielded.add(found.id)
+                yield found
+    always = known.asked(int(descriptor.version), on_cpu=on_cpu)
+    if always and accepts(descriptor, descriptor.version, "documented") is False:
+        for found in check_at(descriptor, descriptor.version, "documented").findings:
+            if found.id not in yielded and found.id.rpartition("/")[2] in always:
+                yield found

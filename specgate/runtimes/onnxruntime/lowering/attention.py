@@ -1,0 +1,159 @@
+"""Attention of queries, keys and values that are given: masks by their dimensions, Casts around the attention."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import TYPE_CHECKING, Any
+
+from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
+    bare,
+    constant,
+    given,
+    number,
+    operator,
+    plain,
+    sizes_of,
+    spread,
+    tensor_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.descriptors.core import Descriptor, TensorDesc
+    from specgate.runtimes.onnxruntime.lowering.state import State
+
+__all__ = ["as_is", "attended", "grouped_attention", "heads_of", "multihead_attention"]
+
+
+def as_is(state: State, name: str) -> TensorDesc | None:
+    """Return a tensor of the node without ones in front, None where it is left out."""
+    tensor = given(state, name)
+    return None if tensor is None else plain(state, tensor, least=1)
+
+
+def _masked(state: State, batch: int, queries: int, keys: int, past: int) -> dict[str, Any]:
+    """Return the fields of a mask: lengths, or starts and ends, of each batch, or truth values for each key."""
+    mask = given(state, "key_padding_mask")
+    if mask is None:
+        return {"MaskType": "NONE"}
+    sizes, word, heads = sizes_of(mask), state.dml_type(mask), heads_of(state)
+    if len(sizes) == 1:
+        if sizes == (batch,):
+            return {"MaskTensor": bare(word, (1, batch)), "MaskType": "KEY_SEQUENCE_LENGTH"}
+        if sizes == (3 * batch + 2,):
+            return {"MaskTensor": bare(word, sizes), "MaskType": "KEY_QUERY_SEQUENCE_LENGTH_START_END"}
+        raise Refused("mask-size", "a mask of one dimension has one number for each batch, or three and two more")
+    total = keys + past
+    wanted = {2: (batch, keys), 3: (batch, queries, total), 4: (batch, heads, queries, total)}.get(len(sizes))
+    if sizes != wanted:
+        raise Refused("mask-size", "a mask has a number for each key, for each query and key, or for each head besides")
+    held = {2: (batch, 1, 1, keys), 3: (batch, 1, queries, total)}.get(len(sizes), sizes)
+    return {"MaskTensor": spread(word, (batch, heads, queries, sizes[-1]), held), "MaskType": "BOOLEAN"}
+
+
+def heads_of(state: State) -> int:
+    """Return how many heads there are; raise Refused where there is none."""
+    heads = number(state, "num_heads")
+    if heads < 1:
+        raise Refused("heads", "num_heads must be above 0")
+    return heads
+
+
+def attended(state: State, head: int, **fields: Any) -> Descriptor:
+    """Return the attention of a node. head: elements of a head."""
+    scale = state.get("scale")
+    made = {
+        "OutputTensor": as_is(state, "output"),
+        "Scale": float(scale) if scale else 1.0 / sqrt(head),
+        "MaskFilterValue": float(state.get("mask_filter_value")),
+        "HeadCount": heads_of(state),
+    }
+    return operator("MULTIHEAD_ATTENTION", **made | fields)
+
+
+def multihead_attention(state: State) -> Iterator[Descriptor]:
+    """Yield the operator of a MultiHeadAttention."""
+    query = tensor_of(state, "query")
+    sizes = sizes_of(query)
+    if len(sizes) not in {3, 5}:
+        raise Refused("input-rank", "the query must have three dimensions, or five where it is stacked")
+    fields: dict[str, Any] = {"BiasTensor": as_is(state, "bias")}
+    if len(sizes) == 5:
+        fields["StackedQueryKeyValueTensor"] = as_is(state, "query")
+        head = sizes[4]
+    else:
+        fields |= {"QueryTensor": as_is(state, "query"), **_keys(state)}
+        head = sizes[-1] // heads_of(state)
+    fields |= _masked(state, sizes[0], sizes[1], *_lengths(state, sizes[1]))
+    fields["RelativePositionBiasTensor"] = as_is(state, "attention_bias")
+    for name, field in (("past_key", "PastKeyTensor"), ("past_value", "PastValueTensor")):
+        if given(state, name) is not None:
+            fields[field] = as_is(state, name)
+    fields["OutputPresentKeyTensor"] = as_is(state, "present_key")
+    fields["OutputPresentValueTensor"] = as_is(state, "present_value")
+    yield attended(state, head, **fields)
+
+
+def _lengths(state: State, queries: int) -> tuple[int, int]:
+    """Return how many keys there are, and how many past ones."""
+    key, past = given(state, "key"), given(state, "past_key")
+    held = None if key is None else sizes_of(key)
+    if held is not None and len(held) == 4:  # they are what is past
+        return held[2], held[2]
+    return queries if held is None else held[1], 0 if past is None else sizes_of(past)[2]
+
+
+def _keys(state: State) -> dict[str, Any]:
+    """Keys and values: stacked, each its own, or with four dimensions as what is past."""
+    key, value = given(state, "key"), given(state, "value")
+    if key is None:
+        return {}
+    if len(sizes_of(key)) == 5:
+        return {"StackedKeyValueTensor": as_is(state, "key")}
+    if len(sizes_of(key)) == 4:
+        return {"PastKeyTensor": as_is(state, "key"), "PastValueTensor": as_is(state, "value")}
+    return {"KeyTensor": as_is(state, "key"), "ValueTensor": None if value is None else as_is(state, "value")}
+
+
+def grouped_attention(state: State) -> Iterator[Descriptor]:
+    """Yield the operators of a GroupQueryAttention: the attention, Casts around it, a 0 for each batch as its past.
+
+    All lengths of the past are 0 where the query has more than one position.
+    """
+    batch, length, width = sizes_of(tensor_of(state, "query"))
+    heads, groups = number(state, "num_heads"), number(state, "kv_num_heads")
+    past, total = given(state, "past_key"), constant(state, "total_sequence_length") or (0,)
+    most = max(int(total[0]) % 2**32, 0 if past is None else sizes_of(past)[2])
+    present = (batch, groups, most, sizes_of(tensor_of(state, "key"))[2] // groups)
+    word = state.dml_type(tensor_of(state, "query"))
+    scale = state.get("scale")
+    read = {f"{name.title()}Tensor": sizes_of(tensor_of(state, name)) for name in ("query", "key", "value")}
+    made = {
+        "OutputTensor": (batch, length, width),
+        "OutputPresentKeyTensor": present,
+        "OutputPresentValueTensor": present,
+    }
+    starts = bare("INT32", (batch,))
+    yield operator(
+        "MULTIHEAD_ATTENTION1",
+        **{name: bare("FLOAT32", sizes) for name, sizes in (read | made).items()},
+        PastSequenceLengthsTensor=starts,
+        Scale=_root_scale(width // heads) if scale is None else float(scale),
+        MaskFilterValue=-10000.0,
+        QueryHeadCount=heads,
+        KeyValueHeadCount=groups,
+        MaskType="NONE",
+    )
+    if word != "FLOAT32":
+        for sizes in read.values():
+            yield operator("CAST", InputTensor=bare(word, sizes), OutputTensor=bare("FLOAT32", sizes))
+        for sizes in made.values():
+            yield operator("CAST", InputTensor=bare("FLOAT32", sizes), OutputTensor=bare(word, sizes))
+    if length != 1:
+        yield operator("FILL_VALUE_CONSTANT", OutputTensor=starts, ValueDataType="INT32", Value=0)
+
+
+def _root_scale(head: int) -> float:
+    return 1.0 / sqrt(head) if head > 0 else inf

@@ -1,0 +1,146 @@
+"""Turn the files of specs/onnxruntime/lowering into compiled tables, with every expression and name checked.
+
+Imported only when the tables are missing or stale: it needs pydantic and yaml.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.rules.shorthand import Shorthand, ShorthandError, formula_of
+from specgate.runtimes.onnxruntime.lowering.expressions import FormError
+from specgate.runtimes.onnxruntime.lowering.model import GeneralFile, LoweringFile
+from specgate.runtimes.onnxruntime.lowering.schema import needs_fields, schema_from
+from specgate.runtimes.onnxruntime.lowering.table import make_table
+from specgate.runtimes.onnxruntime.registrations import runtime_tables
+from specgate.runtimes.onnxruntime.release_ranges import bounds
+from specgate.spec.build import SpecErrors, load_file
+from specgate.spec.tables import dialect
+from specgate.spec.yamlio import placed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+__all__ = ["build_lowering"]
+
+_GENERAL: Final = "general.yaml"
+_PARAMETER: Final = re.compile(r"\$([a-z_]+)")
+#: Keys whose texts are sentences or names, not expressions.
+_PROSE: Final = frozenset({"because", "note", "releases", "function", "operator", "as", "of", "align", "type_of"})
+
+
+def build_lowering(folder: Path) -> dict[str, Any]:
+    """Return the compiled tables of `folder`; raise SpecErrors naming every problem with its file and line."""
+    general, lines, problems = load_file(folder / _GENERAL, GeneralFile)
+    problems += [placed(str(folder / _GENERAL), lines, path, text) for path, text in _general_problems(general)]
+    tables: dict[str, Any] = {"general": general, "operators": {}}
+    if problems:
+        raise SpecErrors(problems)
+    for path in sorted(folder.rglob("*.yaml")):
+        if path.name == _GENERAL:
+            continue
+        content, lines, found = load_file(path, LoweringFile)
+        problems += found
+        for operator in content.get("operators", {}):
+            if operator in tables["operators"]:
+                problems.append(placed(str(path), lines, ("operators", operator), "another file has it too"))
+                continue
+            try:
+                tables["operators"][operator] = entry = _of_operator(operator, _whole(content, general))
+                make_table(operator, entry, general)
+            except FormError as error:
+                problems.append(placed(str(path), lines, error.path, f"{operator}: {error}"))
+    if problems:
+        raise SpecErrors(problems)
+    return tables
+
+
+def _general_problems(general: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+    for ours, theirs in general.get("types", {}).items():
+        if ours not in dialect("onnx").types:
+            yield ("types", ours), "unknown type of ONNX"
+        if theirs not in dialect("directml").types:
+            yield ("types", ours), f"unknown type of DirectML {theirs!r:.40}"
+
+
+def _whole(content: Mapping[str, Any], general: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a file's content with what it shares with others; raise FormError for what is not there to share."""
+    merged: dict[str, dict[str, Any]] = {"define": {}, "lists": {}, "refuses": {}}
+    for at, name in enumerate(content.get("use", ())):
+        shared = general.get("shared", {}).get(name)
+        if shared is None:
+            raise FormError(f"{_GENERAL} shares no {name!r:.60}", "use", at)
+        for key, part in merged.items():
+            part.update(shared.get(key, {}))
+    made = dict(content)
+    for key, part in merged.items():
+        made[key] = {**part, **content.get(key, {})}
+    _hold_releases(made)
+    return made
+
+
+def _hold_releases(content: Mapping[str, Any]) -> None:
+    """Raise FormError for a range of releases that are not there."""
+    order = list(runtime_tables()["releases"])
+    entries = [(("rows", at), row) for at, row in enumerate(content["rows"])]
+    for key in ("refuses", "warns"):
+        for name, held in content.get(key, {}).items():
+            entries += [((key, name), check) for check in (held if isinstance(held, list) else [held])]
+    for path, entry in entries:
+        try:
+            bounds(entry.get("releases") or "..", order)
+        except ValueError as error:
+            raise FormError(str(error), *path, "releases") from None
+
+
+def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a file says of one of its operators, without parameters and short forms; raise FormError."""
+    words: Mapping[str, str] = content["operators"][operator]
+    made: dict[str, Any] = {"source": content["source"]}
+    if content.get("sizes_open"):
+        made["sizes_open"] = True
+    if content.get("fields") and needs_fields(operator):
+        made["fields"] = content["fields"]
+    schema = schema_from(operator, made.get("fields"))
+    if schema is None:
+        raise FormError("has no table among ONNX's, so its fields are expected", "fields")
+    defines = {key: _word(text, words) for key, text in content.get("define", {}).items()}
+    formulas = {found.name: found for key, text in defines.items() if (found := formula_of(key, text))}
+    shorthand = Shorthand(formulas, schema.scope.optional, {*schema.scope.fields})
+    for name, text in shorthand.check():
+        raise FormError(text, "define", name)
+    plain = {key: text for key, text in defines.items() if formula_of(key, text) is None}
+    parts = {
+        "define": plain,
+        **{key: content.get(key) for key in ("lists", "outputs", "inferred", "refuses", "warns", "rows")},
+    }
+    for key, part in parts.items():
+        if part:
+            made[key] = _written_out(part, words, shorthand, (key,))
+    return made
+
+
+def _written_out(raw: Any, words: Mapping[str, str], shorthand: Shorthand, path: tuple[str | int, ...]) -> Any:
+    if isinstance(raw, dict):
+        named = {_word(key, words): part for key, part in raw.items()}
+        return {key: _written_out(part, words, shorthand, (*path, key)) for key, part in named.items()}
+    if isinstance(raw, list):
+        return [_written_out(part, words, shorthand, (*path, at)) for at, part in enumerate(raw)]
+    if not isinstance(raw, str):
+        return raw
+    missing = [name for name in _PARAMETER.findall(raw) if name not in words]
+    if missing:
+        raise FormError(f"the operator gives no word for ${missing[0]}", *path)
+    text = _word(raw, words)
+    if path[-1] in _PROSE:
+        return text
+    try:
+        return shorthand.written_out(text)
+    except ShorthandError as error:
+        raise FormError(str(error), *path) from None
+
+
+def _word(text: str, words: Mapping[str, str]) -> str:
+    return _PARAMETER.sub(lambda found: words.get(found[1], found[0]), text)

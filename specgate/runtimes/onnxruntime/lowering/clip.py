@@ -1,0 +1,48 @@
+"""Clip from 11 on: its bounds are constants, or else the ends of the element type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import integer_limits
+from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import constant, operator, over, plain, sizes_of, tensor_of
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.runtimes.onnxruntime.lowering.state import State
+
+__all__ = ["clip", "limits_of"]
+
+_GREATEST: Final = {"FLOAT16": 65504.0, "FLOAT32": 3.4028234663852886e38, "FLOAT64": 1.7976931348623157e308}
+
+
+def limits_of(word: str) -> tuple[Any, Any]:
+    """Return the least and the greatest number of a type of DirectML."""
+    if word in _GREATEST:
+        return -_GREATEST[word], _GREATEST[word]
+    return integer_limits(dialect("directml").bits[word] or 0, signed=not word.startswith("U"))
+
+
+def clip(state: State) -> Iterator[Descriptor]:
+    """Yield the operator of a Clip."""
+    data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
+    word = state.dml_type(data)
+    bounds = list(limits_of(word))
+    for at in (0, 1):
+        value = constant(state, f"input{at + 1}")
+        if value is not None:
+            if len(value) != 1:
+                raise Refused("bounds", "a bound must be one number")
+            bounds[at] = value[0]
+    yield operator(
+        "ELEMENT_WISE_CLIP1",
+        InputTensor=over(state, data, sizes_of(output)),
+        OutputTensor=plain(state, output),
+        MinMaxDataType=word,
+        Min=bounds[0],
+        Max=bounds[1],
+    )

@@ -1,0 +1,173 @@
+"""Lowering functions of operators that move elements: what their constants say is worked out here.
+
+Source: microsoft/onnxruntime, onnxruntime/core/providers/dml/OperatorAuthorHelper/OperatorHelper.cpp at
+a64d1e6092a1f4b96c4d5e0b837b07e29bb93af8, and the files that the tables of the operators name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import TensorDesc
+from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
+    constant,
+    given,
+    number,
+    operator,
+    plain,
+    sizes_of,
+    tensor_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.runtimes.onnxruntime.lowering.state import State
+
+__all__ = ["joined", "padded", "sliced", "tiled", "without_ones"]
+
+_INT32: Final = (-(2**31), 2**31 - 1)
+_MODES: Final = {"constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECTION", "wrap": "WRAP"}
+
+
+def joined(state: State) -> Iterator[Descriptor]:
+    """Yield the operator that joins those inputs of a Concat that have elements."""
+    output = tensor_of(state, "output0")
+    kept = [tensor for tensor in state.get("inputs") if 0 not in sizes_of(tensor)]
+    axis, rank = number(state, "axis"), len(sizes_of(output))
+    yield operator(
+        "JOIN",
+        InputTensors=[plain(state, tensor) for tensor in kept],
+        OutputTensor=plain(state, output),
+        Axis=(axis if axis >= 0 else axis + rank) + max(0, state.least - rank),
+    )
+
+
+def _listed(state: State, name: str) -> list[int] | None:
+    """Return a list of integers, held to 32 bits, of a constant input or else of the attribute of that name."""
+    found = constant(state, name)
+    if found is None:
+        found = state.get(f"{name}_attribute")
+    return None if found is None else [min(max(int(number), _INT32[0]), _INT32[1]) for number in found]
+
+
+def _dimension(axis: int, rank: int) -> int:
+    at = axis + rank if axis < 0 else axis
+    if not 0 <= at < rank:
+        raise Refused("axes", f"axis {axis} is none of {rank} dimensions")
+    return at
+
+
+class _Window(NamedTuple):
+    """What a slice takes of one dimension: from where, of how many places, by which steps."""
+
+    offset: int
+    size: int
+    step: int
+
+
+def _window(size: int, start: int, end: int, step: int) -> _Window:
+    if step == 0:
+        raise Refused("steps", "a step must not be 0")
+    first = start + size if _INT32[0] < start < 0 else start
+    last = end + size if end < 0 and start > _INT32[0] else end
+    if step < 0:  # the window as it lies in memory
+        first, last = last, first
+        first += first < _INT32[1]
+        last += last < _INT32[1]
+    first, last = max(first, 0), min(last, size)
+    return _Window(first, max(last - first, 0), step)
+
+
+def sliced(state: State) -> Iterator[Descriptor]:
+    """Yield the operator of a Slice."""
+    data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
+    sizes = sizes_of(data)
+    starts, ends = _listed(state, "starts") or [], _listed(state, "ends") or []
+    axes, steps = _listed(state, "axes"), _listed(state, "steps")
+    if any(part is not None and len(part) != len(starts) for part in (ends, axes or None, steps or None)):
+        raise Refused("counts", "starts, ends, axes and steps must be of one length")
+    windows = [_Window(0, size, 1) for size in sizes]
+    for index, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        at = _dimension(axes[index] if axes else index, len(sizes))
+        windows[at] = _window(sizes[at], start, end, steps[index] if steps else 1)
+    yield operator(
+        "SLICE1",
+        InputTensor=plain(state, data, least=1),
+        OutputTensor=plain(state, output, least=1),
+        InputWindowOffsets=[window.offset for window in windows],
+        InputWindowSizes=[window.size for window in windows],
+        InputWindowStrides=[window.step for window in windows],
+    )
+
+
+def padded(state: State) -> Iterator[Descriptor]:
+    """Yield the operator of a Pad."""
+    data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
+    rank, word = len(sizes_of(data)), state.dml_type(data)
+    pads = _pads(state)
+    axes = [_dimension(axis, rank) for axis in _listed(state, "axes") or range(rank)]
+    if len(pads) != 2 * len(axes):
+        raise Refused("pads-count", "there must be two paddings for each axis")
+    shift = max(0, state.least - rank)
+    start, end = [0] * (rank + shift), [0] * (rank + shift)
+    for index, axis in enumerate(axes):
+        start[axis + shift], end[axis + shift] = pads[index], pads[index + len(axes)]
+    yield operator(
+        "PADDING1",
+        InputTensor=plain(state, data),
+        OutputTensor=plain(state, output),
+        PaddingMode=_mode(state),
+        PaddingValueDataType=word,
+        PaddingValue=_value(state, word),
+        StartPadding=start,
+        EndPadding=end,
+    )
+
+
+def _mode(state: State) -> str:
+    word = state.get("mode")
+    if word not in _MODES:
+        raise Refused("mode", f"the kernel knows no mode {word!r:.40}")
+    return _MODES[word]
+
+
+def _pads(state: State) -> list[int]:
+    return _listed(state, "pads") or [int(pad) for pad in state.get("paddings") or ()]
+
+
+def _value(state: State, word: str) -> int | float:
+    found: Sequence[Any] | None = constant(state, "input2") if given(state, "input2") is not None else None
+    if found is not None and len(found) != 1:
+        raise Refused("value", "the padding must be one number")
+    value = found[0] if found else (state.get("value") or state.get("value_attribute") or 0)
+    if isinstance(value, TensorDesc):
+        value = 0
+    return float(value) if word.startswith("FLOAT") else int(value)
+
+
+def without_ones(sizes: Sequence[int], *others: Sequence[Any]) -> list[list[Any]]:
+    """Return `others` without the places at which `sizes` is 1; of places that are all such the first one is kept."""
+    kept = [at for at, size in enumerate(sizes) if size != 1] or [0][: len(sizes)]
+    return [[other[at] for at in kept] for other in others]
+
+
+def tiled(state: State) -> Iterator[Descriptor]:
+    """Yield the operator of a Tile."""
+    data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
+    repeats = constant(state, "input1") or ()
+    if len(repeats) != len(sizes_of(data)):
+        raise Refused("repeats-count", "there must be a count for each dimension")
+    target = sizes_of(output)
+    if len(target) != len(repeats):
+        raise Refused("output-rank", "the output must have as many dimensions as the input")
+    ours, theirs, counts = without_ones(target, sizes_of(data), target, [int(count) for count in repeats])
+    made = plain(state, output, theirs)
+    yield operator(
+        "TILE",
+        InputTensor=plain(state, data, ours),
+        OutputTensor=made,
+        Repeats=[1] * (len(sizes_of(made)) - len(counts)) + counts,
+    )

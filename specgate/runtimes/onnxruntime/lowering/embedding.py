@@ -1,0 +1,232 @@
+"""EmbedLayerNormalization and RotaryEmbedding: rows of tables by their indices, and what is made of them."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from specgate.dialects.directml.vocabulary import ScaleBias
+from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import (
+    bare,
+    given,
+    operator,
+    plain,
+    sizes_of,
+    spread,
+    tensor_of,
+)
+from specgate.runtimes.onnxruntime.lowering.tensors import as_uint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specgate.descriptors.core import Descriptor, TensorDesc
+    from specgate.runtimes.onnxruntime.lowering.state import State
+
+__all__ = ["embedding", "rotation", "whole_rotation"]
+
+
+def _sequence(word: str, sizes: Sequence[int], start: float, delta: float) -> Descriptor:
+    return operator(
+        "FILL_VALUE_SEQUENCE",
+        OutputTensor=bare(word, sizes),
+        ValueDataType=word,
+        ValueStart=start,
+        ValueDelta=delta,
+    )
+
+
+def _gathered(table: TensorDesc, indices: TensorDesc, batch: int, length: int, width: int | None = None) -> Descriptor:
+    """Rows of a table of two dimensions, which is described with four. width: of what is made, None for the table's."""
+    return operator(
+        "GATHER",
+        InputTensor=table,
+        IndicesTensor=indices,
+        OutputTensor=bare(str(table.type), (1, batch, length, sizes_of(table)[-1] if width is None else width)),
+        Axis=2,
+        IndexDimensions=2,
+    )
+
+
+def embedding(state: State) -> Iterator[Descriptor]:
+    """Yield the operators of an EmbedLayerNormalization."""
+    ids, words = tensor_of(state, "input_ids"), tensor_of(state, "word_embedding")
+    if len(sizes_of(ids)) != 2:
+        raise Refused("input-rank", "the indices must have two dimensions")
+    batch, length = sizes_of(ids)
+    mask, positions, segments = (given(state, name) for name in ("mask", "position_ids", "segment_ids"))
+    for table in (words, tensor_of(state, "position_embedding"), given(state, "segment_embedding")):
+        if table is not None and len(sizes_of(table)) != 2:
+            raise Refused("table-rank", "a table must have two dimensions")
+    word = state.dml_type(words)
+    whole = bare(word, (1, batch, length, sizes_of(words)[-1]))
+    if mask is None:
+        yield _constant(0)
+    where = spread("INT32", (1, 1, batch, length), (length,))
+    if positions is None:
+        yield _sequence("INT32", (1, 1, 1, length), 0, 1)
+    elif sizes_of(positions)[0] != 1:
+        where = plain(state, positions)
+    yield _gathered(plain(state, words), plain(state, ids), batch, length)
+    yield _gathered(plain(state, tensor_of(state, "position_embedding")), where, batch, length)
+    added = operator("ELEMENT_WISE_ADD", ATensor=whole, BTensor=whole, OutputTensor=whole)
+    if segments is not None:
+        table = plain(state, tensor_of(state, "segment_embedding"))
+        yield _gathered(table, plain(state, segments), batch, length)
+        yield added
+    yield added
+    yield operator(
+        "MEAN_VARIANCE_NORMALIZATION1",
+        InputTensor=whole,
+        ScaleTensor=plain(state, tensor_of(state, "gamma")),
+        BiasTensor=plain(state, tensor_of(state, "beta")),
+        OutputTensor=whole,
+        Axes=[3],
+        NormalizeVariance=True,
+        Epsilon=float(state.get("epsilon")),
+    )
+    if mask is not None:
+        yield _constant(1)
+        yield from _counted(batch, length)
+
+
+def _constant(value: int) -> Descriptor:
+    made = bare("INT32", (1, 1, 1, 1))
+    return operator("FILL_VALUE_CONSTANT", OutputTensor=made, ValueDataType="INT32", Value=value)
+
+
+def _counted(batch: int, length: int) -> Iterator[Descriptor]:
+    sizes = (1, 1, batch, length)
+    yield operator(
+        "ELEMENT_WISE_LOGICAL_EQUALS",
+        ATensor=bare("INT32", sizes),
+        BTensor=spread("INT32", sizes, ()),
+        OutputTensor=bare("UINT32", sizes),
+    )
+    yield operator(
+        "REDUCE",
+        Function="SUM",
+        InputTensor=bare("INT32", sizes),
+        OutputTensor=bare("INT32", (1, 1, batch, 1)),
+        Axes=[3],
+    )
+
+
+class _Turn(NamedTuple):
+    """The sizes of a RotaryEmbedding. part: how many elements of a head are turned. swapped: heads before places."""
+
+    word: str
+    batch: int
+    length: int
+    heads: int
+    head: int
+    part: int
+    swapped: bool
+    interleaved: bool
+
+    @property
+    def whole(self) -> tuple[int, ...]:
+        return self.batch, self.length, self.heads, self.part
+
+    @property
+    def pairs(self) -> tuple[int, ...]:
+        half = self.part // 2
+        return self.whole[:3] + ((half, 2) if self.interleaved else (2, half))
+
+    def laid(self) -> TensorDesc:
+        """How the part lies in a tensor with the dimensions of the node's own."""
+        strides = (self.heads * self.length * self.part, self.part, self.length * self.part, 1)
+        return bare(self.word, self.whole, strides if self.swapped else None)
+
+
+def _turn(state: State, *, stated: bool) -> _Turn:
+    """Return what turns. stated: by the node's attributes; else by its table of cosines alone."""
+    data, cosines = tensor_of(state, "input"), tensor_of(state, "cos_cache")
+    sizes, table = sizes_of(data), sizes_of(cosines)
+    swapped = len(sizes) == 4
+    if len(sizes) > 4:
+        raise Refused("input-rank", "the input must have at most four dimensions")
+    if len(table) != 2:
+        raise Refused("table-rank", "the cosines must have two dimensions")
+    if 0 in sizes or 0 in table:
+        raise Refused("no-elements", "neither the input nor the cosines may be empty")
+    batch, length = (sizes[0] if len(sizes) > 2 else 1), (sizes[-2] if len(sizes) > 1 else 1)
+    hidden = prod(sizes) // (batch * length)
+    heads, head, part = _stated_heads(state, sizes, hidden) if stated else (0, 0, 0)
+    head = head or 2 * table[-1]
+    if not stated and sizes[-1] % head:
+        raise Refused("heads", "the elements of a place must be whole heads")
+    heads = heads or hidden // head
+    if not heads:
+        raise Refused("heads", "a place must have the elements of one head")
+    interleaved = bool(state.get("interleaved"))
+    return _Turn(state.dml_type(data), batch, length, heads, head, part or head, swapped, interleaved)
+
+
+def _stated_heads(state: State, sizes: Sequence[int], hidden: int) -> tuple[int, int, int]:
+    """Return how many heads a node states, how large one is, and how much of it turns; 0 for what is not stated."""
+    heads, part = (as_uint(state.get(name)) for name in ("num_heads", "rotary_embedding_dim"))
+    if part and not heads:
+        raise Refused("heads", "where rotary_embedding_dim is given, num_heads must be, too")
+    if len(sizes) == 4 and heads not in {0, sizes[1]}:
+        raise Refused("heads", "num_heads must be the second size of an input with four dimensions")
+    if heads > hidden:
+        raise Refused("heads", "there must be no more heads than elements of a place")
+    return heads, hidden // heads if heads else 0, part
+
+
+def rotation(state: State) -> Iterator[Descriptor]:
+    """Yield the operators of a RotaryEmbedding, whose heads its attributes state."""
+    return _rotated(state, _turn(state, stated=True))
+
+
+def whole_rotation(state: State) -> Iterator[Descriptor]:
+    """Yield the operators of a RotaryEmbedding that turns whole heads, twice as large as a row of cosines."""
+    return _rotated(state, _turn(state, stated=False))
+
+
+def _rotated(state: State, turn: _Turn) -> Iterator[Descriptor]:
+    word, half, pairs = turn.word, turn.part // 2, turn.pairs
+    whole, paired = bare(word, turn.whole), bare(word, pairs)
+    axis = 4 if turn.interleaved else 3
+    one = bare(word, (*pairs[:axis], 1, *pairs[axis + 1 :]))
+    stated = tensor_of(state, "position_ids")
+    counted = len(sizes_of(stated)) == 1
+    positions = bare("INT64", (1, 1, turn.batch, turn.length)) if counted else plain(state, stated)
+    identity = ScaleBias(1.0, 0.0)
+    yield operator("ELEMENT_WISE_IDENTITY", InputTensor=turn.laid(), OutputTensor=whole, ScaleBias=identity)
+    yield operator("SPLIT", InputTensor=paired, OutputTensors=[one, one], Axis=axis)
+    for name in ("cos_cache", "sin_cache"):
+        yield _gathered(plain(state, tensor_of(state, name)), positions, turn.batch, turn.length, half)
+    yield _sequence(word, (2,), -1.0, 2.0)
+    yield operator("JOIN", InputTensors=[one, one], OutputTensor=paired, Axis=axis)
+    angles = (turn.batch, turn.length, 1, half, 1) if turn.interleaved else (turn.batch, turn.length, 1, 1, half)
+    signs = (1, 1, 1, 1, 2) if turn.interleaved else (1, 1, 1, 2, 1)
+    for held in (angles, angles, signs):
+        other = spread(word, pairs, held)
+        yield operator("ELEMENT_WISE_MULTIPLY", ATensor=paired, BTensor=other, OutputTensor=paired)
+    yield operator("ELEMENT_WISE_ADD", ATensor=whole, BTensor=whole, OutputTensor=turn.laid())
+    if counted:
+        yield from _positions(turn, positions, sizes_of(plain(state, stated)))
+    if turn.part != turn.head:
+        yield from _rest(turn)
+
+
+def _rest(turn: _Turn) -> Iterator[Descriptor]:
+    """The part of a head that is not turned is cut off, and joined again; the node's own order stays."""
+    batch, length, heads = turn.whole[:3]
+    front = (batch, heads, length) if turn.swapped else (batch, length, heads)
+    all_of_it = bare(turn.word, (*front, turn.head))
+    parts = [bare(turn.word, (*front, turn.part)), bare(turn.word, (*front, as_uint(turn.head - turn.part)))]
+    yield operator("SPLIT", InputTensor=all_of_it, OutputTensors=parts, Axis=3)
+    yield operator("JOIN", InputTensors=parts, OutputTensor=all_of_it, Axis=3)
+
+
+def _positions(turn: _Turn, positions: TensorDesc, held: Sequence[int]) -> Iterator[Descriptor]:
+    """Positions that count on from where a list of numbers, mostly one, says that they begin."""
+    yield _sequence("INT64", (1, 1, 1, turn.length), 0, 1)
+    sizes = sizes_of(positions)
+    counted = positions if turn.batch == 1 else spread("INT64", sizes, (turn.length,))
+    first = positions if held == sizes else spread("INT64", sizes, held)
+    yield operator("ELEMENT_WISE_ADD", ATensor=counted, BTensor=first, OutputTensor=positions)

@@ -1,0 +1,133 @@
+"""What a lowering table may write for a field of a DirectML operator, and the value that a node gives it.
+
+A number, a truth value or an expression of the rule language; a list of them; ``{each: …, count: …}``, a list whose
+elements are computed with `i` from 0 on; ``{ratio: [a, b]}``, a quotient; ``{type_of: X}``, DirectML's word for X's
+element type; an operator or a record by its fields; a tensor as `tensors` describes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import RECORDS, Descriptor, whole_numbers
+from specgate.runtimes.onnxruntime.lowering.expressions import (
+    FormError,
+    as_it_is,
+    list_form,
+    number_form,
+    numbers_form,
+    placed,
+    rule_of,
+)
+from specgate.runtimes.onnxruntime.lowering.tensors import TensorForm, Which, as_uint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from specgate.rules.language import Scope
+    from specgate.runtimes.onnxruntime.lowering.state import State
+    from specgate.spec.fields import FieldInfo
+    from specgate.spec.operator_spec import OperatorSpec
+
+    Form = Callable[[State, int], Any]
+
+__all__ = ["fields_form", "form_of"]
+
+
+_KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {"float": float, "bool": bool, "scalar": as_it_is, "uint": as_uint}
+
+
+def fields_form(spec: OperatorSpec, raw: Mapping[str, Any], scope: Scope) -> Callable[[State, int], Descriptor | None]:
+    """Return what makes a descriptor of the DirectML operator `spec` of a node; raise FormError for a wrong entry.
+
+    Fields that only count others are filled in. What an optional field reads and the node lacks leaves it out.
+    """
+    for name in raw:
+        if name not in spec.fields:
+            raise FormError(f"unknown field of {spec.name}; known: {', '.join(spec.fields)}", name)
+    made: dict[str, Form] = {}
+    counts: dict[str, str] = {}
+    for name, info in spec.fields.items():
+        if name in raw:
+            made[name] = placed(form_of, (info, raw[name], scope), name)
+        elif info.counts:
+            counts[name] = info.counts[0]
+        elif not info.optional and info.default is None:
+            raise FormError(f"expected the field {name} of {spec.name}")
+    order = list(spec.fields)
+
+    def value(state: State, i: int) -> Descriptor:
+        found = {name: form(state, i) for name, form in made.items()}
+        found |= {name: len(found[array] or ()) for name, array in counts.items()}
+        fields = {name: found[name] for name in order if found.get(name) is not None}
+        return Descriptor(spec.dialect.name, spec.name, fields)
+
+    return value
+
+
+def form_of(info: FieldInfo, raw: Any, scope: Scope) -> Form:
+    """Return the form of one field of a DirectML operator."""
+    base = info.type.removesuffix("[]")
+    if info.type.endswith("[]") and base in {"tensor", "operator"}:
+        return list_form(lambda entry: _single(info, base, entry, scope), raw, scope)
+    if info.type.endswith("[]"):
+        return numbers_form(raw, scope, _KINDS.get(base, int))
+    return _single(info, base, raw, scope)
+
+
+def _single(info: FieldInfo, base: str, raw: Any, scope: Scope) -> Form:
+    if base == "tensor":
+        return TensorForm.make(raw, scope)
+    if base == "operator":
+        return _operator(info, raw, scope)
+    if base in RECORDS:
+        return _record(base, raw, scope)
+    if base.startswith("enum:"):
+        return _word(info, raw, scope)
+    return number_form(raw, scope, _KINDS.get(base, int))
+
+
+def _operator(info: FieldInfo, raw: Any, scope: Scope) -> Form:
+    from specgate.spec.tables import dialect
+
+    if not isinstance(raw, dict) or not isinstance(raw.get("operator"), str):
+        raise FormError(f"expected {info.name} as an operator with its fields")
+    table = dialect("directml")
+    if raw["operator"] not in table.operators:
+        raise FormError(f"unknown operator of DirectML {raw['operator']!r:.60}", "operator")
+    spec = table.operator(raw["operator"])
+    attributes = {info.name: raw.get(info.name) for info in spec.attributes if info.name in raw}
+    made = {name: placed(form_of, (spec.fields[name], entry, scope), name) for name, entry in attributes.items()}
+    return lambda state, i: Descriptor(spec.dialect.name, spec.name, {n: form(state, i) for n, form in made.items()})
+
+
+def _record(base: str, raw: Any, scope: Scope) -> Form:
+    record = RECORDS[base]
+    kind: Callable[[Any], Any] = int if whole_numbers(record) else float
+    names: tuple[str, ...] = record._fields  # of a NamedTuple
+    if not isinstance(raw, dict) or set(raw) != set(names):
+        raise FormError(f"expected {' and '.join(names)}")
+    parts = [placed(number_form, (raw[name], scope, kind), name) for name in names]
+    return lambda state, i: record(*(part(state, i) for part in parts))
+
+
+def _word(info: FieldInfo, raw: Any, scope: Scope) -> Form:
+    """A word of the field's enum, alone or by an expression, which may use the words without quotes."""
+    from dataclasses import replace
+
+    if isinstance(raw, dict) and set(raw) == {"type_of"}:
+        which = Which.make(raw["type_of"], scope)
+        return lambda state, i: None if (tensor := which.tensor(state, i)) is None else state.dml_type(tensor)
+    words = frozenset(info.words or ()) or _enum_words(info)
+    if not isinstance(raw, str):
+        raise FormError(f"expected a word, one of {', '.join(sorted(words))}")
+    if raw in words:
+        return lambda _state, _i: raw
+    rule = rule_of(raw, replace(scope, words=scope.words | words), "word")
+    return lambda state, i: state.value(rule, i)
+
+
+def _enum_words(info: FieldInfo) -> frozenset[str]:
+    from specgate.spec.tables import dialect
+
+    return frozenset(dialect("directml").numbers(info.type.removeprefix("enum:")))

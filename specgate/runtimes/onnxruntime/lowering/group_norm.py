@@ -1,0 +1,56 @@
+"""GroupNorm: groups of channels normalized, with an activation of x times its sigmoid."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import bare, number, operator, sizes_of, tensor_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.runtimes.onnxruntime.lowering.state import State
+
+__all__ = ["group_normalization"]
+
+
+def group_normalization(state: State) -> Iterator[Descriptor]:
+    """Yield the operators of a GroupNorm."""
+    data, scale = tensor_of(state, "X"), tensor_of(state, "gamma")
+    word, narrow = state.dml_type(data), state.dml_type(scale)
+    sizes, groups, last = sizes_of(data), number(state, "groups"), bool(state.get("channels_last"))
+    if len(sizes) != 4:
+        raise Refused("four-dimensions", "the kernel wants four dimensions")
+    channels = sizes[3] if last else sizes[1]
+    if groups < 1 or channels % groups:
+        raise Refused("groups", "the channels must be whole groups")
+    each, places = channels // groups, prod(sizes) // (sizes[0] * channels)
+    whole = (sizes[0], groups, each, places)
+    strides = (prod(sizes[1:]), each, 1, channels)
+    packed = bare(word, whole)
+    laid = bare(word, whole, strides) if last else packed
+    row = bare(narrow, whole, (0, each, 1, 0))
+    used = row if narrow == word else bare(word, whole, strides)
+    yield operator(
+        "MEAN_VARIANCE_NORMALIZATION",
+        InputTensor=packed,
+        ScaleTensor=used,
+        BiasTensor=used,
+        OutputTensor=packed,
+        CrossChannel=False,
+        NormalizeVariance=True,
+        Epsilon=float(state.get("epsilon")),
+    )
+    if last:
+        yield operator("ELEMENT_WISE_IDENTITY", InputTensor=laid, OutputTensor=packed)
+    if narrow != word:
+        yield operator("CAST", InputTensor=row, OutputTensor=used)
+        yield operator("CAST", InputTensor=row, OutputTensor=used)
+    if state.get("activation"):
+        yield operator("ACTIVATION_SIGMOID", InputTensor=packed, OutputTensor=laid)
+        yield operator("ELEMENT_WISE_MULTIPLY", ATensor=packed, BTensor=laid, OutputTensor=laid)
+    elif last:
+        yield operator("ELEMENT_WISE_IDENTITY", InputTensor=packed, OutputTensor=laid)

@@ -1,0 +1,232 @@
+"""Attention over the product of one input with the weights of query, key and value: what lies around the attention."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.runtimes.onnxruntime.lowering.attention import as_is, attended, heads_of
+from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import bare, given, operator, sizes_of, spread, tensor_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specgate.descriptors.core import Descriptor, TensorDesc
+    from specgate.runtimes.onnxruntime.lowering.state import State
+
+__all__ = ["attention", "quantized_attention"]
+
+
+#: Numbers of a mask for each batch, and what they are.
+_ENDS: Final = {1: "KEY_SEQUENCE_LENGTH", 2: "KEY_SEQUENCE_END_START"}
+#: What a causal mask puts in place of scores: the lowest FLOAT, whatever the node says.
+_LOWEST: Final = -3.4028234663852886e38
+
+
+class _Past(NamedTuple):
+    """Keys and values before those of the input, in one tensor; what is present of both goes to one, too."""
+
+    held: TensorDesc
+    word: str
+    batch: int
+    heads: int
+    length: int
+    added: int
+    head: int
+
+    def sizes(self, added: int = 0) -> tuple[int, ...]:
+        """Return the sizes of the keys alone, or of the values."""
+        return 1, self.batch, self.heads, self.length + added, self.head
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the attention."""
+        past, present = bare(self.word, self.sizes()), bare(self.word, self.sizes(self.added))
+        return {
+            "PastKeyTensor": past,
+            "PastValueTensor": past,
+            "OutputPresentKeyTensor": present,
+            "OutputPresentValueTensor": present,
+        }
+
+    def around(self) -> Iterator[Descriptor]:
+        """Yield what takes them apart and joins them again."""
+        taken = self.sizes()
+        for start in (0, 1):
+            yield operator(
+                "SLICE1",
+                InputTensor=bare(self.word, sizes_of(self.held)),
+                OutputTensor=bare(self.word, taken),
+                InputWindowOffsets=[start, 0, 0, 0, 0],
+                InputWindowSizes=list(taken),
+                InputWindowStrides=[1, 1, 1, 1, 1],
+            )
+        each = bare(self.word, self.sizes(self.added))
+        whole = bare(self.word, (2, *self.sizes(self.added)[1:]))
+        yield operator("JOIN", InputTensors=[each, each], OutputTensor=whole, Axis=0)
+
+
+class _Stack:
+    """The sizes of the product for query, key and value: of each, and of them together."""
+
+    def __init__(self, state: State, weights: str) -> None:
+        sizes = sizes_of(tensor_of(state, "input"))
+        self.state = state
+        self.batch, self.length, self.inner = sizes
+        if len(sizes_of(tensor_of(state, weights))) != 2:
+            raise Refused("weight-rank", "the weights must have two dimensions")
+        self.width = sizes_of(tensor_of(state, weights))[-1]
+        stated = state.get("qkv_hidden_sizes") or [self.width // 3] * 3
+        self.hidden, self.values = int(stated[0]), int(stated[-1])
+        self.heads = heads_of(state)
+        self.head = self.hidden // self.heads
+
+    @property
+    def rows(self) -> tuple[int, int, int]:
+        return self.batch, self.length, self.width
+
+    def stacked(self, word: str, count: int) -> tuple[TensorDesc, TensorDesc]:
+        """Return `count` of query, key and value as they lie in the product, and head by head."""
+        sizes = (self.batch, self.length, self.heads, count, self.head)
+        row = self.hidden * count
+        return bare(word, sizes, (row * self.length, row, self.head, self.hidden, 1)), bare(word, sizes)
+
+    def attended(self, word: str, past: _Past | None = None) -> Iterator[Descriptor]:
+        """Yield the attention over the product, and what brings its parts in order. past: of QAttention."""
+        mask = self._masked(past)
+        shorter = self._shorter(mask)
+        mask["RelativePositionBiasTensor"] = as_is(self.state, "attention_bias")
+        if past is not None:
+            mask |= past.fields()
+        alike = self.values == self.hidden
+        laid, packed = self.stacked(word, 3 if alike else 2)
+        if alike:
+            yield attended(self.state, self.head, StackedQueryKeyValueTensor=packed, **mask)
+        else:
+            values = bare(word, (self.batch, self.length, self.values))
+            yield attended(self.state, self.head, StackedQueryKeyTensor=packed, ValueTensor=values, **mask)
+            yield self._cut(word, 0, 2 * self.hidden)
+            yield self._cut(word, 2 * self.hidden, self.values)
+        yield operator("ELEMENT_WISE_IDENTITY", InputTensor=laid, OutputTensor=packed)
+        if shorter is not None:
+            yield shorter
+
+    def _masked(self, past: _Past | None) -> dict[str, Any]:
+        """Return the fields of a mask: ends of each batch, or ends and starts, or truth values for each key."""
+        mask = given(self.state, "mask_index")
+        if mask is None:
+            return self._causal(0 if past is None else past.length)
+        sizes, word = sizes_of(mask), self.state.dml_type(mask)
+        if len(sizes) == 1:
+            rows = sizes[0] // self.batch
+            if rows not in _ENDS:
+                raise Refused("mask-size", "a mask of one dimension has one or two numbers for each batch")
+            return {"MaskTensor": bare(word, (rows, self.batch)), "MaskType": _ENDS[rows]}
+        if not 2 <= len(sizes) <= 4:
+            raise Refused("mask-rank", "a mask has one to four dimensions")
+        held = (sizes[0], *(1,) * (4 - len(sizes)), *sizes[1:])
+        wanted = (self.batch, self.heads, self.length, self.length)
+        return {"MaskTensor": spread(word, wanted, held), "MaskType": "BOOLEAN"}
+
+    def _causal(self, past: int) -> dict[str, Any]:
+        """Return the fields of the mask that leaves out the keys behind each query, where the node asks for it."""
+        if not self.state.get("unidirectional"):
+            return {"MaskType": "NONE"}
+        total = past + self.length
+        sizes = (self.batch, self.heads, self.length, total)
+        return {
+            "MaskTensor": spread("INT32", sizes, (1, 1, self.length, total)),
+            "MaskType": "BOOLEAN",
+            "MaskFilterValue": _LOWEST,
+        }
+
+    def triangle(self, past: int) -> Descriptor:
+        """Return the mask's numbers: 1 up to the diagonal of the last keys."""
+        return operator(
+            "DIAGONAL_MATRIX1",
+            OutputTensor=bare("INT32", (1, 1, self.length, past + self.length)),
+            ValueDataType="INT32",
+            Value=1,
+            DiagonalFillBegin=-(2**31),
+            DiagonalFillEnd=past + 1,
+        )
+
+    def _shorter(self, mask: dict[str, Any]) -> Descriptor | None:
+        """Put what is read of a mask for longer sequences into `mask`, and return what cuts it off."""
+        held = given(self.state, "mask_index")
+        wanted = (self.batch, self.heads, self.length, self.length)
+        if held is None or len(sizes_of(held)) != len(wanted) or sizes_of(held)[2] == self.length:
+            return None
+        word, sizes = self.state.dml_type(held), sizes_of(held)
+        if sizes[2] != sizes[3]:
+            raise Refused("mask-size", "a mask for sequences of another length has as many queries as keys")
+        whole = (*wanted[:2], *sizes[2:])
+        mask["MaskTensor"] = short = bare(word, wanted)
+        return operator(
+            "SLICE1",
+            InputTensor=bare(word, whole) if sizes == whole else spread(word, whole, sizes),
+            OutputTensor=short,
+            InputWindowOffsets=[0, 0, 0, 0],
+            InputWindowSizes=list(wanted),
+            InputWindowStrides=[1, 1, 1, 1],
+        )
+
+    def _cut(self, word: str, start: int, size: int) -> Descriptor:
+        taken: Sequence[int] = (self.batch, self.length, size)
+        return operator(
+            "SLICE1",
+            InputTensor=bare(word, self.rows),
+            OutputTensor=bare(word, taken),
+            InputWindowOffsets=[0, 0, start],
+            InputWindowSizes=list(taken),
+            InputWindowStrides=[1, 1, 1],
+        )
+
+
+def attention(state: State) -> Iterator[Descriptor]:
+    """Yield the operators of an Attention without a past."""
+    stack = _Stack(state, "weights")
+    word = state.dml_type(tensor_of(state, "input"))
+    bias = given(state, "bias")
+    yield operator(
+        "GEMM",
+        ATensor=as_is(state, "input"),
+        BTensor=bare(word, (stack.batch, stack.inner, stack.width), (0, stack.width, 1)),
+        CTensor=None if bias is None else bare(word, stack.rows, (0, 0, 1)),
+        OutputTensor=bare(word, stack.rows),
+        TransA="NONE",
+        TransB="NONE",
+        Alpha=1.0,
+        Beta=1.0,
+    )
+    yield from stack.attended(word)
+
+
+def quantized_attention(state: State) -> Iterator[Descriptor]:
+    """Yield the operators of a QAttention."""
+    stack = _Stack(state, "weight")
+    word = state.dml_type(tensor_of(state, "bias"))
+    weights = state.dml_type(tensor_of(state, "weight"))
+    held = given(state, "past")
+    if (held is None) != (given(state, "present") is None):
+        raise Refused("present", "past and present are given together or not at all")
+    past = None
+    if held is not None:
+        if len(sizes_of(held)) != 5:
+            raise Refused("past-rank", "the past must have five dimensions")
+        past = _Past(held, word, stack.batch, stack.heads, sizes_of(held)[3], stack.length, stack.head)
+    yield operator(
+        "MATRIX_MULTIPLY_INTEGER_TO_FLOAT",
+        ATensor=as_is(state, "input"),
+        AScaleTensor=as_is(state, "input_scale"),
+        AZeroPointTensor=as_is(state, "input_zero_point"),
+        BTensor=bare(weights, (stack.batch, stack.inner, stack.width), (0, stack.width, 1)),
+        BScaleTensor=as_is(state, "weight_scale"),
+        BZeroPointTensor=as_is(state, "weight_zero_point"),
+        BiasTensor=bare(word, stack.rows, (0, 0, 1)),
+        OutputTensor=bare(word, stack.rows),
+    )
+    yield from stack.attended(word, past)
+    if past is not None:
+        yield from past.around()
+    if state.get("unidirectional") and given(state, "mask_index") is None:
+        yield stack.triangle(0 if past is None else past.length)

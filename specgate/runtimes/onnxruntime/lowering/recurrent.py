@@ -1,0 +1,100 @@
+"""RNN, GRU and LSTM: their activations by name, for each direction, and the tensors that each has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.runtimes.onnxruntime.lowering.state import Refused
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import given, operator, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from specgate.runtimes.onnxruntime.lowering.state import State
+
+__all__ = ["recurrent"]
+
+_DIRECTIONS: Final = {"forward": "FORWARD", "reverse": "BACKWARD", "bidirectional": "BIDIRECTIONAL"}
+#: The activations of each operator where none are given; DirectML's have the same names.
+_USUAL: Final[Mapping[str, tuple[str, ...]]] = {
+    "RNN": ("Tanh",),
+    "GRU": ("Sigmoid", "Tanh"),
+    "LSTM": ("Sigmoid", "Tanh", "Tanh"),
+}
+#: ONNX's activations that the kernel knows (Affine is none) -> DirectML's, with the fields that alpha and beta go to,
+#: and what these are without.
+_ACTIVATIONS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
+    "relu": ("ACTIVATION_RELU", {}),
+    "tanh": ("ACTIVATION_TANH", {}),
+    "sigmoid": ("ACTIVATION_SIGMOID", {}),
+    "softsign": ("ACTIVATION_SOFTSIGN", {}),
+    "softplus": ("ACTIVATION_SOFTPLUS", {}),  # the provider leaves its steepness at 0
+    "leakyrelu": ("ACTIVATION_LEAKY_RELU", {"Alpha": 0.01}),
+    "thresholdedrelu": ("ACTIVATION_THRESHOLDED_RELU", {"Alpha": 1.0}),
+    "scaledtanh": ("ACTIVATION_SCALED_TANH", {"Alpha": 1.0, "Beta": 1.0}),
+    "hardsigmoid": ("ACTIVATION_HARD_SIGMOID", {"Alpha": 0.2, "Beta": 0.5}),
+    "elu": ("ACTIVATION_ELU", {"Alpha": 1.0}),
+}
+
+
+def recurrent(state: State) -> Iterator[Descriptor]:
+    """Yield the operator of a recurrent network."""
+    name, usual = state.operator, _USUAL[state.operator]
+    direction = _DIRECTIONS[state.get("direction") or "forward"]
+    twice = 2 if direction == "BIDIRECTIONAL" else 1
+    fields: dict[str, Any] = {
+        "InputTensor": _tensor(state, "X"),
+        "WeightTensor": _tensor(state, "W"),
+        "RecurrenceTensor": _tensor(state, "R"),
+        "BiasTensor": _tensor(state, "B"),
+        "HiddenInitTensor": _tensor(state, "initial_h"),
+        "SequenceLengthsTensor": _lengths(state),
+        "OutputSequenceTensor": _tensor(state, "Y"),
+        "OutputSingleTensor": _tensor(state, "Y_h"),
+        "ActivationDescs": _activations(state, usual * twice),
+        "Direction": direction,
+    }
+    if name == "LSTM":
+        clip = state.get("clip")
+        fields |= {
+            "CellMemInitTensor": _tensor(state, "initial_c"),
+            "PeepholeTensor": _tensor(state, "P"),
+            "OutputCellSingleTensor": _tensor(state, "Y_c"),
+            "ClipThreshold": float(clip or 0.0),
+            "UseClipThreshold": bool(clip),
+            "CoupleInputForget": bool(state.get("input_forget")),
+        }
+    if name == "GRU":
+        fields["LinearBeforeReset"] = bool(state.get("linear_before_reset"))
+    yield operator(name, **fields)
+
+
+def _tensor(state: State, name: str) -> TensorDesc | None:
+    tensor = given(state, name)
+    return None if tensor is None else plain(state, tensor)
+
+
+def _lengths(state: State) -> TensorDesc | None:
+    made = _tensor(state, "sequence_lens")
+    return None if made is None else made._replace(type="UINT32")
+
+
+def _activations(state: State, usual: Sequence[str]) -> list[Descriptor]:
+    """Return the activations of all directions; alpha and beta go to those that take one, in their order."""
+    names = (state.get("activations") or list(usual))[: len(usual)]
+    if len(names) < len(usual):
+        raise Refused("activations-count", f"{len(usual)} activations are expected, not {len(names)}")
+    given_numbers = {key: list(state.get(f"activation_{key.lower()}") or ()) for key in ("Alpha", "Beta")}
+    made = []
+    for name in names:
+        word, numbers = _ACTIVATIONS.get(name.lower(), ("", {}))
+        if not word:
+            raise Refused("activation", f"the kernel does not know the activation {name}")
+        fields: dict[str, float] = {}
+        for key, default in numbers.items():
+            fields[key] = float(given_numbers[key].pop(0)) if given_numbers[key] else default
+        if word == "ACTIVATION_SOFTPLUS":
+            fields["Steepness"] = 0.0
+        made.append(Descriptor("directml", word, fields))
+    return made

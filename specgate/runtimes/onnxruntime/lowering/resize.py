@@ -1,0 +1,171 @@
+"""Resize and Upsample: scales and offsets of places, from the modes of ONNX.
+
+Source: microsoft/onnxruntime, onnxruntime/core/providers/dml/DmlExecutionProvider/src/Operators/DmlOperatorResize.cpp
+at 59e75cf60cc8f9275121a5999334fb784c72784d.
+"""
+
+from __future__ import annotations
+
+from struct import pack, unpack
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.runtimes.onnxruntime.lowering.data_movement import without_ones
+from specgate.runtimes.onnxruntime.lowering.state import Open, Refused
+from specgate.runtimes.onnxruntime.lowering.tensor_builder import constant, given, operator, plain, sizes_of, tensor_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.runtimes.onnxruntime.lowering.state import State
+
+__all__ = ["resampled", "resampled_plainly"]
+
+_GREATEST: Final = 3.4028234663852886e38
+_MODES: Final = {"nearest": "NEAREST_NEIGHBOR", "linear": "LINEAR", "bilinear": "LINEAR"}
+#: Of NEAREST_NEIGHBOR: which way a place between two goes, and what is added to the places in the input.
+_NEAREST: Final = {
+    "round_prefer_floor": ("INCREASING", 0.5),
+    "round_prefer_ceil": ("DECREASING", -0.5),
+    "floor": ("DECREASING", 0.0),
+    "ceil": ("INCREASING", 0.0),
+}
+
+
+class _Dimension(NamedTuple):
+    """One dimension: its sizes before and after, the scale, and the part of it that is taken (of crop and resize)."""
+
+    size: int
+    target: int
+    scale: float
+    start: float
+    end: float
+
+
+class _Places(NamedTuple):
+    """The scale of places, and what is added to them before and after it."""
+
+    scale: float
+    before: float
+    after: float
+
+
+def _symmetric(d: _Dimension) -> _Places:
+    return _Places(d.scale, 0.5 - d.size / 2.0 * (1.0 - d.target / (d.scale * d.size)), -0.5)
+
+
+def _pytorch(d: _Dimension) -> _Places:
+    return _Places(_GREATEST, 0.0, 0.0) if d.size <= 1 else _Places(d.scale, 0.5, -0.5)
+
+
+def _corners(d: _Dimension) -> _Places:
+    scale = _GREATEST if d.size <= 1 or d.target <= 1 else (d.target - 1) / (d.size - 1)
+    return _Places(scale, 0.0, 0.0)
+
+
+def _cropped(d: _Dimension) -> _Places:
+    if d.size <= 1:
+        return _Places(1.0, -0.5 * (d.start + d.end) * (d.size - 1), 0.0)
+    scale = (d.target - 1) / max((d.end - d.start) * (d.size - 1), 1.0)
+    return _Places(scale, -(d.start * (d.size - 1)), 0.0)
+
+
+_TRANSFORMATIONS: Final[Mapping[str, Callable[[_Dimension], _Places]]] = {
+    "half_pixel": lambda d: _Places(d.scale, 0.5, -0.5),
+    "half_pixel_symmetric": _symmetric,
+    "pytorch_half_pixel": _pytorch,
+    "align_corners": _corners,
+    "asymmetric": lambda d: _Places(d.scale, 0.0, 0.0),
+    "tf_half_pixel_for_nn": lambda d: _Places(d.scale, 0.0, -0.5),
+    "tf_crop_and_resize": _cropped,
+}
+
+
+def resampled(state: State) -> Iterator[Descriptor]:
+    """Yield the operator of a Resize from 11 on, or of an older Resize or an Upsample."""
+    yield operator("RESAMPLE3", **_fields(state), Antialiased=bool(state.get("antialias")))
+
+
+def resampled_plainly(state: State) -> Iterator[Descriptor]:
+    """Yield the same for a runtime whose provider knows no antialiasing yet."""
+    yield operator("RESAMPLE2", **_fields(state))
+
+
+def _fields(state: State) -> dict[str, Any]:
+    """Return the fields that both operators have; raise Open or Refused."""
+    data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
+    sizes, target = sizes_of(data), sizes_of(output)
+    mode = _MODES.get(str(state.get("mode") or "nearest").lower())
+    if mode is None:
+        raise Refused("mode", f"the kernel does not know the mode {state.get('mode')}")
+    places = _places(state, sizes, target)
+    useless = [1 if ours == theirs == 1 else 2 for ours, theirs in zip(sizes, target, strict=True)]
+    ours, theirs, kept = without_ones(useless, sizes, target, places)
+    kept = [_Places(1.0, 0.5, -0.5)] * (max(state.least, len(theirs)) - len(theirs)) + kept
+    direction, shift = "DECREASING", 0.0
+    if mode == "NEAREST_NEIGHBOR":
+        rounding = state.get("nearest_mode") or "round_prefer_floor"
+        direction, shift = _NEAREST.get(rounding, ("DECREASING", 0.5))
+    return {
+        "InputTensor": plain(state, data, ours),
+        "OutputTensor": plain(state, output, theirs),
+        "InterpolationMode": mode,
+        "RoundingDirection": direction,
+        "Scales": [_single(place.scale) for place in kept],
+        "InputPixelOffsets": [_single(place.before + shift) for place in kept],
+        "OutputPixelOffsets": [_single(place.after) for place in kept],
+    }
+
+
+def _single(number: float) -> float:
+    """Return the FLOAT32 nearest to a number."""
+    found: float = unpack("f", pack("f", number))[0]
+    return found
+
+
+def _places(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[_Places]:
+    mode = state.get("coordinate_transformation_mode") or "half_pixel"
+    if mode not in _TRANSFORMATIONS:
+        raise Refused("transformation", f"the kernel does not know the transformation {mode}")
+    scales = _scales(state, sizes, target)
+    crop = constant(state, "roi") if given(state, "roi") is not None and mode == "tf_crop_and_resize" else None
+    if mode == "tf_crop_and_resize" and not crop:
+        raise Refused("region", "tf_crop_and_resize needs the region")
+    region = _region(state, crop, len(sizes))
+    transformed = _TRANSFORMATIONS[mode]
+    parts = zip(sizes, target, scales, region, strict=True)
+    return [transformed(_Dimension(size, wanted, scale, *ends)) for size, wanted, scale, ends in parts]
+
+
+def _region(state: State, crop: Sequence[float] | None, rank: int) -> list[tuple[float, float]]:
+    axes = [axis % rank for axis in state.get("axes") or range(rank)] if rank else []
+    found = [(0.0, 1.0)] * rank
+    if crop and len(crop) != 2 * len(axes):
+        raise Refused("region", "the region must have two numbers for each dimension")
+    for index, axis in enumerate(axes):
+        if crop:
+            found[axis] = float(crop[index]), float(crop[index + len(axes)])
+    return found
+
+
+def _scales(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[float]:
+    """Return the scale of each dimension: as given, or what the sizes make of it."""
+    rank = len(sizes)
+    if len(target) != rank:
+        raise Refused("rank-changed", "input and output must have as many dimensions")
+    stated = constant(state, "scales") if given(state, "scales") is not None else state.get("scales_attribute")
+    if not stated and state.get("scales_attribute"):
+        stated = state.get("scales_attribute")
+    if given(state, "sizes") is not None and not stated:
+        if 0 in sizes:
+            raise Open("a size of 0 has no scale")
+        return [ours / theirs for ours, theirs in zip(target, sizes, strict=True)]
+    if not stated:
+        raise Refused("scales", "neither scales nor sizes are given")
+    axes = [axis % rank for axis in state.get("axes") or range(rank)] if rank else []
+    if len(axes) != len(stated):
+        raise Refused("scales", "there must be a scale for each dimension")
+    found = [1.0] * rank
+    for axis, scale in zip(axes, stated, strict=True):
+        found[axis] = float(scale)
+    return found

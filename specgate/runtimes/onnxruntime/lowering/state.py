@@ -1,0 +1,114 @@
+"""Why a node does not become operators, as exceptions inside this package; `lower` makes a `NotLowered` of each."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import UNKNOWN, Symbol, TensorDesc
+from specgate.rules.evaluate import Context, Evaluator, Undefined
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from specgate.rules.language import Rule
+
+__all__ = ["ABSENT", "TENSOR_NAME", "Open", "Refused", "State"]
+
+
+class Refused(Exception):
+    """The provider's own checks fail before it asks DirectML. rule: the id of the check; the message says why."""
+
+    def __init__(self, rule: str, why: str) -> None:
+        super().__init__(why)
+        self.rule = rule
+
+
+class Open(Exception):
+    """Something that decides is not known: a size, or the elements of an input."""
+
+
+#: The value of an expression that reads an optional field which the node leaves out.
+ABSENT: Final = None
+#: A tensor in a table: a field's name, or an element of an array of tensors.
+TENSOR_NAME: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(.+)\])?")
+
+
+class State:
+    """The values of a node's fields, and the means to evaluate with them.
+
+    lists: the named lists of its table, each computed when an expression first reads it. types: DirectML's word for
+    each element type of ONNX. least, most: how many dimensions tensors get and may have. origins: tensors made of the
+    node's, each beside that one. partial: expressions may be UNKNOWN, where they otherwise raise Open.
+    """
+
+    __slots__ = ("_evaluator", "_pending", "_values", "least", "most", "operator", "origins", "partial", "types")
+
+    def __init__(
+        self,
+        values: dict[str, Any],
+        defines: Mapping[str, Rule],
+        lists: Mapping[str, Callable[[State, int], Any]],
+        general: Mapping[str, Any],
+        operator: str,
+        *,
+        partial: bool = False,
+    ) -> None:
+        self._values = values
+        self._pending = dict(lists)
+        self._evaluator = Evaluator(Context(values, bits=dialect("onnx").bits, defines=defines))
+        self.types: Mapping[str, str] = general["types"]
+        self.least: int = general["dimensions"]["least"]
+        self.most: int = general["dimensions"]["most"]
+        self.operator = operator
+        self.partial = partial
+        self.origins: list[tuple[TensorDesc, TensorDesc]] = []
+
+    def get(self, name: str) -> Any:
+        """Return a field's value, None where it is left out."""
+        return self._values.get(name)
+
+    def value(self, rule: Rule, i: int) -> Any:
+        """Return the value of an expression, `ABSENT` where it reads what the node leaves out; raise Open, Refused.
+
+        i: the turn of the loop around it.
+        """
+        for name in rule.fields:
+            form = self._pending.pop(name, None)
+            if form is not None:
+                self._values[name] = form(self, 0)
+        for path in rule.needs:
+            name, _, part = path.partition(".")
+            given = self._values.get(name) is not None
+            if not given and (not part or name in rule.needs):  # else the expression asks for it first
+                return ABSENT
+            if given and part and self._evaluator.context.absent(path):
+                if self.partial:
+                    return UNKNOWN
+                raise Open(f"the elements of {name} are not known before the first run")
+        try:
+            found = self._evaluator.value(rule.tree, {"i": i})
+        except Undefined as error:
+            if self.partial:
+                return UNKNOWN
+            raise Refused("unusable", f"{rule.text}: {error}") from None
+        if self.partial:
+            return UNKNOWN if isinstance(found, Symbol) else found
+        items = found if isinstance(found, list | tuple) else (found,)
+        if any(item is UNKNOWN or isinstance(item, Symbol) for item in items):
+            raise Open(f"{rule.text} is not known before the first run")
+        return found
+
+    def holds(self, rule: Rule | None, i: int = 0) -> bool:
+        """Return whether a condition holds; one that reads what is left out does not."""
+        return rule is None or self.value(rule, i) is True
+
+    def dml_type(self, tensor: TensorDesc) -> str:
+        """Return DirectML's word for a tensor's element type; raise Refused without one, Open where none is known."""
+        if tensor.type is None:
+            raise Open("the type of a tensor is not known here")
+        word = self.types.get(tensor.type)
+        if word is None:
+            raise Refused("type", f"DirectML has no tensors of the type {tensor.type}")
+        return word

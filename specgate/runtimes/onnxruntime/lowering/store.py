@@ -1,0 +1,57 @@
+"""Where the compiled lowering tables come from: shipped in the wheel, or made from the YAML until that is newer."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.errors import InputError
+from specgate.runtimes.onnxruntime.lowering.schema import schema_from
+from specgate.runtimes.onnxruntime.lowering.table import make_table
+from specgate.spec.folders import CHECKOUT, PACKAGE, edited_at
+from specgate.spec.store import built, kept_tables, stamp, write_tables
+
+if TYPE_CHECKING:
+    from specgate.runtimes.onnxruntime.lowering.schema import Schema
+    from specgate.runtimes.onnxruntime.lowering.table import Table
+
+__all__ = ["FILE", "FOLDER", "lowering_of", "lowering_tables", "schema_of"]
+
+FOLDER: Final = Path(CHECKOUT, "onnxruntime", "lowering")
+FILE: Final = Path(PACKAGE, "_specs", "onnxruntime-lowering.jsonl")
+_FORMAT: Final = 3  # raise it whenever the compiled form changes
+
+
+@cache
+def lowering_tables() -> dict[str, Any]:
+    """Return the compiled tables: ``general``, and ``operators`` by their names; raise InputError for wrong files."""
+    in_checkout = edited_at(CHECKOUT) and FOLDER.is_dir()
+    now = [["format", _FORMAT, 0], *stamp(FOLDER)] if in_checkout else None
+    try:
+        kept = kept_tables(FILE)
+        if now is None or kept["stamp"] == now:
+            return kept["tables"]  # type: ignore[no-any-return]
+    except (OSError, ValueError, KeyError, TypeError):
+        if now is None:
+            raise InputError("the lowering tables of ONNX Runtime are not installed", file=str(FILE)) from None
+    from specgate.runtimes.onnxruntime.lowering.build import build_lowering  # pydantic and yaml: only when stale
+
+    tables = built(build_lowering, FOLDER)
+    write_tables(FILE, now, tables)
+    return tables
+
+
+@cache
+def lowering_of(operator: str) -> Table | None:
+    """Return the table of an operator by its name in ONNX's tables, None where there is none."""
+    tables = lowering_tables()
+    raw = tables["operators"].get(operator)
+    return None if raw is None else make_table(operator, raw, tables["general"])
+
+
+@cache
+def schema_of(operator: str) -> Schema | None:
+    """Return the fields of an operator, from ONNX's tables or from its lowering table; None where neither has them."""
+    table = lowering_of(operator)
+    return schema_from(operator, None) if table is None else table.schema

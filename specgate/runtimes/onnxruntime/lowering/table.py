@@ -1,0 +1,309 @@
+"""The lowering table of one operator, ready to use: its checks, and its rows with what each makes of a node."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from specgate.descriptors.core import UNKNOWN, Descriptor, TensorDesc
+from specgate.rules.language import NUMBERS
+from specgate.runtimes.onnxruntime.lowering.checks import check_of, holds_at, scope_of, versions_of
+from specgate.runtimes.onnxruntime.lowering.expressions import FormError, numbers_form, rule_of
+from specgate.runtimes.onnxruntime.lowering.forms import fields_form
+from specgate.runtimes.onnxruntime.lowering.functions import FUNCTIONS, function_of
+from specgate.runtimes.onnxruntime.lowering.schema import Schema, schema_from
+from specgate.runtimes.onnxruntime.lowering.state import Open, Refused, State
+from specgate.runtimes.onnxruntime.lowering.tensors import output_sizes
+from specgate.runtimes.onnxruntime.registrations import released
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from specgate.rules.language import Rule, Scope
+    from specgate.runtimes.onnxruntime.lowering.checks import Check
+    from specgate.spec.fields import FieldInfo, Layout
+
+__all__ = ["Origin", "Table", "make_table"]
+
+#: A tensor of a DirectML operator, and the one of the node that it was made of.
+Origin = tuple[TensorDesc, TensorDesc]
+
+
+class Step(NamedTuple):
+    """One operator of DirectML that a row makes, as often as `repeat` says, where `when` holds."""
+
+    make: Callable[[State, int], Descriptor | None]
+    when: Rule | None
+    repeat: Rule | None
+
+
+class Row(NamedTuple):
+    """What nodes of versions from `since` on and before `until` become in `releases`, where `when` holds.
+
+    function: of `FUNCTIONS`, which makes the descriptors instead of steps. deferred: why the kernel is always made at
+    the first run, None where it need not be.
+    """
+
+    since: int
+    until: int | None
+    when: Rule | None
+    steps: tuple[Step, ...]
+    function: str | None
+    deferred: str | None
+    releases: str | None
+
+
+class Table:
+    """How nodes of one operator are lowered. general: what holds for all operators."""
+
+    def __init__(self, schema: Schema, raw: Mapping[str, Any], general: Mapping[str, Any]) -> None:
+        self.schema = schema
+        self.general = general
+        self.defines: dict[str, Rule] = {}
+        scope = schema.scope
+        for name, text in raw.get("define", {}).items():
+            self.defines[name] = _at(rule_of, text, scope, path=("define", name))
+            scope = _with_defines(scope, self.defines)
+        self.lists: dict[str, Callable[[State, int], Any]] = {}
+        for name, entry in raw.get("lists", {}).items():
+            self.lists[name] = _at(numbers_form, entry, scope, int, path=("lists", name))
+            scope = _with_list(scope, name)
+        entries = raw.get("inferred", {})
+        self.late = {n: e["releases"] for n, e in entries.items() if isinstance(e, dict) and "releases" in e}
+        self.inferred = _sizes({n: e["sizes"] if n in self.late else e for n, e in entries.items()}, "inferred", scope)
+        self.outputs = self.inferred | _sizes(raw.get("outputs", {}), "outputs", scope)
+        self.sizes_open: bool = raw.get("sizes_open", False)
+        self.checks = tuple(_checks(raw, "refuses", scope))
+        self.warnings = tuple(_checks(raw, "warns", scope))
+        self.rows = tuple(_rows(raw, scope))
+
+    def lowered(
+        self, descriptor: Descriptor, version: int, release: str | None = None, origins: list[Origin] | None = None
+    ) -> list[Descriptor] | None:
+        """Return the descriptors of a node, None where no row is about it; raise Open or Refused.
+
+        release: of the runtime; None: the newest that is known. origins: gets the tensors that the steps of the row
+        made of the node's, see `State`.
+        """
+        layout = self.schema.layout(version)
+        if not self.sizes_open:
+            hold_ranks(descriptor, self.general["dimensions"]["most"])
+            hold_inputs(descriptor, layout)
+        state = self._state(descriptor, version)
+        if self.outputs:
+            whole = self._worked_out(descriptor, state)
+            if whole is not descriptor:
+                descriptor, state = whole, self._state(whole, version)
+        for check in self.checks:
+            held = holds_at(check.since, check.until, version) and released(check.releases, release)
+            if held and _concerns(check, descriptor, layout) and state.holds(check.when):
+                raise Refused(check.name, check.because)
+        if not self.sizes_open:
+            hold_outputs(descriptor, layout)
+        for row in self.rows:
+            held = holds_at(row.since, row.until, version) and released(row.releases, release)
+            if held and state.holds(row.when):
+                made = _without_empty(list(_made(row, state)))
+                if origins is not None:
+                    origins += state.origins
+                return made
+        return None
+
+    def outlined(self, descriptor: Descriptor, version: int, release: str | None = None) -> list[Descriptor]:
+        """Return what is known of the descriptors of a node whose sizes or constants are not all known.
+
+        Descriptors that depend on more than is known are left out. Raises Refused where the kernel refuses the node
+        whatever the rest is.
+        """
+        hold_ranks(descriptor, self.general["dimensions"]["most"])
+        layout, state = self.schema.layout(version), self._state(descriptor, version, partial=True)
+        for check in self.checks:
+            held = holds_at(check.since, check.until, version) and released(check.releases, release)
+            if held and _concerns(check, descriptor, layout) and state.value(check.when, 0) is True:
+                raise Refused(check.name, check.because)
+        for row in self.rows:
+            if not holds_at(row.since, row.until, version) or not released(row.releases, release):
+                continue
+            holds = True if row.when is None else state.value(row.when, 0)
+            if holds is True:
+                return [] if row.function is not None else list(_outlined(row, state))
+            if holds is UNKNOWN:
+                break
+        return []
+
+    def warned(self, descriptor: Descriptor, version: int, release: str | None = None) -> Iterator[str]:
+        """Yield why a kernel that is created computes other values than ONNX defines, as far as that is certain."""
+        state = self._state(descriptor, version, partial=True) if self.warnings else None
+        for check in self.warnings:
+            held = holds_at(check.since, check.until, version) and released(check.releases, release)
+            if state is not None and held and state.value(check.when, 0) is True:
+                yield check.because
+
+    def _state(self, descriptor: Descriptor, version: int, *, partial: bool = False) -> State:
+        values = self.schema.values(descriptor, version)
+        return State(values, self.defines, self.lists, self.general, descriptor.operator, partial=partial)
+
+    def sizes_inferred(self, descriptor: Descriptor, version: int, release: str | None) -> dict[str, tuple[int, ...]]:
+        """Return by name the sizes that a release infers of outputs of one of the runtime's own operators."""
+        state = self._state(descriptor, version)
+        forms = {name: form for name, form in self.inferred.items() if released(self.late.get(name), release)}
+        found = {name: _worked(form, state) for name, form in forms.items()}
+        return {name: sizes for name, sizes in found.items() if sizes is not None}
+
+    def _worked_out(self, descriptor: Descriptor, state: State) -> Descriptor:
+        """Give outputs whose sizes the model's inference does not know those that the provider works out."""
+        found: dict[str, TensorDesc] = {}
+        for name, form in self.outputs.items():
+            tensor = descriptor.fields.get(name)
+            if not isinstance(tensor, TensorDesc) or tensor.type is None or tensor.concrete:
+                continue
+            sizes = _worked(form, state)
+            if sizes is not None:
+                found[name] = tensor._replace(sizes=sizes)
+        return replace(descriptor, fields={**descriptor.fields, **found}) if found else descriptor
+
+
+def _sizes(entries: Mapping[str, Any], key: str, scope: Scope) -> dict[str, Callable[[State, int], Any]]:
+    return {name: _at(output_sizes, name, entry, scope, path=(key, name)) for name, entry in entries.items()}
+
+
+def _worked(form: Callable[[State, int], Any], state: State) -> tuple[int, ...] | None:
+    """Return sizes; None where one is below 0, and where what they are made of is not known, or cannot be used."""
+    try:
+        sizes = form(state, 0)
+    except (Open, Refused):
+        return None
+    return None if sizes is None or any(size is None or size < 0 for size in sizes) else tuple(sizes)
+
+
+def _concerns(check: Check, descriptor: Descriptor, layout: Layout) -> bool:
+    """Whether a check is made, by what the model states of an output."""
+    if check.stated_output is None:
+        return True
+    if check.stated_output >= len(layout.outputs):
+        return False
+    tensor = descriptor.fields.get(layout.outputs[check.stated_output].name)
+    return isinstance(tensor, TensorDesc) and tensor.sizes is not None
+
+
+def hold_ranks(descriptor: Descriptor, most: int) -> None:
+    """Raise Refused where a tensor has too many dimensions."""
+    for name, tensor in descriptor.tensors():
+        if tensor.sizes is not None and len(tensor.sizes) > most:
+            raise Refused(
+                "rank", f"{name} has {len(tensor.sizes)} dimensions, and the provider describes at most {most}"
+            )
+
+
+def hold_inputs(descriptor: Descriptor, layout: Layout) -> None:
+    """Raise Open where the type or a size of an input is not known: such a kernel is made at the first run."""
+    for name, tensor in _tensors(descriptor, layout.inputs):
+        if not tensor.concrete and (tensor.type is not None or tensor.sizes is not None):
+            raise Open(f"the type and sizes of {name} are not known before the first run")
+
+
+def hold_outputs(descriptor: Descriptor, layout: Layout) -> None:
+    """Raise Open where the type or a size of an output is not known here; the provider works them out itself."""
+    for info in layout.outputs:
+        if not info.optional and not descriptor.fields.get(info.name):
+            raise Open(f"{info.name} has no type and sizes, which only the provider works out")
+    for name, tensor in _tensors(descriptor, layout.outputs):
+        if not tensor.concrete and (tensor.type is not None or tensor.sizes is not None):
+            raise Open(f"not all sizes of {name} are known, which only the provider works out")
+
+
+def _tensors(descriptor: Descriptor, infos: Iterable[FieldInfo]) -> Iterator[tuple[str, TensorDesc]]:
+    for info in infos:
+        held = descriptor.fields.get(info.name)
+        for tensor in held if isinstance(held, list) else (held,):
+            if isinstance(tensor, TensorDesc):
+                yield info.name, tensor
+
+
+def _made(row: Row, state: State) -> Iterator[Descriptor]:
+    if row.deferred is not None:
+        raise Open(row.deferred)
+    if row.function is not None:
+        yield from function_of(row.function)(state)
+    for step in row.steps:
+        turns = 1 if step.repeat is None else max(0, state.value(step.repeat, 0) or 0)
+        for turn in range(turns):
+            if state.holds(step.when, turn) and (made := step.make(state, turn)) is not None:
+                yield made
+
+
+def _outlined(row: Row, state: State) -> Iterator[Descriptor]:
+    """Yield what is known of the operators of a row that are made in any case."""
+    for step in row.steps:
+        try:
+            turns = 1 if step.repeat is None else state.value(step.repeat, 0)
+            if isinstance(turns, int) and turns > 0 and state.holds(step.when) and (made := step.make(state, 0)):
+                yield made
+        except (Open, Refused):  # how it goes on is not known
+            continue
+
+
+def _without_empty(made: list[Descriptor]) -> list[Descriptor]:
+    """Where a tensor has no elements the provider makes its kernel without an operator."""
+    empty = any(isinstance(t, TensorDesc) and 0 in (t.sizes or ()) for d in made for _, t in d.tensors())
+    return [] if empty else made
+
+
+def _with_defines(scope: Scope, defines: Mapping[str, Rule]) -> Scope:
+    return replace(scope, defines=dict(defines))
+
+
+def _with_list(scope: Scope, name: str) -> Scope:
+    """The names with one more, in every stretch of versions."""
+
+    def stretch(since: str | None, until: str | None) -> Scope:
+        held = scope.between(since, until)
+        return replace(held, fields={**held.fields, name: NUMBERS})
+
+    return replace(scope, fields={**scope.fields, name: NUMBERS}, stretch=stretch)
+
+
+def _at(make: Callable[..., Any], *arguments: Any, path: tuple[str | int, ...]) -> Any:
+    try:
+        return make(*arguments)
+    except FormError as error:
+        raise FormError(str(error), *path, *error.path) from None
+
+
+def _checks(raw: Mapping[str, Any], key: str, scope: Scope) -> Iterator[Check]:
+    for name, entries in raw.get(key, {}).items():
+        for entry in entries if isinstance(entries, list) else [entries]:
+            yield _at(check_of, name, entry, scope, path=(key, name, "when"))
+
+
+def _rows(raw: Mapping[str, Any], scope: Scope) -> Iterator[Row]:
+    for index, entry in enumerate(raw.get("rows", ())):
+        path, held = ("rows", index), scope_of(entry, scope)
+        when = _at(rule_of, entry["when"], held, "truth", path=(*path, "when")) if "when" in entry else None
+        steps = tuple(_at(_step, step, held, path=(*path, "to", at)) for at, step in enumerate(entry.get("to", ())))
+        function = entry.get("function")
+        if function is not None and function not in FUNCTIONS:
+            raise FormError(f"unknown function {function!r:.60}", *path, "function")
+        yield Row(*versions_of(entry), when, steps, function, entry.get("deferred"), entry.get("releases"))
+
+
+def _step(raw: Mapping[str, Any], scope: Scope) -> Step:
+    table = dialect("directml")
+    name = raw.get("operator")
+    if name not in table.operators:
+        raise FormError(f"unknown operator of DirectML {name!r:.60}", "operator")
+    fields = {key: entry for key, entry in raw.items() if key not in {"operator", "when", "repeat"}}
+    rules = {
+        key: _at(rule_of, raw[key], scope, kind, path=(key,)) if key in raw else None
+        for key, kind in (("when", "truth"), ("repeat", "number"))
+    }
+    return Step(fields_form(table.operator(str(name)), fields, scope), rules["when"], rules["repeat"])
+
+
+def make_table(operator: str, raw: Mapping[str, Any], general: Mapping[str, Any]) -> Table:
+    """Return an operator's table; raise FormError where it cannot be used."""
+    schema = schema_from(operator, raw.get("fields"))
+    if schema is None:
+        raise FormError(f"{operator} has no table among ONNX's, so its fields are expected here", "fields")
+    return Table(schema, raw, general)

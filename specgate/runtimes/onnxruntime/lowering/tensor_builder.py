@@ -1,0 +1,106 @@
+"""What lowering functions make descriptors with: tensors of the node as the provider describes them, and operators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.runtimes.onnxruntime.lowering.state import Open, Refused
+from specgate.runtimes.onnxruntime.lowering.tensors import as_uint, broadcast_strides, described
+from specgate.spec.tables import dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specgate.runtimes.onnxruntime.lowering.state import State
+
+__all__ = ["bare", "constant", "given", "number", "operator", "over", "plain", "sizes_of", "spread", "tensor_of"]
+
+Sizes = tuple[int, ...]
+
+
+def operator(name: str, **fields: Any) -> Descriptor:
+    """Return a descriptor of a DirectML operator: fields that are None are left out, counts filled in."""
+    spec = dialect("directml").operator(name)
+    counts = {info.name: len(fields[info.counts[0]]) for info in spec.fields.values() if info.counts}
+    found = {**counts, **fields}
+    held = {name: _held(info.type, found[name]) for name, info in spec.fields.items() if found.get(name) is not None}
+    if len(held) < sum(value is not None for value in found.values()):
+        raise KeyError(f"{name} has no field {', '.join(sorted(found.keys() - set(spec.fields)))}")
+    return Descriptor("directml", name, held)
+
+
+def _held(kind: str, value: Any) -> Any:
+    """Return an attribute as a descriptor has it."""
+    if kind == "uint":
+        return as_uint(value)
+    return [as_uint(item) for item in value] if kind == "uint[]" else value
+
+
+def given(state: State, name: str) -> TensorDesc | None:
+    """Return a tensor of the node, None where it is left out."""
+    found = state.get(name)
+    return found if isinstance(found, TensorDesc) else None
+
+
+def tensor_of(state: State, name: str) -> TensorDesc:
+    """Return a tensor of the node; raise Refused where it is left out."""
+    found = given(state, name)
+    if found is None:
+        raise Refused("missing", f"{name} is left out, and the kernel reads it")
+    return found
+
+
+def sizes_of(tensor: TensorDesc) -> Sizes:
+    """Return the sizes of a tensor, which are known wherever a node is lowered."""
+    return tuple(int(size) for size in tensor.sizes or () if size is not None)
+
+
+def plain(
+    state: State,
+    tensor: TensorDesc,
+    sizes: Sequence[int] | None = None,
+    *,
+    align: str = "right",
+    least: int | None = None,
+) -> TensorDesc:
+    """Return a tensor as the provider describes it, with other sizes for the same elements if given."""
+    held = sizes_of(tensor) if sizes is None else tuple(sizes)
+    return described(state, state.dml_type(tensor), held, None, align=align, least=least)
+
+
+def over(state: State, tensor: TensorDesc, wanted: Sequence[int], held: Sequence[int] | None = None) -> TensorDesc:
+    """Return a tensor broadcast to `wanted`. held: its sizes, if it is to be read with others."""
+    sizes, target = sizes_of(tensor) if held is None else tuple(held), tuple(wanted)
+    if sizes == target:
+        return plain(state, tensor, target)
+    strides = broadcast_strides(sizes, max(len(target), state.least))
+    return described(state, state.dml_type(tensor), target, strides)
+
+
+def number(state: State, name: str) -> int:
+    """Return a whole number of the node; raise Refused where it is left out."""
+    found = state.get(name)
+    if not isinstance(found, int):
+        raise Refused("missing", f"the node has no {name}")
+    return int(found)
+
+
+def constant(state: State, name: str) -> tuple[Any, ...] | None:
+    """Return the elements of a constant, None where the input is left out; raise Open where they are not known."""
+    tensor = given(state, name)
+    if tensor is None:
+        return None
+    if tensor.value is None:
+        raise Open(f"the elements of {name} are not known before the first run")
+    return tensor.value
+
+
+def bare(word: str, sizes: Sequence[int], strides: Sequence[int] | None = None) -> TensorDesc:
+    """Return a tensor as it stands, without ones. word: DirectML's for the element type."""
+    return TensorDesc(word, tuple(sizes), None if strides is None else tuple(strides))
+
+
+def spread(word: str, wanted: Sequence[int], held: Sequence[int]) -> TensorDesc:
+    """Return a tensor of the sizes `held` broadcast to `wanted`, with strides even where they are equal."""
+    return bare(word, wanted, broadcast_strides(held, len(wanted)))

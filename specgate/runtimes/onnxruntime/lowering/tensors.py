@@ -1,0 +1,278 @@
+"""How the DirectML provider describes a tensor: ones in front up to four dimensions, strides of 0 to broadcast.
+
+Source: microsoft/onnxruntime, onnxruntime/core/providers/dml/DmlExecutionProvider/src/TensorDesc.cpp at
+a30ebf1f3fb5405094e7174aa300bfda41807c7a.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.descriptors.core import UNKNOWN, Symbol, TensorDesc
+from specgate.rules.language import TENSOR, TENSORS
+from specgate.runtimes.onnxruntime.lowering.expressions import FormError, numbers_form, rule_of
+from specgate.runtimes.onnxruntime.lowering.state import TENSOR_NAME, Open, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from specgate.rules.language import Rule, Scope
+    from specgate.runtimes.onnxruntime.lowering.state import State
+
+__all__ = [
+    "ALIGNMENTS", "TensorForm", "Which", "as_uint", "broadcast_strides", "described", "output_sizes",
+    "packed_strides", "padded",
+]  # fmt: skip
+
+Sizes = tuple[int, ...]
+
+
+def padded(sizes: Sequence[int], least: int, align: str = "right") -> Sizes:
+    """Return sizes with ones added until there are `least`. align: where the ones go, a key of `ALIGNMENTS`."""
+    return ALIGNMENTS[align](tuple(sizes), max(0, least - len(sizes)))
+
+
+def _spatial(sizes: Sizes, ones: int) -> Sizes:
+    return sizes[:2] + (1,) * ones + sizes[2:]
+
+
+def _at(place: int) -> Callable[[Sizes, int], Sizes]:
+    """Return what puts the first size at a place, as far as there are ones to go before it."""
+
+    def align(sizes: Sizes, ones: int) -> Sizes:
+        before = min(place, ones)
+        return (1,) * before + sizes + (1,) * (ones - before)
+
+    return align
+
+
+#: Ones in front of all; behind all; between batch, channel and the rest; the first size
+#: as that of channels, or of the dimension behind them.
+ALIGNMENTS: Final[Mapping[str, Callable[[Sizes, int], Sizes]]] = {
+    "right": lambda sizes, ones: (1,) * ones + sizes,
+    "left": lambda sizes, ones: sizes + (1,) * ones,
+    "spatial": _spatial,
+    "channel": _at(1),
+    "height": _at(2),
+}
+
+
+def as_uint(number: float) -> int:
+    """Return what 32 bits without a sign make of a number: the provider hands negative ones on unchecked."""
+    return int(number) & 0xFFFFFFFF
+
+
+def packed_strides(sizes: Sequence[int]) -> Sizes:
+    """Return the strides of a tensor without gaps."""
+    strides, stride = [], 1
+    for size in reversed(sizes):
+        strides.append(stride)
+        stride *= size
+    return tuple(reversed(strides))
+
+
+def broadcast_strides(held: Sequence[int], rank: int) -> Sizes:
+    """Return the strides that read `held` as a larger tensor of `rank` dimensions: 0 where a size is 1 or missing.
+
+    Raises Refused where there are more sizes than dimensions.
+    """
+    if len(held) > rank:
+        raise Refused("broadcast", f"a tensor of {len(held)} dimensions is to be broadcast to {rank}")
+    strides, stride = [0] * rank, 1
+    for back, size in enumerate(reversed(held), 1):
+        if size != 1:
+            strides[rank - back] = stride
+            stride *= size
+    return tuple(strides)
+
+
+_KEYS: Final = ("of", "as", "sizes", "over", "permute", "strides", "align", "at_least")
+_UNSIGNED: Final = {"INT64": "UINT64", "INT32": "UINT32", "INT16": "UINT16", "INT8": "UINT8"}
+
+#: Sizes of a partial node: None where one is not known.
+OpenSizes = tuple[Any, ...]
+
+
+class Which(NamedTuple):
+    """A tensor of the node: a field, or an element of an array of tensors."""
+
+    name: str
+    at: Rule | None
+
+    @classmethod
+    def make(cls, text: Any, scope: Scope) -> Which:
+        """Read ``X`` or ``inputs[i]``; raise FormError."""
+        found = TENSOR_NAME.fullmatch(text) if isinstance(text, str) else None
+        if found is None or scope.fields.get(found[1]) != (TENSOR if found[2] is None else TENSORS):
+            raise FormError(f"expected the name of a tensor, found {text!r:.60}")
+        return cls(found[1], None if found[2] is None else rule_of(found[2], scope, "number"))
+
+    def tensor(self, state: State, i: int) -> TensorDesc | None:
+        """Return the tensor, None where the node leaves it out."""
+        found = state.get(self.name)
+        if self.at is not None and found is not None:
+            index = state.value(self.at, i)
+            if index is UNKNOWN:
+                raise Open(f"which of {self.name} is read is not known before the first run")
+            if not 0 <= index < len(found):
+                raise Refused("unusable", f"there is no {self.name}[{index}]")
+            found = found[index]
+            if isinstance(found, TensorDesc) and found.type is None and found.sizes is None:
+                raise Open(f"{self.name}[{index}] has no type and sizes")
+        return found if isinstance(found, TensorDesc) else None
+
+
+def _sizes_of(state: State, tensor: TensorDesc, name: str) -> OpenSizes:
+    sizes = tensor.sizes
+    if state.partial and sizes is not None:
+        return _open(sizes)
+    if sizes is None or not all(isinstance(size, int) for size in sizes):
+        raise Open(f"the sizes of {name} are not known before the first run")
+    return tuple(int(size) for size in sizes if isinstance(size, int))
+
+
+def _open(sizes: Sequence[Any]) -> OpenSizes:
+    return tuple([None if size is UNKNOWN or isinstance(size, Symbol) else size for size in sizes])
+
+
+def described(
+    state: State,
+    word: str,
+    sizes: OpenSizes,
+    strides: OpenSizes | None,
+    *,
+    align: str = "right",
+    least: int | None = None,
+) -> TensorDesc:
+    """Return a tensor of DirectML with ones up to `least` dimensions (None: the provider's least); raise Refused."""
+    if len(sizes) > state.most:
+        raise Refused("rank", f"a tensor has {len(sizes)} dimensions, and the provider describes at most {state.most}")
+    least = state.least if least is None else least
+    held = padded(sizes, least, align)
+    if strides is not None and len(strides) < len(held):
+        missing = len(held) - len(strides)
+        strides = (0,) * missing + strides if align == "right" else strides + (0,) * missing
+    return TensorDesc(word, held, strides)
+
+
+class TensorForm:
+    """A tensor as a table writes it; called with a node it gives the tensor, None where the node lacks it."""
+
+    def __init__(self, raw: dict[str, Any], scope: Scope) -> None:
+        for key in raw:
+            if key not in _KEYS:
+                raise FormError(f"unknown key; known: {', '.join(_KEYS)}", key)
+        if "of" not in raw and not {"as", "sizes"} <= set(raw):
+            raise FormError("expected of, or as and sizes")
+        if raw.get("align", "right") not in ALIGNMENTS:
+            raise FormError(f"expected one of {', '.join(ALIGNMENTS)}", "align")
+
+        def sizes(key: str) -> Callable[[State, int], Any] | None:
+            if key not in raw:
+                return None
+            return _sizes_form(raw[key], scope) if key in {"over", "sizes"} else numbers_form(raw[key], scope, int)
+
+        self.of = Which.make(raw["of"], scope) if "of" in raw else None
+        self.type = _type_form(raw.get("as"), scope)
+        self.sizes, self.over = sizes("sizes"), sizes("over")
+        self.permute, self.strides = sizes("permute"), sizes("strides")
+        self.align: str = raw.get("align", "right")
+        least = raw.get("at_least")
+        self.least = rule_of(str(least), scope, "number") if least is not None else None
+
+    @classmethod
+    def make(cls, raw: Any, scope: Scope) -> TensorForm:
+        """Read a table's entry; raise FormError."""
+        entry = {"of": raw} if isinstance(raw, str) else raw
+        if not isinstance(entry, dict):
+            raise FormError("expected a tensor")
+        return cls(entry, scope)
+
+    def __call__(self, state: State, i: int) -> TensorDesc | None:
+        tensor = None
+        if self.of is not None:
+            tensor = self.of.tensor(state, i)
+            if tensor is None:
+                return None
+        word = self.type(state, i, tensor) if self.type else state.dml_type(tensor)  # type: ignore[arg-type]
+        if word is None:
+            return None
+        sizes = _plain(self.sizes, state, i)
+        if sizes is None:
+            if tensor is None or self.sizes is not None:
+                return None
+            sizes = _sizes_of(state, tensor, self.of.name)  # type: ignore[union-attr]
+        strides = _plain(self.strides, state, i)
+        least = state.value(self.least, i) if self.least is not None else None
+        if least is UNKNOWN:
+            raise Open("how many dimensions a tensor gets is not known before the first run")
+        if self.over is not None:
+            wanted = _plain(self.over, state, i)
+            if wanted is not None and wanted != sizes:
+                rank = max(len(wanted), state.least if least is None else least)
+                strides, sizes = _broadcast(sizes, rank), wanted
+        if self.permute is not None and (order := _plain(self.permute, state, i)) is not None:
+            sizes, strides = _permuted(sizes, strides, order)
+        made = described(state, word, sizes, strides, align=self.align, least=least)
+        if tensor is not None:
+            state.origins.append((made, tensor))
+        return made
+
+
+def _sizes_form(entry: Any, scope: Scope) -> Callable[[State, int], Any]:
+    """Return what gives sizes: those of a tensor of the node, or a list."""
+    if isinstance(entry, str) and _names_tensor(entry, scope):
+        which = Which.make(entry, scope)
+        return lambda state, i: None if (t := which.tensor(state, i)) is None else _sizes_of(state, t, which.name)
+    return numbers_form(entry, scope, int)
+
+
+def output_sizes(name: str, entry: Any, scope: Scope) -> Callable[[State, int], Any]:
+    """Return what gives the sizes of an output that the provider works out; raise FormError."""
+    Which.make(name, scope)
+    return _sizes_form(entry, scope)
+
+
+def _broadcast(sizes: OpenSizes, rank: int) -> OpenSizes:
+    if None in sizes and len(sizes) <= rank:
+        return (0,) * (rank - len(sizes)) + (None,) * len(sizes)
+    return broadcast_strides(sizes, rank)
+
+
+def _permuted(sizes: OpenSizes, strides: OpenSizes | None, order: OpenSizes) -> tuple[OpenSizes, OpenSizes]:
+    if sorted(order) != list(range(len(sizes))):
+        raise Refused("unusable", f"{list(order)} is no order of {len(sizes)} dimensions")
+    steps = strides or ((None,) * len(sizes) if None in sizes else packed_strides(sizes))
+    return tuple(sizes[at] for at in order), tuple(steps[at] for at in order)
+
+
+def _plain(form: Callable[[State, int], Any] | None, state: State, i: int) -> OpenSizes | None:
+    found = None if form is None else form(state, i)
+    return None if found is None else _open(found)
+
+
+def _names_tensor(text: str, scope: Scope) -> bool:
+    found = TENSOR_NAME.fullmatch(text)
+    return found is not None and scope.fields.get(found[1]) == (TENSOR if found[2] is None else TENSORS)
+
+
+def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | None], str | None] | None:
+    from specgate.spec.tables import dialect
+
+    if raw is None:
+        return None
+    if raw == "unsigned":
+        return lambda state, _i, tensor: _unsigned(state.dml_type(tensor)) if tensor is not None else None
+    if raw in dialect("directml").types:
+        return lambda _state, _i, _tensor: raw
+    if not _names_tensor(str(raw), scope):
+        rule = rule_of(str(raw), scope, "word")
+        return lambda state, i, _tensor: None if (word := state.value(rule, i)) is None else str(word)
+    which = Which.make(raw, scope)
+    return lambda state, i, _tensor: None if (other := which.tensor(state, i)) is None else state.dml_type(other)
+
+
+def _unsigned(word: str) -> str:
+    if word not in _UNSIGNED and word not in _UNSIGNED.values():
+        raise Refused("type", f"{word} is no type of integers")
+    return _UNSIGNED.get(word, word)

@@ -1,0 +1,225 @@
+"""The lowest level of the dialect below at which every node that a runtime's first provider takes is also created."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from specgate.collecting import gc_paused
+from specgate.errors import InputError
+from specgate.linting.model import graph_of
+from specgate.lowest.text import at_level
+from specgate.runtimes.onnxruntime.finding_rules import GROUP
+from specgate.runtimes.onnxruntime.functions import Functions
+from specgate.runtimes.onnxruntime.node_assignment import Assigner, assigned
+from specgate.runtimes.onnxruntime.place import place_graph
+from specgate.runtimes.onnxruntime.provider_choice import lacking
+from specgate.runtimes.onnxruntime.registrations import runtime_tables
+from specgate.spec.tables import dialect
+from specgate.targets import parse_target
+from specgate.validate.check import check_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.linting.nodes import Graph
+    from specgate.linting.settings import LintSettings
+    from specgate.runtimes.onnxruntime.placement import PlacedNode, Placement
+    from specgate.targets import Target
+
+    Causes = tuple[tuple[str, str], ...]
+
+__all__ = ["Blocked", "LevelMinimum", "level_minimum", "runtime_target"]
+
+#: By (path, how many nodes before had it): where a node is at some level; "" with the first provider.
+_Elsewhere = dict[tuple[str, int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A node that is not created at a level. causes: for each finding its rule's id and its message."""
+
+    node: str
+    operator: str
+    causes: Causes
+
+
+@dataclass(slots=True)
+class LevelMinimum:
+    """The answer of `level_minimum`.
+
+    target: the release that places the nodes. dialect: whose levels they are. level: the lowest one at which nothing
+    is known to block a node, None if there is none, or the provider takes no node. levels: all such. nodes: how many
+    it takes; deferred: how many of them are made at the first run, as sizes are not known; unknown: of how many no
+    table says what they become. blocked: for each other level the nodes. refusals: why the runtime loads no such
+    model.
+    """
+
+    target: str
+    dialect: str
+    nodes: int = 0
+    deferred: int = 0
+    unknown: int = 0
+    level: str | None = None
+    levels: list[str] = field(default_factory=list)
+    blocked: dict[str, list[Blocked]] = field(default_factory=dict)
+    refusals: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return self.level is not None and not self.refusals
+
+    def __str__(self) -> str:
+        return self.level or "none"
+
+    def to_dict(self, name: str = "") -> dict[str, Any]:
+        """Return it as ``specgate minimum --dialect … --format json`` prints it. name: the file."""
+        return {
+            "schema": "specgate-level-minimum/1",
+            "file": name,
+            "target": self.target,
+            "dialect": self.dialect,
+            "minimum": self.level,
+            "levels": self.levels,
+            "nodes": self.nodes,
+            "deferred": self.deferred,
+            "unknown": self.unknown,
+            "refusals": self.refusals,
+            "blockers": {
+                level: [
+                    {
+                        "node": one.node,
+                        "operator": one.operator,
+                        "findings": [{"id": rule, "message": message} for rule, message in one.causes],
+                    }
+                    for one in nodes
+                ]
+                for level, nodes in self.blocked.items()
+            },
+        }
+
+
+def runtime_target(below: str | None, target: str | Target | None) -> Target:
+    """Return the release that is asked: `target`, or the newest of the package that carries the library of `below`.
+
+    Raises InputError where there is none, or the target makes operators of another dialect.
+    """
+    if target is None:
+        for name, about in runtime_tables()["packages"].items():
+            if about.get("carries") == below:
+                return parse_target(f"{name}:latest")
+        raise InputError(f"no runtime whose nodes become operators of {below!r:.40} is known")
+    made = parse_target(target) if isinstance(target, str) else target
+    if below is not None and (made.runtime is None or made.runtime.below != below):
+        raise InputError(f"nodes on {made} become no operators of {below!r:.40}")
+    return made
+
+
+def level_minimum(
+    model: Any, target: Target, settings: LintSettings, device: frozenset[str] | None = None
+) -> LevelMinimum:
+    """Place a model as `target` does, and judge what its nodes become at every level, as builds have it.
+
+    A node that the provider takes blocks a level at which it would be elsewhere, or at which one of its descriptors is
+    refused. Raises InputError for an unusable file and a target whose nodes become no descriptors.
+    """
+    runtime = target.runtime
+    if runtime is None or not runtime.below:
+        raise InputError(f"nodes on {target} become no descriptors; give a release such as onnxruntime-directml:1.24.4")
+    table = dialect(runtime.below)
+    with gc_paused():
+        graph = graph_of(model, replace(settings, placing=True))
+        if graph.dialect != target.dialect or graph.source is None:
+            raise InputError(f"only a model of {target.dialect} has nodes that {target} places")
+        placement = place_graph(graph, target, device, None)
+        found = LevelMinimum(str(target), table.name, refusals=placement.refusals)
+        taken = [(key, node) for key, node in _keyed(placement) if node.provider == runtime.providers[0]]
+        found.nodes = len(taken)
+        found.deferred = sum(node.creation == "deferred" for _, node in taken)
+        found.unknown = sum(node.creation == "unknown" for _, node in taken)
+        judge = _Judge(graph, target, device)
+        for level in table.levels if taken else ():
+            if nodes := list(judge.blocked(taken, level)):
+                found.blocked[level] = nodes
+            else:
+                found.levels.append(level)
+        found.level = found.levels[0] if found.levels else None
+    return found
+
+
+def _keyed(placement: Placement) -> Iterator[tuple[tuple[str, int], PlacedNode]]:
+    """Yield the nodes that are not like others, each by its path and how many before it had the same."""
+    seen: Counter[str] = Counter()
+    for node in placement.unlike:
+        yield (node.node, seen[node.node]), node
+        seen[node.node] += 1
+
+
+class _Judge:
+    """Judges the nodes of one model at levels; descriptors that several nodes share once."""
+
+    def __init__(self, graph: Graph, target: Target, device: frozenset[str] | None) -> None:
+        assert target.runtime is not None  # noqa: S101  # asked before
+        self.graph = graph
+        self.runtime = target.runtime
+        self.device = device
+        self.table = dialect(self.runtime.below)
+        self.own = frozenset(lacking(self.runtime, device))
+        self._placed: dict[frozenset[str], tuple[str, _Elsewhere]] = {}
+        self._judged: dict[tuple[int, str], Causes] = {}
+
+    def blocked(self, taken: list[tuple[tuple[str, int], PlacedNode]], level: str) -> Iterator[Blocked]:
+        """Yield the nodes that are not created at a level."""
+        there, elsewhere = self._elsewhere(level)
+        gone = f"its call is replaced by its nodes, as {self.table.tables.title} does not take it there"
+        for key, node in taken:
+            if node.gone:
+                continue
+            causes: Causes = ()
+            if elsewhere is not None and (why := elsewhere.get(key, gone)):
+                message = at_level(why, self.table.label(there), self.table.label(level))
+                causes = ((f"{GROUP}/on-cpu", message),)
+            elif node.lowered is not None and not node.refused:
+                causes = self._refused(node.lowered, level)
+            elif node.creation == "fails":
+                causes = ((f"{GROUP}/session-fails", node.created_by),)
+            elif node.creation == "deferred":
+                causes = self._at_run(node, level)
+            if causes:
+                yield Blocked(node.node, node.operator, causes)
+
+    def _elsewhere(self, level: str) -> tuple[str, _Elsewhere | None]:
+        """Return where nodes are at a level, None for those of the target, and a level that lacks the same types."""
+        runtime = replace(self.runtime, level=level)
+        lacked = frozenset(lacking(runtime, self.device))
+        if lacked == self.own:
+            return level, None
+        if lacked not in self._placed:
+            source = self.graph.source
+            functions = Functions(source.model, runtime.opsets, runtime.release)
+            seen: Counter[str] = Counter()
+            found: _Elsewhere = {}
+            for one in assigned(source, Assigner(runtime, self.device), functions).nodes:
+                path = one.node.path
+                found[path, seen[path]] = "" if one.provider == runtime.providers[0] else one.why or "it is elsewhere"
+                seen[path] += 1
+            self._placed[lacked] = level, found
+        return self._placed[lacked]
+
+    def _at_run(self, node: PlacedNode, level: str) -> Causes:
+        """Return why a kernel that waits for the first run cannot be made there, whatever its sizes are."""
+        if node.outline:
+            return self._refused(node.outline, level)
+        return ((f"{GROUP}/session-fails", f"fails at the first run: {node.run_fails}"),) if node.run_fails else ()
+
+    def _refused(self, lowered: tuple[Descriptor, ...], level: str) -> Causes:
+        key = id(lowered), level
+        if key not in self._judged:
+            causes = []
+            for one in lowered:
+                verdict = check_at(one, level, "observed", None, self.device)
+                if verdict.accepted is False:
+                    causes += [(found.id, found.message) for found in verdict.findings]
+            self._judged[key] = tuple(dict.fromkeys(causes))
+        return self._judged[key]

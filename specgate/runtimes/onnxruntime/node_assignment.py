@@ -1,0 +1,202 @@
+"""Gives the nodes of a model to providers: asks each one, walks for the CPU, and replaces calls of functions.
+
+The order is that of onnxruntime core/framework/graph_partitioner.cc (commit 1266adfd2): each provider takes what it can
+of every body, calls of functions that none took are replaced by their nodes, and all is asked again; then
+core/optimizer/insert_cast_transformer.cc (commit 05f47fa0a) gives what reads FLOAT16 and was not taken to the CPU.
+Before all of it nodes are made again for each further node that reads them (`duplicating.py`), or, from some release
+on, in models that have functions, behind the calls (TransformGraph of core/session/inference_session.cc).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from specgate.dialects.onnx.lint.graph import Source, onnx_units
+from specgate.errors import InputError
+from specgate.runtimes.onnxruntime.cpu_preferred import MOST_ELEMENTS, preferred
+from specgate.runtimes.onnxruntime.functions import inlined
+from specgate.runtimes.onnxruntime.graph import Body, body_of
+from specgate.runtimes.onnxruntime.provider_choice import Found, Lookup
+from specgate.runtimes.onnxruntime.qdq_duplication import duplicated, duplicating
+from specgate.runtimes.onnxruntime.registrations import registrations
+from specgate.runtimes.onnxruntime.shape_inference import as_inferred, completed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.runtimes.onnxruntime.functions import Call, Functions, Inlined
+    from specgate.runtimes.onnxruntime.graph import Node
+    from specgate.runtimes.onnxruntime.qdq_duplication import Added
+    from specgate.runtimes.onnxruntime.registrations import Registration
+    from specgate.runtimes.release import Runtime
+    from specgate.verdict import Finding
+
+__all__ = ["CPU", "Assigned", "Assigner", "Whole", "assigned"]
+
+CPU: Final = "CPU"
+#: Calls of calls: how often what was inlined is asked for calls again.
+_MOST_ROUNDS: Final = 100
+#: What calls may become all together: functions that call others twice each double it with every level.
+_MOST_NODES: Final = 500_000
+_NOT_ASKED: Final = Found(None)
+_PREFERRED: Final = (
+    f"computes with small values: its inputs are CPU values, graph inputs or initializers of at most {MOST_ELEMENTS} "
+    "elements (GetCpuPreferredNodes)"
+)
+
+
+@dataclass(slots=True)
+class Assigned:
+    """One node and its provider. row: the registration that it runs by, None where it runs by none.
+
+    found: what the first provider said of it. has_kernel: its provider has a kernel for it.
+    """
+
+    node: Node
+    body: Body
+    provider: str | None
+    row: Registration | None
+    found: Found
+    reason: str = ""
+    why: str = ""
+    casts: bool = False
+    has_kernel: bool = True
+
+
+@dataclass(slots=True)
+class Assigner:
+    """Assigns the nodes of models to the providers of one release, on one device."""
+
+    runtime: Runtime
+    device: frozenset[str] | None = None
+    lookups: dict[str, Lookup] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        from specgate.runtimes.onnxruntime.provider_choice import lacking
+
+        for provider in self.runtime.providers:
+            lacked = {} if provider == CPU else lacking(self.runtime, self.device)
+            known = provider in self.runtime.registered
+            registry = registrations(provider, self.runtime.release) if known else None
+            self.lookups[provider] = Lookup(registry, provider, lacked, self.device)
+
+    def assign(self, main: Body) -> list[Assigned]:
+        """Return every node with its provider, bodies inside of nodes behind them."""
+        made: list[Assigned] = []
+        self._body(main, made)
+        return made
+
+    def _body(self, body: Body, made: list[Assigned]) -> None:
+        first = self.runtime.providers[0]
+        lookup = self.lookups[first]
+        found = [_NOT_ASKED if first == CPU else lookup.of(node) for node in body.nodes]
+        kernels = {
+            node: one.registration for node, one in zip(body.nodes, found, strict=True) if one.registration is not None
+        }
+        chosen = preferred(body, kernels) if kernels else set()
+        for node, one in zip(body.nodes, found, strict=True):
+            if first == CPU or one.reason:
+                made.append(self._on_cpu(node, body, one, one.reason, one.says))
+            elif node in chosen:
+                made.append(self._on_cpu(node, body, one, "preferred", _PREFERRED))
+            else:
+                made.append(Assigned(node, body, first, one.registration, one))
+            for inside in node.bodies:
+                self._body(inside, made)
+
+    def _on_cpu(self, node: Node, body: Body, first: Found, reason: str, why: str) -> Assigned:
+        """Return a node on the CPU, or with no provider where the CPU has no kernel for it."""
+        found = self.lookups[CPU].of(node)
+        open_ = first if first.open else found
+        if found.taken:
+            return Assigned(node, body, CPU, found.registration, open_, reason, why)
+        says = "; ".join(text for text in (why, found.says) if text)
+        return Assigned(node, body, None, None, open_, reason or found.reason, says, has_kernel=False)
+
+    def cast(self, one: Assigned) -> Assigned:
+        """Return a node that no provider took as it runs with Casts around it: on the CPU, with FLOAT for FLOAT16.
+
+        The runtime does not ask whether the CPU has a kernel for FLOAT: without one the node is there all the same.
+        """
+        inputs, outputs = one.node.kinds
+        if "FLOAT16" not in inputs:
+            return one
+        wide = tuple("FLOAT" if kind == "FLOAT16" else kind for kind in inputs)
+        found = self.lookups[CPU].kernel(one.node, wide, tuple("FLOAT" if k == "FLOAT16" else k for k in outputs))
+        if found.reason:
+            why = f"{one.why}; it reads FLOAT16, so it is on the CPU, where Casts to FLOAT do not help it"
+            return replace(one, provider=CPU, why=why)
+        why = f"{one.why}; it runs as FLOAT between Casts that the runtime inserts"
+        return replace(one, provider=CPU, row=found.registration, why=why, casts=True, has_kernel=True)
+
+
+@dataclass(slots=True)
+class Whole:
+    """Every node of a model with its provider, calls of functions that none took replaced by what they are made of.
+
+    origin: by node of such a call (its id) the call's path and operator. called: the calls, each with the place of its
+    body. main: the main body. source: the model with its calls, as the runtime infers its types.
+    added: by node (its id) what the runtime added for further nodes that read one.
+    """
+
+    source: Source
+    nodes: list[Assigned]
+    main: Body
+    origin: dict[int, tuple[str, str]]
+    called: list[tuple[str, Node]]
+    added: Mapping[int, Added] = field(default_factory=dict)
+
+
+def assigned(source: Source, assigner: Assigner, functions: Functions, findings: list[Finding] | None = None) -> Whole:
+    """Assign the nodes of a model, and those of the functions that it calls.
+
+    findings: what is wrong with nodes is added to them, if it was not looked for before.
+    """
+    release = assigner.runtime.release
+    source = as_inferred(source, release, findings)
+    made = Whole(source, [], Body(""), {}, [])
+    how = duplicating(release)
+    later = how is not None and how.inlined and bool(source.model.functions)
+    if how is not None and not later:
+        source, made.added = duplicated(source, how)
+    source = _called(source, assigner, functions, made)
+    if how is not None and later:
+        source, made.added = duplicated(source, how, made)
+        if made.added:
+            _called(source, assigner, functions, made)
+    made.nodes = [assigner.cast(one) if one.provider is None else one for one in made.nodes]
+    return made
+
+
+def _called(source: Source, assigner: Assigner, functions: Functions, made: Whole) -> Source:
+    """Assign nodes until no call is left that no provider takes; return the model without these calls."""
+    for turn in range(_MOST_ROUNDS + 1):
+        made.main = body_of(source, assigner.runtime.release)
+        made.nodes = assigner.assign(made.main)
+        calls: dict[int, Call] = {}
+        for one in made.nodes:
+            function = functions.of(one.node, source.model) if one.provider is None else None
+            if function is not None:
+                place = one.body.place
+                calls[id(one.node.proto)] = place, one.node.path[len(place) + 1 :], function
+                made.called.append((place, one.node))
+        if not calls:
+            break
+        if turn == _MOST_ROUNDS:
+            raise InputError(f"functions call each other more than {_MOST_ROUNDS} deep", file=source.model.file)
+        if len(made.nodes) + sum(functions.size(function) for _, _, function in calls.values()) > _MOST_NODES:
+            raise InputError(f"its functions are made of more than {_MOST_NODES:,} nodes", file=source.model.file)
+        changed = inlined(source.model, calls)
+        made.origin |= changed.origin
+        source = _inlined(source, changed, assigner.runtime.release)
+    return source
+
+
+def _inlined(before: Source, made: Inlined, release: str) -> Source:
+    """Return a model in which calls were replaced, with the sizes that a release knows; most are known from before."""
+    if before.types:
+        source = completed(before, made.model, made.types(before.types), release)
+        if source is not None:
+            return source
+    return as_inferred(onnx_units(made.model, before.settings).source, release)

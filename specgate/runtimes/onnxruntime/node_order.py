@@ -1,0 +1,84 @@
+"""The order in which a runtime looks at the nodes of a body."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+from specgate.dialects.onnx.lint.units import subgraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from specgate.dialects.onnx.file.structure import OnnxNode
+
+__all__ = ["ordered", "reads", "walked"]
+
+
+def ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
+    """Return nodes in topological order: as they are if they are so, else each behind what it reads.
+
+    What a subgraph reads of the graph around counts as read by its node. Nodes of a cycle come last.
+    """
+    made = {name: at for at, (_, node) in enumerate(nodes) for name in node.outputs if name}
+    if _in_order(nodes, made):
+        return nodes
+    needs = [{made[name] for name in reads(node) if name in made} - {at} for at, (_, node) in enumerate(nodes)]
+    behind: dict[int, list[int]] = {}
+    for at, need in enumerate(needs):
+        for before in need:
+            behind.setdefault(before, []).append(at)
+    ready = [at for at, need in enumerate(needs) if not need]
+    order: list[int] = []
+    while ready:
+        at = heapq.heappop(ready)
+        order.append(at)
+        for after in behind.get(at, ()):
+            needs[after].discard(at)
+            if not needs[after]:
+                heapq.heappush(ready, after)
+    cycle = [at for at, need in enumerate(needs) if need]  # which is reported by the linter
+    return [nodes[at] for at in (*order, *cycle)]
+
+
+def _in_order(nodes: Sequence[tuple[int, OnnxNode]], made: Mapping[str, int]) -> bool:
+    for at, (_, node) in enumerate(nodes):
+        for name in reads(node):
+            if name in made and made[name] >= at:
+                return False
+    return True
+
+
+def reads(node: OnnxNode) -> Sequence[str]:
+    """Return the values that a node reads, and those that its subgraphs may read of the graph around."""
+    if node.plain:
+        return node.inputs
+    found = list(node.inputs)
+    for _, graph in subgraphs(node):
+        for inner in graph.nodes:
+            found += reads(inner)
+        found += (info.name for info in graph.outputs)
+    return found
+
+
+def walked(nodes: Sequence[OnnxNode]) -> list[int]:
+    """Return nodes, by their numbers, in the order of the walk from their ends that optimisations of ONNX Runtime take.
+
+    The last node that nothing reads comes first, behind what it reads; of what a node reads, the last one does. Source:
+    onnxruntime core/graph/graph_viewer.cc (commit 486da22c9) and Graph::ReverseDFSFrom of core/graph/graph.cc.
+    """
+    made = {name: at for at, node in enumerate(nodes) for name in node.outputs if name}
+    needs = [sorted({made[name] for name in reads(node) if name in made} - {at}) for at, node in enumerate(nodes)]
+    read = {at for need in needs for at in need}
+    waiting = [(at, False) for at in range(len(nodes)) if at not in read]
+    order: list[int] = []
+    seen: set[int] = set()
+    while waiting:
+        at, done = waiting.pop()
+        if done:
+            order.append(at)
+        elif at not in seen:
+            seen.add(at)
+            waiting.append((at, True))
+            waiting += [(need, False) for need in needs[at] if need not in seen]
+    return order + [at for at in range(len(nodes)) if at not in seen]  # nodes of a cycle, which the linter reports

@@ -1,0 +1,241 @@
+"""Whether the kernel of a placed node is made: with the session, at the first run, or not at all.
+
+Source: onnxruntime core/providers/dml/DmlExecutionProvider/src/MLOperatorAuthorImpl.cpp (AbiOpKernel): a kernel is made
+with the session where all inputs that it wants as constants are, and the sizes of all inputs are known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from specgate.dialects.onnx.lint.types import attribute_of
+from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS
+from specgate.runtimes.onnxruntime.finding_rules import GROUP, RULES
+from specgate.runtimes.onnxruntime.load_checks import refusal
+from specgate.runtimes.onnxruntime.placement import listed
+from specgate.runtimes.onnxruntime.reinference import inferred_here
+from specgate.runtimes.onnxruntime.run_outcomes import run_failure
+from specgate.validate.check import check_at
+from specgate.validate.memo import Memo, key_of, keys_of
+from specgate.verdict import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
+    from specgate.descriptors.core import Descriptor, TensorDesc
+    from specgate.runtimes.onnxruntime.graph import Alike, Node
+    from specgate.runtimes.onnxruntime.node_assignment import Assigned
+    from specgate.runtimes.onnxruntime.placement import Creation, PlacedNode
+    from specgate.runtimes.onnxruntime.registrations import Registration
+    from specgate.runtimes.release import Runtime
+
+    Made = tuple[Creation, str, tuple[Descriptor, ...] | None, tuple[Finding, ...]]
+    Outlined = tuple[str, tuple[Descriptor, ...], tuple[Finding, ...]]
+
+__all__ = ["Creator"]
+
+Answer = TypeVar("Answer")
+
+_MADE: Final[Memo[Made]] = Memo()
+_OUTLINED: Final[Memo[Outlined]] = Memo()
+#: Of a constant: what a node becomes takes longer to find than the key of so many.
+_MOST_ELEMENTS: Final = 4096
+_REFUSALS: Final[Memo[Finding | None]] = Memo()
+_FAILURES: Final[Memo[tuple[Finding, bool] | None]] = Memo()
+
+
+class Creator:
+    """Says of the nodes of one model whether their kernels are made. Nodes that are alike are looked at once."""
+
+    def __init__(self, runtime: Runtime, device: frozenset[str] | None, stated: Mapping[str, Finding]) -> None:
+        """Look at the nodes of a model; stated: by a node's path that the file states another type of what it gives."""
+        self.runtime = runtime
+        self.stated = stated
+        self.device = device
+        self._known: dict[object, Made] = {}
+        self._outlines: dict[Alike, Outlined] = {}
+        self._first = runtime.providers[0] if runtime.below else None
+        self._last = runtime.providers[-1]
+        self._blind: set[tuple[int, str]] = set()
+        self._refusals: dict[tuple[Alike, bool], Finding | None] = {}
+        self._failures: dict[Alike, tuple[Finding, bool] | None] = {}
+
+    def create(self, one: Assigned, node: PlacedNode) -> None:
+        """Fill in what is known of the creation of a node; nodes come in the order of the model."""
+        if not one.has_kernel:
+            node.creation, node.created_by = "fails", one.why
+        if self._blind or one.node.proto.domain:
+            self._look(one)
+        refused = self._refused(one) or (self.stated.get(node.node) if self.stated else None)
+        if refused is not None:
+            node.refused, node.findings = True, (refused,)
+            node.creation, node.created_by = "fails", f"the runtime refuses the node: {refused.message}"
+            return
+        late = self._late_failure(one)
+        if late is not None:
+            node.refused, node.at_run, node.findings = late[1], True, (late[0],)
+            node.creation, node.created_by = "fails", f"fails at the first run: {late[0].message}"
+            return
+        if one.provider is None or one.row is None or one.provider != self._first:
+            return
+        node.creation, node.created_by, node.lowered, node.findings = self._alike(one, one.row)
+        if node.creation == "deferred" and self._blind:
+            unseen = self._unseen(one)
+            if unseen:
+                node.creation, node.created_by = "unknown", unseen
+        if node.creation == "deferred":
+            node.run_fails, node.outline, node.findings = self._outlined(one.node)
+
+    def _refused(self, one: Assigned) -> Finding | None:
+        alike = one.node.alike
+        key = alike, one.provider == self._last
+        if key not in self._refusals:
+            release, descriptor, on_cpu = self.runtime.release, alike.descriptor, key[1]
+            self._refusals[key] = _REFUSALS.of(
+                lambda: (release, on_cpu, key_of(descriptor)), lambda: refusal(descriptor, release, on_cpu=on_cpu)
+            )
+        return self._refusals[key]
+
+    def _late_failure(self, one: Assigned) -> tuple[Finding, bool] | None:
+        """Return why every run of a node fails on the CPU, and whether a rule of ONNX says so."""
+        if one.provider != self._last or not one.has_kernel:
+            return None
+        alike = one.node.alike
+        if alike not in self._failures:
+            release, descriptor = self.runtime.release, alike.descriptor
+            self._failures[alike] = _FAILURES.of(
+                lambda: (release, key_of(descriptor)), lambda: run_failure(descriptor, release)
+            )
+        return self._failures[alike]
+
+    def _look(self, one: Assigned) -> None:
+        """Note values whose sizes the runtime may know and nothing here: behind operators of its own domains."""
+        proto = one.node.proto
+        foreign = proto.domain not in STANDARD_DOMAINS and not inferred_here(proto)
+        if not foreign and not self._blind:
+            return
+        node, body = one.node, id(one.body)
+        if foreign or any((body, name) in self._blind for name in node.proto.inputs):
+            pairs = zip(node.proto.outputs, node.outputs, strict=True)
+            self._blind.update((body, name) for name, tensor in pairs if name and not _sized(tensor))
+
+    def _unseen(self, one: Assigned) -> str:
+        names = [name for name in one.node.proto.inputs if (id(one.body), name) in self._blind]
+        return f"the sizes of {names[0]} are not known here; the runtime may infer them" if names else ""
+
+    def _late(self, one: Assigned) -> str:
+        """Why a kernel cannot be made with the session, "" where it can."""
+        node, row = one.node, one.row
+        assert row is not None  # noqa: S101  # asked before
+        for index in sorted(row.constant_inputs):
+            name = node.proto.inputs[index] if index < len(node.proto.inputs) else ""
+            if not name:
+                return f"{_named(node, index)} is left out, which does not count as a constant"
+            if not one.body.constants.get(name):
+                return f"{_named(node, index)} is no constant"
+        for index, tensor in enumerate(node.inputs):
+            if tensor is not None and not _sized(tensor):
+                open_sizes = [
+                    str(size) for size in tensor.sizes or () if not isinstance(size, int) and size is not None
+                ]
+                depends = f" depend on {listed(list(dict.fromkeys(open_sizes)))}" if open_sizes else " are not known"
+                return f"the sizes of {_named(node, index)}{depends}"
+        return ""
+
+    def _alike(self, one: Assigned, row: Registration) -> Made:
+        """Return what becomes of a node: of nodes with the same types, attributes and constants the same."""
+        node = one.node
+        key: object = node.alike
+        if row.constant_inputs:
+            names, constants = node.proto.inputs, one.body.constants
+            key = (node.alike, *[at < len(names) and bool(constants.get(names[at])) for at in row.constant_inputs])
+        made = self._known.get(key)
+        if made is None:
+            late = self._late(one)
+            made = self._known[key] = (
+                ("deferred", late, None, ()) if late else self._remembered(_MADE, node, self._lowered)
+            )
+        return made
+
+    def _remembered(
+        self, answers: Memo[Answer], node: Node, make: Callable[[Node, Mapping[str, Any]], Answer]
+    ) -> Answer:
+        """Return what `make` says of a node and its attributes, once for equal nodes of all models."""
+        attributes = {name: attribute_of(held) for name, held in node.proto.attributes.items()}
+        target = self.runtime.release, self.runtime.level, self.device
+
+        def key() -> Hashable:
+            ends = key_of(node.inputs, _MOST_ELEMENTS), key_of(node.outputs)
+            return target, node.operator, node.opset, ends, keys_of(attributes.items())
+
+        return answers.of(key, lambda: make(node, attributes))
+
+    def _lowered(self, node: Node, attributes: Mapping[str, Any]) -> Made:
+        from specgate.runtimes.onnxruntime import lower as lowering
+
+        if node.opset is None:
+            return "unknown", "", None, ()
+        descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
+        if descriptor is None:
+            return "unknown", f"no table says what {node.operator} becomes", None, ()
+        found = lowering.lower(descriptor, node.opset, self.runtime.release)
+        if isinstance(found, lowering.NotLowered):
+            if found.kind == "refused":
+                return "fails", found.reason, None, ()
+            return ("deferred" if found.kind == "open" else "unknown"), found.reason, None, ()
+        made = self._judged(found)
+        return made if made[0] == "fails" else (*made[:3], self._warned(descriptor, node.opset))
+
+    def _outlined(self, node: Node) -> Outlined:
+        """Return why a kernel cannot be made at the first run, "" where it may be, with what is known of it."""
+        known = self._outlines.get(node.alike)
+        if known is None:
+            known = self._outlines[node.alike] = self._remembered(_OUTLINED, node, self._outline)
+        return known
+
+    def _outline(self, node: Node, attributes: Mapping[str, Any]) -> Outlined:
+        from specgate.runtimes.onnxruntime import lower as lowering
+
+        assert node.opset is not None  # noqa: S101  # else its creation is unknown
+        descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
+        if descriptor is None:
+            return "", (), ()
+        found = lowering.outline(descriptor, node.opset, self.runtime.release)
+        if isinstance(found, lowering.NotLowered):
+            return found.reason, (), ()
+        word, why, _, findings = self._judged(found)
+        if word == "fails":
+            return why, tuple(found), findings
+        return "", tuple(found), self._warned(descriptor, node.opset)
+
+    def _warned(self, descriptor: Descriptor, version: int) -> tuple[Finding, ...]:
+        """Return warnings that a kernel computes other values than the dialect of the models defines."""
+        from specgate.runtimes.onnxruntime import lower as lowering
+
+        reasons = lowering.warnings(descriptor, version, self.runtime.release)
+        return tuple(Finding(f"{GROUP}/wrong-values", RULES["wrong-values"][0], why) for why in reasons)
+
+    def _judged(self, found: Sequence[Descriptor]) -> Made:
+        """Judge what a node becomes by the tables of the dialect below, as builds have it."""
+        findings: list[Finding] = []
+        refused: list[str] = []
+        for one in found:
+            verdict = check_at(one, self.runtime.level, "observed", None, self.device)
+            if verdict.accepted is False:
+                refused.append(one.operator)
+                findings += verdict.findings
+        if not refused:
+            return "created", "", tuple(found), ()
+        said = f": {findings[0].message}" if findings else ""
+        return "fails", f"placed, but CreateOperator refuses {listed(refused)}{said}", tuple(found), tuple(findings)
+
+
+def _sized(tensor: TensorDesc | None) -> bool:
+    return tensor is None or (tensor.sizes is not None and all(isinstance(size, int) for size in tensor.sizes))
+
+
+def _named(node: Node, index: int) -> str:
+    params = node.schema.inputs if node.schema is not None else ()
+    if index < len(params) and not params[index].several:
+        return f"its input {params[index].name}"
+    return f"its input {index}"

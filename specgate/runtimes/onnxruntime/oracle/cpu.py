@@ -1,0 +1,151 @@
+"""ONNX Runtime's CPU provider, asked whether it has kernels for a model: the wheel of this system, of any release.
+
+with CpuPlacementOracle("1.20.1") as oracle:
+    oracle.ask([model])[0].session
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
+
+from specgate.dialects.directml.oracle import cache
+from specgate.dialects.directml.oracle.install import appearing, run_program
+from specgate.errors import InputError
+from specgate.runtimes.onnxruntime.oracle.answer import Answer, Placed, error_text
+from specgate.runtimes.onnxruntime.oracle.cpu_child import CpuQuestion
+from specgate.workers.child import Child
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Feed = Mapping[str, NDArray[Any]]
+
+__all__ = ["CPU_PACKAGE", "CpuPlacementOracle", "cpu_command", "cpu_releases", "install_cpu"]
+
+CPU_PACKAGE: Final = "onnxruntime"
+#: Wheels that were built for the first numpy do not load with the second.
+_OLDER_NUMPY: Final = "numpy<2"
+_CHECK: Final = "import sys; sys.path.insert(0, sys.argv[1]); import onnxruntime"
+
+
+class CpuPlacementOracle:
+    """One release of the package onnxruntime, in a process of its own that is started afresh after a crash.
+
+    release: the one of this environment if None, else one that `install_cpu` fetched. optimisation: one of
+    `oracle.OPTIMISATIONS`. run: also run each session that is created, with inputs of the declared types: the answer
+    is ``ran`` if one of several sets of inputs can be computed. timeout: seconds for each model. versions: of what is
+    asked, by its name.
+    Raises InputError where the release is not there, with the command that installs it.
+    """
+
+    def __init__(
+        self, release: str | None = None, *, optimisation: str = "off", run: bool = False, timeout: float = 60.0
+    ) -> None:
+        from specgate.runtimes.onnxruntime.oracle.oracle import optimisation_number
+
+        own = _own_release()
+        wanted = release or own
+        if wanted is None:
+            raise InputError(f"the package {CPU_PACKAGE} is not installed: pip install {CPU_PACKAGE}")
+        folder = None if wanted == own else _folder(wanted)
+        if folder is not None and not folder.is_dir():
+            raise InputError(f"{CPU_PACKAGE} {wanted} is not installed; try {cpu_command(wanted)}")
+        argument = (None if folder is None else str(folder), optimisation_number(optimisation))
+        self._child = Child("specgate.runtimes.onnxruntime.oracle.cpu_child", "answerer", argument, timeout=timeout)
+        self.run = run
+        self.versions: Mapping[str, str] = {CPU_PACKAGE: wanted}
+
+    def ask(self, models: Sequence[bytes], feeds: Sequence[Sequence[Feed]] | None = None) -> list[Answer]:
+        """Return what becomes of each serialised model; a crash or a late session counts if it comes about twice.
+
+        feeds: for each model the arrays that a run tries first, by input name.
+        """
+        return [self._one(model, feeds[at] if feeds else ()) for at, model in enumerate(models)]
+
+    def _one(self, model: bytes, feeds: Sequence[Feed]) -> Answer:
+        question = CpuQuestion(model, self.run, tuple(feeds))
+        found = self._child.ask(question)
+        run = ""
+        if isinstance(found, str) and not (self.run and found == "timeout"):
+            found = self._child.ask(question)  # the next process is asked nothing else before
+        if isinstance(found, str) and self.run:
+            run, found = found, self._child.ask(question._replace(run=False))
+        if found == "crashed":
+            return Answer("crashed")
+        if found == "timeout":
+            return Answer("timeout")
+        code, text, nodes, seconds, ended = found
+        placed = tuple(Placed(name, kind, "CPU") for name, kind in nodes)
+        word: Literal["fails", "created"] = "fails" if code else "created"
+        return Answer(word, error_text(text), code, placed, run=run or error_text(ended), seconds=seconds)
+
+    def close(self) -> None:
+        """End the process; asking again starts another."""
+        self._child.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _own_release() -> str | None:
+    """Return the release of this environment, None without one."""
+    try:
+        return importlib.metadata.version(CPU_PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _parent() -> Path:
+    return cache.directory().parent / CPU_PACKAGE / f"cp{sys.version_info.major}{sys.version_info.minor}"
+
+
+def _folder(release: str) -> Path:
+    if not release.replace(".", "").isalnum():
+        raise InputError(f"expected a release such as 1.20.1, found {release!r:.40}")
+    return _parent() / release
+
+
+def cpu_releases() -> list[str]:
+    """Return the releases that can be asked: of this environment, and those that were fetched for this Python."""
+    own = _own_release()
+    fetched = sorted(path.name for path in _parent().iterdir()) if _parent().is_dir() else []
+    return [*([own] if own else []), *(name for name in fetched if name != own and not name.startswith("."))]
+
+
+def cpu_command(release: str) -> str:
+    """Return the command that installs a release."""
+    return f"specgate oracle install {CPU_PACKAGE} --release {release}"
+
+
+def install_cpu(release: str, *, progress: Callable[[str], object] = print) -> None:
+    """Fetch a release's wheel for this Python into the cache; what is there stays.
+
+    Raises InputError where there is no such wheel.
+    """
+    if release in cpu_releases():
+        progress(f"{CPU_PACKAGE} {release}: already there")
+        return
+    folder = _folder(release)
+    progress(f"fetching {CPU_PACKAGE} {release}")
+    with appearing(folder) as made:
+        _pip(f"{CPU_PACKAGE}=={release}", made)
+        try:
+            run_program([sys.executable, "-c", _CHECK, str(made)], f"importing {CPU_PACKAGE} {release}")
+        except InputError:
+            _pip(_OLDER_NUMPY, made)
+            run_program([sys.executable, "-c", _CHECK, str(made)], f"importing {CPU_PACKAGE} {release}")
+    progress(f"{CPU_PACKAGE} {release}: installed")
+
+
+def _pip(wanted: str, folder: Path) -> None:
+    command = (sys.executable, "-m", "pip", "install", wanted, "--no-deps", "--only-binary=:all:")
+    quiet = ("--quiet", "--no-input", "--disable-pip-version-check")
+    run_program([*command, "--target", str(folder), *quiet], f"fetching {wanted}")

@@ -1,0 +1,150 @@
+"""Fetch builds of ONNX Runtime with DirectML, build the host that asks them, and say what is installed.
+
+They run where DirectML's values are computed: on Wine 10 and Mesa's software Vulkan. Every folder appears whole or not
+at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from specgate.dialects.directml.oracle import cache as directml
+from specgate.dialects.directml.oracle import place as places
+from specgate.dialects.directml.oracle.install import COMPILE, appearing, downloaded, extract, run_program
+from specgate.dialects.directml.oracle.values_install import install_values
+from specgate.errors import InputError
+from specgate.runtimes.onnxruntime.oracle.builds import LEVELS, NEWEST, PACKAGE, RUNTIMES, Runtime, find_runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from specgate.dialects.directml.oracle.place import WineEnvironment
+
+__all__ = ["Ready", "RuntimeStatus", "install_command", "install_runtime", "ready", "status"]
+
+_HOST: Final = "placement.exe"
+_SOURCES: Final = tuple(Path(__file__).resolve().parent / "host" / name for name in ("placement.c", "images.h"))
+_DXCORE: Final = "DXCore.dll"
+_LIBRARY: Final = "onnxruntime.dll"
+
+
+class Ready(NamedTuple):
+    """What a process needs: where it runs, the host's program, the runtime's library and that of DirectML."""
+
+    place: WineEnvironment
+    host: Path
+    runtime: Path
+    directml: Path
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeStatus:
+    """One build: what is missing for it, and the levels under it that can be asked."""
+
+    runtime: Runtime
+    missing: tuple[str, ...]
+    levels: tuple[str, ...]
+
+
+def install_command(release: str, levels: Sequence[str] = ()) -> str:
+    """Return the command that installs a release, with DirectML of these levels under it."""
+    which = "" if release == NEWEST else f" --release {release}"
+    return f"specgate oracle install {PACKAGE}{which}" + (f" --levels {','.join(levels)}" if levels else "")
+
+
+def status() -> list[RuntimeStatus]:
+    """Return every known build; looks at this machine only."""
+    found = []
+    for runtime in RUNTIMES:
+        usable = tuple(level for level in LEVELS if not missing(runtime, level))
+        found.append(RuntimeStatus(runtime, tuple(missing(runtime, runtime.level)), usable))
+    return found
+
+
+def install_runtime(
+    release: str = NEWEST, levels: Sequence[str] = (), *, progress: Callable[[str], object] = print
+) -> None:
+    """Install a release with the DirectML that it comes with, and those of other levels; what is there stays.
+
+    progress: takes one line of text at a time.
+    Raises InputError for an unknown release or level, a missing program (naming its package) and a failed download.
+    """
+    runtime = find_runtime(release)
+    for level in levels:
+        check_level(level)
+    install_values([runtime.level, *levels], progress=progress)
+    place = places.find_place()
+    if place is None:
+        raise InputError("expected a place where DirectML executes, found none")
+    _install_host(place, progress)
+    library = _library(place, runtime)
+    if library.is_file():
+        progress(f"{runtime.title}: already there")
+        return
+    with downloaded(runtime.wheel, progress) as wheel, appearing(library.parent) as made:
+        extract(wheel, runtime.library, made / library.name)
+    progress(f"{runtime.title}: installed")
+
+
+def check_level(level: str) -> None:
+    """Refuse a level whose DirectML cannot be put under a runtime."""
+    if level not in LEVELS:
+        raise InputError(f"expected the level of a DirectML that runs here, one of {', '.join(LEVELS)}, found {level}")
+
+
+def ready(release: str, level: str | None) -> Ready:
+    """Return what asks a release with DirectML of a level; raise InputError with the command that installs it."""
+    runtime = find_runtime(release)
+    wanted = level or runtime.level
+    check_level(wanted)
+    absent = missing(runtime, wanted)
+    place = places.find_place()
+    if absent or place is None:
+        hint = install_command(release, [] if wanted == runtime.level else [wanted])
+        raise InputError(f"{PACKAGE} {release} cannot be asked: {'; '.join(absent)}; try {hint}")
+    return Ready(place, _host(place), _library(place, runtime), place.library(wanted))
+
+
+def missing(runtime: Runtime, level: str) -> list[str]:
+    """Return what keeps a build from being asked with DirectML of a level, in words; nothing when all is ready."""
+    absent = places.missing_values(level)
+    place = places.find_place()
+    if place is not None:
+        if not _library(place, runtime).is_file():
+            absent.append("its library is not there")
+        if not all((_host(place).parent / name).is_file() for name in (_HOST, _DXCORE)):
+            absent.append("the host that asks it is not built")
+    return absent
+
+
+def _library(place: WineEnvironment, runtime: Runtime) -> Path:
+    return place.folder / "onnxruntime" / runtime.release / _LIBRARY
+
+
+def _host(place: WineEnvironment) -> Path:
+    return place.folder / f"placement-{_stamp()}" / _HOST
+
+
+@cache
+def _stamp() -> str:
+    """A word that changes with the sources, so that a stale host is never run."""
+    sources = b"".join(path.read_bytes() for path in _SOURCES)
+    return hashlib.sha256(sources + directml.stamp(places.HOST).encode()).hexdigest()[:12]
+
+
+def _install_host(place: WineEnvironment, progress: Callable[[str], object]) -> None:
+    target = _host(place)
+    if target.parent.is_dir():
+        return
+    compiler = directml.compiler("windows").path or ""
+    progress(f"building the host for placement with {Path(compiler).name}")
+    with appearing(target.parent) as made:
+        include = f"-I{directml.source('common.h').parent}"
+        command = [compiler, *COMPILE, include, "-o", str(made / _HOST), str(_SOURCES[0]), "-static"]
+        run_program(command, "compiling")
+        shutil.copyfile(place.host / _DXCORE, made / _DXCORE)

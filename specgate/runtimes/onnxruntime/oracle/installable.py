@@ -1,0 +1,60 @@
+"""The runtimes whose builds ``specgate oracle`` installs and lists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specgate.errors import InputError
+from specgate.runtimes.onnxruntime.oracle.builds import NEWEST, PACKAGE
+from specgate.runtimes.onnxruntime.oracle.cpu import CPU_PACKAGE, cpu_releases, install_cpu
+from specgate.runtimes.onnxruntime.oracle.install import install_command, install_runtime, status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["install", "is_runtime", "newest", "rows"]
+
+
+def is_runtime(name: str) -> bool:
+    """Return whether a name is a runtime's and no dialect's."""
+    return name in {PACKAGE, CPU_PACKAGE}
+
+
+def install(name: str, releases: str | None, levels: str | None, progress: Callable[[str], object]) -> None:
+    """Install releases of a runtime, several separated by commas; levels: of DirectML under them, likewise.
+
+    Raises InputError for what does not exist or cannot be fetched.
+    """
+    wanted = [release.strip() for release in releases.split(",")] if releases else []
+    if name == CPU_PACKAGE:
+        if levels:
+            raise InputError(f"{CPU_PACKAGE} has no DirectML under it, so --levels says nothing")
+        if not wanted:
+            raise InputError(f"expected --release, such as 1.20.1; that of this environment: pip install {CPU_PACKAGE}")
+        for release in wanted:
+            install_cpu(release, progress=progress)
+        return
+    below = [level.strip() for level in levels.split(",")] if levels else []
+    for release in wanted or [NEWEST]:
+        install_runtime(release, below, progress=progress)
+
+
+def rows() -> Iterator[list[str]]:
+    """Yield a row for each build: what it is, and whether it is installed or how to install it."""
+    for entry in status():
+        state = f"missing: {install_command(entry.runtime.release)}"
+        if not entry.missing:
+            state = f"installed, with DirectML {', '.join(entry.levels)}"
+        yield [f"{PACKAGE}:{entry.runtime.release}", "windows", entry.runtime.title, state]
+    for release in cpu_releases():
+        yield [f"{CPU_PACKAGE}:{release}", "here", f"{CPU_PACKAGE} {release}", "installed"]
+
+
+def newest(name: str) -> str:
+    """Return the release of a runtime that is asked unless another is named; raise InputError where there is none."""
+    if name == PACKAGE:
+        return NEWEST
+    found = cpu_releases()
+    if not found:
+        raise InputError(f"the package {CPU_PACKAGE} is not installed: pip install {CPU_PACKAGE}")
+    return found[0]

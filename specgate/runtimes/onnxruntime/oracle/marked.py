@@ -1,0 +1,129 @@
+"""As much of an ONNX file as the oracles read: the fields of a message, and the nodes of a model with their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from specgate.dialects.onnx.file.varints import I32, I64, LEN, VARINT, WireError, key_of, length_of, varint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["MARKER", "MARKER_SIZE", "marked", "nodes_of", "spans"]
+
+_WIDTHS: Final = {I32: 4, I64: 8}
+# Numbers of fields in onnx.proto.
+_GRAPH: Final = 7
+_NODE: Final = 1
+_NAME, _TYPE, _ATTRIBUTE = 3, 4, 5
+_BODIES: Final = (6, 11)  # of an attribute: a graph, several graphs
+
+
+def spans(message: bytes, at: int = 0, end: int | None = None) -> Iterator[tuple[int, int, int]]:
+    """Yield the number, begin and end of each field that has a length; raise WireError or IndexError."""
+    last = len(message) if end is None else end
+    while at < last:
+        key, at = key_of(message, at, at)
+        if key & 7 == LEN:
+            length, at = length_of(message, at, at)
+            if length > last - at:
+                raise WireError("the message ends too soon", at)
+            yield key >> 3, at, at + length
+            at += length
+        elif key & 7 == VARINT:
+            _, at = varint(message, at, at)
+        elif key & 7 in _WIDTHS:
+            at += _WIDTHS[key & 7]
+        else:
+            raise WireError("a group", at)
+
+
+def nodes_of(model: bytes) -> list[tuple[str, str]]:
+    """Return the name and type of each node of a model's graphs, those of inner graphs behind the node they are of."""
+    return [node for number, begin, end in spans(model) if number == _GRAPH for node in _of_graph(model, begin, end)]
+
+
+def _of_graph(model: bytes, at: int, last: int) -> Iterator[tuple[str, str]]:
+    for number, begin, end in spans(model, at, last):
+        if number == _NODE:
+            yield from _of_node(model, begin, end)
+
+
+def _of_node(model: bytes, at: int, last: int) -> Iterator[tuple[str, str]]:
+    parts = list(spans(model, at, last))
+    texts = {
+        number: model[begin:end].decode("utf-8", "replace") for number, begin, end in parts if number != _ATTRIBUTE
+    }
+    yield texts.get(_NAME, ""), texts.get(_TYPE, "")
+    for number, begin, end in parts:
+        if number == _ATTRIBUTE:
+            for inner, inner_begin, inner_end in spans(model, begin, end):
+                if inner in _BODIES:
+                    yield from _of_graph(model, inner_begin, inner_end)
+
+
+#: How the names of nodes and values begin that were added.
+MARKER: Final = "specgate-marker-"
+#: How many elements they have: a number by which the operator of one is known.
+MARKER_SIZE: Final = 7919
+# Numbers of fields in onnx.proto.
+_MODEL_GRAPH, _IMPORT, _DOMAIN, _VERSION = 7, 8, 1, 2
+_GRAPH_NODE, _INPUT, _OUTPUT = 1, 11, 12
+_NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _NODE_TYPE = 1, 2, 3, 4
+_VALUE_NAME, _VALUE_TYPE, _TENSOR_TYPE, _ELEMENT, _SHAPE, _DIMENSION, _SIZE = 1, 2, 1, 1, 2, 1, 1
+_STRING, _BOOL = 8, 9
+
+
+def _field(number: int, *parts: bytes) -> bytes:
+    data = b"".join(parts)
+    if len(data) > 16383:  # never: all that is written here is short
+        raise ValueError(len(data))
+    length = bytes([len(data)]) if len(data) < 128 else bytes([len(data) & 127 | 128, len(data) >> 7])
+    return bytes([number << 3 | LEN]) + length + data
+
+
+def _number(number: int, value: int) -> bytes:
+    low = bytes([value]) if value < 128 else bytes([value & 127 | 128, value >> 7])
+    return bytes([number << 3 | VARINT]) + low
+
+
+def _marker(operator: str, kind: int) -> bytes:
+    """Return the graph of one node with an input and an output of a type."""
+    name, source, result = (f"{MARKER}{operator}{end}".encode() for end in ("", "-in", "-out"))
+    shape = _field(_SHAPE, _field(_DIMENSION, _number(_SIZE, MARKER_SIZE)))
+    tensor = _field(_VALUE_TYPE, _field(_TENSOR_TYPE, _number(_ELEMENT, kind), shape))
+    node = (
+        _field(_NODE_INPUT, source),
+        _field(_NODE_OUTPUT, result),
+        _field(_NODE_NAME, name),
+        _field(_NODE_TYPE, operator.encode()),
+    )
+    return (
+        _field(_GRAPH_NODE, *node)
+        + _field(_INPUT, _field(_VALUE_NAME, source), tensor)
+        + _field(_OUTPUT, _field(_VALUE_NAME, result), tensor)
+    )
+
+
+#: DirectML has no strings, and takes Not, which no opset has changed, on every device.
+_MARKERS: Final = _field(_MODEL_GRAPH, _marker("Not", _BOOL), _marker("Identity", _STRING))
+_DEFAULT_IMPORT: Final = _field(_IMPORT, _field(_DOMAIN), _number(_VERSION, 1))
+
+
+def marked(model: bytes) -> bytes:
+    """Return a serialised model with the two nodes; what is no model stays as it is.
+
+    Protobuf merges a message that occurs twice, so the nodes of a second graph are added to those of the first.
+    """
+    try:
+        known = _imports_default(model)
+    except (WireError, IndexError):
+        return model
+    return model + _MARKERS + (b"" if known else _DEFAULT_IMPORT)
+
+
+def _imports_default(model: bytes) -> bool:
+    """Return whether a model imports a version of ONNX's own domain, or nothing at all: then one is assumed."""
+    imports = [model[begin:end] for number, begin, end in spans(model) if number == _IMPORT]
+    domains = [next((one[begin:end] for n, begin, end in spans(one) if n == _DOMAIN), b"") for one in imports]
+    return not domains or b"" in domains or b"ai.onnx" in domains

@@ -1,0 +1,219 @@
+"""The process in which ONNX Runtime is asked: models in, records of what happened to each out."""
+
+from __future__ import annotations
+
+import struct
+import time
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import shown
+from specgate.dialects.directml.native.marshal import Image
+from specgate.dialects.directml.native.unmarshal import described, pointer_layout
+from specgate.dialects.directml.oracle.builds import find_builds
+from specgate.dialects.directml.oracle.oracle import Capabilities
+from specgate.dialects.directml.oracle.worker import HostProcess
+from specgate.errors import InputError
+from specgate.runtimes.onnxruntime.oracle.answer import Answer, Created, error_text, placed_nodes
+from specgate.runtimes.onnxruntime.oracle.builds import NEWEST, PACKAGE, find_runtime
+from specgate.runtimes.onnxruntime.oracle.install import ready
+from specgate.runtimes.onnxruntime.oracle.marked import MARKER, MARKER_SIZE, marked
+from specgate.workers.piped import WorkerLost
+from specgate.workers.renewing import Renewing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from specgate.runtimes.onnxruntime.oracle.install import Ready
+    from specgate.workers.piped import End
+
+__all__ = ["OPTIMISATIONS", "Outcome", "PlacementOracle", "PlacementProcess", "optimisation_number"]
+
+_LAYOUT, _CREATE = 1, 2
+_OPERATOR, _CREATED, _PLACE, _COMPILED, _END, _RUNNING = range(1, 7)
+_HEAD: Final = struct.Struct("<II")
+_QUESTION: Final = struct.Struct("<IIIII")
+_NUMBER: Final = struct.Struct("<I")
+_START: Final = 120.0  # seconds; Wine may have to update its folder first
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one model: operators as they were given to CreateOperator with its HRESULT, lines of the log.
+
+    kernels: for each compilation how many operators there were, and how many nodes its graph has, 0 without one.
+    before_run: how many operators were created before the session ran, None if it did not. code: 0, or the number of
+    the runtime's error; text: its text. end: why the process was lost, if it was.
+    """
+
+    operators: list[tuple[Image, int | None]] = field(default_factory=list)
+    places: list[str] = field(default_factory=list)
+    kernels: list[tuple[int, int]] = field(default_factory=list)
+    before_run: int | None = None
+    code: int = 0
+    text: str = ""
+    end: End | None = None
+
+
+class PlacementProcess(HostProcess):
+    """A running host. asked: how many models it was given."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.asked = 0
+        super().__init__(command, environment, b"SGDP", start_timeout=_START, group=True)
+        self._layout = _NUMBER.pack(_LAYOUT) + pointer_layout()
+
+    def ask(
+        self, model: bytes, optimisation: int, timeout: float, *, fused: bool = False, run: bool = False
+    ) -> Outcome:
+        """Return what becomes of a serialised model; a process that is late is killed."""
+        layout = b"" if self.asked else self._layout
+        self.asked += 1
+        outcome = Outcome()
+        try:
+            with self.within(timeout):
+                self.send(layout + _QUESTION.pack(_CREATE, optimisation, fused, run, len(model)) + model)
+                while self._record(outcome):
+                    pass
+        except WorkerLost as lost:
+            outcome.end = lost.word
+        return outcome
+
+    def _record(self, outcome: Outcome) -> bool:
+        """Take one record; return whether more are to come. EOFError where the process talks nonsense."""
+        kind, size = _HEAD.unpack(self.read(_HEAD.size))
+        if not _OPERATOR <= kind <= _RUNNING or size > 2**28:
+            self.kill()  # a dying process wrote text into the pipe
+            raise EOFError
+        data = self.read(size)
+        if kind == _OPERATOR:
+            outcome.operators.append((_image(data), None))
+        elif kind == _CREATED:
+            outcome.operators[-1] = (outcome.operators[-1][0], _NUMBER.unpack(data)[0])
+        elif kind == _PLACE:
+            outcome.places.append(data.decode("utf-8", "replace"))
+        elif kind == _COMPILED:
+            outcome.kernels.append((len(outcome.operators), _NUMBER.unpack(data)[0]))
+        elif kind == _RUNNING:
+            outcome.before_run = len(outcome.operators)
+        else:
+            outcome.code = _NUMBER.unpack_from(data)[0]
+            outcome.text = data[_NUMBER.size :].decode("utf-8", "replace")
+        return bool(kind != _END)
+
+
+def _image(data: bytes) -> Image:
+    root, count = _HEAD.unpack_from(data)
+    start = _HEAD.size + 4 * count
+    return Image(data[start:], struct.unpack_from(f"<{count}I", data, _HEAD.size), root)
+
+
+#: The runtime's levels of graph optimisation, as it numbers them.
+OPTIMISATIONS: Final = {"off": 0, "basic": 1, "extended": 2, "all": 99}
+#: HRESULTs that leave a process as it was: created, E_INVALIDARG.
+_USUAL: Final = frozenset({0, 0x80070057})
+#: How texts of errors name a device that is gone: whatever is asked next fails, too.
+_GONE: Final = ("887A0005", "887A0006", "887A0007", "887A0020", "8007000E")
+#: Models that a process is asked before another takes its place.
+_FRESH_AFTER: Final = 400
+
+
+class PlacementOracle(Renewing[PlacementProcess]):
+    """One release of ONNX Runtime, in a process of its own that is started afresh whenever it may have been harmed.
+
+    level: the feature level of the DirectML under it, that of the release's own if None. device: what its device
+    reports. optimisation: one of OPTIMISATIONS; only ``off`` names the model's own nodes. fused: whether neighbouring
+    nodes on DirectML become one graph, as they do unless the session forbids it; a graph hides the nodes in it.
+    run: also run a session that is created, with ones for inputs of known sizes, so that kernels are made that wait
+    for the first run. Nothing is computed: what the CPU reads of DirectML's results says nothing of the model.
+    timeout: seconds for each model. versions: of what is asked, by its name. Not for several threads at once.
+    Raises InputError where it is not installed, with the command that installs it.
+    """
+
+    def __init__(
+        self,
+        release: str = NEWEST,
+        *,
+        level: str | None = None,
+        device: Capabilities | None = None,
+        optimisation: str = "off",
+        fused: bool = False,
+        run: bool = False,
+        timeout: float = 120.0,
+    ) -> None:
+        super().__init__()
+        self.runtime = find_runtime(release)
+        self.level = level or self.runtime.level
+        self.device = device or Capabilities()
+        self.timeout = timeout
+        self.fused, self.run = fused, run
+        self._optimisation = optimisation_number(optimisation)
+        self._made = ready(release, level)
+        self.versions: Mapping[str, str] = {PACKAGE: release, "directml": self.level}
+        found, reports = self._ready().level, find_builds(self.level, "windows")[0].reports
+        if f"{found >> 12}.{found >> 8 & 15}" != reports:
+            self.close()
+            raise InputError(f"expected a device of level {reports}, found 0x{found:04X}")
+
+    def ask(self, models: Sequence[bytes]) -> list[Answer]:
+        """Return what becomes of each serialised model.
+
+        A crash, a late answer and a lost device count only if they come about in a process that was asked nothing else.
+        """
+        return [self._one(marked(model)) for model in models]
+
+    def _one(self, model: bytes) -> Answer:
+        process = self._ready()
+        fresh = process.asked == 0
+        began = time.perf_counter()
+        outcome = process.ask(model, self._optimisation, self.timeout, fused=self.fused, run=self.run)
+        taken = time.perf_counter() - began
+        harmed = outcome.end is not None or any(sign in outcome.text for sign in _GONE)
+        if harmed or any(code not in _USUAL for _, code in outcome.operators):
+            self._retire()
+        if harmed and not fresh:
+            return self._one(model)
+        return _answer(outcome, taken)
+
+    def _start(self) -> PlacementProcess:
+        return PlacementProcess(_command(self._made, self.device), self._made.place.environment())
+
+    def _worn(self, process: PlacementProcess) -> bool:
+        return process.asked >= _FRESH_AFTER
+
+
+def optimisation_number(word: str) -> int:
+    """Return the runtime's number of a level of optimisation; raise InputError."""
+    if word not in OPTIMISATIONS:
+        raise InputError(f"expected one of {', '.join(OPTIMISATIONS)}, found {shown(word)}")
+    return OPTIMISATIONS[word]
+
+
+def _command(ready: Ready, device: Capabilities) -> list[str]:
+    place = ready.place
+    libraries = ["Z:" + place.inside(path).replace("/", "\\") for path in (ready.directml, ready.runtime)]
+    switches = [f"{f.name}={int(getattr(device, f.name))}" for f in fields(device)]
+    return place.command(place.wine, place.inside(ready.host), *libraries, *switches)
+
+
+def _answer(outcome: Outcome, seconds: float) -> Answer:
+    before_run = len(outcome.operators) if outcome.before_run is None else outcome.before_run
+    counted = (
+        (described(image), code, sum(before <= i for before, _ in outcome.kernels), i >= before_run)
+        for i, (image, code) in enumerate(outcome.operators)
+    )
+    own = [each for each in counted if not _of_marker(each[0])]
+    order = {kernel: i for i, kernel in enumerate(dict.fromkeys(each[2] for each in own))}
+    nodes = tuple(node for node in placed_nodes(outcome.places) if not node.name.startswith(MARKER))
+    created = tuple(Created(*each[:2], order[each[2]], each[3]) for each in own)
+    text = error_text(outcome.text)
+    if outcome.before_run is not None:
+        return Answer("created", "", 0, nodes, created, outcome.end or text or "ran", seconds)
+    return Answer(
+        outcome.end or ("fails" if outcome.code else "created"), text, outcome.code, nodes, created, "", seconds
+    )
+
+
+def _of_marker(descriptor: Mapping[str, Any]) -> bool:
+    tensor = descriptor["desc"].get("InputTensor")
+    return isinstance(tensor, dict) and MARKER_SIZE in tensor["Sizes"]

@@ -1,0 +1,127 @@
+"""The partitions of a placed body, and the values that are copied between providers.
+
+Sources: onnxruntime core/providers/dml/DmlExecutionProvider/src/GraphPartitioner.cpp (BuildPartitions, commit
+00ca16892) for which nodes belong together; core/optimizer/transformer_memcpy.cc (commit 032b5a32e) for the copies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from specgate.runtimes.onnxruntime.graph import Body, Node
+    from specgate.runtimes.onnxruntime.registrations import Registration
+
+__all__ = ["Copy", "copies", "partitions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A value that is copied from one provider's memory to the other's. place: the body in which it happens."""
+
+    value: str
+    source: str
+    to: str
+    place: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return it as ``specgate place --format json`` prints it."""
+        return {"value": self.value, "from": self.source, "to": self.to, "place": self.place}
+
+
+class _Group:
+    """Nodes that belong together; `closed` once a node outside reads of them, so that nothing may come behind it."""
+
+    __slots__ = ("closed", "nodes", "root")
+
+    def __init__(self, node: Node) -> None:
+        self.nodes = [node]
+        self.closed = False
+        self.root: _Group | None = None
+
+    def found(self) -> _Group:
+        """Return the group that this one was merged into at last."""
+        group = self
+        while group.root is not None:
+            if group.root.root is not None:  # else long chains are walked again and again
+                group.root = group.root.root
+            group = group.root
+        return group
+
+    def join(self, other: _Group) -> None:
+        """Take over the nodes of another group; the shorter list is copied."""
+        other.root = self
+        if len(other.nodes) > len(self.nodes):
+            self.nodes, other.nodes = other.nodes, self.nodes
+        self.nodes += other.nodes
+        other.nodes = []
+
+
+def partitions(body: Body, inside: Callable[[Node], bool]) -> list[list[Node]]:
+    """Return the partitions of the nodes for which `inside` holds, each in topological order.
+
+    A node joins, and joins together, the partitions that it reads from and that nothing else has closed.
+    """
+    by_value: dict[str, _Group] = {}
+    groups: list[_Group] = []
+    for node in body.nodes:
+        names = (*node.proto.inputs, *node.implicit) if node.implicit else node.proto.inputs
+        read = [group.found() for name in names if (group := by_value.get(name)) is not None]
+        if not inside(node):
+            for group in read:
+                group.closed = True
+            continue
+        first = None
+        for group in read:
+            if group.closed or group is first or group.root is not None:
+                continue
+            if first is None:
+                first = group
+            else:
+                first.join(group)
+        if first is not None:
+            first.nodes.append(node)
+        else:
+            first = _Group(node)
+            groups.append(first)
+        for name in node.proto.outputs:
+            if name:
+                by_value[name] = first
+    return [sorted(group.nodes, key=attrgetter("index")) for group in groups if group.nodes]
+
+
+def copies(body: Body, provider: str, mine: Mapping[Node, Registration]) -> Iterable[Copy]:
+    """Yield what is copied in one body between `provider`, which has the nodes `mine`, and the CPU at run time.
+
+    What comes into the body is copied before, unless nodes of both read it; initializers are copied once,
+    before the first run.
+    """
+    here: tuple[set[str], set[str]] = (set(), set())  # what nodes of the provider read, and make, in its memory
+    cpu: tuple[dict[str, None], dict[str, None]] = ({}, {})
+    for node in body.nodes:
+        row = mine.get(node)
+        for side, names in ((0, node.proto.inputs), (1, node.proto.outputs)):
+            if row is None:
+                cpu[side].update(dict.fromkeys(names))
+                continue
+            in_cpu = row.cpu_outputs if side else row.cpu_inputs
+            if not in_cpu:
+                here[side].update(names)
+                continue
+            for index, name in enumerate(names):
+                if index in in_cpu:
+                    cpu[side][name] = None
+                else:
+                    here[side].add(name)
+    for values in (*here, *cpu):
+        values.discard("") if isinstance(values, set) else values.pop("", None)
+    incoming = [name for name in cpu[0] if name not in body.makers and name not in body.sizes]
+    for name in (*(name for name in incoming if name in here[0]), *(name for name in cpu[1] if name in here[0])):
+        yield Copy(name, "CPU", provider, body.place)
+    for name in cpu[0]:
+        if name in here[1]:
+            yield Copy(name, provider, "CPU", body.place)

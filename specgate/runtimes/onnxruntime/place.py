@@ -1,0 +1,190 @@
+"""Places the nodes of a model: gives each to a provider, and says what comes of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.collecting import gc_paused
+from specgate.dialects import holds_text
+from specgate.errors import InputError
+from specgate.linting.input_source import TEXT, Given
+from specgate.linting.model import graph_of
+from specgate.runtimes.onnxruntime.constant_folding import Fusing, folding, removing
+from specgate.runtimes.onnxruntime.load_checks import refusal, refused_graph, refused_models, refusing_findings
+from specgate.runtimes.onnxruntime.node_assignment import CPU, Assigner, assigned
+from specgate.runtimes.onnxruntime.partition import copies, partitions
+from specgate.runtimes.onnxruntime.placement import Partition, PlacedNode, Placement, remark
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from specgate.linting.nodes import Graph
+    from specgate.linting.settings import LintSettings
+    from specgate.runtimes.onnxruntime.graph import Body, Node
+    from specgate.runtimes.onnxruntime.node_assignment import Assigned, Whole
+    from specgate.runtimes.onnxruntime.operator_creation import Creator
+    from specgate.runtimes.onnxruntime.registrations import Registration
+    from specgate.runtimes.release import Runtime
+    from specgate.targets import Target
+    from specgate.verdict import Finding
+
+__all__ = ["place_graph", "place_model"]
+
+#: The finding on a type that a file states and its operators contradict, with which the runtime loads no model.
+_STATED: Final = "onnx/model/stated-type"
+
+
+def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, file: str | None) -> Placement:
+    """Return the placement of a model that was read, on a target that has a runtime."""
+    runtime = target.runtime
+    assert runtime is not None  # asked by all who call  # noqa: S101
+    from specgate.runtimes.onnxruntime.fixes import fixes
+    from specgate.runtimes.onnxruntime.functions import Functions
+    from specgate.runtimes.onnxruntime.imports import with_imports
+    from specgate.runtimes.onnxruntime.operator_creation import Creator
+
+    graph = with_imports(graph, runtime)
+    assigner = Assigner(runtime, device)
+    functions = Functions(graph.source.model, runtime.opsets, runtime.release)
+    whole = assigned(graph.source, assigner, functions, graph.findings)
+    placement = Placement(str(target), runtime.providers, file, device)
+    placement.file_findings = refusing_findings(graph, whole.main, runtime.release)
+    placement.refusals.extend(_refusals(graph, runtime, placement.file_findings))
+    placement.own_refusals.extend(refused_graph(graph.source.model, whole.main))
+    placement.own_refusals.extend(_unloadable(graph, runtime.release))
+    stated = {str(at.node): found for found in graph.findings if found.id == _STATED and (at := found.location)}
+    creator = Creator(runtime, device, stated)
+    made = _nodes(placement, whole, creator)
+    for _, node in whole.called:
+        refused = refusal(node.descriptor, runtime.release, on_cpu=False) or stated.get(node.path)
+        if refused is not None:
+            placement.own_refusals.append(f"{node.path} ({node.operator}): {refused.message}")
+    placement.refusals.extend(placement.own_refusals)
+    for node in folding(whole.main, assigner.lookups[CPU]):
+        if node in made:
+            made[node].folds = True
+    for node in removing(whole.main, runtime.release):
+        if node in made:
+            made[node].removed = True
+    _divide(placement, whole.nodes, made)
+    remark(placement, graph, functions, whole.main, runtime.release)
+    own = [one for one in whole.nodes if id(one.node.proto) not in whole.added] if whole.added else whole.nodes
+    gone = frozenset(node.node for node in placement.nodes if node.gone)
+    placement.fixes.extend(fixes(whole.source, assigner, own, gone))
+    return placement
+
+
+def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, PlacedNode]:
+    """Add the nodes of a model to its placement; return them all, those that the runtime adds included."""
+    made: dict[Node, PlacedNode] = {}
+    several: dict[int, list[PlacedNode]] = {}
+    fusing = Fusing(placement.providers[0])
+    for one in whole.nodes:
+        node, alike = one.node, one.node.alike
+        call = whole.origin.get(id(node.proto)) if whole.origin else None
+        added = whole.added.get(id(node.proto)) if whole.added else None
+        made[node] = placed = PlacedNode(
+            node.path,
+            alike.operator,
+            None if alike.schema is None else alike.schema.since,
+            one.provider,
+            one.reason,
+            one.why,
+            one.casts,
+            has_kernel=one.has_kernel,
+            function=None if call is None else call[0],
+            open=one.found.open,
+            descriptor=alike.descriptor,
+        )
+        creator.create(one, placed)
+        placed.fuses = fusing.of(one, placed.creation)
+        if added is None:
+            placement.nodes.append(placed)
+        else:
+            placed.reader = added.reader
+            several.setdefault(added.of, []).append(placed)
+    for node, placed in made.items() if several else ():
+        placed.duplicates = tuple(several.get(id(node.proto), ()))
+    return made
+
+
+def _divide(placement: Placement, found: Sequence[Assigned], made: Mapping[Node, PlacedNode]) -> None:
+    """Add the partitions of the first provider, and what is copied between it and the CPU."""
+    first = placement.providers[0]
+    if first == CPU:
+        return
+    by_body: dict[Body, dict[Node, str | None]] = {}
+    mine: dict[Node, Registration] = {}
+    for one in found:
+        by_body.setdefault(one.body, {})[one.node] = one.provider
+        if one.provider == first and one.row is not None:
+            mine[one.node] = one.row
+    for body, providers in by_body.items():
+        for nodes in partitions(body, lambda node, held=providers: held.get(node) == first):  # type: ignore[misc]
+            number = len(placement.partitions) + 1
+            for node in nodes:
+                made[node].partition = number
+            placement.partitions.append(Partition(number, first, body.place, tuple([node.path for node in nodes])))
+        placement.copies.extend(copies(body, first, mine))
+
+
+def _refusals(graph: Graph, runtime: Runtime, refusing: Sequence[Finding]) -> list[str]:
+    """Why the release refuses the file whatever its nodes run on: its versions, and what is wrong with the graph."""
+    found = []
+    for domain, version in graph.imports.items():
+        newest = runtime.opsets.get(domain)
+        if newest is not None and version > newest:
+            name = domain or "ai.onnx"
+            found.append(f"the model imports version {version} of {name}; the release loads those up to {newest}")
+    if graph.ir_version is not None and runtime.ir_version is not None and graph.ir_version > runtime.ir_version:
+        found.append(f"the model has IR version {graph.ir_version}; the release reads those up to {runtime.ir_version}")
+    found += refused_models(refusing)
+    return found
+
+
+def _unloadable(graph: Graph, release: str) -> list[str]:
+    """Which constants have no value, or a type that the runtime has no values of."""
+    from specgate.runtimes.onnxruntime.load_checks import unloadable
+
+    types, scope = unloadable(release), graph.source.scopes.get(id(graph.source.model.graph), {})
+    made = [node for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
+    held = ((node.outputs[0], scope.get(node.outputs[0])) for node in made)
+    found = [
+        f"the constant {name} is {one.type}, and the runtime has no values of that type"
+        for name, one in held
+        if one is not None and one.type in types
+    ]
+    return found + [f"the constant {node.outputs[0]} has no value" for node in made if not node.attributes]
+
+
+def place_model(model: Any, target: Target, device: frozenset[str] | None, settings: LintSettings) -> Placement:
+    """Return the placement of a model: a path, an ``onnx.ModelProto``, or what was given otherwise (`Given`).
+
+    Raises InputError for a file that is no such model, and for a target that places no nodes.
+    """
+    if target.runtime is None:
+        raise InputError(f"{target} places no nodes; give a release of a runtime such as onnxruntime-directml:1.24.4")
+    file = (
+        model.name if isinstance(model, Given) else os.fspath(model) if isinstance(model, str | os.PathLike) else None
+    )
+    with gc_paused():  # what is read is gone when it ends, so that nothing of it is looked at
+        return _placed(model, target, device, settings, file)
+
+
+def _placed(
+    model: Any, target: Target, device: frozenset[str] | None, settings: LintSettings, file: str | None
+) -> Placement:
+    if _is_text(model, file):  # whatever else may be wrong with it
+        raise InputError("only an ONNX model is placed", file=file)
+    graph = graph_of(model, replace(settings, placing=True))
+    if graph.dialect != target.dialect or graph.source is None:
+        raise InputError("only an ONNX model is placed", file=file)
+    return place_graph(graph, target, device, file)
+
+
+def _is_text(model: Any, file: str | None) -> bool:
+    if isinstance(model, Given):
+        return model.kind == TEXT
+    return file is not None and os.path.isfile(file) and holds_text(file)  # noqa: PTH113

@@ -1,0 +1,335 @@
+"""How placements are put in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from specgate.runtimes.onnxruntime.constant_folding import fusing_setting
+from specgate.runtimes.onnxruntime.qdq_duplication import duplicating
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from specgate.descriptors.core import Descriptor
+    from specgate.linting.nodes import Graph
+    from specgate.runtimes.onnxruntime.functions import Functions
+    from specgate.runtimes.onnxruntime.graph import Body
+    from specgate.runtimes.onnxruntime.partition import Copy
+    from specgate.verdict import Finding
+
+__all__ = ["Creation", "Partition", "PlacedNode", "Placement", "listed", "remark", "several", "spared"]
+
+_MOST = 6
+
+
+def several(noun: str, count: int) -> str:
+    """Return a noun as it stands behind a number."""
+    return noun if count == 1 else f"{noun}s"
+
+
+def spared(node: PlacedNode) -> str:
+    """Return why a session without optimisations fails because of a node, and one with the default ones does not."""
+    why = node.why if not node.has_kernel else node.created_by or node.run_fails
+    how = "remove it" if node.removed else "compute its values early"
+    return f"{why or 'no provider has a kernel for it'}; default optimisations {how}, a session without them fails"
+
+
+def listed(items: Sequence[object], most: int = _MOST) -> str:
+    """Return things with commas, the last ones where there are many: versions grow."""
+    texts = [str(item) for item in items]
+    if len(texts) > most:
+        return f"{', '.join(texts[:2])} … {', '.join(texts[2 - most :])}"
+    return ", ".join(texts)
+
+
+Creation = Literal["created", "deferred", "fails", "unknown"]
+
+
+@dataclass(slots=True)
+class PlacedNode:
+    """Where one node runs.
+
+    node: its path in the file. version: that of its operator which the model's imports mean, None where the tables do
+    not say. provider: "DirectML", "CPU", or None where no provider has a kernel. reason: why it is not with the
+    target's first provider, in one word (`newer`, `older`, `unregistered`, `type`, `query`, `device`, `preferred`), ""
+    where it is; why: the same in a sentence. casts: it runs as FLOAT between Casts that the runtime inserts.
+    has_kernel: its provider has a kernel for it; what reads FLOAT16 the runtime leaves to the CPU even without one.
+    creation: whether its kernel is made with the session, at the first run, or not at all; created_by: why not with the
+    session.
+    run_fails: why a kernel that is made at the first run fails there whatever its sizes are, as long as they are not 0;
+    "" where that is not certain. outline: what is known of the descriptors of such a kernel.
+    lowered: the descriptors that it becomes, None where that is not known. function: the path of the call that it is a
+    part of. partition: the number of its partition, from 1 on. open: what was taken for granted, "" for nothing.
+    at_run: the session is created, and every run of this node fails: its `creation` is "fails".
+    refused: the runtime refuses it wherever it might run, as it is not what ONNX takes. folds: with default
+    optimisations it may not be there when nodes are placed, as its outputs follow from constants and known sizes.
+    removed: they remove it before nodes are placed, as it changes nothing.
+    fuses: unless a session forbids it, its provider may make one kernel of it and its neighbours; it stays there.
+    duplicates: nodes like it that the runtime adds, one for each further node that reads it, with names of their own;
+    reader: the path of the node that one of these is for, "" for a node of the file. descriptor: the node by the tables
+    of the models' dialect, None without one.
+    """
+
+    node: str
+    operator: str
+    version: int | None
+    provider: str | None
+    reason: str = ""
+    why: str = ""
+    casts: bool = False
+    has_kernel: bool = True
+    creation: Creation = "created"
+    created_by: str = ""
+    run_fails: str = ""
+    outline: tuple[Descriptor, ...] = ()
+    lowered: tuple[Descriptor, ...] | None = None
+    function: str | None = None
+    partition: int | None = None
+    open: str = ""
+    refused: bool = False
+    at_run: bool = False
+    folds: bool = False
+    removed: bool = False
+    fuses: bool = False
+    findings: tuple[Finding, ...] = ()
+    duplicates: tuple[PlacedNode, ...] = ()
+    reader: str = ""
+    descriptor: Descriptor | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def gone(self) -> bool:
+        """Whether a session with default optimisations has no such node, whatever becomes of its kernel.
+
+        One whose values are computed early needs the CPU for that, so one that fails there does not count.
+        """
+        folded = self.folds and self.provider not in {None, "CPU"}
+        return (self.removed or folded) and (self.at_run or not self.refused)
+
+    @property
+    def fails(self) -> bool:
+        """Whether the session fails because of it, with default optimisations."""
+        return not self.gone and (self.provider is None or self.creation == "fails")
+
+    @property
+    def spared(self) -> bool:
+        """Whether it is for default optimisations alone that it does not fail."""
+        return self.gone and (self.provider is None or self.creation == "fails" or bool(self.run_fails))
+
+    @property
+    def warnings(self) -> Sequence[Finding]:
+        """Return why its kernel, which is created, computes other values than ONNX defines."""
+        return () if self.creation == "fails" or self.run_fails else self.findings
+
+    @property
+    def times(self) -> int:
+        """How often the runtime makes it."""
+        return 1 + len(self.duplicates)
+
+    @property
+    def unlike(self) -> Sequence[PlacedNode]:
+        """The duplicates that become something else: some releases add them without its attributes."""
+        return [one for one in self.duplicates if one.becomes != self.becomes]
+
+    @property
+    def becomes(self) -> tuple[object, ...]:
+        """What becomes of its kernel, in which duplicates may differ."""
+        return self.creation, self.lowered, self.run_fails, self.outline
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as ``specgate place --format json`` prints it."""
+        from specgate.descriptors.read import write_dict
+
+        return {
+            "node": self.node,
+            "operator": self.operator,
+            "version": self.version,
+            "provider": self.provider,
+            "reason": self.reason,
+            "why": self.why,
+            "casts": self.casts,
+            "creation": self.creation,
+            "creation_why": self.created_by,
+            "run_fails": self.run_fails,
+            "lowered": None if self.lowered is None else [write_dict(one) for one in self.lowered],
+            "function": self.function,
+            "partition": self.partition,
+            "open": self.open,
+            "refused": self.refused,
+            "folds": self.folds,
+            "removed": self.removed,
+            "fuses": self.fuses,
+            "findings": [found.to_dict() for found in self.findings],
+            "times": self.times,
+            "duplicates": [
+                {
+                    "node": one.node,
+                    "reader": one.reader,
+                    "partition": one.partition,
+                    "creation": one.creation,
+                    "creation_why": one.created_by,
+                }
+                for one in self.duplicates
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Nodes of one provider that run with no node of another one between them. place: their body.
+
+    nodes: their paths; those that the runtime adds have paths of their own.
+    """
+
+    number: int
+    provider: str
+    place: str
+    nodes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as ``specgate place --format json`` prints it."""
+        return {
+            "number": self.number, "provider": self.provider, "place": self.place, "nodes": list(self.nodes),
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Placement:
+    """Where a runtime runs the nodes of a model. Iterates over the nodes of the file, which are what is counted.
+
+    target: as it was given; providers: in the order in which they are asked. device: what it reports, None where it is
+    not known and counts as reporting everything. session: whether it is created; refusals: why the runtime refuses the
+    model whatever its nodes; file_findings: the findings on the file itself because of which it does; own_refusals:
+    refusals that no finding states. fixes: what would move nodes to the first provider. notes: what the answer rests
+    on.
+    All but `session` holds without optimisations, which is also the only way in which a runtime keeps the nodes of the
+    file.
+    """
+
+    target: str
+    providers: tuple[str, ...]
+    file: str | None = None
+    device: frozenset[str] | None = None
+    nodes: list[PlacedNode] = field(default_factory=list)
+    partitions: list[Partition] = field(default_factory=list)
+    copies: list[Copy] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    file_findings: Sequence[Finding] = ()
+    own_refusals: list[str] = field(default_factory=list)
+    fixes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    optimisations: str = "off"
+
+    def __iter__(self) -> Iterator[PlacedNode]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @property
+    def every(self) -> Iterator[PlacedNode]:
+        """Every node that the runtime has: those of the file, each with its duplicates behind it."""
+        for node in self.nodes:
+            yield node
+            yield from node.duplicates
+
+    @property
+    def unlike(self) -> Iterator[PlacedNode]:
+        """The nodes of the file, each with those of its duplicates behind it that become something else."""
+        for node in self.nodes:
+            yield node
+            yield from node.unlike
+
+    @property
+    def counts(self) -> Mapping[str | None, int]:
+        """How many nodes each provider has; None: no kernel anywhere."""
+        return Counter(node.provider for node in self.nodes)
+
+    @property
+    def session(self) -> Literal["created", "fails"]:
+        """Whether the session is created; nodes that default optimisations take away do not count."""
+        failed = self.refusals or any(node.fails for node in self.every)
+        return "fails" if failed else "created"
+
+    @property
+    def unoptimised(self) -> Literal["created", "fails"]:
+        """Whether a session without optimisations is created."""
+        spared = any(node.spared and (node.provider is None or node.creation == "fails") for node in self.every)
+        return "fails" if spared else self.session
+
+    @property
+    def usable(self) -> bool:
+        """Whether the session is created and no node is certain to fail at its first run."""
+        return self.session == "created" and not any(node.run_fails and not node.gone for node in self.every)
+
+    @property
+    def elsewhere(self) -> Sequence[PlacedNode]:
+        """The nodes that the target's first provider does not have."""
+        return [node for node in self.nodes if node.provider != self.providers[0]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as ``specgate place --format json`` prints it."""
+        from specgate.spec.version import versions_of_targets
+
+        return {
+            "schema": "specgate-placement/1",
+            "tables": versions_of_targets([self.target]),
+            "target": self.target,
+            "file": self.file,
+            "optimisations": self.optimisations,
+            "device": None if self.device is None else sorted(self.device),
+            "session": self.session,
+            "refusals": self.refusals,
+            "counts": {str(provider): count for provider, count in self.counts.items()},
+            "nodes": [node.to_dict() for node in self.nodes],
+            "partitions": [partition.to_dict() for partition in self.partitions],
+            "copies": [copy.to_dict() for copy in self.copies],
+            "fixes": self.fixes,
+            "notes": self.notes,
+        }
+
+
+def remark(placement: Placement, graph: Graph, functions: Functions, main: Body, release: str) -> None:
+    """Say what the answer rests on."""
+    placement.notes.append("optimisations are off; with them nodes are fused, folded and moved before they are placed")
+    folded = [node.node for node in placement.nodes if node.folds]
+    if folded:
+        which = f"{listed(folded)}; others may then run elsewhere"
+        placement.notes.append(f"default optimisations may fold {len(folded)} of these nodes: {which}")
+    placement.notes.extend(f"{node.node} ({node.operator}): {spared(node)}" for node in placement.nodes if node.spared)
+    placement.notes.extend(
+        f"{node.node} ({node.operator}): {found.message}" for node in placement.nodes for found in node.warnings
+    )
+    again = [node for node in placement.nodes if node.duplicates]
+    if again:
+        more = sum(len(node.duplicates) for node in again)
+        which = listed([f"{node.node} (made {node.times} times)" for node in again])
+        why = "as nodes that read one of these have one each"
+        how = duplicating(release)
+        unless = f" ({how.setting} keeps it from that)" if how else ""
+        what = f"the runtime has {more} {several('node', more)} more than the file"
+        placement.notes.append(f"{what}, {why}: {which}{unless}")
+    fused = sum(node.fuses for node in placement.nodes)
+    if fused:
+        first = placement.providers[0]
+        what = "1 of these nodes a part" if fused == 1 else f"{fused} of these nodes parts"
+        setting = fusing_setting(first)
+        placement.notes.append(f"by default {first} may make {what} of larger kernels ({setting} keeps it from that)")
+    if placement.device is None and len(placement.providers) > 1:
+        placement.notes.append("the device counts as one that reports every capability")
+    if main.constant_nodes:
+        what = "1 Constant node is" if main.constant_nodes == 1 else f"{main.constant_nodes} Constant nodes are"
+        placement.notes.append(f"{what} not counted: their values are initializers when nodes are placed")
+    if functions.missing:
+        placement.notes.append(
+            "what functions without a kernel are made of says the onnx package, which is not installed"
+        )
+    errors = sum(found.severity == "error" for found in graph.findings)
+    if errors:
+        what = "1 error" if errors == 1 else f"{errors} errors"
+        placement.notes.append(f"the model itself has {what}, which the runtime may refuse: lint it")
+    if graph.not_inferred:
+        placement.notes.append(
+            f"types and shapes that the file leaves out were not inferred: {graph.not_inferred} is not installed"
+        )

@@ -1,0 +1,261 @@
+"""What a device reports of the types that a provider's tensors may have there.
+
+DirectML answers for each of its types whether it takes them (DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT): by its own level
+and by what the D3D12 device reports, as the tables of types say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from specgate.descriptors.core import UNKNOWN
+from specgate.dialects.onnx.lint.types import attribute_of
+from specgate.dialects.onnx.reader import attribute_value
+from specgate.rules.evaluate import Context, Undefined, evaluate
+from specgate.runtimes.onnxruntime.placement import listed, several
+from specgate.spec.tables import dialect
+from specgate.validate.device import required_capabilities
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from specgate.rules.language import Rule
+    from specgate.runtimes.onnxruntime.graph import Alike, Node
+    from specgate.runtimes.onnxruntime.registrations import Registration, Registry
+    from specgate.runtimes.onnxruntime.schemas import Schema
+    from specgate.runtimes.release import Runtime
+    from specgate.spec.fields import FieldInfo
+
+__all__ = ["Found", "Lookup", "Reason", "answered", "lacking", "lowered_types"]
+
+
+def lowered_types(below: str) -> dict[str, str]:
+    """Return the type of the dialect `below` that each type of ONNX becomes; truth values become bytes.
+
+    Types are the same where they have one name, or else where the same type of numpy carries them.
+    """
+    theirs = dialect(below).types
+    carried = {str(info.get("numpy")): name for name, info in reversed(theirs.items())}  # the first of each counts
+    found: dict[str, str] = {}
+    for name, info in dialect("onnx").types.items():
+        numpy = str(info.get("numpy"))
+        kind = name if name in theirs else carried.get("uint8" if numpy == "bool" else numpy)
+        if kind is not None:
+            found[name] = kind
+    return found
+
+
+def lacking(runtime: Runtime, device: frozenset[str] | None) -> dict[str, str]:
+    """Return the types of ONNX that no tensor on the device may have, each with the reason.
+
+    device: the capabilities that it reports, None where it counts as reporting all of them.
+    """
+    if not runtime.below:
+        return {}
+    table = dialect(runtime.below)
+    title = f"{table.tables.title} at {table.label(runtime.level)}"
+    asked = required_capabilities(runtime.below, runtime.level)
+    becomes = lowered_types(runtime.below)
+    found: dict[str, str] = {}
+    for name in dialect("onnx").types:
+        kind = becomes.get(name)
+        if kind is None:
+            found[name] = f"which {table.tables.title} does not have"
+        elif not table.holds(runtime.level, table.types[kind].get("since"), None):
+            found[name] = f"which {title} does not have"
+        elif device is not None and kind in asked and device.isdisjoint(asked[kind]):
+            found[name] = f"for which the device would have to report {' or '.join(asked[kind])}"
+    return found
+
+
+def answered(query: Rule, node: Node) -> bool | None:
+    """Return whether a query holds for a node, None where an unknown attribute or type decides it.
+
+    A query that names an optional field that the node leaves out does not apply, as rules of tables.
+    """
+    assert node.schema is not None  # a registration was found by its version  # noqa: S101
+    context = Context(_fields(node, node.schema), {}, dialect("onnx").bits, {})
+    if any(context.absent(path) for path in query.needs):
+        return True
+    try:
+        found = evaluate(query, context)
+    except Undefined:
+        return None
+    return None if found is UNKNOWN else bool(found)
+
+
+def _fields(node: Node, schema: Schema) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for params, tensors in ((schema.inputs, node.inputs), (schema.outputs, node.outputs)):
+        for index, param in enumerate(params):
+            given = tensors[index] if index < len(tensors) else None
+            fields[param.field] = list(tensors[index:]) if param.several else given
+    for info in schema.attributes:
+        held = node.proto.attributes.get(info.vendor_name)
+        fields[info.name] = info.default if held is None else _value(info, attribute_of(held))
+    return fields
+
+
+def _value(info: FieldInfo, raw: Any) -> Any:
+    """An attribute's value as its field has it, unknown where it is of another kind: the linter says so."""
+    if raw is UNKNOWN:
+        return UNKNOWN
+    try:
+        return attribute_value(info, raw)
+    except ValueError:
+        return UNKNOWN
+
+
+#: Why a provider does not take a node. `newer`, `older`: it has the operator at other versions only.
+Reason = Literal["", "unregistered", "newer", "older", "type", "query", "device", "unknown"]
+
+
+#: Answers that a registry keeps for the next model.
+_MOST_FOUND: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a provider has for a node.
+
+    registration: the one that matches by version and types, None without. reason: why the provider does not take the
+    node, "" if it does; says: the same in words. open: what is not known and was taken for granted.
+    """
+
+    registration: Registration | None
+    reason: Reason = ""
+    says: str = ""
+    open: str = ""
+
+    @property
+    def taken(self) -> bool:
+        """Whether the provider takes the node."""
+        return not self.reason
+
+
+class Lookup:
+    """Looks up the nodes of one model in one provider's registry. Nodes that are alike are looked up once.
+
+    lacking: the types, in words of registrations, that tensors on the device may not have, each with the reason; a
+    tensor that the kernel reads in CPU memory as a constant may. registry: None where it is not known what the provider
+    registers; it then counts as one that has everything. device: what it reports, None: everything.
+    """
+
+    def __init__(
+        self,
+        registry: Registry | None,
+        provider: str,
+        lacking: Mapping[str, str] | None = None,
+        device: frozenset[str] | None = None,
+    ) -> None:
+        self.registry = registry
+        self.provider = provider
+        self.lacking = lacking or {}
+        self.device = device
+        self._known: dict[Alike, Found] = {}
+
+    def of(self, node: Node) -> Found:
+        """Return what the provider has for a node."""
+        found = self._known.get(node.alike)
+        if found is None:
+            found = self._known[node.alike] = self._looked(node)
+        if node.implicit_kinds and found.taken and found.registration is not None:
+            return self._lacks(node.implicit_kinds, found.registration, "a tensor that its bodies read") or found
+        return found
+
+    def kernel(self, node: Node, inputs: tuple[str | None, ...], outputs: tuple[str | None, ...]) -> Found:
+        """Return the registration that matches a node with these types."""
+        if self.registry is None:
+            return Found(None, open=f"what {self.provider} registers in this release is not known")
+        key = node.operator, None if node.schema is None else node.schema.since, inputs, outputs
+        known = self.registry.found.get(key)
+        if known is None:
+            if len(self.registry.found) >= _MOST_FOUND:
+                self.registry.found.clear()
+            known = self.registry.found[key] = self._kernel(self.registry, node, inputs, outputs)
+        return known
+
+    def _kernel(
+        self, registry: Registry, node: Node, inputs: Sequence[str | None], outputs: Sequence[str | None]
+    ) -> Found:
+        domain, op_type = node.proto.domain, node.proto.op_type
+        rows = registry.of(domain, op_type)
+        if not rows:
+            return Found(None, "unregistered", f"no kernel of {node.operator} is registered for {self.provider}")
+        if node.schema is None:
+            return Found(None, "unregistered", f"no version of {node.operator} is known at what the model imports")
+        since = node.schema.since
+        same = [row for row in rows if row.holds(since)]
+        if not same:
+            return self._other_version(node, rows)
+        why = Found(None)
+        for row in same:
+            why = self._types(node, row, inputs, outputs)
+            if why.registration is not None:
+                return why
+        return why
+
+    def _looked(self, node: Node) -> Found:
+        found = self.kernel(node, *node.kinds)
+        row = found.registration
+        if row is None:
+            return found
+        if row.query is not None:
+            answer = answered(row.query, node)
+            if answer is False:
+                asks = f"{self.provider} takes {node.operator}-{row.version} only where {row.query.text}"
+                return Found(row, "query", asks)
+            if answer is None:
+                found = Found(row, open=found.open or f"it is not known whether {row.query.text}")
+        refused = self._device(node, row)
+        return refused or found
+
+    def _other_version(self, node: Node, rows: Sequence[Registration]) -> Found:
+        assert node.schema is not None  # noqa: S101  # asked before
+        since = node.schema.since
+        versions = sorted({row.version for row in rows})
+        newest = max(row.until or row.version for row in rows)
+        is_newer = since > newest
+        has = f"{self.provider} has {several('version', len(versions))} {listed(versions)}"
+        return Found(None, "newer" if is_newer else "older", f"{node.operator}-{since}, and {has}")
+
+    def _types(
+        self, node: Node, row: Registration, inputs: Sequence[str | None], outputs: Sequence[str | None]
+    ) -> Found:
+        """Return the registration where the first argument that each of its names limits has one of the types."""
+        assert node.schema is not None  # noqa: S101  # asked before
+        unknown = ""
+        for name, types in row.types.items():
+            kind = node.schema.first(name, inputs, outputs)
+            if kind is None or kind in types:
+                continue
+            if not kind:
+                unknown = unknown or f"the type of {name} is not known"
+                continue
+            some = listed(sorted(types))
+            return Found(None, "type", f"{name} is {kind}, and {self.provider} has {node.operator} for {some}")
+        return Found(row, open=unknown)
+
+    def _device(self, node: Node, row: Registration) -> Found | None:
+        """What the device lacks for the types of a node's tensors; None where it lacks nothing.
+
+        A list of tensors is in no memory of the device; nothing else but a tensor can be there.
+        """
+        inputs, outputs = node.kinds
+        return self._lacks((*inputs, *outputs), row, "a tensor", len(inputs))
+
+    def _lacks(self, kinds: Sequence[str | None], row: Registration, what: str, inputs: int = 0) -> Found | None:
+        """Return what the device lacks for tensors of these types. inputs: how many of them, in front, are inputs."""
+        constant: Collection[int] = row.constant_inputs
+        for index, kind in enumerate(kinds if self.lacking else ()):
+            if not kind or kind.startswith("seq("):
+                continue
+            if "(" in kind:
+                return Found(row, "device", f"{self.provider} has no tensors of the type {kind}")
+            if kind in self.lacking and not (index < inputs and index in constant):
+                return Found(row, "device", f"{what} is {kind}, {self.lacking[kind]}")
+            if self.device is not None and kind in row.needs and self.device.isdisjoint(row.needs[kind]):
+                needed = " or ".join(row.needs[kind])
+                return Found(row, "device", f"for {kind} its kernel needs a device that reports {needed}")
+        return None

@@ -1,0 +1,268 @@
+"""Nodes that a runtime makes again, one for each further node that reads them, before it places any.
+
+Source: onnxruntime core/optimizer/qdq_transformer/ensure_unique_dq_for_node_unit.cc (commit 398a07aa3), which
+core/session/inference_session.cc (TransformGraph) calls whatever optimisations are asked for. For what operators it
+does so, and in what releases, is in specs/onnxruntime/releases.yaml. What is added shares what its node reads; the node
+itself stays for whatever else reads it, or else for the first that does.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import count
+from operator import is_
+from typing import TYPE_CHECKING, NamedTuple
+
+from specgate.dialects.onnx.lint.units import bodies, label, subgraphs
+from specgate.runtimes.onnxruntime.functions import with_new_graphs
+from specgate.runtimes.onnxruntime.node_order import reads, walked
+from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
+from specgate.runtimes.onnxruntime.table_references import MAIN_DOMAIN
+from specgate.spec.tables import on_change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from specgate.dialects.onnx.file.structure import OnnxGraph, OnnxNode
+    from specgate.dialects.onnx.lint.graph import Source
+    from specgate.linting.nodes import Unit
+    from specgate.runtimes.onnxruntime.node_assignment import Whole
+
+__all__ = ["Added", "Duplicating", "duplicated", "duplicating"]
+
+
+class Duplicating(NamedTuple):
+    """What one release does.
+
+    operators: by name their domains. attributes: whether what is added has those of its node, or none.
+    inlined: whether calls are replaced before that, in a model that has functions. setting: of a session that keeps it
+    from that.
+    """
+
+    operators: Mapping[str, frozenset[str]]
+    attributes: bool
+    inlined: bool
+    setting: str
+
+    def wants(self, node: OnnxNode) -> bool:
+        """Return whether a node is made again where several read it."""
+        domains = self.operators.get(node.op_type)
+        return domains is not None and node.domain in domains and bool(node.outputs and node.outputs[0])
+
+
+class Added(NamedTuple):
+    """A node that was added. of: the one (its id) that it duplicates; reader: the path of the node that it is for."""
+
+    of: int
+    reader: str
+
+
+@cache
+def duplicating(release: str) -> Duplicating | None:
+    """Return what a release does, None where it adds no nodes."""
+    at = release_position(release)
+    for entry in runtime_tables()["duplicating"]:
+        if entry["first"] <= at <= entry["last"]:
+            made: dict[str, set[str]] = {}
+            for domain, names in entry["operators"].items():
+                for name in names:
+                    made.setdefault(name, set()).add("" if domain == MAIN_DOMAIN else domain)
+            operators = {name: frozenset(held) for name, held in made.items()}
+            return Duplicating(operators, entry["attributes"], entry["inlined"], entry["setting"])
+    return None
+
+
+@on_change
+def _forget() -> None:
+    """Drop what was read from tables that are gone."""
+    duplicating.cache_clear()
+
+
+def duplicated(source: Source, how: Duplicating, calls: Whole | None = None) -> tuple[Source, Mapping[int, Added]]:
+    """Return a model that was read with what the runtime adds to it, and by node (its id) what was added.
+
+    calls: what was assigned before, with the calls that were replaced, which gets to know new nodes of theirs; None
+    where none were. The model is the same where nothing is added.
+    """
+    if not any(node.op_type in how.operators for nodes in _lists(source) for node in nodes):
+        return source, {}
+    made = _Model(source, how, calls)
+    graph = made.graph(source.model.graph, "graph")
+    return (made.source(graph), made.added) if made.added else (source, {})
+
+
+@dataclass(slots=True)
+class _Model:
+    """What changes in one model.
+
+    units: by new node (its id). named: by new graph (its id) the one that it was, and by value that was added the one
+    that it repeats. made: new nodes, which are kept, as no other may get their ids.
+    """
+
+    before: Source
+    how: Duplicating
+    calls: Whole | None
+    added: dict[int, Added] = field(default_factory=dict)
+    units: dict[int, Unit] = field(default_factory=dict)
+    named: dict[int, tuple[OnnxGraph, dict[str, str]]] = field(default_factory=dict)
+    made: list[OnnxNode] = field(default_factory=list)
+
+    def source(self, graph: OnnxGraph) -> Source:
+        """Return the model with its new main graph."""
+        before = self.before
+        scopes = dict(before.scopes)
+        types = None if before.types is None else dict(before.types)
+        for new, (old, names) in self.named.items():
+            known = before.scopes[id(old)]
+            assert isinstance(known, dict | ChainMap)  # noqa: S101  # as the reader makes them
+            more = {name: known[own] for name, own in names.items() if own in known}
+            # A plain dict is quicker to ask, and the scope of a main graph mostly is one.
+            scopes[new] = {**known, **more} if isinstance(known, dict) else ChainMap(more, *known.maps)
+            if types is not None:
+                kinds = types.get(id(old), {})
+                types[new] = {**kinds, **{name: kinds[own] for name, own in names.items() if own in kinds}}
+        model = replace(before.model, graph=graph)
+        return replace(before, model=model, scopes=scopes, more={**before.more, **self.units}, types=types)
+
+    def graph(self, graph: OnnxGraph, place: str) -> OnnxGraph:
+        """Return a graph with what is added to it and to the bodies of its nodes, itself where nothing is."""
+        nodes: list[OnnxNode] = []
+        for index, node in enumerate(graph.nodes):
+            if node.plain:
+                nodes.append(node)
+                continue
+            path = f"{place}/{label(node, index)}"
+            inside = {
+                id(held): new
+                for name, held in subgraphs(node)
+                if (new := self.graph(held, f"{path}/{name}")) is not held
+            }
+            nodes.append(self.changed(node, attributes=with_new_graphs(node, inside)) if inside else node)
+        work = _Graph(self, graph, nodes, place)
+        work.run()
+        if not work.names and all(map(is_, nodes, graph.nodes)):
+            return graph
+        new = replace(graph, nodes=work.whole(), runs=[])
+        self.named[id(new)] = graph, work.names
+        return new
+
+    def changed(self, node: OnnxNode, **changes: object) -> OnnxNode:
+        """Return a node with changes, which is otherwise what it was."""
+        new = replace(node, **changes)  # type: ignore[arg-type]  # fields of a node
+        unit = self.unit(node)
+        if unit is not None:
+            self.units[id(new)] = unit
+        self.made.append(new)
+        if self.calls is not None and id(node) in self.calls.origin:
+            self.calls.origin[id(new)] = self.calls.origin[id(node)]
+        return new
+
+    def unit(self, node: OnnxNode) -> Unit | None:
+        """Return the unit of a node."""
+        return self.units.get(id(node)) or self.before.units.get(id(node))
+
+    def repeated(self, node: OnnxNode, name: str, output: str) -> OnnxNode:
+        """Return another node of the same inputs."""
+        outputs = [output, *([""] * (len(node.outputs) - 1))]
+        if self.how.attributes or not node.attributes:
+            return self.changed(node, name=name, outputs=outputs)
+        new = replace(node, name=name, outputs=outputs, attributes={})
+        unit = self.unit(node)
+        if unit is not None and unit.descriptor is not None:
+            kept = {own: value for own, value in unit.descriptor.fields.items() if own not in node.attributes}
+            self.units[id(new)] = replace(unit, descriptor=replace(unit.descriptor, fields=kept))
+        return new
+
+
+class _Graph:
+    """One graph: its nodes, and behind which of them others are added."""
+
+    def __init__(self, model: _Model, graph: OnnxGraph, nodes: list[OnnxNode], place: str) -> None:
+        self.model, self.before, self.nodes, self.place = model, graph, nodes, place
+        self.behind: dict[int, list[OnnxNode]] = {}
+        self.names: dict[str, str] = {}  # by value that was added the one that it repeats
+        # Values and nodes share numbers, and each call but the first of an operator has used one up.
+        used = [node.proto.op_type for where, node in model.calls.called if where == place] if model.calls else []
+        self.numbers = count(len(used) - len(set(used)))
+        self.values: set[str] | None = None
+        self.titles: set[str] = set()
+        self.changed: set[int] = set()  # nodes that read what was added, whose inputs are their own
+
+    def whole(self) -> list[OnnxNode]:
+        """Return all nodes."""
+        return [one for at, node in enumerate(self.nodes) for one in (node, *self.behind.get(at, ()))]
+
+    def run(self) -> None:
+        """Add what is to be added, in the order in which the runtime goes over the nodes."""
+        wanted = [at for at, node in enumerate(self.nodes) if self.model.how.wants(node)]
+        if not wanted:
+            return
+        values = {self.nodes[at].outputs[0] for at in wanted}
+        readers: dict[str, list[tuple[int, int]]] = {name: [] for name in values}
+        held = {info.name for info in self.before.outputs} & values  # what something else than a node here reads
+        for at, node in enumerate(self.nodes):
+            for position, name in enumerate(node.inputs):
+                if name in values:
+                    readers[name].append((at, position))
+            inside = reads(node)
+            if inside is not node.inputs:
+                held |= values & set(inside[len(node.inputs) :])
+        several = {name for name, found in readers.items() if len(found) + (name in held) > 1 and found}
+        if several:
+            order = self._order()
+            for at in sorted(wanted, key=order.__getitem__):
+                name = self.nodes[at].outputs[0]
+                if name in several:
+                    found = sorted(readers[name], key=lambda one: (self._numbered(one[0]), one[1]))
+                    for reader, position in found if name in held else found[1:]:
+                        self._add(at, reader, position)
+
+    def _numbered(self, at: int) -> tuple[bool, int]:
+        """Return what a node is numbered by in the runtime: those that took the place of calls come last."""
+        calls = self.model.calls
+        return calls is not None and id(self.nodes[at]) in calls.origin, at
+
+    def _order(self) -> dict[int, int]:
+        numbered = sorted(range(len(self.nodes)), key=self._numbered)
+        order = walked([self.nodes[at] for at in numbered])
+        return {numbered[at]: position for position, at in enumerate(order)}
+
+    def _add(self, at: int, reader: int, position: int) -> None:
+        node, target = self.nodes[at], self.nodes[reader]
+        path = f"{self.place}/{label(target, reader)}"
+        value, name = self._free(f"{node.outputs[0]}/duplicated", f"{node.name}/duplicated")
+        new = self.model.repeated(node, name if node.name else f"{label(node, at)}{name}", value)
+        self.names[value] = node.outputs[0]
+        self.model.added[id(new)] = Added(id(node), path)
+        self.behind.setdefault(at, []).append(new)
+        if reader not in self.changed:
+            self.changed.add(reader)
+            target = self.nodes[reader] = self.model.changed(target)
+        target.inputs = (*target.inputs[:position], value, *target.inputs[position + 1 :])
+
+    def _free(self, value: str, name: str) -> tuple[str, str]:
+        """Return names that nothing here has: these, or with a number behind them."""
+        if self.values is None:
+            graph = self.before
+            self.values = {given for node in self.nodes for given in (*reads(node), *node.outputs)}
+            self.values |= {info.name for info in (*graph.inputs, *graph.outputs)}
+            self.values |= {tensor.name for tensor in (*graph.initializers, *graph.sparse_initializers)}
+            self.titles = {node.name for node in self.nodes}
+        return self._first(value, self.values), self._first(name, self.titles)
+
+    def _first(self, base: str, taken: set[str]) -> str:
+        name = base
+        while name in taken:
+            name = f"{base}_token_{next(self.numbers)}"
+        taken.add(name)
+        return name
+
+
+def _lists(source: Source) -> Iterator[list[OnnxNode]]:
+    """Yield the nodes of every graph of a model that was read."""
+    if len(source.scopes) < 2:  # no node holds a graph
+        yield source.model.graph.nodes
+    else:
+        yield from (body.nodes for body in bodies(source.model) if body.function is None)

@@ -1,0 +1,207 @@
+"""Types of a model's values, inferred anew for the nodes that something else is known of, and for what follows.
+
+Types of other values stay: an inference gives the same for a node whose inputs are the same.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from specgate.descriptors.core import TensorDesc
+from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
+from specgate.dialects.onnx.infer.inference import inferred
+from specgate.dialects.onnx.infer.strip import Questions, tensor_type
+from specgate.dialects.onnx.lint.types import attribute_of, nameless
+from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS
+from specgate.runtimes.onnxruntime.graph import derived
+from specgate.runtimes.onnxruntime.lower import node as descriptor_of
+from specgate.runtimes.onnxruntime.lowering.store import lowering_of
+from specgate.runtimes.onnxruntime.node_order import reads
+from specgate.runtimes.onnxruntime.schemas import schema_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Set as AbstractSet
+
+    from specgate.dialects.onnx.file.structure import OnnxModel, OnnxNode
+
+    Types = Mapping[int, Mapping[str, OnnxType]]
+    StatedTypes = Mapping[str, OnnxType | OnnxTensor]
+
+__all__ = ["OwnSizes", "Renewal", "inferred_here"]
+
+_UNKNOWN: Final = OnnxType()
+#: Of a constant whose elements say something of sizes.
+_MOST_ELEMENTS: Final = 256
+#: What follows is mostly another type for a few steps or for all that is behind: how many are looked at first, and
+#: how many times as many then.
+_FIRST_STEPS: Final = 2
+_MORE_STEPS: Final = 4
+
+
+class Renewal:
+    """The types of the values in one model.
+
+    types: by graph (its id), those known to begin with; sizes lose the names that inference made up. stated: by name
+    what the file states, where that goes together with what is inferred. told: what replaces the nodes that compute it.
+    """
+
+    def __init__(self, model: OnnxModel, types: Types, stated: Mapping[str, OnnxType]) -> None:
+        self.model, self.stated = model, stated
+        self.nodes = model.graph.nodes
+        self.questions = Questions(model)
+        self.told: StatedTypes = {}
+        kinds = {id(kind): kind for known in types.values() for kind in known.values()}  # mostly fewer than values
+        without = {key: nameless(kind) for key, kind in kinds.items()}
+        self.types = {
+            graph: {name: without[id(kind)] for name, kind in known.items()} for graph, known in types.items()
+        }
+        self.main = self.types.setdefault(id(model.graph), {})
+        self.given = {info.name: info.type for info in model.graph.inputs if info.type is not None}
+        self.readers: dict[str, list[int]] = {}
+        for index, node in enumerate(self.nodes):
+            for name in reads(node):
+                self.readers.setdefault(name, []).append(index)
+        self.constants = {n.outputs[0]: n for n in self.nodes if n.op_type == "Constant" and not n.domain and n.outputs}
+        self.small, self.weights = _initializers(model)
+
+    def reading(self, names: Iterable[str]) -> set[int]:
+        """Return the nodes that read one of some values, by number."""
+        readers = self.readers
+        return {index for name in names for index in readers.get(name, ())}
+
+    def making(self, names: AbstractSet[str]) -> set[int]:
+        """Return the nodes that compute one of some values, by number."""
+        if not names:
+            return set()
+        return {index for index, node in enumerate(self.nodes) if not names.isdisjoint(node.outputs)}
+
+    def renew(self, told: StatedTypes, asked: Collection[int], surely: Collection[int] = ()) -> None:
+        """Infer the types of what some nodes compute, and of what follows where they are others than before.
+
+        asked: these nodes by number. surely: those that compute another type for sure. Raises Failed without an answer.
+        """
+        self.told = told
+        for name, one in told.items():
+            self.main[name] = tensor_type(one) if isinstance(one, OnnxTensor) else one
+        nodes = self._behind(surely, len(self.nodes)).union(asked)
+        steps = _FIRST_STEPS
+        while nodes:  # no more once all is looked at that is behind, also where nodes form a circle
+            changed = self._ask([index for index in sorted(nodes) if not self._told(self.nodes[index])])
+            nodes = self._behind(self.reading(changed) - nodes, steps)
+            steps *= _MORE_STEPS
+
+    def _told(self, node: OnnxNode) -> bool:
+        return all(name in self.told for name in node.outputs if name)
+
+    def _behind(self, nodes: Iterable[int], steps: int) -> set[int]:
+        """Return nodes and what follows from what they compute in so many steps."""
+        found = set(nodes)
+        edge = found
+        while edge and steps:
+            steps -= 1
+            names = {name for index in edge for name in self.nodes[index].outputs if name not in self.told}
+            edge = self.reading(names) - found
+            found |= edge
+        return found
+
+    def _ask(self, chosen: list[int]) -> set[str]:
+        """Infer what some nodes compute from what is known of their inputs; return what has another type now."""
+        nodes = [self.nodes[index] for index in chosen]
+        made = dict.fromkeys(name for node in nodes for name in node.outputs if name)
+        read = dict.fromkeys(name for node in nodes for name in reads(node) if name and name not in made)
+        before = [self.constants[name] for name in read if name in self.constants and name not in self.told]
+        known = {name: self._known(name) for name in read} | {
+            name: self._stated(name) for name in made if name in self.told or name in self.stated
+        }
+        types = {name: kind for name, kind in known.items() if kind.kind != _UNKNOWN.kind}
+        constants = [one for name in read if (one := self._constant(name)) is not None]
+        found = inferred(self.questions.about([*before, *nodes], types, constants))
+        answer = found.pop(id(self.model.graph), {})
+        self.types.update(found)
+        changed = {name for name in made if name not in self.told and answer.get(name) != self.main.get(name)}
+        for name in changed:
+            if name in answer:
+                self.main[name] = answer[name]
+            else:
+                del self.main[name]
+        return changed
+
+    def _known(self, name: str) -> OnnxType:
+        """Return what is known of a value that nodes read."""
+        return self.main.get(name) or self.given.get(name) or self.weights.get(name) or _UNKNOWN
+
+    def _stated(self, name: str) -> OnnxType:
+        return self.main[name] if name in self.told else self.stated[name]
+
+    def _constant(self, name: str) -> OnnxTensor | None:
+        told = self.told.get(name)
+        return told if isinstance(told, OnnxTensor) else self.small.get(name)
+
+
+def _initializers(model: OnnxModel) -> tuple[dict[str, OnnxTensor], dict[str, OnnxType]]:
+    """Return the initializers of a model that are small and constant, and the types of the others."""
+    graph = model.graph
+    inputs = {info.name for info in graph.inputs} if (model.ir_version or 4) >= 4 else set()
+    small = {
+        one.name: one
+        for one in graph.initializers
+        if one.data is not None and one.name not in inputs and prod(one.dims) <= _MOST_ELEMENTS
+    }
+    others = (one for one in chain(graph.initializers, graph.sparse_initializers) if one.name not in small)
+    return small, {one.name: tensor_type(one) for one in others}
+
+
+_BLANK = TensorDesc(None, None)
+
+
+def inferred_here(node: OnnxNode) -> bool:
+    """Return whether it is known what the runtime infers of a node of one of its own operators."""
+    if node.domain in STANDARD_DOMAINS:
+        return False
+    table = lowering_of(f"{node.domain}.{node.op_type}")
+    return table is not None and bool(table.inferred)
+
+
+class OwnSizes:
+    """The inference of one release for one model's nodes of the runtime's own operators."""
+
+    def __init__(self, release: str, imports: Mapping[str, int]) -> None:
+        self.release = release
+        self.imports = imports
+        self._found: dict[int, tuple[tuple[TensorDesc | None, ...], dict[str, OnnxType]]] = {}
+
+    def has(self, node: OnnxNode) -> bool:
+        """Return whether it is known what the runtime infers of what a node computes."""
+        return node.domain in self.imports and inferred_here(node)
+
+    def types(self, node: OnnxNode, tensor: Callable[[str], TensorDesc | None]) -> dict[str, OnnxType]:
+        """Return by name the types of what a node computes, as far as they follow from its inputs.
+
+        tensor: what is known of a value, with its elements if it is constant. The node must live as long as this.
+        """
+        inputs = tuple([(tensor(name) or _BLANK) if name else None for name in node.inputs])
+        found = self._found.get(id(node))
+        if found is None or found[0] != inputs:
+            found = self._found[id(node)] = inputs, self._types(node, inputs)
+        return found[1]
+
+    def _types(self, node: OnnxNode, inputs: tuple[TensorDesc | None, ...]) -> dict[str, OnnxType]:
+        version = self.imports[node.domain]
+        operator = f"{node.domain}.{node.op_type}"
+        table, schema = lowering_of(operator), schema_of(node.domain, node.op_type, version, self.release)
+        outputs = tuple([_BLANK if name else None for name in node.outputs])
+        outputs = derived(schema, inputs, outputs)
+        attributes = {name: attribute_of(held) for name, held in node.attributes.items()}
+        made = descriptor_of(operator, inputs, outputs, attributes, version)
+        if table is None or made is None:
+            return {}
+        sizes = table.sizes_inferred(made, version, self.release)
+        names = [info.name for info in table.schema.layout(version).outputs]
+        return {
+            name: OnnxType("tensor", held.type, sizes[field])
+            for name, held, field in zip(node.outputs, outputs, names, strict=False)
+            if name and held is not None and held.type is not None and field in sizes
+        }

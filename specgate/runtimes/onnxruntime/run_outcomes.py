@@ -1,0 +1,137 @@
+"""Whether the CPU provider refuses, fails to run, or computes a node that breaks a rule of the models' dialect.
+
+The data is runs.yaml in the folder of the runtime, for rules that keep no session from being created, and loading.yaml.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from specgate.descriptors.core import TensorDesc
+from specgate.runtimes.onnxruntime.load_checks import is_of, loading_of, refusals, rule_holds
+from specgate.runtimes.onnxruntime.lowering.checks import holds_at, scope_of, versions_of
+from specgate.runtimes.onnxruntime.lowering.expressions import rule_of
+from specgate.runtimes.onnxruntime.lowering.schema import schema_from
+from specgate.runtimes.onnxruntime.lowering.state import State
+from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
+from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
+from specgate.slotted import replace
+from specgate.spec.tables import dialect
+from specgate.validate.check import accepts, check_at
+from specgate.validate.looking import aspect, of_outputs
+
+if TYPE_CHECKING:
+    from specgate.descriptors.core import Descriptor
+    from specgate.rules.language import Rule
+    from specgate.runtimes.onnxruntime.lowering.schema import Schema
+    from specgate.verdict import Finding
+
+__all__ = ["Outcome", "outcome", "run_failure", "with_open_outputs"]
+
+#: What a schema says.
+_SCHEMA: Final = ("structure", "type")
+#: The session is not created; it is, and every run fails; it is, and the node computes an output; not measured.
+Outcome = Literal["refused", "fails", "runs", "unknown"]
+
+
+class _Entry(NamedTuple):
+    rule: str
+    since: int
+    until: int | None
+    when: Rule | None
+
+
+class _Runs(NamedTuple):
+    """The entries of one operator in one release. schema: None where no entry has a condition."""
+
+    runs: tuple[_Entry, ...]
+    fails: tuple[_Entry, ...]
+    schema: Schema | None
+
+    def named(self, entries: tuple[_Entry, ...], descriptor: Descriptor, version: int) -> set[str]:
+        """Return the rules of the entries that apply to a descriptor."""
+        return {
+            entry.rule
+            for entry in entries
+            if holds_at(entry.since, entry.until, version)
+            and (entry.when is None or self._holds(entry.when, descriptor, version))
+        }
+
+    def _holds(self, rule: Rule, descriptor: Descriptor, version: int) -> bool:
+        if self.schema is None:
+            return False
+        values = self.schema.values(descriptor, version)
+        return rule_holds(State(values, {}, {}, lowering_tables()["general"], descriptor.operator), rule)
+
+
+def outcome(descriptor: Descriptor, rule: str, release: str) -> Outcome:
+    """Return what a release's CPU provider does with a node that breaks a rule.
+
+    descriptor: of the dialect of the models, with its version. rule: the name of a rule or cell that it breaks, which
+    is the last part of a finding's id: ``axis-range``, ``mode.value``, ``X.rank``.
+    """
+    if descriptor.version is None:
+        return "unknown"
+    if any(finding.id.rpartition("/")[2] == rule for finding in refusals(descriptor, release, on_cpu=True)):
+        return "refused"
+    known, version = _runs_of(descriptor.operator, release), int(descriptor.version)
+    if rule in known.named(known.runs, descriptor, version):
+        return "runs"
+    if rule in known.named(known.fails, descriptor, version):
+        return "fails"
+    general = runtime_tables()["runs"]
+    if general["schemas"] and aspect(f"/{rule}") in _SCHEMA:
+        return "refused"
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+    if general["outputs"] and of_outputs(spec, rule, observed=True):
+        return "runs"
+    return "unknown"
+
+
+def run_failure(descriptor: Descriptor | None, release: str) -> tuple[Finding, bool] | None:
+    """Return why every run of a node on the CPU fails, and whether a rule of the dialect says so; None if unknown.
+
+    The session is created all the same: what keeps it from that is `validity.refusal`.
+    """
+    if descriptor is None or descriptor.version is None:
+        return None
+    own = loading_of(descriptor.operator, release).refused(descriptor, on_cpu=True, at_run=True)
+    if own is not None:
+        return own, False
+    known, version = _runs_of(descriptor.operator, release), int(descriptor.version)
+    if not known.fails or accepts(descriptor, descriptor.version, "documented") is not False:
+        return None
+    named = known.named(known.fails, descriptor, version) - known.named(known.runs, descriptor, version)
+    findings = check_at(descriptor, descriptor.version, "documented").findings if named else ()
+    return next(((found, True) for found in findings if found.id.rpartition("/")[2] in named), None)
+
+
+def with_open_outputs(descriptor: Descriptor) -> Descriptor:
+    """Return a descriptor whose outputs have unknown shapes."""
+    outputs = dialect(descriptor.dialect).operator(descriptor.operator).outputs
+    fields = dict(descriptor.fields)
+    for name in {info.name for info in outputs} & fields.keys():
+        fields[name] = _unsized(fields[name])
+    return replace(descriptor, fields=fields, plain=False)
+
+
+def _unsized(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unsized(each) for each in value]
+    return value._replace(sizes=None) if isinstance(value, TensorDesc) else value
+
+
+@cache
+def _runs_of(operator: str, release: str) -> _Runs:
+    raw = runtime_tables()["runs"]["operators"].get(operator, {})
+    at = release_position(release)
+    listed = {key: [one for one in raw.get(key, ()) if is_of(one, at)] for key in ("runs", "fails")}
+    conditional = any("when" in one for entries in listed.values() for one in entries)
+    schema = schema_from(operator, None) if conditional else None
+
+    def entry(one: dict[str, str]) -> _Entry:
+        when = rule_of(one["when"], scope_of(one, schema.scope), "truth") if schema and "when" in one else None
+        return _Entry(one["rule"], *versions_of(one), when)
+
+    return _Runs(tuple(map(entry, listed["runs"])), tuple(map(entry, listed["fails"])), schema)

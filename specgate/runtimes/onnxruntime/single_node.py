@@ -1,0 +1,121 @@
+"""The verdict on one node for a release of a runtime, by the placement of a model of this node alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.positional import positional
+from specgate.dialects.onnx.file.structure import (
+    OnnxAttribute,
+    OnnxGraph,
+    OnnxModel,
+    OnnxNode,
+    OnnxTensor,
+    OnnxValueInfo,
+)
+from specgate.dialects.onnx.lint.graph import Source
+from specgate.linting.nodes import Graph, Unit
+from specgate.linting.settings import LintSettings
+from specgate.runtimes.onnxruntime.finding_rules import GROUP
+from specgate.runtimes.onnxruntime.findings import RuntimeFindings
+from specgate.runtimes.onnxruntime.functions import stated_type
+from specgate.slotted import replace
+from specgate.spec.tables import dialect
+from specgate.verdict import Location, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specgate.descriptors.core import Descriptor, TensorDesc
+    from specgate.targets import Target
+
+__all__ = ["runtime_verdict"]
+
+_NODE: Final = "node"
+_UNDECIDED: Final = f"{GROUP}/undecided"
+#: The place of findings on the file, which a node by itself does not have.
+_FILE: Final = "model"
+#: The kinds of attributes whose values stand in a node itself.
+_KINDS: Final = {
+    "int": "INT", "float": "FLOAT", "string": "STRING", "int[]": "INTS", "float[]": "FLOATS", "string[]": "STRINGS",
+}  # fmt: skip
+
+
+def runtime_verdict(
+    descriptor: Descriptor, version: str, page: Verdict, target: Target, device: frozenset[str] | None
+) -> Verdict:
+    """Return what a release of a runtime does with a node: rejected where no session is created or no run succeeds.
+
+    version: of the operator's domain. page: the verdict by ONNX's tables; what it rejects and the release runs is a
+    warning.
+    """
+    graph = _graph_of(replace(descriptor, version=version), target)
+    runtime = RuntimeFindings(graph, target, device, None)
+    at = Location(None, None, f"graph/{_NODE}", descriptor.operator)
+    settled = runtime.settle([replace(found, location=at) for found in page.findings])
+    # Where nodes of functions run is nothing that a verdict on the call says, but what is not known of them decides it.
+    here = [found for found in settled if found.severity != "note" or found.location == at or found.id == _UNDECIDED]
+    if any(info.type is None for info in graph.source.model.graph.inputs):  # unknown here; no file may leave it out
+        here = [found for found in here if found.location is None or found.location.node != _FILE]
+    findings = tuple(replace(found, location=None) for found in here if found.id != _UNDECIDED)
+    undecided = (*page.undecided, *(replace(found, location=None) for found in here if found.id == _UNDECIDED))
+    failing = any(found.severity == "error" for found in findings)
+    accepted = False if failing else None if undecided else True
+    return replace(page, accepted=accepted, findings=findings, undecided=undecided)
+
+
+def _graph_of(descriptor: Descriptor, target: Target) -> Graph:
+    """Return a graph of one node, as the linter reads it."""
+    table = dialect(descriptor.dialect)
+    spec = table.operator(descriptor.operator)
+    domain, _, op_type = descriptor.operator.rpartition(".")
+    layout = spec.layout(descriptor.version)
+    tensors: dict[str, TensorDesc] = {}
+
+    def names(kind: str, fields: Any) -> list[str]:
+        found = []
+        for index, tensor in enumerate(positional(descriptor.fields, fields)):
+            name = "" if tensor is None else f"{kind}{index}"
+            if tensor is not None:
+                tensors[name] = tensor
+            found.append(name)
+        return found
+
+    inputs, outputs = names("input", layout.inputs), names("output", layout.outputs)
+    node = OnnxNode(_NODE, op_type, domain, "", inputs, outputs, _attributes(descriptor))
+    constants = [name for name in inputs if name and tensors[name].value is not None]
+    initializers = [
+        OnnxTensor(name, tensors[name].type or "UNDEFINED", tuple(map(_number, tensors[name].sizes or ())))
+        for name in constants
+    ]
+    body = OnnxGraph(
+        nodes=[node],
+        inputs=[_info(name, tensors[name]) for name in inputs if name and name not in constants],
+        outputs=[_info(name, tensors[name]) for name in outputs if name],
+        initializers=initializers,
+    )
+    imports = {"": int(target.level), domain: int(descriptor.version or target.level)}
+    model = OnnxModel(
+        ir_version=target.ir_version, graph=body, opset_imports=imports, stated_imports=[*imports.items()]
+    )
+    unit = Unit(Location(None, None, f"graph/{_NODE}", descriptor.operator), descriptor.operator, descriptor)
+    source = Source(model, LintSettings(), scopes={id(body): tensors}, more={id(node): unit})
+    return Graph(table.name, [unit], imports, target.ir_version, source=source)
+
+
+def _info(name: str, tensor: TensorDesc) -> OnnxValueInfo:
+    return OnnxValueInfo(name, stated_type(tensor))
+
+
+def _number(size: object) -> int:
+    return size if isinstance(size, int) else -1
+
+
+def _attributes(descriptor: Descriptor) -> Mapping[str, OnnxAttribute]:
+    spec = dialect(descriptor.dialect).operator(descriptor.operator)
+    fields = spec.fields_at(str(descriptor.version))
+    return {
+        info.vendor_name: OnnxAttribute(info.vendor_name, _KINDS[info.type], descriptor.fields[name])
+        for name, info in fields.items()
+        if info.kind == "attribute" and info.type in _KINDS and descriptor.fields.get(name) is not None
+    }

@@ -1,0 +1,438 @@
+"""What the file of a runtime's own functions may say: pydantic models. Imported only to (re)build the tables."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from specgate.spec.file_models import (
+    Expression,  # noqa: TC001 (the same)
+    SetName,  # noqa: TC001 (the same)
+    Source,  # noqa: TC001 (pydantic reads it)
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Problem = tuple[tuple[str | int, ...], str]
+
+__all__ = [
+    "FunctionsFile", "GraphsFile", "InferenceFile", "LoadingFile", "ObservedFile", "ProviderFile", "ReleasesFile",
+    "RunsFile", "SchemasFile", "TypeSetsFile", "function_problems", "node_parts",
+]  # fmt: skip
+
+_NODE: Final = re.compile(r"(\w+) = (\w+)\((\w+(?:, \w+)*)\)")
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class FunctionNode(_File):
+    """A node of a function, which may be there only with an input of the function, or without it."""
+
+    node: Annotated[str, StringConstraints(pattern=rf"^{_NODE.pattern}$", max_length=200)]
+    given: Word | None = None
+    without: Word | None = None
+
+
+class RuntimeFunction(_File):
+    """What one of the runtime's own operators is made of."""
+
+    opset: int = Field(ge=1, description="of ai.onnx, whose operators the nodes are")
+    inputs: list[Word] = Field(min_length=1)
+    outputs: list[Word] = Field(min_length=1)
+    constants: dict[Word, float | Word] = Field(default={}, description="of the first input's type; or an attribute")
+    nodes: list[FunctionNode] = Field(min_length=1)
+    releases: ReleaseRange | None = None
+
+
+class FunctionsFile(_File):
+    """Functions among the runtime's own operators."""
+
+    sources: list[Source] = Field(min_length=1)
+    unknowns: list[str] = []
+    functions: dict[OperatorName, RuntimeFunction]
+
+
+def node_parts(text: str) -> tuple[str, str, list[str]]:
+    """Return the result of a node, its operator and its inputs."""
+    found = _NODE.fullmatch(text)
+    assert found is not None  # noqa: S101  # the model asks for it
+    return found[1], found[2], found[3].split(", ")
+
+
+def function_problems(content: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield which nodes are of no operator, which read what nothing makes, and which outputs nothing makes."""
+    from specgate.spec.tables import dialect
+
+    known = dialect("onnx").tables.operators
+    for name, function in content.get("functions", {}).items():
+        place = ("functions", name)
+        made = {*function["inputs"], *function.get("constants", ())}
+        for index, entry in enumerate(function["nodes"]):
+            result, operator, inputs = node_parts(entry["node"])
+            at = (*place, "nodes", index)
+            if operator not in known:
+                yield at, f"unknown operator {operator!r:.60}"
+            yield from ((at, f"nothing makes {one!r:.60}") for one in inputs if one not in made)
+            made.add(result)
+        yield from ((place, f"nothing makes the output {one!r:.60}") for one in function["outputs"] if one not in made)
+
+
+Minor = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+$", max_length=20)]
+Patch = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$", max_length=20)]
+#: ``1.13..1.17``, ``1.18..``, ``..1.17`` or ``1.20``.
+ReleaseRange = Annotated[
+    str, StringConstraints(pattern=r"^([0-9]+\.[0-9]+)?(\.\.([0-9]+\.[0-9]+)?)?$", min_length=2, max_length=40)
+]
+#: ``13`` is open-ended, ``6..12`` ends with the schema version 12.
+Versions = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*(\.\.[1-9][0-9]*)?$", max_length=20)]
+#: ``17..`` or ``..12``.
+RunOfVersions = Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*\.\.|\.\.[1-9][0-9]*)$", max_length=20)]
+#: ``17..`` or ``12..15``.
+SpanOfVersions = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*\.\.([1-9][0-9]*)?$", max_length=20)]
+EntryName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=60)]
+Domain = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(\.[a-z0-9]+)+$", max_length=60)]
+Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
+OperatorName = Annotated[str, StringConstraints(pattern=r"^([a-z][a-z0-9]*\.)*[A-Za-z_][A-Za-z0-9_]*$", max_length=120)]
+Types = Annotated[str, StringConstraints(min_length=1, max_length=200)] | list[str]
+Index = Annotated[int, Field(ge=0, le=255)]
+
+
+class Provider(_File):
+    """One execution provider."""
+
+    folder: Word = Field(description="the folder with its files")
+    title: str = Field(description="what the runtime itself calls it")
+    releases: ReleaseRange = Field(description="the releases whose registrations are known")
+
+
+class Package(_File):
+    """One package of the runtime."""
+
+    providers: list[Word] = Field(min_length=1, description="which it asks, the first one first")
+    carries: Word | None = Field(default=None, description="the dialect whose implementation it brings along")
+
+
+class Folding(_File):
+    """What the optimisation that computes constants early does."""
+
+    domains: list[Domain] = Field(description="whose operators it takes, but for those in `never`")
+    never: list[Word]
+    only: dict[Domain, list[Word]] = Field(default={}, description="the operators that it takes of other domains")
+    by_sizes: list[Word] = Field(default=[], description="those that it takes where the sizes of the input are known")
+
+
+class Removing(_File):
+    """Operators whose nodes default optimisations remove before nodes are placed."""
+
+    releases: ReleaseRange
+    operators: dict[Word, Versions] = Field(min_length=1, description="of ai.onnx, with their versions")
+    same: Literal["type", "sizes"] | None = Field(
+        default=None, description="what the first output has of the first input"
+    )
+    when: str | None = Field(default=None, description="over the operators' fields: only nodes for which it holds")
+
+
+class Duplicating(_File):
+    """Operators whose nodes are made again for each further node that reads them, before nodes are placed."""
+
+    releases: ReleaseRange
+    operators: dict[Domain, list[Word]] = Field(min_length=1, description="by domain")
+    attributes: bool = Field(default=True, description="what is added has the attributes of its node")
+    inlined: bool = Field(default=True, description="in a model with functions calls are replaced before that")
+    setting: str = Field(description="the setting of a session that keeps it from that")
+
+
+class Release(_File):
+    """One minor release."""
+
+    packages: dict[str, list[Patch]] = Field(description="the releases of each package that exist, oldest first")
+    read: list[str] = Field(default=[], description="the packages with versions whose content was read")
+    opsets: dict[Domain, int] = Field(description="the newest version of each domain that it takes without a warning")
+    ir_version: int
+    carries: str | None = Field(default=None, description="the release of what the package brings along")
+    carries_source: str | None = Field(default=None, description="a name in `sources`; none where it is not known")
+    function_bodies: Literal["opset", "version"] = Field(
+        default="opset", description="what says which body of one of ONNX's functions is meant"
+    )
+
+
+class ReleasesFile(_File):
+    """The releases of a runtime, and its packages and providers."""
+
+    runtime: Word
+    title: str
+    sources: dict[str, Source]
+    providers: dict[Word, Provider]
+    packages: dict[str, Package]
+    folding: Folding | None = None
+    removing: list[Removing] = []
+    duplicating: list[Duplicating] = []
+    lacks: dict[Word, dict[str, str]] = Field(
+        default={}, description="versions of operators, each with the releases that do not have it"
+    )
+    fusing: dict[Word, str] = Field(default={}, description="per provider the setting that keeps it from fusing nodes")
+    releases: dict[Minor, Release]
+
+
+class TypeSetsFile(_File):
+    """Named lists of types; an entry ``$NAME`` means those of a set before it."""
+
+    types: dict[SetName, list[str]]
+
+
+class Row(_File):
+    """One registration of an operator, over the releases that have it."""
+
+    types: dict[Word, Types] | list[dict[Word, Types]] = Field(
+        default={}, description="what each type constraint takes; a list of such for kernels that are registered apart"
+    )
+    constant_inputs: list[Index] = Field(
+        default=[], description="inputs that the kernel wants in CPU memory, and as constants to be made early"
+    )
+    cpu_inputs: list[Index] = Field(default=[], description="further inputs that it wants in CPU memory")
+    cpu_outputs: list[Index] = Field(default=[], description="outputs that it leaves in CPU memory")
+    graph: bool = Field(default=True, description="it can be part of a fused graph")
+    graph_inputs: int | None = Field(default=None, description="and how many inputs it has then; none: any number")
+    needs: dict[Word, list[Word]] = Field(
+        default={}, description="by type what a device must report before tensors of it are taken; one is enough"
+    )
+    query: Expression | None = Field(default=None, description="what must hold of the node's arguments and attributes")
+    releases: ReleaseRange | None = Field(default=None, description="those that have it; none: all that are known")
+    apart: bool = Field(default=False, description="registered by code of its own, which no library's table has")
+    note: str | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Row:
+        if isinstance(self.types, list) and len(self.types) < 2:
+            raise ValueError("a list of types is for two kernels or more")
+        return self
+
+
+class ProviderFile(_File):
+    """What a provider registers for the operators of one domain."""
+
+    provider: Word
+    domain: Domain
+    sources: list[Source] = Field(min_length=1)
+    unknowns: list[str] = []
+    operators: dict[Word, dict[Versions, Row | list[Row]]]
+
+
+AttributeType = Literal["int", "float", "string", "int[]", "float[]", "string[]", "graph", "tensor-proto"]
+
+
+class Attribute(_File):
+    """One attribute of a schema."""
+
+    type: AttributeType
+    default: Any = None
+
+
+class Schema(_File):
+    """One version of an operator that no dialect has a table of.
+
+    Inputs and outputs in order, each with the name that limits its types, or its only type; behind it ``?`` for one
+    that may be left out, ``*`` for any number of them.
+    """
+
+    inputs: dict[Word, str] = {}
+    outputs: dict[Word, str] = {}
+    attributes: dict[Word, AttributeType | Attribute] = {}
+    deprecated: bool = False
+    releases: ReleaseRange | None = None
+
+
+class SchemasFile(_File):
+    """The schemas of operators that no dialect has a table of."""
+
+    domain: Domain
+    sources: list[Source] = Field(min_length=1)
+    unknowns: list[str] = []
+    operators: dict[Word, dict[Versions, Schema | list[Schema]]]
+
+
+class Observation(_File):
+    """A class of differences between these tables and what a build does."""
+
+    aspects: list[Literal["session", "kernel", "run", "node", "descriptor"]] = Field(min_length=1)
+    operators: list[str] | None = Field(default=None, description="as placements name them; none: any")
+    models: list[str] | None = Field(default=None, description="operators of models of one node; none: any model")
+    opsets: Versions | RunOfVersions | None = Field(default=None, description="that models import; none: any")
+    packages: list[str] | None = Field(default=None, description="that were asked; none: any")
+    releases: ReleaseRange | None = Field(default=None, description="that were asked; none: any")
+    levels: list[str] | None = Field(default=None, description="of the library below; none: any")
+    ours: str = Field(default="", description="words that our answer holds")
+    theirs: str = Field(default="", description="words that the runtime's answer holds")
+    says: str = Field(min_length=10)
+    evidence: str = Field(min_length=10, description="the build that showed it, and how often")
+
+
+class ObservedFile(_File):
+    """Differences that are known, by name."""
+
+    observed: dict[EntryName, Observation]
+
+
+class ValueKind(_File):
+    """A kind of values in random graphs."""
+
+    type: Word
+    shape: list[int | Word] = []
+    values: list[int | float] = []
+    made: bool = Field(default=False, description="only nodes give it")
+
+
+class Piece(_File):
+    """A node of random graphs."""
+
+    node: str
+    takes: dict[Word, Word]
+    gives: Word
+    constants: dict[Word, ValueKind] = {}
+    opsets: Versions | RunOfVersions | None = None
+    type: Word | None = Field(default=None, description="only in graphs of this type")
+
+
+class GraphsFile(_File):
+    """What random graphs are put together from."""
+
+    kinds: dict[Word, ValueKind]
+    pieces: list[Piece] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _known(self) -> GraphsFile:
+        for piece in self.pieces:
+            unknown = {piece.gives, *piece.takes.values()} - {*self.kinds}
+            if unknown:
+                raise ValueError(f"{piece.node}: unknown kind {min(unknown)!r:.40}")
+        return self
+
+
+class LoadingCheck(_File):
+    """What the runtime refuses by itself."""
+
+    when: Expression = Field(description="over the operator's fields; what holds for a refused node")
+    because: str
+    since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    cpu: bool = Field(default=False, description="only the kernel of the CPU refuses it")
+    at: Literal["run"] | None = Field(
+        default=None, description="the session is created, and every run of the CPU's kernel fails"
+    )
+    releases: ReleaseRange | None = Field(default=None, description="that refuse it; none: all")
+
+
+class LoadingRule(_File):
+    """A rule of the dialect, with the versions of the operator and the releases for which something is said of it."""
+
+    rule: str
+    since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    cpu: bool = Field(default=False, description="of `asks`: only the kernel of the CPU asks it")
+    releases: ReleaseRange | None = Field(default=None, description="none: all")
+
+
+class LoadingOperator(_File):
+    """How the runtime differs in one operator from what the dialect's tables say that its package enforces."""
+
+    takes: list[str | LoadingRule] = Field(default=[], description="rules of the dialect that it does not ask")
+    asks: list[str | LoadingRule] = Field(
+        default=[],
+        description="rules that it always asks where the tables are not sure, or of its own operators at all",
+    )
+    refuses: dict[str, LoadingCheck] = Field(default={}, description="checks that the dialect's tables do not have")
+
+
+class RunRule(_File):
+    """A rule of the dialect, with the nodes that break it that the entry applies to."""
+
+    rule: str
+    since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
+    when: Expression | None = Field(default=None, description="over the operator's fields: only such nodes")
+    releases: ReleaseRange | None = Field(default=None, description="none: all")
+
+
+class RunsOperator(_File):
+    """What becomes of nodes of one operator that break a rule and are loaded all the same."""
+
+    runs: list[str | RunRule] = Field(default=[], description="rules that nothing enforces: such nodes compute")
+    fails: list[str | RunRule] = Field(default=[], description="rules without which no run succeeds")
+
+
+class RunsFile(_File):
+    """What the provider does with nodes that break a rule of the dialect and that the runtime loads."""
+
+    sources: list[Source] = Field(min_length=1)
+    unknowns: list[str] = []
+    schemas: Literal["refused"] | None = Field(
+        default=None, description="what becomes of nodes whose structure or types are not those of the schema"
+    )
+    outputs: Literal["run"] | None = Field(
+        default=None, description="what becomes of nodes that break a rule on what is stated of an output"
+    )
+    operators: dict[OperatorName, RunsOperator]
+
+
+class LoadingModel(_File):
+    """A rule on a whole file: where it fails no session is created."""
+
+    releases: ReleaseRange | None = Field(default=None, description="the releases, where it is not all")
+    read: bool = Field(default=False, description="only where something reads the constant that it is about")
+    constants: Literal["graph", "body"] | None = Field(
+        default=None,
+        description="where Constant nodes, which become initializers, may break it: the main graph, or bodies too",
+    )
+    uncalled: bool = Field(default=False, description="also in functions that nothing calls")
+    bodies: bool = Field(default=False, description="only in bodies of nodes, not in the main graph")
+    absent: bool = Field(default=False, description="only where the file leaves out what the rule is about")
+
+
+class LoadingType(_File):
+    """An element type that a release has no values of."""
+
+    releases: ReleaseRange | None = Field(default=None, description="the releases, where it is not all")
+
+
+class LoadingFile(_File):
+    """What the runtime refuses while it loads a model."""
+
+    sources: list[Source] = Field(min_length=1)
+    unknowns: list[str] = []
+    types: dict[Word, LoadingType] = Field(default={}, description="element types that no value in it has")
+    models: dict[str, LoadingModel] = Field(default={}, description="by the rules' names: onnx/model/NAME")
+    operators: dict[OperatorName, LoadingOperator]
+
+
+KnownInput = Literal["sizes", "list", "number", "constant", "any"]
+
+
+class KnownValues(_File):
+    """Nodes whose results count as constants where their inputs are what is said."""
+
+    operators: dict[Word, SpanOfVersions] = Field(min_length=1, description="by name the opsets")
+    of: KnownInput | list[KnownInput] = Field(description="what the inputs are, one word for all or one for each")
+    by: Word = Field(description="how the elements follow from those of the inputs")
+    gives: Literal["list", "number"]
+    releases: ReleaseRange | None = None
+
+
+class Unsized(_File):
+    """Operators of whose outputs no rank is known."""
+
+    operators: dict[Word, SpanOfVersions] = Field(min_length=1, description="by name the opsets")
+    releases: ReleaseRange | None = None
+
+
+class InferenceFile(_File):
+    """What the runtime infers of values' sizes otherwise than the package of the dialect."""
+
+    sources: list[Source] = Field(min_length=1)
+    unknowns: list[str] = []
+    values: list[KnownValues] = []
+    unsized: list[Unsized] = []

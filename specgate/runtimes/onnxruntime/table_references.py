@@ -1,0 +1,363 @@
+"""What registrations refer to in the tables of the models' dialect: its types, its operators' names and constraints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.errors import NoTable
+from specgate.rules.language import GRAPH, NUMBER, NUMBERS, TENSOR, TENSORS, TRUTH, WORD, WORDS, RuleError, Scope
+from specgate.rules.parse import parse
+from specgate.runtimes.onnxruntime.release_ranges import bounds, span
+from specgate.spec.tables import dialect
+from specgate.spec.type_names import TypeName, parse_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from specgate.spec.operator_spec import OperatorSpec
+    from specgate.spec.yamlio import Keys
+
+    Problem = tuple[Keys, str]
+
+__all__ = [
+    "MAIN_DOMAIN", "MODELS", "constraints", "inference_problems", "is_type", "loading_problems", "operator_problems",
+    "operator_scope", "releases_problems", "runs_problems", "schema_type", "type_problems", "type_word",
+]  # fmt: skip
+
+#: The dialect of the models that the runtime reads.
+MODELS: Final = "onnx"
+#: The domain whose operators go by their bare names there, and that a model may also leave empty.
+MAIN_DOMAIN: Final = "ai.onnx"
+
+_KINDS: Final = {
+    "int": NUMBER, "float": NUMBER, "string": WORD, "int[]": NUMBERS, "float[]": NUMBERS, "string[]": WORDS,
+    "graph": GRAPH, "tensor-proto": TENSOR,
+}  # fmt: skip
+#: A tensor in one of the forms that are no sequences or maps; its element type stays as schemas spell it.
+_SPARSE: Final = "sparse_tensor"
+_MAP: Final = "map"
+
+
+def type_word(spelt: str) -> str:
+    """Return a type as registrations name it: ``FLOAT`` for ``tensor(float)``, ``seq(FLOAT)`` for a list of such.
+
+    Keys of maps and sparse tensors stay as schemas spell them: ``map(int64,FLOAT)``, ``sparse_tensor(float)``. What is
+    no type's name stays as it is.
+    """
+    tree = parse_type(spelt)
+    return spelt if tree is None else _type_word(tree)
+
+
+def _type_word(tree: TypeName) -> str:
+    element = tree.element
+    if element:
+        return dialect(MODELS).type_elements.get(element, element)
+    if tree.word == _SPARSE:
+        return str(tree)
+    if tree.word == _MAP:
+        key, *values = tree.parts
+        return f"{_MAP}({','.join([str(key), *map(_type_word, values)])})"
+    return f"{tree.word}({', '.join(map(_type_word, tree.parts))})"
+
+
+def schema_type(word: str) -> str | None:
+    """Return a registration's type as schemas spell it, None of no type: the inverse of `type_word`."""
+    tree = parse_type(word)
+    return None if tree is None else _schema_type(tree)
+
+
+def _schema_type(tree: TypeName) -> str | None:
+    table = dialect(MODELS)
+    if not tree.parts:
+        return str(table.types[tree.word]["tensor"]) if tree.word in table.types else None
+    if tree.word == _SPARSE:
+        return str(tree) if len(tree.parts) == 1 and tree.parts[0].word in table.type_elements else None
+    count = table.tables.containers.get(tree.word)
+    if len(tree.parts) != count:
+        return None
+    *keys, inner = tree.parts
+    spelt = _schema_type(inner)
+    if spelt is None or any(key.parts or key.word not in table.type_elements for key in keys):
+        return None
+    if tree.word == _MAP:  # whose values go by their element type alone
+        bare = parse_type(spelt)
+        spelt = spelt if bare is None else bare.element or spelt
+    return f"{tree.word}({', '.join([*map(str, keys), spelt])})"
+
+
+def is_type(word: str) -> bool:
+    """Return whether registrations have a type of this name."""
+    spelt = schema_type(word)
+    return spelt is not None and type_word(spelt) == word
+
+
+def operator_scope(domain: str, operator: str, version: int, schemas: Mapping[str, Any]) -> Scope | None:
+    """Return the names that a query of an operator at a version may use; None where no table has that version.
+
+    schemas: those of operators without a table in the dialect, by domain and name.
+    """
+    schema = _schema(domain, operator, version, schemas)
+    if schema is not None:
+        return _scope_of(schema)
+    spec = _spec(domain, operator)
+    row = str(version)
+    if spec is None or row not in spec.rows:
+        return None
+    after = spec.rows[spec.rows.index(row) + 1 :]
+    return spec.scope.between(row, after[0] if after else None)
+
+
+def constraints(domain: str, operator: str, version: int, schemas: Mapping[str, Any]) -> frozenset[str] | None:
+    """Return the names by which types of an operator can be limited; None where no table has that version.
+
+    They are the type variables, and the names of inputs and outputs.
+    """
+    schema = _schema(domain, operator, version, schemas)
+    if schema is not None:
+        params = {**schema.get("inputs", {}), **schema.get("outputs", {})}
+        return frozenset({*params, *(text.rstrip("?*") for text in params.values())})
+    spec = _spec(domain, operator)
+    if spec is None or str(version) not in spec.rows:
+        return None
+    cells = spec.table.only_rows[str(version)]
+    variables = {cell["variable"] for cell in cells.values() if "variable" in cell}
+    layout = spec.layout(str(version))
+    return frozenset({*variables, *(info.vendor_name for info in (*layout.inputs, *layout.outputs))})
+
+
+def _schema(domain: str, operator: str, version: int, schemas: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the newest form of a schema at a version."""
+    found: Sequence[Mapping[str, Any]] = schemas.get(domain, {}).get(operator, ())
+    return next((each for each in reversed(found) if each["version"] == version), None)
+
+
+def _spec(domain: str, operator: str) -> OperatorSpec | None:
+    name = operator if domain == MAIN_DOMAIN else f"{domain}.{operator}"
+    try:
+        return dialect(MODELS).operator(name)
+    except NoTable:
+        return None
+
+
+def _scope_of(schema: Mapping[str, Any]) -> Scope:
+    params = {**schema.get("inputs", {}), **schema.get("outputs", {})}
+    given = {name: entry if isinstance(entry, dict) else {"type": entry} for name, entry in _attributes(schema)}
+    fields = {name: TENSORS if text.endswith("*") else TENSOR for name, text in params.items()}
+    fields |= {name: _KINDS[entry["type"]] for name, entry in given.items()}
+    optional = {name for name, text in params.items() if text.endswith("?") or name in schema.get("outputs", {})}
+    optional |= {name for name, entry in given.items() if "default" not in entry}
+    return Scope(
+        fields=fields,
+        optional=frozenset(optional),
+        numbers=frozenset(),
+        words=dialect(MODELS).words,
+        vocabulary=dialect(MODELS).vocabulary,
+    )
+
+
+def _attributes(schema: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the attributes; one named as an input or output has ``_attribute`` behind it, as in the dialect."""
+    params = {*schema.get("inputs", {}), *schema.get("outputs", {})}
+    return [(f"{name}_attribute" if name in params else name, e) for name, e in schema.get("attributes", {}).items()]
+
+
+def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
+    """Return what is wrong with the names in ``releases.yaml``."""
+    found: list[Problem] = []
+    order = list(content.get("releases", {}))
+    providers, packages = content.get("providers", {}), content.get("packages", {})
+    if order != sorted(order, key=_number):
+        found.append((("releases",), "expected the releases in order, oldest first"))
+    for name, info in providers.items():
+        try:
+            bounds(info["releases"], order)
+        except ValueError as error:
+            found.append((("providers", name, "releases"), str(error)))
+    for name, info in packages.items():
+        found += [(("packages", name, "providers"), f"unknown {p!r}") for p in info["providers"] if p not in providers]
+    for name, info in content.get("releases", {}).items():
+        place = ("releases", name)
+        found += [((*place, "packages"), f"unknown package {p!r:.80}") for p in info["packages"] if p not in packages]
+        patches = [patch for listed in info["packages"].values() for patch in listed]
+        found += [
+            ((*place, "packages"), f"{p} is no release of {name}") for p in patches if not p.startswith(f"{name}.")
+        ]
+        source = info.get("carries_source")
+        if source is not None and source not in content["sources"]:
+            found.append(((*place, "carries_source"), f"unknown source {source!r:.80}"))
+    return found + [problem for entry in enumerate(content.get("removing", ())) for problem in _conditions(*entry)]
+
+
+def _conditions(index: int, entry: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield what is wrong with the condition of an entry under ``removing``, and unknown operators."""
+    from specgate.runtimes.onnxruntime.lowering.checks import condition_rule
+    from specgate.runtimes.onnxruntime.lowering.expressions import FormError
+    from specgate.spec.tables import dialect
+
+    for name, versions in entry["operators"].items():
+        if name not in dialect("onnx").tables.operators:
+            yield ("removing", index, "operators", name), f"unknown operator {name!r:.60}"
+        elif "when" in entry:
+            try:
+                condition_rule(name, entry["when"], int(versions.partition("..")[0]))
+            except FormError as error:
+                yield ("removing", index, "when"), str(error)
+
+
+def _number(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.split("."))
+
+
+def type_problems(sets: Mapping[str, Sequence[str]]) -> list[Problem]:
+    """Return which of the named lists have types that the dialect of the models does not have."""
+    return [
+        (("types", name), f"unknown type {item!r:.80}")
+        for name, listed in sets.items()
+        for item in listed
+        if not is_type(item)
+    ]
+
+
+def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
+    """Return which rules and fields in ``loading.yaml`` the dialect of the models does not have."""
+    from specgate.dialects.onnx.lint.references import RULES
+    from specgate.runtimes.onnxruntime.lowering.checks import check_of
+    from specgate.runtimes.onnxruntime.lowering.expressions import FormError
+
+    found = type_problems({"types": list(content.get("types", {}))})
+    names = [name for name in content.get("models", {}) if name not in RULES]
+    found += [(("models", name), f"no rule of a whole model is called {name!r:.60}") for name in names]
+    for place, entry, scope in _operators(content, ("takes", "asks"), found):
+        try:
+            for check, what in entry.get("refuses", {}).items():
+                check_of(check, what, scope)
+        except FormError as error:
+            found.append(((*place, "refuses"), str(error)))
+    return found
+
+
+def _operators(
+    content: Mapping[str, Any], keys: Sequence[str], problems: list[Problem]
+) -> Iterator[tuple[Keys, Mapping[str, Any], Scope]]:
+    """Yield each known operator's place, entry and names; add unknown operators, and rules in lists, to `problems`."""
+    from specgate.runtimes.onnxruntime.lowering.schema import schema_from
+
+    for name, entry in content["operators"].items():
+        place: Keys = ("operators", name)
+        schema = schema_from(name, None)
+        if schema is None:
+            problems.append((place, f"unknown operator {name!r:.60}"))
+            continue
+        problems += _unknown_rules(name, place, entry, keys)
+        yield place, entry, schema.scope
+
+
+def _unknown_rules(operator: str, place: Keys, entry: Mapping[str, Any], keys: Sequence[str]) -> Iterator[Problem]:
+    """Yield the rules in lists that an operator does not have."""
+    from specgate.spec.tables import dialect
+
+    spec = dialect("onnx").operator(operator)
+    overlays = (form for overlay in spec.overlays for form in overlay.rules)
+    rules = {form.name for form in (*spec.rule_forms, *overlays)}
+    rules |= {f"{field}.{part}" for field in spec.fields for part in ("value", "rank")}
+    for key in keys:
+        named = [one if isinstance(one, str) else one["rule"] for one in entry.get(key, ())]
+        yield from (((*place, key), f"{operator} has no rule {rule!r:.60}") for rule in named if rule not in rules)
+
+
+def runs_problems(content: Mapping[str, Any]) -> list[Problem]:
+    """Return which rules and fields in ``runs.yaml`` the dialect of the models does not have."""
+    from specgate.runtimes.onnxruntime.lowering.checks import scope_of
+    from specgate.runtimes.onnxruntime.lowering.expressions import FormError, rule_of
+
+    found: list[Problem] = []
+    for place, entry, scope in _operators(content, ("runs", "fails"), found):
+        for key in ("runs", "fails"):
+            for rule in entry.get(key, ()):
+                if isinstance(rule, str) or "when" not in rule:
+                    continue
+                try:
+                    rule_of(rule["when"], scope_of(rule, scope), "truth")
+                except FormError as error:
+                    found.append(((*place, key), str(error)))
+    return found
+
+
+def inference_problems(content: Mapping[str, Any]) -> list[Problem]:
+    """Return which operators in ``inference.yaml`` the dialect does not have, and which ways nothing goes by."""
+    from specgate.runtimes.onnxruntime.size_lists import WAYS
+    from specgate.spec.tables import dialect
+
+    known = dialect("onnx").tables.operators
+    found: list[Problem] = []
+    for part in ("values", "unsized"):
+        for index, entry in enumerate(content.get(part, ())):
+            place: Keys = (part, index, "operators")
+            found += [
+                ((*place, name), f"unknown operator {name!r:.60}") for name in entry["operators"] if name not in known
+            ]
+            if entry.get("by", "same") not in WAYS:
+                found.append(((part, index, "by"), f"unknown way {entry['by']!r:.40}; known: {', '.join(WAYS)}"))
+    return found
+
+
+def operator_problems(
+    domain: str, operator: str, versions: Mapping[str, Any], schemas: Mapping[str, Any], order: Sequence[str]
+) -> list[Problem]:
+    """Return what is wrong with an operator's rows: versions that overlap, constraints and queries of unknown names."""
+    found = list(_overlaps(operator, versions, order))
+    for key, forms in versions.items():
+        version = int(key.partition("..")[0])
+        for index, form in enumerate(forms if isinstance(forms, list) else [forms]):
+            place: Keys = (
+                ("operators", operator, key, index) if isinstance(forms, list) else ("operators", operator, key)
+            )
+            types = form.get("types", {})
+            if "note" not in form:  # a note says what is strange about a row
+                for each in types if isinstance(types, list) else [types]:
+                    found += _constraint_problems((*place, "types"), domain, operator, version, each, schemas)
+            if form.get("query") is not None:
+                found += _query_problems((*place, "query"), domain, operator, version, form["query"], schemas)
+    return found
+
+
+def _overlaps(operator: str, versions: Mapping[str, Any], order: Sequence[str]) -> Iterator[Problem]:
+    """Yield where two rows of one version hold for one release."""
+    for key, forms in versions.items():
+        if not isinstance(forms, list):
+            continue
+        taken: set[int] = set()
+        for index, form in enumerate(forms):
+            try:
+                first, last = span(form.get("releases"), order, (0, len(order) - 1))
+            except ValueError:
+                continue  # reported where the range is read
+            here = set(range(first, last + 1))
+            if taken & here:
+                again = order[min(taken & here)]
+                yield ("operators", operator, key, index, "releases"), f"a row before this one holds for {again}, too"
+            taken |= here
+
+
+def _constraint_problems(
+    place: Keys, domain: str, operator: str, version: int, types: Mapping[str, Any], schemas: Mapping[str, Any]
+) -> Iterator[Problem]:
+    known = constraints(domain, operator, version, schemas)
+    if known is None:
+        return
+    for name in types:
+        if name not in known:
+            yield (*place, name), f"no type constraint of {operator} {version}; it has {', '.join(sorted(known))}"
+
+
+def _query_problems(
+    place: Keys, domain: str, operator: str, version: int, text: str, schemas: Mapping[str, Any]
+) -> Iterator[Problem]:
+    scope = operator_scope(domain, operator, version, schemas)
+    if scope is None:
+        yield place, f"no table has {operator} {version}, so that its names cannot be checked"
+        return
+    try:
+        parse(text, scope, expect=TRUTH)
+    except RuleError as error:
+        yield place, error.line

@@ -1,0 +1,123 @@
+"""Which tables of the runtime are in use: the hash of what they say."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from specgate.errors import InputError
+from specgate.runtimes.onnxruntime.lowering.store import lowering_tables
+from specgate.runtimes.onnxruntime.registrations import RUNTIME, known_releases, release_named, runtime_tables
+from specgate.runtimes.release import Runtime
+from specgate.spec.tables import dialect
+from specgate.targets import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specgate.runtimes.onnxruntime.registrations import KnownRelease
+
+__all__ = ["hashes", "runtime_rows", "runtime_target"]
+
+
+def hashes() -> dict[str, str]:
+    """Return the hash of what the runtime's tables say, those of registrations and of lowering together."""
+    parts = f"{runtime_tables()['digest']} {lowering_tables()['digest']}"
+    return {RUNTIME: hashlib.sha256(parts.encode()).hexdigest()}
+
+
+#: The dialect of the models that a runtime reads, and the domain of its operators.
+_MODELS = "onnx"
+_MAIN = "ai.onnx"
+
+
+def runtime_target(package: str, wanted: str) -> Target | None:
+    """Return the target of a package's release, None for what is no package of a runtime.
+
+    wanted: ``1.24.4``, ``1.24``, ``latest``; with ``@5.0`` behind it the library below counts as one of that level.
+    Raises InputError for an unknown release or level, for a name that is almost a package's, and where it is not known
+    what the providers register.
+    """
+    tables = runtime_tables()
+    about = tables["packages"].get(package)
+    if about is None:
+        near = difflib.get_close_matches(package, tables["packages"], 1, 0.8)
+        if near:
+            raise InputError(f"unknown package {package!r:.60}; did you mean {near[0]}?")
+        return None
+    name, at, level = (part.strip() for part in wanted.partition("@"))
+    release = release_named(package, name)
+    if not _known(release):
+        first = release.providers[0]
+        raise InputError(f"what {first} of {release.target} can run is not known; {_known_ones(package)}")
+    below = about.get("carries") or ""
+    if at and not below:
+        raise InputError(f"{package} brings no library of another level along, so {wanted!r:.60} means nothing")
+    found = _level(release, below, level, at=bool(at)) if below else ""
+    opsets = {"" if domain == _MAIN else domain: version for domain, version in release.opsets.items()}
+    models = dialect(_MODELS)
+    newest = str(opsets[""])
+    title = f"{tables['title']} {release.release}"
+    if below:
+        title += f" with {dialect(below).tables.title} at {dialect(below).label(found)}"
+    return Target(
+        _MODELS,
+        newest if newest in models.position else models.levels[-1],
+        f"{release.release}@{found}" if at else release.release,
+        title,
+        release.ir_version,
+        tuple(models.tables.domains_of("runtime")),
+        family=package,
+        runtime=Runtime(
+            package, release.release, release.providers, release.registered, below, found, opsets, release.ir_version
+        ),
+    )
+
+
+def _level(release: KnownRelease, below: str, wanted: str, *, at: bool) -> str:
+    """Return the level of the library below: the one that was asked for, or that of what the package brings along."""
+    table = dialect(below)
+    if at:
+        found = table.level_named(wanted)
+        if found is None:
+            raise InputError(f"unknown {table.level_word} {wanted!r:.40} behind @; levels: {', '.join(table.levels)}")
+        return found
+    if release.carries is None:
+        raise InputError(
+            f"no source states which {table.tables.title} {release.target} brings along; give its {table.level_word} "
+            f"behind @: {release.target}@{table.levels[-1]}"
+        )
+    carried = release.carries[1]
+    held = [entry for entry in table.environments if carried in {entry["name"], entry.get("via")}]
+    if not held:
+        raise InputError(f"no source states which {table.level_word} {table.tables.title} {carried} has")
+    return held[0]["level"]
+
+
+def _known(release: KnownRelease) -> bool:
+    """Whether it is known what its first provider registers; that the CPU takes the rest may be taken for granted."""
+    return release.providers[0] in release.registered
+
+
+def _known_ones(package: str) -> str:
+    known = [one.release for one in known_releases() if one.package == package and _known(one)]
+    return f"known are {known[0]} to {known[-1]}" if known else "no release of it is known"
+
+
+def runtime_rows() -> Iterator[dict[str, Any]]:
+    """Yield what `specgate targets` lists of each release whose registrations are known."""
+    for release in known_releases():
+        if not _known(release):
+            continue
+        carried = release.carries
+        yield {
+            "target": release.target,
+            "name": release.release,
+            "title": release.target,
+            "kind": "runtime",
+            "level": str(release.opsets[_MAIN]),
+            "ir_version": release.ir_version,
+            "via": f"{dialect(carried[0]).tables.title} {carried[1]}" if carried else "",
+            "source": release.carries_source or "",
+        }

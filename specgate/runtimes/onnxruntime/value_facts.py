@@ -1,0 +1,254 @@
+"""What is said of a model's values besides what is inferred: by the file, and by lists of sizes that nodes compute."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import chain
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.caching import cached_property
+from specgate.dialects.onnx.file.schema import STORED
+from specgate.dialects.onnx.file.structure import OnnxTensor, OnnxType
+from specgate.dialects.onnx.infer.strip import tensor_type
+from specgate.dialects.onnx.lint.types import contradictions, known_type, merged, nameless
+from specgate.runtimes.onnxruntime.registrations import release_position, runtime_tables
+from specgate.runtimes.onnxruntime.reinference import OwnSizes
+from specgate.runtimes.onnxruntime.size_lists import Inference, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from specgate.descriptors.core import TensorDesc
+    from specgate.dialects.onnx.file.structure import OnnxModel
+    from specgate.runtimes.onnxruntime.size_lists import Sizes, Value
+
+    Types = Mapping[int, Mapping[str, OnnxType]]
+    Told = dict[str, OnnxType | OnnxTensor]
+
+__all__ = ["Teller", "inference_of", "known_sizes"]
+
+#: Types of lists that say sizes.
+_COUNTING: Final = frozenset({"INT64", "INT32"})
+_AT: Final = (None, "", None)
+
+
+class Teller:
+    """What is said of one model's values besides what is inferred.
+
+    types: those that lint inferred. scope: what is known of the values of the main graph, constants above all.
+    """
+
+    def __init__(self, model: OnnxModel, types: Types, release: str, scope: Mapping[str, TensorDesc]) -> None:
+        graph = model.graph
+        self.graph, self.types = graph, types
+        self.main = types.get(id(graph), {})
+        self.scope = scope
+        self.opset = model.opset_imports.get("", 0)
+        self.facts = inference_of(release)
+        self.sizes = OwnSizes(release, model.opset_imports)
+        self.tensors: dict[int, tuple[OnnxType, TensorDesc]] = {}  # by identity, which each entry keeps
+        self.foreign = {id(node) for node in graph.nodes if node.domain and self.sizes.has(node)}
+        self.valued = [n for n in graph.nodes if n.op_type in self.facts.values or id(n) in self.foreign]
+        self.lists = self._computed()
+        self.better: set[str] = set()  # values that the file states a size for which does not follow
+        self.named: dict[str, OnnxType] = {}  # values that it states but the name of a size for
+        self.doubtful: set[str] = set()  # values that lint may know more about than the runtime
+        self.stated: dict[str, OnnxType] = {}
+        self.fixed: Told = {}
+        self._stated()
+        unsized = self.facts.unsized_at(self.opset)
+        if unsized and unsized & {node.op_type for node in graph.nodes}:
+            names = (
+                n for node in graph.nodes if node.op_type in unsized and not node.domain for n in node.outputs if n
+            )
+            self.fixed |= {name: _rankless(self.main.get(name)) for name in names}
+
+    def _stated(self) -> None:
+        """Find the types that the file states, and for those that contradict lint's what both say.
+
+        The latter only where something reads the value: what makes it goes by what it makes.
+        """
+        read = {name for node in self.graph.nodes for name in node.inputs}
+        known: dict[tuple[int, int], tuple[bool, bool, OnnxType | None]] = {}  # equal types are mostly one object
+        for info in chain(self.graph.value_infos, self.graph.outputs):
+            kind, found = info.type, self.main.get(info.name, info.type)  # of some values nothing else is known
+            if kind is None or kind.kind != "tensor" or kind.shape is None or found is None or found.kind != "tensor":
+                continue
+            key = id(kind), id(found)
+            if key not in known:
+                wrong = any(contradictions("", kind, found, _AT))
+                known[key] = (True, False, None) if wrong else (False, *_more(kind, found))
+            wrong, more, named = known[key]
+            if more:
+                self.better.add(info.name)
+            elif named is not None:
+                self.named[info.name] = named
+            if not wrong:
+                self.stated[info.name] = kind
+            elif kind.elem_type == found.elem_type and info.name in read:
+                self.fixed[info.name] = _shared(kind, found)
+
+    def may_differ(self) -> bool:
+        """Return whether more is known of a value than lint knows, or less may be."""
+        return bool(self.better) or bool(self.fixed) or bool(self.lists) or bool(self.foreign)
+
+    def _computed(self) -> frozenset[str]:
+        """Return the values that nodes compute and that may be lists of sizes."""
+        constants = {node.outputs[0] for node in self.graph.nodes if node.op_type == "Constant" and node.outputs}
+        names: set[str] = set()
+        for types in self.types.values():
+            counting = {id(kind) for kind in {id(k): k for k in types.values()}.values() if _counts(kind)}
+            if counting:
+                names.update(name for name, kind in types.items() if id(kind) in counting)
+        return frozenset(names - constants)
+
+    def told(self, types: Types, *, doubting: bool = False) -> Told:
+        """Return what is known of values in place of what nodes compute, by the types that were inferred last.
+
+        doubting: these are lint's, which may know the sizes of what follows from a list of sizes that is none here.
+        """
+        held = _Held(self, types.get(id(self.graph), {}))
+        for node in self.graph.nodes if doubting else self.valued:
+            value = None
+            if node.op_type in self.facts.values:
+                value = self.facts.value(node, self.opset, held.known, held.sizes, held.constant)
+            if value is not None:
+                held.learn(node.outputs[0], value)
+            elif doubting and held.doubts(node.inputs):
+                held.doubtful.update(node.outputs)
+            elif id(node) in self.foreign:
+                for name, kind in self.sizes.types(node, held.tensor).items():
+                    held.told.setdefault(name, self._with_stated(name, kind))
+        self.doubtful = held.doubtful
+        return held.told
+
+    @cached_property
+    def infos(self) -> dict[str, OnnxType]:
+        """What the file states; few models have nodes that ask for it."""
+        infos = chain(self.graph.value_infos, self.graph.outputs)
+        return {info.name: info.type for info in infos if info.type is not None}
+
+    def _with_stated(self, name: str, kind: OnnxType) -> OnnxType:
+        """Return what follows from a node of the runtime's own operators together with what the file states."""
+        stated = self.infos.get(name)
+        if stated is None or stated.kind != "tensor" or stated.shape is None:
+            return kind
+        return _shared(stated, kind) if any(contradictions("", stated, kind, _AT)) else kind
+
+
+class _Held:
+    """What is known of the values of a model's main graph in one turn. types: that were inferred last.
+
+    doubtful: values that lint knows more of than is known here.
+    """
+
+    def __init__(self, teller: Teller, types: Mapping[str, OnnxType]) -> None:
+        self.types, self.scope, self.lists, self.tensors = types, teller.scope, teller.lists, teller.tensors
+        self.told: Told = dict(teller.fixed)
+        self.known: dict[str, Value] = {}
+        self.doubtful = set(teller.fixed)
+
+    def sizes(self, name: str) -> Sizes:
+        """Return the sizes of a value."""
+        kind = self.types.get(name)
+        if kind is not None:
+            return kind.shape if kind.kind == "tensor" and name not in self.doubtful else None
+        held = self.scope.get(name)
+        return None if held is None or held.sizes is None else [s if isinstance(s, int) else None for s in held.sizes]
+
+    def constant(self, name: str) -> Sequence[Any] | None:
+        """Return the elements of a constant."""
+        held = self.scope.get(name)
+        return None if held is None or not isinstance(held.value, tuple) else held.value
+
+    def tensor(self, name: str) -> TensorDesc | None:
+        """Return all that is known of a value."""
+        told = self.told.get(name)
+        kind = tensor_type(told) if isinstance(told, OnnxTensor) else told or self.types.get(name)
+        held = self.scope.get(name)
+        if kind is None or kind.kind != "tensor":
+            return held
+        found = self.tensors.get(id(kind))
+        if found is None:
+            found = self.tensors[id(kind)] = kind, known_type(kind)
+        return found[1] if held is None or held.value is None else found[1]._replace(value=held.value)
+
+    def doubts(self, names: Sequence[str]) -> bool:
+        """Return whether what a node computes of these values may be known to lint alone."""
+        return not self.doubtful.isdisjoint(names) or (
+            not self.lists.isdisjoint(names) and any(name in self.lists and name not in self.known for name in names)
+        )
+
+    def learn(self, name: str, value: Value) -> None:
+        """Note a list of sizes, or a number out of one, that a node computes."""
+        self.known[name] = value
+        kind = self.types.get(name)
+        if kind is not None and kind.elem_type in _COUNTING and name not in self.told:
+            self.told[name] = _constant(name, kind, value)
+
+
+def _counts(kind: OnnxType) -> bool:
+    return kind.elem_type in _COUNTING and (kind.shape is None or len(kind.shape) < 2)
+
+
+def _constant(name: str, kind: OnnxType, value: Value) -> OnnxType | OnnxTensor:
+    """Return a value as a constant; its type alone where its sizes are not those of its elements."""
+    dims = tuple(size for size in kind.shape or () if isinstance(size, int))
+    if kind.shape is None or len(dims) < len(kind.shape) or prod(dims) != len(value.elements):
+        return kind
+    assert kind.elem_type in STORED  # noqa: S101  # as all of _COUNTING are
+    return OnnxTensor(name, kind.elem_type or "", dims, data=list(value.elements))
+
+
+def _more(stated: OnnxType, found: OnnxType) -> tuple[bool, OnnxType | None]:
+    """Return whether a file states a size of a value that does not follow from its nodes, and its type with names.
+
+    The latter is None where no name of a size comes along. The types do not contradict each other.
+    """
+    kept = nameless(found)
+    both = merged(nameless(stated), kept)
+    return known_sizes(both) != known_sizes(kept), None if both == kept else both
+
+
+def _rankless(kind: OnnxType | None) -> OnnxType:
+    return OnnxType("tensor", None if kind is None else kind.elem_type)
+
+
+def _shared(one: OnnxType, two: OnnxType) -> OnnxType:
+    """Return what two types that contradict each other both say."""
+    if one.shape is None or two.shape is None or len(one.shape) != len(two.shape):
+        return OnnxType("tensor", one.elem_type)
+    pairs = zip(one.shape, two.shape, strict=True)
+    return OnnxType(
+        "tensor",
+        one.elem_type,
+        tuple(a if a == b or not isinstance(b, int) else None if isinstance(a, int) else b for a, b in pairs),
+    )
+
+
+def known_sizes(kind: OnnxType | None) -> object:
+    """Return what is known of sizes: the names of those that are not known do not count."""
+    if kind is None or kind.shape is None:
+        return None
+    return tuple([size if isinstance(size, int) else None for size in kind.shape])
+
+
+@cache
+def inference_of(release: str) -> Inference:
+    """Return what a release infers otherwise, "1.24" or "1.24.4"; raise InputError for an unknown one."""
+    at = release_position(release)
+    raw = runtime_tables()["inference"]
+    values: dict[str, list[Row]] = {}
+    for entry in _of(raw["values"], at):
+        for name, (first, last) in entry["operators"].items():
+            values.setdefault(name, []).append(Row(first, last, entry["of"], entry["by"], entry["gives"]))
+    unsized: dict[str, list[tuple[int, int | None]]] = {}
+    for entry in _of(raw["unsized"], at):
+        for name, (first, last) in entry["operators"].items():
+            unsized.setdefault(name, []).append((first, last))
+    return Inference(values, unsized)
+
+
+def _of(entries: Iterable[Mapping[str, Any]], at: int) -> Iterable[Mapping[str, Any]]:
+    return (entry for entry in entries if entry["first"] <= at <= entry["last"])

@@ -1,0 +1,333 @@
+"""Named sets: a dialect's lists of types and of fused operators, which cells use by name (``$float``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.rules.shorthand import RESERVED, Shorthand, ShorthandError, formula_of
+from specgate.spec.echoes import derive_echoes
+from specgate.spec.forms import rule_forms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from specgate.spec.yamlio import Keys
+
+    Problem = tuple[Keys, str]
+
+__all__ = [
+    "KINDS", "MARK", "by_name", "changes_of", "expanded", "may_be_absent", "named_sets", "plain_content",
+    "plain_operator", "plain_tensor_rules", "whole_rows", "written_out",
+]  # fmt: skip
+
+#: What stands before the name of a set.
+MARK: Final = "$"
+#: The part of a cell, and the kind of set that it may name.
+KINDS: Final = ("types", "operators")
+#: The fewest entries of a set that goes by its name within a longer list.
+LONG: Final = 2
+
+
+def named_sets(content: Mapping[str, Any]) -> tuple[dict[str, dict[str, list[str]]], list[Problem]]:
+    """Return the sets of ``sets.yaml`` with every set in them written out, by kind; and what is wrong with them."""
+    problems: list[Problem] = []
+    made: dict[str, dict[str, list[str]]] = {}
+    for kind in KINDS:
+        known = made[kind] = {}
+        for name, entries in content.get(kind, {}).items():
+            found, wrong = expanded(entries, known, kind)
+            problems += [((kind, name), text) for text in wrong]
+            known[name] = found
+    return made, problems
+
+
+def written_out(
+    content: dict[str, Any], sets: Mapping[str, Mapping[str, list[str]]] | None
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return an operator's or family's content with its sets written out, and what is wrong.
+
+    sets: the dialect's, by kind; None where they could not be read, so that no name counts as unknown.
+    """
+    problems: list[Problem] = []
+
+    def out(path: Keys, entries: Any, kind: str) -> Any:
+        if isinstance(entries, str) and not entries.startswith(MARK) and (kind == "operators" or "type_sets" in path):
+            problems.append((path, f"expected a list or a set such as {MARK}NAME, found {entries!r:.80}"))
+        if not _names_sets(entries) or sets is None:
+            return entries
+        found, wrong = expanded([entries] if isinstance(entries, str) else entries, sets.get(kind, {}), kind)
+        problems.extend((path, text) for text in wrong)
+        return found or entries
+
+    for path, place, key, kind in _places(content):
+        place[key] = out(path, place[key], kind)
+    return content, problems
+
+
+def _places(content: Mapping[str, Any]) -> Iterator[tuple[Keys, dict[str, Any], str, str]]:
+    """Yield where sets may be named: the path, what holds it, the key there, and the kind of set."""
+    support = content.get("support", {})
+    cases = enumerate(support) if isinstance(support, list) else [(None, support)]
+    for index, rows in cases:
+        above: Keys = ("support",) if index is None else ("support", index)
+        for level, row in rows.items():
+            if level == "when":
+                continue
+            for variable in row.get("type_sets") or {}:
+                yield (*above, level, "type_sets", variable), row["type_sets"], variable, "types"
+            yield from _cells((*above, level), row)
+    for index, overlay in enumerate(content.get("observed", [])):
+        yield from _cells(("observed", index, "support"), overlay.get("support", {}))
+    lacks = content.get("execute", {}).get("unsupported_types", {})
+    for name in lacks:
+        yield ("execute", "unsupported_types", name), lacks, name, "types"
+
+
+def _cells(above: Keys, cells: Mapping[str, Any]) -> Iterator[tuple[Keys, dict[str, Any], str, str]]:
+    for name, cell in cells.items():
+        if isinstance(cell, dict) and name != "type_sets":
+            yield from (((*above, name, kind), cell, kind, kind) for kind in KINDS if kind in cell)
+
+
+def _names_sets(entries: Any) -> bool:
+    listed = [entries] if isinstance(entries, str) else entries or ()
+    return any(entry.startswith(MARK) for entry in listed)
+
+
+def expanded(entries: Sequence[str], sets: Mapping[str, list[str]], kind: str) -> tuple[list[str], list[str]]:
+    """Return the entries of a list with those of sets in their places, and a text for each mistake.
+
+    sets: those that entries may name, of one kind.
+    """
+    found: dict[str, str] = {}
+    problems = []
+    for entry in entries:
+        name = entry.removeprefix(MARK)
+        if entry.startswith(MARK) and name not in sets:
+            known = ", ".join(MARK + other for other in sets) or "none"
+            problems.append(f"unknown set {entry!r:.80} of {kind}; known here: {known}")
+            continue
+        for item in sets[name] if entry.startswith(MARK) else [entry]:
+            if item in found:
+                problems.append(f"{item} is there twice: {found[item]} and {entry}"[:200])
+            found.setdefault(item, entry)
+    return list(found), problems
+
+
+def by_name(listed: list[str], sets: Mapping[str, list[str]]) -> str | list[str]:
+    """Return a list as a file writes it: by the name of its set, or with the names of long sets among its entries."""
+    whole = next((name for name, items in sets.items() if items == listed), None)
+    if whole is not None and len(listed) > 1:
+        return MARK + whole
+    found: list[str] = []
+    at = 0
+    while at < len(listed):
+        inside = {name: len(items) for name, items in sets.items() if items == listed[at : at + len(items)]}
+        longest = max(inside, key=inside.__getitem__, default="")
+        long = inside.get(longest, 0) >= LONG
+        found.append(MARK + longest if long else listed[at])
+        at += inside[longest] if long else 1
+    return found
+
+
+_SETS: Final = "type_sets"
+#: What a row says of itself alone.
+_OWN: Final = "deprecated"
+
+
+def whole_rows(rows: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[Keys, str]]]:
+    """Return rows with all that they keep of the row before, and what is wrong with them.
+
+    A row keeps every cell, and of a cell it names the parts that it does not name. null takes a cell, a part of one or
+    a type set away.
+    """
+    whole: dict[str, Any] = {}
+    problems: list[tuple[Keys, str]] = []
+    before: dict[str, Any] = {}
+    for level, row in rows.items():
+        made: dict[str, Any] = {_OWN: row[_OWN]} if _OWN in row else {}
+        for name in dict.fromkeys([*before, *row]):
+            if name == _OWN:
+                continue
+            old, new = before.get(name), row.get(name, {})
+            if new is None:
+                problems += [] if old is not None else [((level, name), _NOTHING)]
+                continue
+            gone = [part for part, value in new.items() if value is None]
+            problems += [((level, name, part), _NOTHING) for part in gone if part not in (old or {})]
+            made[name] = {part: value for part, value in {**(old or {}), **new}.items() if value is not None}
+        whole[level] = made
+        before = {name: cell for name, cell in made.items() if name != _OWN}
+    return whole, problems
+
+
+_NOTHING: Final = "null takes away what the row before says, and it says nothing of it"
+
+
+def changes_of(rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Return rows with only what changes from the row before: what `whole_rows` makes these of."""
+    made: dict[str, Any] = {}
+    before: Mapping[str, Any] = {}
+    for level, row in rows.items():
+        changed: dict[str, Any] = {_OWN: row[_OWN]} if _OWN in row else {}
+        used = {name: cell for name, cell in row.items() if name != _OWN}
+        for name in dict.fromkeys([*used, *before]):
+            if name not in used:
+                changed |= {} if name == _SETS else {name: None}
+                continue
+            old, new = before.get(name, {}), used[name]
+            parts = {part: value for part, value in new.items() if part not in old or old[part] != value}
+            parts |= {part: None for part in old if part not in new and name != _SETS}
+            if parts or name not in before:
+                changed[name] = parts
+        made[level] = changed
+        before = {**used, _SETS: {**before.get(_SETS, {}), **used.get(_SETS, {})}}
+    return made
+
+
+_EXPRESSIONS: Final = ("require", "when", "elements")
+
+
+def plain_content(
+    content: dict[str, Any], sets: Mapping[str, Mapping[str, list[str]]] | None
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return an operator's or family's content with whole rows and without names of sets, and what is wrong."""
+    content, problems = written_out(content, sets)
+    support = content.get("support")
+    if isinstance(support, list):
+        cases = []
+        for index, case in enumerate(support):
+            rows, found = whole_rows({level: row for level, row in case.items() if level != "when"})
+            problems += [(("support", index, *path), text) for path, text in found]
+            cases.append({"when": case["when"], **rows})
+        content["support"] = cases
+    elif support is not None:
+        content["support"], found = whole_rows(support)
+        problems += [(("support", *path), text) for path, text in found]
+    problems += _twice(content.get("define", {}))
+    return content, problems
+
+
+def _twice(defines: Mapping[str, str]) -> list[Problem]:
+    seen: dict[str, str] = {}
+    problems: list[Problem] = []
+    for key in defines:
+        name = key.partition("(")[0]
+        if seen.setdefault(name, key) != key:
+            problems.append((("define", key), f"{seen[name]} has this name too"))
+    return problems
+
+
+def plain_operator(operator: dict[str, Any], names: frozenset[str]) -> list[Problem]:
+    """Write out the short forms in the expressions of a merged operator; return what is wrong.
+
+    names: limits and types of the dialect, which defines and parameters must not hide.
+    """
+    defines = operator.get("define", {})
+    formulas = {made.name: (key, made) for key, text in defines.items() if (made := formula_of(key, text))}
+    plain = {key: text for key, text in defines.items() if formula_of(key, text) is None}
+    fields = operator.get("fields", {})
+    optional = {name for name, info in fields.items() if may_be_absent(info)}
+    shorthand = Shorthand({n: made for n, (_, made) in formulas.items()}, optional, {*fields, *names, *plain})
+    wrong: list[Problem] = [(("define", formulas[name][0]), text) for name, text in shorthand.check()]
+    wrong += [(("define", name), f"the name {name!r:.80} is taken by a function") for name in plain if name in RESERVED]
+    if wrong:
+        return wrong
+    writer = _Writer(shorthand)
+    if defines:
+        operator["define"] = {name: writer.text(("define", name), text) for name, text in plain.items()}
+    if "rules" in operator:
+        operator["rules"] = writer.rules(("rules",), operator["rules"])
+    for key in ("support", "observed", "execute"):
+        if key in operator:
+            operator[key] = getattr(writer, key)(operator[key])
+    if "tolerance" in operator:
+        operator["tolerance"] = writer.text(("tolerance",), operator["tolerance"])
+    if not writer.problems:
+        derive_echoes(operator.get("rules", {}), operator.get("define", {}), fields)
+    return writer.problems
+
+
+def plain_tensor_rules(tensor: dict[str, Any]) -> list[Problem]:
+    """Write out the short forms in the rules that every tensor obeys; return what is wrong."""
+    writer = _Writer(Shorthand({}))
+    if "rules" in tensor:
+        tensor["rules"] = writer.rules(("rules",), {n: rule_forms(entry) for n, entry in tensor["rules"].items()})
+    if "observed" in tensor:
+        tensor["observed"] = writer.observed(tensor["observed"])
+    return writer.problems
+
+
+def may_be_absent(info: Any) -> bool:
+    """Whether a field may be left out in one of its forms, and has no default there."""
+    forms = info if isinstance(info, list) else [info]
+    return any(form.get("optional") and form.get("default") is None for form in forms)
+
+
+class _Writer:
+    """Writes out expressions, each into new content: families share theirs. Keeps what is wrong."""
+
+    def __init__(self, shorthand: Shorthand) -> None:
+        self.shorthand = shorthand
+        self.problems: list[Problem] = []
+
+    def text(self, path: Keys, text: str) -> str:
+        try:
+            return self.shorthand.written_out(text)
+        except ShorthandError as error:
+            self.problems.append((path, str(error)))
+            return text
+
+    def entry(self, path: Keys, entry: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            key: self.text((*path, key), value) if key in _EXPRESSIONS and isinstance(value, str) else value
+            for key, value in entry.items()
+        }
+
+    def rules(self, path: Keys, rules: Mapping[str, Any]) -> dict[str, Any]:
+        made = {}
+        for name, entries in rules.items():
+            forms = rule_forms(entries)
+            places = [(*path, name)] if len(forms) == 1 else [(*path, name, index) for index in range(len(forms))]
+            made[name] = [self.entry(place, form) for place, form in zip(places, forms, strict=True)]
+        return made
+
+    def support(self, support: Any) -> Any:
+        if not isinstance(support, list):
+            return support
+        return [{**case, "when": self.text(("support", i, "when"), case["when"])} for i, case in enumerate(support)]
+
+    def observed(self, overlays: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        made = []
+        for index, overlay in enumerate(overlays):
+            path: Keys = ("observed", index)
+            new = dict(overlay)
+            if "rules" in new:
+                new["rules"] = self.rules((*path, "rules"), new["rules"])
+            for part in ("support", "values"):
+                entries = new.get(part, {})
+                if entries:
+                    new[part] = {name: self.entry((*path, part, name), entry) for name, entry in entries.items()}
+            for name, entry in new.get("values", {}).items():
+                for key, texts in ((key, entry[key]) for key in ("arguments", "fields") if key in entry):
+                    at = (*path, "values", name, key)
+                    entry[key] = {each: self._value((*at, each), value, key) for each, value in texts.items()}
+            made.append(new)
+        return made
+
+    def execute(self, recipe: Mapping[str, Any]) -> dict[str, Any]:
+        new = dict(recipe)
+        if "arguments" in new:
+            path: Keys = ("execute", "arguments")
+            new["arguments"] = {name: self.text((*path, name), text) for name, text in new["arguments"].items()}
+        for level, row in recipe.items():
+            if isinstance(row, dict) and any(isinstance(value, dict) for value in row.values()):
+                new[level] = {name: self._constant(("execute", level, name), value) for name, value in row.items()}
+        return new
+
+    def _value(self, path: Keys, value: Any, key: str) -> Any:
+        return self._constant(path, value) if key == "arguments" or value is None else self.text(path, value)
+
+    def _constant(self, path: Keys, value: Any) -> Any:
+        expression = isinstance(value, dict) and isinstance(value.get("expression"), str)
+        return {"expression": self.text(path, value["expression"])} if expression else value

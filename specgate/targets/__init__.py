@@ -1,0 +1,321 @@
+"""Targets: a dialect at a level, by level or by the name of a release, redistributable or runtime that users know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from specgate.descriptors.core import shown
+from specgate.dialects import dialect_names, is_dialect
+from specgate.errors import InputError
+from specgate.runtimes import runtimes
+from specgate.slotted import replace, slotted
+from specgate.spec.tables import dialect, on_change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from specgate.runtimes.release import Runtime
+    from specgate.spec.dialect_spec import Dialect
+    from specgate.spec.written import EnvironmentEntry
+
+__all__ = [
+    "Target", "at_level", "expanded", "is_query", "listed_targets", "parse_target", "parse_targets", "queries_of",
+]  # fmt: skip
+
+_EXPECTED: Final = "expected a target DIALECT:LEVEL such as directml:4.1 or onnx:17"
+_LATEST: Final = "latest"
+_LONGEST: Final = 80
+_LISTED: Final = 3
+#: What every query has one of; releases' names may have blanks too.
+_SIGNS: Final = frozenset("<>=! ")
+
+
+@slotted(frozen=True)
+class Target:
+    """A dialect at a level: ``directml:4.1``. As a string it is spelt as it was given.
+
+    alias: the name it was given by, if not the level itself. environment: what that name stands for.
+    ir_version: the highest ONNX or OpenVINO IR version that the target reads, where known. domains: those of its own,
+    beside the dialect's. by: the implementation whose own ways count too, several joined by ``+``; family: what targets
+    of an implementation begin with instead of the dialect's name. runtime: the release of a package that places nodes,
+    where it is one.
+    """
+
+    dialect: str
+    level: str
+    alias: str | None = None
+    environment: str | None = None
+    ir_version: int | None = None
+    domains: tuple[str, ...] = ()
+    by: str | None = None
+    family: str | None = None
+    runtime: Runtime | None = None
+
+    def __str__(self) -> str:
+        return f"{self.family or self.dialect}:{self.alias or self.level}"
+
+    @property
+    def at_level(self) -> str:
+        """The target by its level, whatever name it was given by: ``onnx:19`` for ``onnx:onnxruntime-1.16``.
+
+        The release of a runtime has no other name: its level says little of it.
+        """
+        if self.runtime is not None:
+            return str(self)
+        return f"{self.family or self.dialect}:{self.level}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "target": self.at_level,
+            "alias": self.alias,
+            "environment": self.environment,
+            "ir_version": self.ir_version,
+        }
+
+    @property
+    def described(self) -> str:
+        """The target with the level that a name stands for: ``directml:windows-10-2004 (feature level 2.0)``."""
+        return str(self) if self.alias is None else f"{self} ({dialect(self.dialect).label(self.level)})"
+
+
+_parsed: dict[str, Target] = {}
+
+
+def parse_target(text: str, within: str | None = None) -> Target:
+    """Return the target ``DIALECT:LEVEL`` or ``DIALECT:ENVIRONMENT``; raise InputError that names near misses.
+
+    A level wins over a release of the same spelling (``onnx:17`` is opset 17; ``onnx:1.16`` the release 1.16). Without
+    a dialect (``5.0``, ``windows-11-22h2``) it is one of the dialect `within`, else of the only dialect that has it.
+    ``latest`` is the newest level that is finished. A query (see `specgate.targets.queries`) must stand for one target.
+    """
+    if within is not None and isinstance(text, str) and ":" not in text and not is_query(text):
+        text = f"{within}:{text}"
+    target = _parsed.get(text) if isinstance(text, str) else _parse(text)
+    if target is None:
+        target = _parsed[text] = _parse(text)
+        if len(_parsed) > 1000:  # a long-running service asked with user input must not grow
+            _parsed.clear()
+    return target
+
+
+def at_level(text: str) -> str:
+    """Return a target's spelling by its level, so that two spellings can be compared; unknown ones as they are."""
+    target = _parsed.get(text) or _found(text)
+    return text if target is None else target.at_level
+
+
+@on_change
+def forget() -> None:
+    """Drop parsed targets; the tables they came from are gone."""
+    _parsed.clear()
+
+
+def _parse(text: str) -> Target:
+    if not isinstance(text, str):
+        raise InputError(f"expected a target such as directml:4.1, found {shown(text)}")
+    if is_query(text):
+        return _only_target(text)
+    name, colon, wanted = (part.strip() for part in text.partition(":"))
+    if not colon:
+        return _only_one(text, name)
+    if not wanted:
+        raise InputError(f"{_EXPECTED}, found {text!r:.60}")
+    known = next((each for each in (name, name.lower()) if is_dialect(each)), None)
+    if known is None:
+        own = _implementation(name.lower(), wanted)
+        if own is not None:
+            return own
+        _refuse_abbreviation(name, wanted)
+    table = dialect(known or name)
+    return _of(table, wanted) or _unknown(table, wanted, text)
+
+
+def _implementation(family: str, wanted: str) -> Target | None:
+    """The target of an implementation by the name of a release, None where no implementation has such targets."""
+    for table in map(dialect, dialect_names()):
+        for name, entry in table.implementations_with_targets.items():
+            if entry["target"] != family:
+                continue
+            known = entry["releases"]
+            found = _of(table, known[-1] if wanted.lower() == _LATEST else wanted)
+            if found is None or found.alias not in known:
+                raise InputError(
+                    f"unknown target {f'{family}:{wanted}'!r:.80}: what {entry['title']} takes is known of "
+                    f"{' and '.join(known)}; for others: {table.name}:RELEASE"
+                )
+            return replace(found, by=name if found.by is None else f"{found.by}+{name}", family=family)
+    targets = (runtime.target(family, wanted) for runtime in runtimes())
+    return next((target for target in targets if target is not None), None)
+
+
+def _only_one(text: str, wanted: str) -> Target:
+    """Return what a level or release without a dialect stands for in the only dialect that has it."""
+    if not wanted or is_dialect(wanted.lower()):
+        raise InputError(f"{_EXPECTED}, found {text!r:.60}")
+    tables = [dialect(name) for name in dialect_names()]
+    found = [target for table in tables for target in [_of(table, wanted)] if target is not None]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        for table in tables:
+            _refuse_unstated(table, wanted)
+    several = f"; did you mean {' or '.join(f'{t.dialect}:{wanted:.40}' for t in found)}?" if found else ""
+    raise InputError(f"{_EXPECTED}, found {text!r:.60}{several}")
+
+
+def _found(text: str) -> Target | None:
+    """The target that a text means, None where it means none."""
+    name, _, wanted = (part.strip() for part in text.partition(":"))
+    try:
+        own = None if is_dialect(name) or not wanted else _implementation(name, wanted)
+        return own or (_of(dialect(name), wanted) if wanted else None)
+    except InputError:
+        return None
+
+
+def _of(table: Dialect, wanted: str) -> Target | None:
+    """The target by a level or a release of a dialect, None where it has none of that name."""
+    if wanted.lower() == _LATEST:
+        infos = table.tables.levels
+        newest = next(level for level in reversed(table.levels) if not infos[level].get("unfinished"))
+        return Target(table.name, newest, _LATEST, ir_version=infos[newest].get("ir_version"))
+    level = table.level_named(wanted)
+    if level is not None:
+        return Target(table.name, level, ir_version=table.tables.levels[level].get("ir_version"))
+    for spelling in _spellings(wanted):
+        for entry in table.environments:
+            if spelling in {str(entry["name"]), _folded(entry["title"])}:
+                return _environment(table, entry, wanted)
+    return None
+
+
+def _unknown(table: Dialect, wanted: str, text: str) -> Target:
+    _refuse_unstated(table, wanted)
+    near = _near_levels(table, wanted)[-_LISTED:]
+    hint = f"did you mean {' or '.join(near)}?" if near else f"levels: {', '.join(table.levels)}"
+    raise InputError(f"unknown target {text!r:.80}: no {table.level_word} or release of {table.tables.title}; {hint}")
+
+
+def _refuse_abbreviation(name: str, wanted: str) -> None:
+    """Raise InputError for a name that abbreviates others, such as ``dml``, with the targets that it may mean."""
+    from specgate.near_names import abbreviated  # few names are wrong
+
+    families = {str(row["target"]).partition(":")[0] for runtime in runtimes() for row in runtime.releases()}
+    near = abbreviated(name, [*dialect_names(), *sorted(families, key=lambda each: (len(each), each))])
+    if near:
+        meant = " or ".join(f"{each}:{_near_level(each, wanted):.40}" for each in near[:_LISTED])
+        raise InputError(f"unknown dialect {name!r:.60}; did you mean {meant}?")
+
+
+def _near_level(name: str, wanted: str) -> str:
+    """Return the first level or release that `wanted` may mean: ``5.0`` for ``5``; of a runtime `wanted` itself."""
+    if not is_dialect(name) or wanted.lower() == _LATEST or _of(dialect(name), wanted) is not None:
+        return wanted
+    near = _near_levels(dialect(name), wanted)
+    return near[0] if near else wanted
+
+
+def _near_levels(table: Dialect, wanted: str) -> list[str]:
+    """Return the levels and releases that a wrong one may have meant, the oldest first."""
+    from specgate.near_names import near_versions  # few names are wrong
+
+    return near_versions(wanted, [*table.levels, *(str(entry["name"]) for entry in table.environments)])
+
+
+def _refuse_unstated(table: Dialect, wanted: str) -> None:
+    """Say what is known of a release that exists, but whose level no source states."""
+    unstated = table.tables.unstated
+    if unstated is None:
+        return
+    folded = _folded(wanted)
+    for name, title in unstated["releases"].items():
+        if folded in {name, _folded(title)}:
+            kind = name.partition("-")[0]
+            known = [str(entry["name"]) for entry in table.environments if str(entry["name"]).startswith(f"{kind}-")]
+            what = f"which version of {table.tables.title} {title} has"
+            raise InputError(f"no source states {what}; {unstated['instead']}; known are {', '.join(known)}")
+
+
+def _spellings(wanted: str) -> list[str]:
+    """The name as given, then without a patch version that the table does not distinguish (``1.16.3`` → ``1.16``)."""
+    lowered = wanted.lower()
+    spellings = [wanted, lowered, _folded(wanted)]
+    head, dot, patch = lowered.rpartition(".")
+    if dot and patch.isdecimal() and "." in head:
+        spellings.append(head)
+    return spellings
+
+
+def _folded(name: str) -> str:
+    """A release's name in the tables' spelling: ``windows-11-24h2`` for ``Windows 11, version 24H2``, ``Win11 24H2``.
+
+    It is cut off where it is longer than any.
+    """
+    words = "".join(c if c.isalnum() or c == "." else " " for c in name[:_LONGEST].lower()).split()
+    if words and words[0].startswith("win") and words[0][3:].isdecimal():
+        words[:1] = ["windows", words[0][3:]]
+    elif words and words[0] == "server":
+        words.insert(0, "windows")
+    return "-".join(word for word in words if word != "version")
+
+
+def _environment(table: Dialect, entry: EnvironmentEntry, alias: str) -> Target:
+    own = table.tables.domains_of(entry["kind"])
+    by = table.by_release(str(entry["name"]))
+    return Target(table.name, entry["level"], alias, entry["title"], entry.get("ir_version"), tuple(own), by)
+
+
+def parse_targets(texts: str | Target | Iterable[str | Target]) -> list[Target]:
+    """Parse targets and queries, one or several, dropping repetitions of the same level or release."""
+    found: dict[tuple[str, str, str | None, str | None], Target] = {}
+    for text in [texts] if isinstance(texts, str | Target) else texts:
+        for target in map(parse_target, expanded(text)) if isinstance(text, str) else [text]:
+            found.setdefault((target.dialect, target.level, target.environment, target.by), target)
+    return list(found.values())
+
+
+def is_query(text: str) -> bool:
+    """Whether a text is meant as a query; what knows that exactly is loaded only for what has signs of one."""
+    if _SIGNS.isdisjoint(text):
+        return False
+    from specgate.targets import queries
+
+    return queries.is_query(text)
+
+
+def expanded(text: str) -> list[str]:
+    """Return the targets that a query stands for, the oldest first, a plain name as it is; raise InputError."""
+    if not is_query(text):
+        return [text]
+    from specgate.targets.queries import targets_of
+
+    return targets_of(text)
+
+
+def _only_target(text: str) -> Target:
+    found = expanded(text)
+    if len(found) > 1:
+        raise InputError(f"expected one target, found a query for {len(found)}: {', '.join(found[:_LISTED])} …")
+    return parse_target(found[0])
+
+
+def queries_of(texts: Iterable[str]) -> dict[str, list[str]]:
+    """Return the queries among texts, each with the targets that it stands for as reports have them."""
+    return {" ".join(text.split()): list(map(str, parse_targets(text))) for text in texts if is_query(text)}
+
+
+def listed_targets(*names: str) -> list[Target]:
+    """Return the targets that `names` stand for: all levels and releases of a dialect, that of a name, or a query's.
+
+    Without names those of every dialect. Raises InputError for a name that is neither.
+    """
+    from specgate.targets.listing import known_targets
+
+    found: list[Target] = []
+    for name in names or dialect_names():
+        if is_dialect(name):
+            found += [parse_target(row["target"]) for row in known_targets([name])]
+        else:
+            found += parse_targets(name)
+    return found

@@ -1,0 +1,216 @@
+"""Target queries: several targets in a few words, as browserslist has it for browsers.
+
+``onnxruntime>=1.16``, ``openvino>=2024.0,<2025``, ``onnxruntime 1.16 - 1.20``, ``directml>=4.0``, ``last 2 openvino``,
+``last 3 onnx opsets``. They stand for what the tables know: of releases of one minor version the newest that fits, as
+their patches share what is known of them, and of levels those that are finished.
+"""
+
+from __future__ import annotations
+
+import difflib
+import operator
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from specgate.dialects import dialect_names, is_dialect
+from specgate.errors import InputError
+from specgate.spec.tables import dialect, on_change
+from specgate.targets.listing import known_targets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["is_query", "targets_of"]
+
+_QUERY: Final = re.compile(r"[<>=!]|^\s*last\s|\s-\s", re.IGNORECASE)
+_LAST: Final = re.compile(r"last\s+(\d{1,4})\s+(\S+)(?:\s+([\w ]+?))?", re.IGNORECASE)
+_COMPARED: Final = re.compile(r"([^\s<>=!]+)\s*((?:<=|>=|==|!=|<|>|=).*)")
+_BOUND: Final = re.compile(r"(<=|>=|==|!=|<|>|=)\s*([\w.\-]+)")
+_RANGE: Final = re.compile(r"(\S+)\s+([\w.]+)\s+-\s+([\w.]+)")
+_SIGNS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "=": operator.eq, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+_FORMS: Final = "expected a query such as 'onnxruntime>=1.16', 'openvino>=2024.0,<2025' or 'last 2 openvino'"
+_RELEASES: Final = ("release", "releases", "version", "versions")
+
+
+class _Named(NamedTuple):
+    """A target, and the version that it is in its family."""
+
+    version: str
+    target: str
+
+
+class _Family(NamedTuple):
+    """What a query may be about: levels and releases, each from the oldest on. level_word: "opset", for one."""
+
+    levels: tuple[_Named, ...] = ()
+    releases: tuple[_Named, ...] = ()
+    level_word: str = ""
+
+
+def is_query(text: str) -> bool:
+    """Whether a text is meant as a query, and not as the name of a target."""
+    return _QUERY.search(text) is not None
+
+
+def targets_of(text: str) -> list[str]:
+    """Return the targets that a query stands for, the oldest first; raise InputError."""
+    plain, at, level = text.strip().partition("@")
+    found = _of(plain.strip(), text)
+    if not found:
+        raise InputError(f"no known target fits {text!r:.80}; {_ends(plain)}")
+    return [f"{one.target}{at}{level.strip()}" for one in found]
+
+
+def _of(plain: str, text: str) -> list[_Named]:
+    if (last := _LAST.fullmatch(plain)) is not None:
+        return _last(int(last[1]), last[2], (last[3] or "").lower())
+    if (between := _RANGE.fullmatch(plain)) is not None:
+        return _within(between[1], [(">=", between[2]), ("<=", between[3])])
+    compared = _COMPARED.fullmatch(plain)
+    parts = [_BOUND.fullmatch(part.strip()) for part in compared[2].split(",")] if compared is not None else [None]
+    bounds = [(part[1], part[2]) for part in parts if part is not None]
+    if compared is None or len(bounds) < len(parts):
+        raise InputError(f"{_FORMS}, found {text!r:.80}")
+    return _within(compared[1], bounds)
+
+
+def _last(count: int, name: str, what: str) -> list[_Named]:
+    family = _family(name)
+    word = family.level_word
+    if not count:
+        raise InputError(f"expected last 1 {name} or more, found last 0")
+    if what and what not in {*_RELEASES, word, f"{word}s"}:
+        known = "releases" + (f" or {word}s" if word else "")
+        raise InputError(f"expected {known} behind 'last {count} {name}', found {what!r:.40}")
+    by_level = what in {word, f"{word}s"} or not family.releases or (not what and not _has_releases(name))
+    return list(family.levels[-count:]) if by_level and family.levels else _newest_patches(family.releases)[-count:]
+
+
+def _has_releases(name: str) -> bool:
+    """Whether a dialect itself is released; of DirectML levels are what people know, not packages."""
+    return not is_dialect(name) or any(entry["kind"] == "release" for entry in dialect(name).environments)
+
+
+def _within(name: str, bounds: Sequence[tuple[str, str]]) -> list[_Named]:
+    family = _family(name)
+    for _, version in bounds:
+        if not version[0].isdigit() and not _is_level(name, family, version):
+            raise InputError(f"{name} has no {family.level_word or 'release'} {version!r:.40}; {_ends(name)}")
+    leveled = [_is_level(name, family, version) for _, version in bounds]
+    if len(set(leveled)) > 1:
+        raise InputError(f"expected {family.level_word}s or releases of {name}, not both: {_shown(bounds)}")
+    among = family.levels if leveled[0] else family.releases
+    known = [(sign, _level(name, version) if leveled[0] else version) for sign, version in bounds]
+    found = [
+        one for one in among if all(_SIGNS[sign](*_aligned(sign, one.version, version)) for sign, version in known)
+    ]
+    return found if leveled[0] else _newest_patches(found)
+
+
+def _shown(bounds: Sequence[tuple[str, str]]) -> str:
+    return ",".join(f"{sign}{version}" for sign, version in bounds)
+
+
+def _is_level(name: str, family: _Family, version: str) -> bool:
+    """Whether a version is a level: as with names of targets, it wins over a release that is spelt so.
+
+    A number that is neither is a level where only levels come near it: of DirectML 3 or 7.0, whose releases are 1.x.
+    """
+    if not family.levels or any(one.version == _level(name, version) for one in family.levels):
+        return bool(family.levels)
+    if not version[0].isdigit():
+        return False
+    level, release, meant = (
+        max((_key(one)[0] for one in versions), default=0)
+        for versions in ([e.version for e in family.levels], [e.version for e in family.releases], [version])
+    )
+    return all(_key(one.version)[0] != meant for one in family.releases) and (meant <= level or release < level)
+
+
+def _level(name: str, version: str) -> str:
+    return dialect(name).level_named(version) or version
+
+
+def _key(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)))
+
+
+def _aligned(sign: str, version: str, bound: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return what is compared: a bound without a patch means all of them, so that ``<=1.20`` has 1.20.1."""
+    ours, theirs = _key(version), _key(bound)
+    if sign in {"<=", ">", "=", "==", "!="}:
+        ours = ours[: len(theirs)]
+    width = max(len(ours), len(theirs))
+    return ours + (0,) * (width - len(ours)), theirs + (0,) * (width - len(theirs))
+
+
+def _newest_patches(found: Sequence[_Named]) -> list[_Named]:
+    """Return of each minor version the newest release."""
+    return list({_key(one.version)[:2]: one for one in sorted(found, key=lambda one: _key(one.version))}.values())
+
+
+def _family(name: str) -> _Family:
+    families = _families()
+    found = families.get(name) or families.get(name.lower())
+    if found is None:
+        near = difflib.get_close_matches(name.lower(), families, 3)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(sorted(families))}"
+        raise InputError(f"no target is called {name!r:.60}; {hint}")
+    return found
+
+
+def _ends(plain: str) -> str:
+    """Say which targets there are of what a query asks for."""
+    name = (_LAST.fullmatch(plain) or [None, None, ""])[2] or re.split(r"[\s<>=!]", plain, maxsplit=1)[0]
+    family = _family(name)
+    said = [f"{family.level_word}s {family.levels[0].version} to {family.levels[-1].version}"] if family.levels else []
+    if family.releases:
+        ordered = sorted(family.releases, key=lambda one: _key(one.version))
+        said.append(f"releases {ordered[0].version} to {ordered[-1].version}")
+    return f"known are {' and '.join(said)}"
+
+
+@cache
+def _families() -> dict[str, _Family]:
+    """Return by name what queries may be about: dialects, packages of runtimes, and what releases are named after."""
+    levels: dict[str, list[_Named]] = {}
+    releases: dict[str, list[_Named]] = {}
+    for row in known_targets():
+        target, version = str(row["target"]), str(row["name"])
+        name = target.partition(":")[0]
+        if is_dialect(name) and version in dialect(name).position:
+            if not dialect(name).tables.levels[version].get("unfinished"):
+                levels.setdefault(name, []).append(_Named(version, target))
+            continue
+        named = re.fullmatch(r"(\D[\w-]*?)-(\d.*)", version)
+        if named is None:
+            releases.setdefault(name, []).append(_Named(version, target))
+            continue
+        for family in {f"{name}:{named[1]}", named[1]}:
+            releases.setdefault(family, []).append(_Named(named[2], target))
+    _own_packages(releases)
+    return {
+        name: _Family(tuple(levels.get(name, ())), tuple(releases.get(name, ())), _word(name))
+        for name in {**levels, **releases}
+    }
+
+
+def _own_packages(releases: dict[str, list[_Named]]) -> None:
+    """A package of a runtime is what its name means, not the environments that are named after it."""
+    for name, known in releases.items():
+        own = [one for one in known if one.target.partition(":")[0] == name]
+        known[:] = own or known
+
+
+def _word(name: str) -> str:
+    return dialect(name).level_word if name in dialect_names() else ""
+
+
+@on_change
+def forget() -> None:
+    """Drop what was found in the tables; they are gone."""
+    _families.cache_clear()
