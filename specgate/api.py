@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 from specgate.descriptors.core import Descriptor, shown
 from specgate.descriptors.read import read_dict
+from specgate.dialects import capability, implementing, is_dialect, model_owner, owner_of_object
+from specgate.dialects.protocols import LibraryObjects, Runnable
 from specgate.errors import InputError
+from specgate.runtimes import runtime_of
 from specgate.spec.tables import dialect as tables
-from specgate.targets import Target, expanded, parse_target
+from specgate.targets import Target, expanded, listed_targets, parse_target
 from specgate.validate.check import check_for
 from specgate.validate.device import device_of
 from specgate.verdict import expect_basis
@@ -111,9 +114,6 @@ def _descriptor(data: Any, dialect: str | None) -> Descriptor:
         from specgate.descriptors.files import read_one
 
         return read_one(os.fspath(data), dialect)
-    from specgate.dialects import implementing
-    from specgate.dialects.protocols import LibraryObjects
-
     owners = list(implementing(LibraryObjects))
     for owner in owners:
         if (read := owner.descriptor_of(data)) is not None:
@@ -182,10 +182,6 @@ def _run_model(
     basis: Basis,
 ) -> Outputs:
     """Execute a model file, with the nodes of a runtime's release as this computes them."""
-    from specgate.dialects import capability
-    from specgate.dialects.protocols import Runnable
-    from specgate.runtimes import runtime_of
-
     model = capability(owner, Runnable, path)
     runtime = None if target is None else runtime_of(target)
     executor = None
@@ -276,8 +272,6 @@ def _model_owner(what: Any) -> Reader | None:
     """Return the dialect of a whole model: a path or an object of a vendor's library; None for a descriptor."""
     if isinstance(what, (Descriptor, dict)):  # a union would be made anew each time
         return None
-    from specgate.dialects import model_owner, owner_of_object
-
     if isinstance(what, str | os.PathLike):
         return model_owner(os.fspath(what))
     return owner_of_object(what)
@@ -292,7 +286,6 @@ def support(dialect: str, operator: str) -> dict[str, Any]:
 
 def operators(where: str | Target) -> list[OperatorSupport]:
     """Return every operator that has a table: of a target, or of a dialect (``onnx``) at its newest level."""
-    from specgate.dialects import is_dialect
     from specgate.spec.view import operator_support
 
     whole = isinstance(where, str) and is_dialect(where)
@@ -322,8 +315,6 @@ def explain(code: str) -> list[Explanation]:
 
 def targets(*names: str) -> list[Target]:
     """Return targets by name: those of a dialect, or the one that a release stands for; all of them without names."""
-    from specgate.targets import listed_targets
-
     return listed_targets(*names)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ def near_operators(wanted: str, names: Collection[str], least: float = 0.6) -> l
     a short name may be some of an operator's words (``ADD`` of ``ELEMENT_WISE_ADD``). least: how alike, from 0 to 1,
     the letters of other names must be.
     """
-    from difflib import get_close_matches  # few names are wrong
-
     wanted = wanted[:_LONGEST]
     folded = {_folded(name): name for name in names}
     for spelt in (_folded(wanted), _folded(wanted).rstrip("0123456789")):
@@ -61,8 +60,6 @@ def near_versions(wanted: str, names: Sequence[str]) -> list[str]:
     """
     key = _key(wanted[:_LONGEST])
     if key is None:
-        from difflib import get_close_matches
-
         return get_close_matches(wanted[:_LONGEST], names, 3)
     known = sorted((each, name) for name in names if (each := _key(name)) is not None)
     within = [name for each, name in known if each[: len(key)] == key]

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from specgate.errors import InputError
+from specgate.report import RenderOptions, render
+from specgate.verdict import Location, NodeRef, Report
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from specgate.targets import Target
-    from specgate.verdict import Basis, Report
+    from specgate.verdict import Basis
 
 __all__ = ["assert_supported"]
 
@@ -34,8 +38,6 @@ def assert_supported(
     __tracebackhide__ = True
     targets = [target] if isinstance(target, str) or hasattr(target, "dialect") else list(target)
     if not targets:
-        from specgate.errors import InputError
-
         raise InputError("expected at least one target such as onnx:17")
     report = (
         _checked(model, targets, basis, device) if isinstance(model, dict) else _linted(model, targets, basis, device)
@@ -43,8 +45,6 @@ def assert_supported(
     problem = _problem(report, strict=strict)
     if problem is None:
         return report
-    from specgate.report import RenderOptions, render
-
     text = render(report, "text", options=RenderOptions(width=100, verbose=strict))
     raise AssertionError(f"{_name(model)} {problem}\n\n{text}")
 
@@ -58,7 +58,6 @@ def _linted(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> Re
 def _checked(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> Report:
     """Judge one descriptor for every target, as a report of one node."""
     import specgate
-    from specgate.verdict import Location, NodeRef, Report
 
     report = Report(targets=[str(target) for target in targets])
     for target in targets:

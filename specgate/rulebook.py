@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from specgate.spec.rulebook import file_rule, model_rule_reference, rule_reference
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -44,8 +46,6 @@ class Rule:
 
 def rule_of(rule_id: str) -> Rule:
     """Return a rule by its id (``directml/ONE_HOT/axis-range``); raise InputError or NoTable for no such id."""
-    from specgate.spec.rulebook import file_rule, model_rule_reference, rule_reference
-
     found = model_rule_reference(rule_id)
     if found is None:
         said = file_rule(rule_id)

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from specgate.cli.common import as_json, emit, expect_once, has_config, options, selection, shown_source, targets_of
 from specgate.dialects import DEFAULT
 from specgate.errors import InputError
+from specgate.files import refuse_replaced
+from specgate.linting.checker import Judging
 from specgate.linting.input_source import argument, standard_input
+from specgate.linting.model import add_lines, graph_of
+from specgate.report import render
+from specgate.report.clean import clean
 from specgate.slotted import field, slotted
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target, queries_of
@@ -42,8 +47,6 @@ def check(arguments: argparse.Namespace) -> int:
     asked = Asked(targets_of(texts or [], source), basis or "both", device_of(arguments.device))
     expect_once(arguments.descriptor)
     if arguments.output:
-        from specgate.files import refuse_replaced
-
         refuse_replaced([arguments.output], arguments.descriptor)
     if arguments.format == "jsonl":
         from specgate.cli.stream import stream
@@ -104,8 +107,6 @@ class Asked:
 
     def judge(self, unit: Unit, graph: Graph, target: Target, report: Report) -> Verdict | None:
         """Return the verdict, None without a table; its findings go to the report."""
-        from specgate.linting.checker import Judging
-
         return Judging(graph, target, self.basis, self.device).unit(unit, report)
 
 
@@ -116,8 +117,6 @@ class _Answer(NamedTuple):
 
 
 def _answers(source: str, asked: Asked, report: Report) -> list[_Answer]:
-    from specgate.linting.model import add_lines, graph_of
-
     given = standard_input() if source == "-" else argument(source)
     graph = graph_of(source if given is None else given)
     file = source if given is None else given.file
@@ -146,8 +145,6 @@ def _print(
     if chosen == "json":
         emit(as_json(_json(report, answers, options(arguments, queries=queries))), arguments.output)
         return
-    from specgate.report import render
-
     body = ""
     if chosen == "text":
         body = _verdict_lines(answers, assumed)
@@ -159,8 +156,6 @@ def _print(
 
 
 def _verdict_lines(answers: list[_Answer], assumed: set[str]) -> str:
-    from specgate.report.clean import clean
-
     lines = []
     several = len({answer.unit.location.file for answer in answers}) > 1
     for unit, target, verdict in answers:

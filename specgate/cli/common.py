@@ -6,12 +6,17 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from specgate.cli.terminal import columns
+from specgate.errors import InputError
+from specgate.files import write_text
+from specgate.report.selection import RenderOptions, Selection
+from specgate.targets import parse_targets
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping, Sequence
 
     from specgate.linting.config import Config
-    from specgate.report.selection import RenderOptions, Selection
     from specgate.targets import Target
 
 __all__ = [
@@ -57,8 +62,6 @@ def options(
 
     open_nodes: text lists the undecided nodes also where --verbose is not given. queries: the targets of each query.
     """
-    from specgate.report.selection import RenderOptions
-
     to_terminal = sys.stdout.isatty() and not arguments.output
     color = arguments.color == "always" or (
         arguments.color == "auto"
@@ -84,7 +87,6 @@ def selection(arguments: argparse.Namespace, config: Config | None) -> Selection
 
     Sets ``arguments.statistics`` where the configuration asks for them. Raises InputError for an id that no rule has.
     """
-    from specgate.report.selection import Selection
 
     def given(texts: Iterable[str] | None, option: str) -> tuple[str, ...]:
         return _rules((part.strip() for text in texts or () for part in text.split(",")), None, option)
@@ -103,7 +105,6 @@ def _rules(patterns: Iterable[str], file: str | None, place: str) -> tuple[str, 
     """Return the patterns; InputError with the place where they are given for one that matches no rule."""
     found = tuple(patterns)
     if found:
-        from specgate.errors import InputError
         from specgate.linting.rule_patterns import expect_rule
 
         for pattern in found:
@@ -122,16 +123,11 @@ def expect_severity(pattern: str, source: str | None) -> None:
 def expect_once(sources: Sequence[str]) -> None:
     """Raise InputError where standard input is to be read twice."""
     if sources.count("-") > 1:
-        from specgate.errors import InputError
-
         raise InputError("expected - once: standard input can be read only once")
 
 
 def targets_of(texts: Iterable[str], source: str | None) -> list[Target]:
     """Return the targets that texts name; InputError names `source`, the configuration where they are written."""
-    from specgate.errors import InputError
-    from specgate.targets import parse_targets
-
     try:
         return parse_targets(texts)
     except InputError as error:
@@ -149,8 +145,6 @@ def shown_source(source: str) -> str:
 
 def width(output: str | None) -> int:
     """Return how many columns text may have: the terminal's, 100 where it goes elsewhere."""
-    from specgate.cli.terminal import columns
-
     return columns(100) if sys.stdout.isatty() and not output else 100
 
 
@@ -159,8 +153,6 @@ def emit(text: str, output: str | None) -> None:
     if output is None or output == "-":
         sys.stdout.write(text)
         return
-    from specgate.files import write_text
-
     write_text(output, text)
 
 

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from specgate.cli.common import emit
 from specgate.cli.terminal import progress
+from specgate.dialects import dialect_names
 from specgate.errors import InputError
 from specgate.files import refuse_unwritable
+from specgate.runtimes.onnxruntime.oracle.installable import is_runtime, newest
+from specgate.spec.tables import dialect
+from specgate.targets import parse_target
 
 if TYPE_CHECKING:
     import argparse
@@ -21,8 +25,6 @@ __all__ = ["FOR_RUNTIMES", "conform", "conform_runtime"]
 
 def conform(arguments: argparse.Namespace) -> int:
     """Run a campaign and print its report; 1 where a disagreement is unexplained."""
-    from specgate.runtimes.onnxruntime.oracle.installable import is_runtime
-
     if arguments.seconds is not None and not arguments.seconds > 0:  # nan neither
         raise InputError(f"expected --seconds above 0, found {arguments.seconds}")
     if is_runtime(arguments.dialect):
@@ -61,9 +63,6 @@ def conform(arguments: argparse.Namespace) -> int:
 
 def _whom(name: str) -> tuple[str, str | None]:
     """Return the dialect, and the only implementation to ask where the name is what its targets begin with."""
-    from specgate.dialects import dialect_names
-    from specgate.spec.tables import dialect
-
     for known in dialect_names():
         for implementation, entry in dialect(known).implementations_with_targets.items():
             if entry["target"] == name:
@@ -73,8 +72,6 @@ def _whom(name: str) -> tuple[str, str | None]:
 
 def _levels(arguments: argparse.Namespace, dialect: str) -> tuple[str, ...]:
     """Return the levels asked for, however a target may spell them; empty for all."""
-    from specgate.targets import parse_target
-
     words = [word for group in arguments.level or () for word in group.split(",") if word]
     return tuple(parse_target(f"{dialect}:{word}").level for word in words)
 
@@ -95,8 +92,6 @@ def conform_runtime(
         from specgate.runtimes.onnxruntime.conform.run import run
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} cannot be imported: pip install 'specgate-ml[oracles]'") from None
-    from specgate.runtimes.onnxruntime.oracle.installable import newest
-
     _check(arguments, tuple(FORMATS))
     graphs = arguments.graphs if arguments.graphs is not None else 0 if arguments.operator else _GRAPHS
     plan = Plan(

@@ -6,30 +6,36 @@ import os
 import sys
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specgate.cli.common import emit, expect_once, expect_severity, options, selection, targets_of, width
+from specgate.cli.fixing import Changing, refuse_others
 from specgate.errors import InputError
 from specgate.files import refuse_replaced, refuse_shared, refuse_unwritable
+from specgate.linting.baseline import apply_baseline, load_baseline, write_baseline
 from specgate.linting.config import Config, load_config
 from specgate.linting.coverage import keep_idle
 from specgate.linting.files import discover, looks_like_model, quoted, suffixes_of_models
+from specgate.linting.ignores import apply_ignores
 from specgate.linting.input_source import STDIN, standard_input
-from specgate.linting.jobs import Job, lint_job, load_specs
+from specgate.linting.jobs import Cluster, Job, lint_job, load_specs
 from specgate.linting.settings import LintSettings, read_pins
+from specgate.report import FORMATS, render
+from specgate.report.clean import clean
 from specgate.report.selection import regraded
 from specgate.targets import parse_targets, queries_of
 from specgate.validate.device import device_of
 from specgate.verdict import Report
 from specgate.workers.lost import Lost, PoolClosed
+from specgate.workers.pool import Processes
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Generator, Iterable, Sequence
 
-    from specgate.cli.fixing import Changing
     from specgate.report.selection import Selection
     from specgate.verdict import Basis, Finding
     from specgate.workers.pool import Workers
@@ -76,8 +82,6 @@ def _changing(arguments: argparse.Namespace, selected: Selection, config: Config
     """Return what changes files, None where none is to be."""
     if not arguments.fix and not arguments.diff:
         return None
-    from specgate.cli.fixing import Changing, refuse_others
-
     refuse_others(arguments, given=given)
 
     def wanted(report: Report) -> list[Finding]:
@@ -124,8 +128,6 @@ def _may_be_model(path: str, config: Config) -> bool:
 
 def _report(text: str) -> tuple[str, str]:
     """Return the format and the file of ``--report FORMAT=FILE``, before anything is linted in vain."""
-    from specgate.report import FORMATS
-
     chosen, _, file = text.partition("=")
     if chosen not in FORMATS or not file:
         raise InputError(f"expected --report FORMAT=FILE with one of {', '.join(FORMATS)}, found {text!r:.100}")
@@ -133,8 +135,6 @@ def _report(text: str) -> tuple[str, str]:
 
 
 def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, arguments: argparse.Namespace) -> None:
-    from specgate.report import render
-
     shown = options(arguments, root=str(config.root), queries=_queries(arguments, config))
     chosen = arguments.format or config.format or "text"
     text = render(report, chosen, options=shown)
@@ -172,8 +172,6 @@ def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace, config: Config
 
 
 def _complain(problems: Sequence[str]) -> None:
-    from specgate.report.clean import clean
-
     for problem in problems:
         sys.stderr.write(f"specgate: {clean(problem, 2000)}\n")
 
@@ -210,16 +208,12 @@ def _answers(jobs: Sequence[Job], arguments: argparse.Namespace) -> Generator[Re
 def _workers(jobs: int, arguments: argparse.Namespace) -> Workers[Job, Report | str] | None:
     specs = tuple(os.path.abspath(folder) for folder in arguments.specs or ())  # noqa: PTH100
     if arguments.dask is not None:
-        from specgate.linting.jobs import Cluster
-
         return Cluster(lint_job, arguments.dask, specs)
     count = os.cpu_count() or 1 if arguments.jobs == 0 else arguments.jobs
     if count < 1:
         raise InputError(f"expected --jobs 0 or more, found {count}")
     if count == 1 or jobs < 2:
         return None
-    from specgate.workers.pool import Processes
-
     return Processes(lint_job, min(count, jobs), partial(load_specs, specs))
 
 
@@ -240,10 +234,6 @@ def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> No
             expect_severity(pattern, config.source)
         report.findings = regraded(report.findings, config.severities)
     if config.ignores:
-        from datetime import UTC, datetime
-
-        from specgate.linting.ignores import apply_ignores
-
         parse_targets(ignore.target for ignore in config.ignores if ignore.target)  # a misspelt one is said
         apply_ignores(report, config.ignores, today=datetime.now(UTC).date(), root=config.root)
     path = _baseline(arguments, config)
@@ -251,8 +241,6 @@ def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> No
         raise InputError("--update-baseline needs --baseline FILE or `baseline` in the configuration")
     if path is None:
         return
-    from specgate.linting.baseline import apply_baseline, load_baseline, write_baseline
-
     if not arguments.update_baseline and not Path(path).exists():
         raise InputError("the baseline file does not exist; --update-baseline writes it", file=path)
     if arguments.update_baseline:

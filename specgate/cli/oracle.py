@@ -9,6 +9,7 @@ from specgate.cli.common import text_table
 from specgate.dialects import capability, implementing
 from specgate.dialects.protocols import Builds
 from specgate.errors import InputError
+from specgate.runtimes.onnxruntime.oracle import installable as runtimes
 
 if TYPE_CHECKING:
     import argparse
@@ -18,8 +19,6 @@ __all__ = ["install", "listed"]
 
 def install(arguments: argparse.Namespace) -> int:
     """Fetch the builds of the levels that were asked for, and build the host; with --values what executes, too."""
-    from specgate.runtimes.onnxruntime.oracle import installable as runtimes
-
     if runtimes.is_runtime(arguments.dialect):
         if arguments.system or arguments.values:
             raise InputError("--system and --values are for builds of a dialect, not for those of a runtime")
@@ -35,8 +34,6 @@ def install(arguments: argparse.Namespace) -> int:
 
 def listed(_arguments: argparse.Namespace) -> int:
     """Print every known build: installed, or the command that installs it; and whether it computes values here."""
-    from specgate.runtimes.onnxruntime.oracle import installable as runtimes
-
     rows = [list(row) for each in implementing(Builds) for row in each.builds()]
     sys.stdout.write(text_table([*rows, *runtimes.rows()]))
     return 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.cli.options import executed, inferring, judged, lowest, placed
 from specgate.cli.terminal import Help
+from specgate.dialects import SHIPPED
 from specgate.report import FORMATS
 
 if TYPE_CHECKING:
@@ -57,7 +58,6 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from specgate import __version__
-        from specgate.dialects import SHIPPED
         from specgate.spec.version import tables_version, versions
 
         single = ", ".join(f"{name} {version}" for name, version in versions(SHIPPED).items())

@@ -7,6 +7,16 @@ from typing import TYPE_CHECKING
 
 from specgate.cli.common import as_json, emit, width
 from specgate.errors import InputError
+from specgate.files import refuse_replaced
+from specgate.linting.input_source import standard_input
+from specgate.linting.settings import LintSettings, read_pins
+from specgate.lowest.text import at_level
+from specgate.report.placement.text import level_minimum_text, render
+from specgate.runtimes.onnxruntime.documents import write_documents
+from specgate.runtimes.onnxruntime.minimum import level_minimum, runtime_target
+from specgate.runtimes.onnxruntime.place import place_model
+from specgate.targets import parse_target
+from specgate.validate.device import device_of
 
 if TYPE_CHECKING:
     import argparse
@@ -20,13 +30,6 @@ __all__ = ["place", "placed_minimum"]
 
 def place(arguments: argparse.Namespace) -> int:
     """Print the placement of a model; 1 where the session or its first run fails."""
-    from specgate.files import refuse_replaced
-    from specgate.linting.input_source import standard_input
-    from specgate.linting.settings import LintSettings, read_pins
-    from specgate.runtimes.onnxruntime.place import place_model
-    from specgate.targets import parse_target
-    from specgate.validate.device import device_of
-
     if arguments.target is None:
         raise InputError("no target: give --target, for instance onnxruntime-directml:1.24.4")
     refuse_replaced([arguments.output] if arguments.output else [], [arguments.model])
@@ -51,8 +54,6 @@ def _written(found: Placement, runtime: Runtime | None, arguments: argparse.Name
         return ""
     if runtime is None or not runtime.below:
         raise InputError(f"nodes on {found.target} become no descriptors")
-    from specgate.runtimes.onnxruntime.documents import write_documents
-
     return str(write_documents(found, runtime.below, arguments.descriptors, arguments.node))
 
 
@@ -63,18 +64,11 @@ def _rendered(found: Placement, arguments: argparse.Namespace) -> str:
         from specgate.report.placement.html import render as page
 
         return page(found)
-    from specgate.report.placement.text import render
-
     return render(found, width(arguments.output), verbose=arguments.verbose)
 
 
 def placed_minimum(model: str | Given, arguments: argparse.Namespace) -> int:
     """Print the lowest level at which what a runtime places is also created; 1 where there is none."""
-    from specgate.linting.settings import LintSettings, read_pins
-    from specgate.lowest.text import at_level
-    from specgate.report.placement.text import level_minimum_text
-    from specgate.runtimes.onnxruntime.minimum import level_minimum, runtime_target
-
     target = runtime_target(arguments.dialect, arguments.target)
     settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin), strict=True)
     found = level_minimum(model, target, settings)

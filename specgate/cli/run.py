@@ -18,6 +18,7 @@ from specgate.descriptors.text import in_lines
 from specgate.dialects import capability, document_package, model_owner
 from specgate.dialects.protocols import ModelFormat, Runnable
 from specgate.errors import Error, InputError
+from specgate.execution.memory import budget_of
 from specgate.files import refuse_replaced, refuse_shared
 from specgate.linting.input_source import TEXT, argument, standard_input
 from specgate.report.clean import clean
@@ -107,8 +108,6 @@ def _compared(
     wanted: Mapping[str, str],
 ) -> int:
     """Hold a model against another implementation and print where they differ; 1 where they do."""
-    from specgate.execution.memory import budget_of
-
     budget = budget_of(arguments.max_bytes, arguments.max_seconds)
     with progress("comparing") as told:
         found = capability(owner, Runnable, file).compare_model(
@@ -144,8 +143,6 @@ def _document(
     target: Target | None,
     wanted: Mapping[str, str],
 ) -> int:
-    from specgate.execution.memory import budget_of
-
     if arguments.input:
         raise InputError(f"{owner.document_name} brings its own resources; --input does not apply", file=name)
     if target is not None and target.dialect != owner.name:

@@ -11,7 +11,11 @@ from specgate.cli.common import as_json
 from specgate.dialects import capability, dialect_names
 from specgate.dialects.protocols import Exporter
 from specgate.errors import InputError
+from specgate.linting.config_model import ConfigFile
+from specgate.report import plural
 from specgate.runtimes.onnxruntime.registrations import RUNTIME
+from specgate.spec import file_models as dialect_model
+from specgate.spec import file_models as model
 from specgate.spec.dialect_spec import Dialect
 from specgate.spec.folders import source_folders
 from specgate.spec.store import compiled_tables
@@ -33,7 +37,6 @@ _SHIPPED: Final = {
 
 def check(arguments: argparse.Namespace) -> int:
     """Check a folder of specs, or the tables in use; 1 when a data linter complains, 2 when a file is unusable."""
-    from specgate.report import plural
     from specgate.spec.build import build_dialect
     from specgate.spec.lint import lint_tables
 
@@ -106,10 +109,6 @@ def schema(arguments: argparse.Namespace) -> int:
             raise InputError(f"expected --dialect, one of {', '.join(dialect_names())}")
         sys.stdout.write(as_json(capability(arguments.dialect, Exporter).descriptor_schema()))
         return 0
-    from specgate.linting.config_model import ConfigFile
-    from specgate.spec import file_models as dialect_model
-    from specgate.spec import file_models as model
-
     kinds: dict[str, type[BaseModel]] = {
         "operator": model.OperatorFile,
         "family": model.FamilyFile,

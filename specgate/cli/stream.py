@@ -13,6 +13,7 @@ from specgate.descriptors.read import MAX_FILE
 from specgate.descriptors.text import LINED
 from specgate.errors import Error, InputError
 from specgate.linting.input_source import STDIN, TEXT, Given, argument, source_bytes, standard_input
+from specgate.linting.model import add_lines, graph_of
 from specgate.report.clean import clean, well_formed
 from specgate.report.jsonreport import finding_json, verdict_json
 from specgate.verdict import Report
@@ -138,8 +139,6 @@ def _lines(lines: Iterable[bytes], name: str, first: int) -> Iterator[tuple[Give
 def _judged(
     given: Given | str, line: int | None, asked: Asked, selected: Selection
 ) -> Iterator[tuple[dict[str, Any], int]]:
-    from specgate.linting.model import graph_of
-
     graph = graph_of(given)
     for unit in graph.units:
         goals = asked.goals(unit, graph)
@@ -176,8 +175,6 @@ def _whole(
 
 
 def _add_lines(given: Given | str, report: Report) -> None:
-    from specgate.linting.model import add_lines
-
     if report.findings:
         add_lines(report, given if isinstance(given, Given) else None)
 

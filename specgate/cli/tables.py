@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING, Any
 
 from specgate.cli.common import as_json, emit, text_table, width
 from specgate.dialects import SHIPPED, dialect_names, is_dialect, model_owner
 from specgate.errors import InputError
+from specgate.report.clean import clean
 from specgate.spec.tables import dialect
 from specgate.targets import expanded, parse_target
 from specgate.targets.listing import known_targets
@@ -23,8 +25,6 @@ __all__ = ["diff", "explain", "minimum", "rule", "support", "targets"]
 
 
 def _out(text: str) -> None:
-    from specgate.report.clean import clean
-
     for line in text.splitlines():
         sys.stdout.write(clean(line, None) + "\n")
 
@@ -205,8 +205,6 @@ def rule(arguments: argparse.Namespace) -> int:
     for source in found.source:
         _out("  " + _source(source))
     if found.rejected is not None:
-        import json
-
         _out("  accepted " + json.dumps(found.accepted))
         rejected = found.rejected
         changes = ", ".join(f"{path} = {json.dumps(value)}" for path, value in rejected["change"].items())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.conform.result import Difference, Result, RuleCount, Tally
 from specgate.conform.shrink import size_of
+from specgate.conform.values import compare_values
 from specgate.conform.work import ClassKey, Counts, Example, Shard, close_oracles, run_shard, shrink_example
 from specgate.descriptors.read import write_dict
 from specgate.dialects import package
@@ -174,8 +175,6 @@ def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], each: Any, se
 
 
 def _values(plan: Plan, pieces: Sequence[Shard], each: Any, until: float) -> tuple[list[ValueTally], dict[str, str]]:
-    from specgate.conform.values import compare_values
-
     wanted = dict.fromkeys((p.operator, p.level) for p in pieces)
     items = [(plan.dialect, operator, level, plan.cases, plan.seed, until) for operator, level in wanted]
     found = {(item[1], item[2]): answer for item, answer in each(compare_values, items)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from specgate.descriptors.core import UNSTATED, TensorDesc
 from specgate.descriptors.positional import reordered_for
 from specgate.execution.tolerance import differing
@@ -40,8 +42,6 @@ class Differing(NamedTuple):
     written: NDArray[Any]
 
     def __str__(self) -> str:
-        import numpy as np
-
         place = tuple(int(i) for i in np.argwhere(self.wrong)[0]) if self.wrong.ndim else ()
         count = f"{int(self.wrong.sum())} of {self.wrong.size} elements"
         return f"{count}, at {list(place)} {self.ours[place]!s} and {self.theirs[place]!s}"
@@ -97,8 +97,6 @@ def same_values(mine: Any, other: Any, tolerance: float = 0.0) -> str:
 
 
 def _compare(name: str, mine: Any, other: Any, tolerance: float, tensor: TensorDesc | None) -> Differing | str | None:
-    import numpy as np
-
     theirs = np.ma.getdata(other)
     own = np.ma.getdata(mine)
     if own.shape != theirs.shape or own.dtype != theirs.dtype:

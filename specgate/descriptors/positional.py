@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import UNKNOWN, UNSTATED, Descriptor, Malformed, Symbol, TensorDesc, shown
 from specgate.descriptors.words import UnknownWord, unknown_word
+from specgate.dialects import capability
+from specgate.dialects.protocols import Positional
 from specgate.errors import InputError
 from specgate.slotted import replace
 
@@ -125,9 +127,6 @@ def reordered_for(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Des
     """Return a descriptor as it would have been read at `level`, where inputs may have another order."""
     if descriptor.layout in {None, level}:
         return descriptor
-    from specgate.dialects import capability
-    from specgate.dialects.protocols import Positional
-
     owner = capability(spec.dialect.name, Positional)
     before = spec.layout(descriptor.layout)
     named = spec.fields

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.read import load_document
@@ -57,16 +60,12 @@ def in_lines(text: str, name: str) -> list[tuple[int, str]] | None:
 
 
 def _begins_lined(text: str) -> bool:
-    from itertools import islice
-
     start = (line for line in text[: 2 * 2**20].split("\n") if line.strip())
     two = [line.strip() for line in islice(start, 2)]
     return len(two) == 2 and all(line[0] == "{" for line in two) and two[0].endswith("}") and _is_json(two[0])
 
 
 def _is_json(text: str) -> bool:
-    import json
-
     try:
         json.loads(text)
     except (ValueError, RecursionError):
@@ -76,8 +75,6 @@ def _is_json(text: str) -> bool:
 
 def without_comments(text: str, name: str = "") -> str:
     """Return JSON with its comments and trailing commas blanked, so that every character keeps its line and column."""
-    import re
-
     # Each alternative also matches up to the end of the text, so that what is never closed costs one pass only.
     string = r'"(?:[^"\\]++|\\.)*+\\?(?:"|\Z)'
 

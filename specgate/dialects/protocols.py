@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from specgate.errors import InputError
+from specgate.rules.language import PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -84,8 +85,6 @@ class Reader:
     @property
     def vocabulary(self) -> Vocabulary:
         """The attributes of tensors, functions of their layout and records that its tables and rules add."""
-        from specgate.rules.language import PLAIN
-
         return PLAIN
 
     def file_rules(self) -> FileRules:

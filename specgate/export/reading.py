@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.dialects import dialect_names
 from specgate.errors import InputError
 from specgate.export.document import SCHEMA, dialect_data
 from specgate.export.jsonform import INDEX, plain
+from specgate.spec.build import build_dialect
 from specgate.spec.changes import joined
+from specgate.spec.dialect_spec import Dialect
 from specgate.spec.fields import Bounds, Cell
+from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -104,9 +108,6 @@ def damaged(error: Exception, source: str) -> InputError:
 def _documents(source: str) -> Iterable[tuple[str, dict[str, Any]]]:
     path = Path(source)
     if source == INSTALLED:
-        from specgate.dialects import dialect_names
-        from specgate.spec.tables import dialect
-
         return [(name, dialect_data(table, table.operators)) for name in dialect_names() for table in [dialect(name)]]
     if (path / INDEX).is_file():
         return _exported(_loaded(path / INDEX), lambda listed: _loaded(path / listed))
@@ -116,9 +117,6 @@ def _documents(source: str) -> Iterable[tuple[str, dict[str, Any]]]:
 
 
 def _specs(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    from specgate.spec.build import build_dialect
-    from specgate.spec.dialect_spec import Dialect
-
     folders = [path.parent for path in sorted([*root.glob("levels.yaml"), *root.glob("*/levels.yaml")])]
     if not folders:
         reason = "expected a folder that `specgate export` wrote, or one laid out as specs/: DIALECT/levels.yaml"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -235,8 +236,6 @@ def _problem(error: Any) -> str:
 def _message(error: Any, path: tuple[int | str, ...]) -> str:
     kind, value, key = error["type"], error["input"], path[-1]
     if kind == _UNKNOWN:
-        from difflib import get_close_matches
-
         from specgate.linting.config_model import ConfigFile, IgnoreTable, PathTable
 
         table = ConfigFile if len(path) == 1 else PathTable if path[0] == "paths" else IgnoreTable

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import stat
+import warnings
 from fnmatch import fnmatch
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specgate.descriptors.files import holds_descriptors
 from specgate.dialects import model_package, model_suffixes, packages
 from specgate.errors import InputError
 
@@ -81,8 +83,6 @@ def looks_like_model(file: str) -> bool:
         start = _read_start(Path(file), 64 * 1024)
         if not any(all(_key(key).search(start) for key in keys) for one in packages() for keys in one.keys):
             return False
-        from specgate.descriptors.files import holds_descriptors
-
         return holds_descriptors(file)
     owner = model_package(file)
     return owner is None or not owner.marker or owner.marker in _read_start(Path(file), 1024)
@@ -117,8 +117,6 @@ def compile_pattern(pattern: str) -> GitIgnoreSpec:
 
     Raises InputError for one that is malformed, can match nothing, or has too many wildcards.
     """
-    import warnings
-
     from pathspec import GitIgnoreSpec
 
     segments = pattern.split("/")

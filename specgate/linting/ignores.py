@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from specgate.errors import InputError, NoTable
 from specgate.linting.files import path_matches, quoted, relative_name
+from specgate.rulebook import rule_of
 from specgate.spec.rulebook import other_groups
 from specgate.targets import at_level, expanded, parse_target
 from specgate.verdict import Finding, Location
@@ -127,8 +128,6 @@ def _no_such_rule(pattern: str) -> str | None:
     """Say that no rule has this id, with the one that was likely meant; None where there is one, or for a pattern."""
     if any(sign in pattern for sign in "*?"):
         return None
-    from specgate.rulebook import rule_of
-
     try:
         rule_of(pattern)
     except (InputError, NoTable) as error:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from specgate.errors import Error, InputError
+from specgate.linting.model import lint_model
+from specgate.spec.tables import use_specs
 from specgate.targets import parse_targets
 from specgate.workers.lost import Lost, PoolClosed
 from specgate.workers.pool import bounded_map
@@ -43,8 +46,6 @@ class Job:
 
 def lint_job(job: Job) -> Report | str:
     """Lint one file; a string says why it is unusable. Never raises, so that one file does not hide the others."""
-    from specgate.linting.model import lint_model
-
     path = job.path or job.file
     try:
         report = lint_model(job.given or path, parse_targets(job.targets), job.basis, job.device, job.settings)
@@ -62,10 +63,6 @@ def lint_job(job: Job) -> Report | str:
 
 def load_specs(folders: tuple[str, ...]) -> None:
     """Load the operators of further spec folders in this process, unless they are what it has."""
-    from pathlib import Path
-
-    from specgate.spec.tables import use_specs
-
     global _loaded  # noqa: PLW0603  # a process has one set of tables
     with _lock:  # a Dask worker may have several threads
         if folders != _loaded:

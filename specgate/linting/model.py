@@ -7,7 +7,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from specgate.collecting import gc_paused
-from specgate.descriptors.text import LINED
+from specgate.descriptors.core import Descriptor as Made
+from specgate.descriptors.files import placed, read_placed
+from specgate.descriptors.read import read_text_file
+from specgate.descriptors.text import LINED, lines
 from specgate.dialects import DEFAULT, capability, holds_text, implementing, is_dialect, package, package_of
 from specgate.dialects.protocols import LibraryObjects, ModelFixes, ModelFormat
 from specgate.errors import InputError
@@ -244,9 +247,6 @@ def add_lines(report: Report, given: Given | None = None) -> None:
 
 
 def _lines_of(file: str, given: Given | None) -> Mapping[tuple[str | int, ...], int]:
-    from specgate.descriptors.read import read_text_file
-    from specgate.descriptors.text import lines
-
     if given is not None and file == given.file:
         return (lines(given.text(), file) if given.kind == TEXT else None) or {}
     if file.lower().endswith(LINED) or not holds_text(file):
@@ -285,8 +285,6 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
         return _of_object(model, settings)
     path = os.fspath(model)
     if holds_text(path):
-        from specgate.descriptors.files import read_placed
-
         found: list[Finding] = []
         return _descriptors(read_placed(path, found=found), path, found, following)
     return package_of(path).graph(path, settings)
@@ -307,8 +305,6 @@ def _given(model: Given, settings: LintSettings) -> Graph:
     """Read what is in memory; files beside it, such as weights, are not looked for."""
     if model.kind != TEXT:
         return capability(model.kind, ModelFormat).graph_of_bytes(model.data, model.name, settings)
-    from specgate.descriptors.files import placed
-
     found: list[Finding] = []
     return _descriptors(placed(model.text(), model.name, found=found), model.name, found)
 
@@ -317,8 +313,6 @@ def _descriptors(
     entries: Iterable[Placed], file: str, found: list[Finding], settings: LintSettings | None = None
 ) -> Graph:
     """Return the graph of what a text holds. settings: for models that entries name, which are not read without."""
-    from specgate.descriptors.core import Descriptor as Made
-
     units, parts = [], []
     for name, line, entry in entries:
         place = Location(file, line, name, entry.operator)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from specgate.lowest.text import model_minimum_json
+
 if TYPE_CHECKING:
     from specgate.verdict import Finding, Location
 
@@ -128,6 +130,4 @@ class ModelMinimum:
 
     def to_dict(self, name: str = "") -> dict[str, Any]:
         """Return it as ``specgate minimum --format json`` prints it. name: the file, as it is to be called."""
-        from specgate.lowest.text import model_minimum_json
-
         return model_minimum_json(self, name)

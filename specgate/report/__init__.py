@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from itertools import groupby
 from typing import TYPE_CHECKING, cast
 
+from specgate.report.clean import clean
 from specgate.report.selection import RenderOptions
 
 if TYPE_CHECKING:
@@ -48,8 +51,6 @@ def render(report: Report, format: str, *, options: RenderOptions) -> str:  # no
 
         known = ", ".join(FORMATS)
         raise InputError(f"expected one of {known}, found {format[:40]!r}", place="format") from None
-    from importlib import import_module
-
     renderer = cast("Callable[[Report, RenderOptions], str]", getattr(import_module(module), function))
     return renderer(report, options)
 
@@ -77,8 +78,6 @@ def plural(number: int, noun: str) -> str:
 
 def without_table(nodes: Iterable[NodeRef]) -> list[str]:
     """Return the operators of nodes without a table, cleaned, each with its count: ``Foo (3)``, most frequent first."""
-    from specgate.report.clean import clean
-
     names: dict[str, int] = {}
     for node in nodes:
         name = clean(node.location.operator or "unnamed operator")
@@ -106,8 +105,6 @@ def place_order(location: Location | None) -> tuple[object, ...]:
 
 
 def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    from itertools import groupby
-
     runs = ("".join(run) for _, run in groupby(text, "0123456789".__contains__))
     # Numbers compare by length and digits: converting a number of any length could fail.
     return tuple((0, len(n := run.lstrip("0")), n) if run[0] in "0123456789" else (1, 0, run) for run in runs)

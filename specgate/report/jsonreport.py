@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from specgate.report import counts, nodes_in_order
 from specgate.report.clean import clean, well_formed
+from specgate.report.selection import RenderOptions, statistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from specgate.report.selection import RenderOptions
     from specgate.verdict import Finding, Location, NodeContext, NodeRef, Port, Report, Verdict
 
 __all__ = [
@@ -39,7 +39,6 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
     """Return the report as plain dicts, lists, strings and numbers."""
     # Every command that prints JSON loads this module; only reports need hashes.
     from specgate.report.identity import identified
-    from specgate.report.selection import RenderOptions
     from specgate.spec.version import versions_of_targets
 
     options = options or RenderOptions()
@@ -69,8 +68,6 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
 
 
 def _statistics(report: Report) -> list[dict[str, Any]]:
-    from specgate.report.selection import statistics
-
     return [
         {"id": well_formed(rule), "severity": severity, "findings": number, "files": files}
         for rule, severity, number, files in statistics(report.findings)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from specgate.dialects import SHIPPED
+from specgate.errors import Error
+from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +41,6 @@ def _is_second(rule_id: str) -> bool:
     field, dot, _ = rule.partition(".")
     if not dot or name not in SHIPPED:
         return False
-    from specgate.spec.tables import dialect
-
     table = dialect(name)
     fields = table.operator(operator).fields if operator in table.tables.operators else ()
     return any(other < field and other.lower() == field.lower() for other in fields)
@@ -51,7 +51,6 @@ def rule_address(rule_id: str) -> str | None:
 
     It has pages of what specgate ships: a user's own tables and other packages' dialects have rules of their own.
     """
-    from specgate.errors import Error
     from specgate.spec.rulebook import file_rule
 
     if file_rule(rule_id) is None:
@@ -67,8 +66,6 @@ def rule_address(rule_id: str) -> str | None:
 
 def _is_shipped(dialect_name: str, operator: str) -> bool:
     """Return whether an operator's table is one of specgate's; "tensor" stands for what every tensor obeys."""
-    from specgate.spec.tables import dialect
-
     # a file of a user's folder is named with the folder before it
     file = dialect(dialect_name).tables.files.get(operator, "")
     return operator == "tensor" or file.startswith(_OWN_FILES)
@@ -88,7 +85,6 @@ class About:
 
 def about(rule: str) -> About:
     """Return what is known of a rule; of an unknown id, that it is a check of specgate."""
-    from specgate.errors import Error
     from specgate.spec.rulebook import file_rule, rule_reference
 
     said = file_rule(rule)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.spec.forms import rule_forms
@@ -12,7 +13,6 @@ from specgate.spec.yamlio import placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from specgate.spec.yamlio import Keys, Lines
 
@@ -277,8 +277,6 @@ def _limits(tables: Mapping[str, Any]) -> set[str]:
 
 
 def _nowhere(name: str) -> Path:
-    from pathlib import Path
-
     return Path("families") / f"{name}.yaml"
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from specgate.rules.evaluate import Context, evaluate
 from specgate.rules.shorten import Shortener
+from specgate.spec.examples import example_problems, unshown_parts
 from specgate.spec.folders import examples_file, written_tables
 from specgate.spec.forms import rule_forms
 from specgate.spec.short_forms import KINDS, MARK, by_name, may_be_absent, named_sets, whole_rows
@@ -262,15 +263,11 @@ def _no_source(spec: OperatorSpec) -> Iterator[str]:
 
 def _examples_hold(spec: OperatorSpec) -> Iterator[str]:
     """Examples are accepted from their level on, counterexamples fail by exactly the rule they are for."""
-    from specgate.spec.examples import example_problems
-
     yield from example_problems(spec)
 
 
 def _unshown_part(spec: OperatorSpec) -> Iterator[str]:
     """Every support row and every optional tensor is in an example, from which valid descriptors are drawn."""
-    from specgate.spec.examples import unshown_parts
-
     yield from unshown_parts(spec)
 
 

@@ -10,6 +10,7 @@ from specgate.errors import InputError
 from specgate.levels import LevelSet
 from specgate.runtimes import runtimes
 from specgate.spec.changes import distinct
+from specgate.spec.examples import counterexample
 from specgate.spec.tables import dialect
 from specgate.spec.variables import SAME_TYPE
 from specgate.spec.view import shown_cell
@@ -197,8 +198,6 @@ def _reference(
         "source": written.sources,
     }
     if entry is not None:
-        from specgate.spec.examples import counterexample
-
         spec = table.operator(entry.get("operator") or rule_id.split("/")[1])
         failing, level = counterexample(spec, entry)
         reference["accepted"] = spec.table.examples[entry["of"]]["descriptor"]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 from specgate.dialects import SHIPPED
 from specgate.errors import InputError
 from specgate.runtimes import runtimes
+from specgate.spec.tables import dialect
+from specgate.targets import parse_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,8 +36,6 @@ def tables_version() -> str:
 
 def versions(dialects: Iterable[str]) -> dict[str, str]:
     """Return the version of the tables of each dialect in use, and of what a dialect has beside them, by name."""
-    from specgate.spec.tables import dialect
-
     found: dict[str, str] = {}
     for name in dialects:
         found[name] = version_of(dialect(name))
@@ -50,9 +50,6 @@ def version_of(table: Dialect) -> str:
 
 def versions_of_targets(targets: Iterable[str]) -> dict[str, str]:
     """Return the versions of the tables that verdicts for these targets rest on, by name."""
-    from specgate.spec.tables import dialect
-    from specgate.targets import parse_target
-
     found: dict[str, str] = {}
     for text in targets:
         try:

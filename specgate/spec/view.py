@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import NoTable
 from specgate.levels import LevelSet
+from specgate.near_names import near_operators
 from specgate.spec.changes import distinct, more_from, steps
+from specgate.spec.fields import Cell
 from specgate.spec.tables import dialect
 from specgate.targets import Target
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from specgate.spec.dialect_spec import Dialect
-    from specgate.spec.fields import Bounds, Cell, FieldInfo
+    from specgate.spec.fields import Bounds, FieldInfo
     from specgate.spec.forms import Overlay, Resolved, RuleForm
     from specgate.spec.operator_spec import OperatorSpec
 
@@ -56,8 +58,6 @@ def operator_named(dialect_name: str, name: str) -> OperatorSpec:
 
 def no_operator(name: str) -> NoTable:
     """Return the error that no dialect has an operator, with those whose names are almost so."""
-    from specgate.near_names import near_operators  # few names are wrong
-
     near = []
     for each in dialect_names():
         near += [f"{each}/{match}" for match in near_operators(name, list(dialect(each).tables.operators), 0.8)]
@@ -164,8 +164,6 @@ def rules_of(table: Dialect, forms: Iterable[RuleForm], levels: LevelSet) -> lis
 
 def observed(table: Dialect, overlays: Iterable[Overlay], raw: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what builds do instead of the page as plain data; `raw` holds the overlays' entries, in their order."""
-    from specgate.spec.fields import Cell
-
     found = []
     for overlay, entry in zip(overlays, raw, strict=True):
         cells = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
 from hypothesis import strategies as st
 
 from specgate.descriptors.core import TensorDesc, integer_limits
@@ -16,7 +17,6 @@ from specgate.generate.domains import element_kind
 from specgate.generate.seeds import find_operator, named_level
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from specgate.descriptors.core import Descriptor
@@ -99,8 +99,6 @@ def _filled(
     draw: st.DrawFn, dialect: Dialect, tensor: TensorDesc, dtype: np.dtype[Any], fixed: tuple[Any, ...] | None
 ) -> NDArray[Any] | None:
     """Draw one array; None for a constant whose elements are none of its type or too many."""
-    import numpy as np
-
     shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
     if fixed is not None:
         try:

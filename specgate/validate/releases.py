@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final
 from specgate.slotted import replace
 from specgate.spec.tables import dialect as tables
 from specgate.spec.tables import on_change
+from specgate.validate.message import rule_id
+from specgate.verdict import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from specgate.descriptors.core import Descriptor
     from specgate.targets import Target
-    from specgate.verdict import Finding, Verdict
+    from specgate.verdict import Verdict
 
 __all__ = ["RELEASE_RULE", "newer_than", "newer_types", "places_of", "with_release_findings"]
 
@@ -68,9 +70,6 @@ def places_of(newer: Mapping[str, str], descriptor: Descriptor) -> list[tuple[st
 
 
 def _finding(place: str, kind: str, first: str, target: Target) -> Finding:
-    from specgate.validate.message import rule_id  # most descriptors have no such type
-    from specgate.verdict import Finding
-
     return Finding(
         id=rule_id(target.dialect, "", RELEASE_RULE, "tensor"),
         severity="error",

@@ -11,6 +11,7 @@ import os
 import pickle
 import struct
 import sys
+import traceback
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from specgate.workers.piped import PipedProcess, WorkerLost
@@ -111,8 +112,6 @@ def _read(read: Callable[[int], bytes]) -> bytes:
 
 def serve() -> None:
     """Be the child: answer questions from stdin until it ends; what libraries print to stdout goes to stderr."""
-    import traceback
-
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     module, maker, argument = pickle.loads(_read(questions.read))  # noqa: S301  # our parent wrote it

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from specgate.conform import campaign, work
 from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.dialects.protocols import Backend
 from specgate.oracles.protocol import Reply
 from specgate.validate.check import check_at
 
@@ -17,10 +17,18 @@ if TYPE_CHECKING:
     import pytest
 
 
+def backend(**methods: Callable[..., Any]) -> Backend:
+    """Return a backend with these methods."""
+    made = Backend()
+    for name, method in methods.items():
+        setattr(made, name, method)
+    return made
+
+
 def put_in_place(monkeypatch: pytest.MonkeyPatch, opening: Callable[[str, str], Any]) -> None:
     """Let campaigns ask what `opening` makes for a dialect and a level, at every level."""
-    monkeypatch.setattr(work, "package", lambda dialect: SimpleNamespace(oracle=partial(opening, dialect)))
-    monkeypatch.setattr(campaign, "package", lambda _: SimpleNamespace(askable=lambda levels: (list(levels), [])))
+    monkeypatch.setattr(work, "capability", lambda dialect, _: backend(oracle=partial(opening, dialect)))
+    monkeypatch.setattr(campaign, "package", lambda _: backend(askable=lambda levels: (list(levels), [])))
 
 
 class Fake:

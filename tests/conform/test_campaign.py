@@ -1,5 +1,4 @@
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +8,7 @@ from specgate.descriptors.read import read_dict
 from specgate.errors import Error, InputError
 from specgate.oracles.protocol import Reply
 from specgate.validate.check import check_at
-from tests.conform.fakes import Fake, put_in_place, refuses_type
+from tests.conform.fakes import Fake, backend, put_in_place, refuses_type
 
 
 @pytest.fixture
@@ -161,7 +160,7 @@ def test_unknown_names_are_refused_at_once(plan, message):
 
 def test_a_dialect_without_anything_installed_says_how_to_install_it(monkeypatch):
     none: tuple[list[str], list[str]] = ([], ["directml:6.2: not installed; specgate oracle"])
-    monkeypatch.setattr(campaign, "package", lambda _: SimpleNamespace(askable=lambda _: none))
+    monkeypatch.setattr(campaign, "package", lambda _: backend(askable=lambda _: none))
     with pytest.raises(InputError, match="specgate oracle"):
         run(Plan("directml"))
 

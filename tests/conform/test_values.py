@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from random import Random
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,7 @@ from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
 from specgate.execution.engine import execute_at
 from specgate.oracles.protocol import Reply, Values
+from tests.conform.fakes import backend
 
 if TYPE_CHECKING:
     import pytest
@@ -36,7 +36,7 @@ class Fake:
 
 
 def test_what_cannot_be_asked_is_counted_and_the_rest_compared(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(values, "package", lambda _: SimpleNamespace(values=lambda _: Fake()))
+    monkeypatch.setattr(values, "package", lambda _: backend(values=lambda _: Fake()))
     with np.errstate(all="ignore"):
         tallies, _ = values.compare_values("directml", "ELEMENT_WISE_ABS", "6.4", 16, 1, float("inf"))
     found = {tally.implementation: tally for tally in tallies}
@@ -55,7 +55,7 @@ class Same:
 
 
 def test_a_tolerance_goes_by_outputs_that_no_descriptor_states(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(values, "package", lambda _: SimpleNamespace(values=lambda _: Same()))
+    monkeypatch.setattr(values, "package", lambda _: backend(values=lambda _: Same()))
     for name, inputs in (("Softmax", 1), ("Conv", 2)):
         node = {"op_type": name, "inputs": [{"elem_type": "FLOAT16", "shape": [2, 3, 3]}] * inputs, "outputs": []}
         monkeypatch.setattr(values, "_executable", lambda *_, node=node: iter([read_dict(node, "onnx")]))
@@ -77,7 +77,7 @@ class Fixed:
 
 
 def tally_of(monkeypatch, node, level, **outputs):
-    monkeypatch.setattr(values, "package", lambda _: SimpleNamespace(values=lambda _: Fixed(**outputs)))
+    monkeypatch.setattr(values, "package", lambda _: backend(values=lambda _: Fixed(**outputs)))
     monkeypatch.setattr(values, "_executable", lambda *_: iter([read_dict(node, "onnx")]))
     tallies, _ = values.compare_values("onnx", node["op_type"], level, 4, 1, float("inf"))
     return {tally.implementation: tally for tally in tallies}
@@ -125,7 +125,7 @@ def test_outputs_of_another_shape_are_explained_by_entries_without_elements(monk
     monkeypatch.setattr(
         side, "values_many", lambda _, sets: [{"reference": Values(side.outputs, Reply("accepted"))} for _ in sets]
     )
-    monkeypatch.setattr(values, "package", lambda _: SimpleNamespace(values=lambda _: side))
+    monkeypatch.setattr(values, "package", lambda _: backend(values=lambda _: side))
     monkeypatch.setattr(values, "_executable", lambda *_: iter([read_dict(node, "onnx")]))
     ((tally,), _) = values.compare_values("onnx", "OneHot", "21", 4, 1, float("inf"))
     assert [d.kind for d in tally.differing] == ["bug"]

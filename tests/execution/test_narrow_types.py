@@ -158,10 +158,9 @@ def test_what_would_have_to_compute_with_them_has_no_kernel(kind, name):
     inputs = [name] * (2 if kind == "Add" else 1)
     data = {"min": 0.0, "max": 1.0} if kind == "Clamp" else {}
     first = "a" if kind == "Add" else "data"
+    arrays = {key: [1, 1, 1] for key in (("a", "b") if kind == "Add" else ("data",))}
     with pytest.raises(NoKernel, match=f"{kind} has no kernel for {first} of {name}"):
-        specgate.execute(
-            layer(kind, inputs, data=data), dict.fromkeys(("a", "b") if kind == "Add" else ("data",), [1, 1, 1])
-        )
+        specgate.execute(layer(kind, inputs, data=data), arrays)
 
 
 def test_kernels_say_which_arguments_they_carry(monkeypatch):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from specgate.dialects.directml.vocabulary import VOCABULARY, minimum_size
 from specgate.dialects.protocols import Backend, Builds, Documents, MemoryLayout, ModelFormat
 from specgate.dialects.shipped import Shipped
 from specgate.errors import InputError
+from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -61,13 +64,9 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        from specgate.dialects.directml.vocabulary import VOCABULARY
-
         return VOCABULARY
 
     def least_bytes(self, bits: int, sizes: Sequence[int], strides: Sequence[int] | None) -> int:
-        from specgate.dialects.directml.vocabulary import minimum_size
-
         return minimum_size(bits, sizes, strides)
 
     def is_meant(self, item: Mapping[str, Any]) -> bool:
@@ -102,11 +101,8 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
         budget: Budget,
         basis: Basis,
     ) -> Outputs:
-        import os
-
         from specgate.dialects.directml.dxdispatch.read import read_dx_model
         from specgate.dialects.directml.dxdispatch.run import run_dx_model
-        from specgate.spec.tables import dialect
 
         return run_dx_model(
             read_dx_model(document, file=file),

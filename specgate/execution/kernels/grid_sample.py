@@ -168,6 +168,8 @@ def add_blocks(
         raise InputError("col2im: expected as many sizes of everything, and data of three dimensions")
     if min(*sizes, *window, *steps, *gaps) < 1 or min(around) < 0:
         raise InputError("col2im: expected sizes, strides and dilations above 0, and paddings of 0 or more")
+    if data.dtype.kind in "OSUT":
+        raise InputError("col2im: expected numbers, found texts, which do not add up")
     before, behind = around[:rank], around[rank:]
     whole = [size + a + b for size, a, b in zip(sizes, before, behind, strict=True)]
     counts = [(n - (k - 1) * gap - 1) // step + 1 for n, k, gap, step in zip(whole, window, gaps, steps, strict=True)]

@@ -7,10 +7,11 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
+from specgate.workers.child import Child
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from specgate.workers.child import Child
 
 __all__ = ["BUILT", "NONE", "WRITTEN", "answering", "ask"]
 
@@ -31,8 +32,6 @@ class _Shared:
         """Return the answer; a text says why there is none."""
         with self.lock:
             if self.child is None:
-                from specgate.workers.child import Child
-
                 self.child = Child(__name__, "answering")
                 atexit.register(self.child.close)
             return self.child.ask(question)

@@ -17,7 +17,7 @@ from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.cpu_preferred import MOST_ELEMENTS, preferred
 from specgate.runtimes.onnxruntime.functions import inlined
 from specgate.runtimes.onnxruntime.graph import Body, body_of
-from specgate.runtimes.onnxruntime.provider_choice import Found, Lookup
+from specgate.runtimes.onnxruntime.provider_choice import Found, Lookup, lacking
 from specgate.runtimes.onnxruntime.qdq_duplication import duplicated, duplicating
 from specgate.runtimes.onnxruntime.registrations import registrations
 from specgate.runtimes.onnxruntime.shape_inference import as_inferred, completed
@@ -73,8 +73,6 @@ class Assigner:
     lookups: dict[str, Lookup] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        from specgate.runtimes.onnxruntime.provider_choice import lacking
-
         for provider in self.runtime.providers:
             lacked = {} if provider == CPU else lacking(self.runtime, self.device)
             known = provider in self.runtime.registered

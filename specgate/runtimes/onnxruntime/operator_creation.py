@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from specgate.dialects.onnx.lint.types import attribute_of
 from specgate.dialects.onnx.lint.units import STANDARD_DOMAINS
+from specgate.runtimes.onnxruntime import lower as lowering
 from specgate.runtimes.onnxruntime.finding_rules import GROUP, RULES
 from specgate.runtimes.onnxruntime.load_checks import refusal
 from specgate.runtimes.onnxruntime.placement import listed
@@ -171,8 +172,6 @@ class Creator:
         return answers.of(key, lambda: make(node, attributes))
 
     def _lowered(self, node: Node, attributes: Mapping[str, Any]) -> Made:
-        from specgate.runtimes.onnxruntime import lower as lowering
-
         if node.opset is None:
             return "unknown", "", None, ()
         descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
@@ -194,8 +193,6 @@ class Creator:
         return known
 
     def _outline(self, node: Node, attributes: Mapping[str, Any]) -> Outlined:
-        from specgate.runtimes.onnxruntime import lower as lowering
-
         assert node.opset is not None  # noqa: S101  # else its creation is unknown
         descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
         if descriptor is None:
@@ -210,8 +207,6 @@ class Creator:
 
     def _warned(self, descriptor: Descriptor, version: int) -> tuple[Finding, ...]:
         """Return warnings that a kernel computes other values than the dialect of the models defines."""
-        from specgate.runtimes.onnxruntime import lower as lowering
-
         reasons = lowering.warnings(descriptor, version, self.runtime.release)
         return tuple(Finding(f"{GROUP}/wrong-values", RULES["wrong-values"][0], why) for why in reasons)
 

@@ -12,8 +12,18 @@ from specgate.errors import InputError
 from specgate.linting.input_source import TEXT, Given
 from specgate.linting.model import graph_of
 from specgate.runtimes.onnxruntime.constant_folding import Fusing, folding, removing
-from specgate.runtimes.onnxruntime.load_checks import refusal, refused_graph, refused_models, refusing_findings
+from specgate.runtimes.onnxruntime.fixes import fixes
+from specgate.runtimes.onnxruntime.functions import Functions
+from specgate.runtimes.onnxruntime.imports import with_imports
+from specgate.runtimes.onnxruntime.load_checks import (
+    refusal,
+    refused_graph,
+    refused_models,
+    refusing_findings,
+    unloadable,
+)
 from specgate.runtimes.onnxruntime.node_assignment import CPU, Assigner, assigned
+from specgate.runtimes.onnxruntime.operator_creation import Creator
 from specgate.runtimes.onnxruntime.partition import copies, partitions
 from specgate.runtimes.onnxruntime.placement import Partition, PlacedNode, Placement, remark
 
@@ -24,7 +34,6 @@ if TYPE_CHECKING:
     from specgate.linting.settings import LintSettings
     from specgate.runtimes.onnxruntime.graph import Body, Node
     from specgate.runtimes.onnxruntime.node_assignment import Assigned, Whole
-    from specgate.runtimes.onnxruntime.operator_creation import Creator
     from specgate.runtimes.onnxruntime.registrations import Registration
     from specgate.runtimes.release import Runtime
     from specgate.targets import Target
@@ -40,11 +49,6 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     """Return the placement of a model that was read, on a target that has a runtime."""
     runtime = target.runtime
     assert runtime is not None  # asked by all who call  # noqa: S101
-    from specgate.runtimes.onnxruntime.fixes import fixes
-    from specgate.runtimes.onnxruntime.functions import Functions
-    from specgate.runtimes.onnxruntime.imports import with_imports
-    from specgate.runtimes.onnxruntime.operator_creation import Creator
-
     graph = with_imports(graph, runtime)
     assigner = Assigner(runtime, device)
     functions = Functions(graph.source.model, runtime.opsets, runtime.release)
@@ -146,8 +150,6 @@ def _refusals(graph: Graph, runtime: Runtime, refusing: Sequence[Finding]) -> li
 
 def _unloadable(graph: Graph, release: str) -> list[str]:
     """Which constants have no value, or a type that the runtime has no values of."""
-    from specgate.runtimes.onnxruntime.load_checks import unloadable
-
     types, scope = unloadable(release), graph.source.scopes.get(id(graph.source.model.graph), {})
     made = [node for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
     held = ((node.outputs[0], scope.get(node.outputs[0])) for node in made)

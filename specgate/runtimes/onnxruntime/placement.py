@@ -6,8 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from specgate.descriptors.read import write_dict
 from specgate.runtimes.onnxruntime.constant_folding import fusing_setting
 from specgate.runtimes.onnxruntime.qdq_duplication import duplicating
+from specgate.spec.version import versions_of_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -139,8 +141,6 @@ class PlacedNode:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``specgate place --format json`` prints it."""
-        from specgate.descriptors.read import write_dict
-
         return {
             "node": self.node,
             "operator": self.operator,
@@ -270,8 +270,6 @@ class Placement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``specgate place --format json`` prints it."""
-        from specgate.spec.version import versions_of_targets
-
         return {
             "schema": "specgate-placement/1",
             "tables": versions_of_targets([self.target]),

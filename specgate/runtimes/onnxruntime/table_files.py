@@ -12,6 +12,7 @@ from specgate.spec.file_models import (
     SetName,  # noqa: TC001 (the same)
     Source,  # noqa: TC001 (pydantic reads it)
 )
+from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,8 +67,6 @@ def node_parts(text: str) -> tuple[str, str, list[str]]:
 
 def function_problems(content: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield which nodes are of no operator, which read what nothing makes, and which outputs nothing makes."""
-    from specgate.spec.tables import dialect
-
     known = dialect("onnx").tables.operators
     for name, function in content.get("functions", {}).items():
         place = ("functions", name)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.dialects.onnx.lint.references import RULES
 from specgate.errors import NoTable
 from specgate.rules.language import GRAPH, NUMBER, NUMBERS, TENSOR, TENSORS, TRUTH, WORD, WORDS, RuleError, Scope
 from specgate.rules.parse import parse
+from specgate.runtimes.onnxruntime.lowering.expressions import FormError, rule_of
+from specgate.runtimes.onnxruntime.lowering.schema import schema_from
 from specgate.runtimes.onnxruntime.release_ranges import bounds, span
+from specgate.runtimes.onnxruntime.size_lists import WAYS
 from specgate.spec.tables import dialect
 from specgate.spec.type_names import TypeName, parse_type
 
@@ -191,7 +195,6 @@ def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
 def _conditions(index: int, entry: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong with the condition of an entry under ``removing``, and unknown operators."""
     from specgate.runtimes.onnxruntime.lowering.checks import condition_rule
-    from specgate.runtimes.onnxruntime.lowering.expressions import FormError
     from specgate.spec.tables import dialect
 
     for name, versions in entry["operators"].items():
@@ -220,9 +223,7 @@ def type_problems(sets: Mapping[str, Sequence[str]]) -> list[Problem]:
 
 def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return which rules and fields in ``loading.yaml`` the dialect of the models does not have."""
-    from specgate.dialects.onnx.lint.references import RULES
     from specgate.runtimes.onnxruntime.lowering.checks import check_of
-    from specgate.runtimes.onnxruntime.lowering.expressions import FormError
 
     found = type_problems({"types": list(content.get("types", {}))})
     names = [name for name in content.get("models", {}) if name not in RULES]
@@ -240,8 +241,6 @@ def _operators(
     content: Mapping[str, Any], keys: Sequence[str], problems: list[Problem]
 ) -> Iterator[tuple[Keys, Mapping[str, Any], Scope]]:
     """Yield each known operator's place, entry and names; add unknown operators, and rules in lists, to `problems`."""
-    from specgate.runtimes.onnxruntime.lowering.schema import schema_from
-
     for name, entry in content["operators"].items():
         place: Keys = ("operators", name)
         schema = schema_from(name, None)
@@ -268,7 +267,6 @@ def _unknown_rules(operator: str, place: Keys, entry: Mapping[str, Any], keys: S
 def runs_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return which rules and fields in ``runs.yaml`` the dialect of the models does not have."""
     from specgate.runtimes.onnxruntime.lowering.checks import scope_of
-    from specgate.runtimes.onnxruntime.lowering.expressions import FormError, rule_of
 
     found: list[Problem] = []
     for place, entry, scope in _operators(content, ("runs", "fails"), found):
@@ -285,7 +283,6 @@ def runs_problems(content: Mapping[str, Any]) -> list[Problem]:
 
 def inference_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return which operators in ``inference.yaml`` the dialect does not have, and which ways nothing goes by."""
-    from specgate.runtimes.onnxruntime.size_lists import WAYS
     from specgate.spec.tables import dialect
 
     known = dialect("onnx").tables.operators

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from specgate.descriptors.words import unknown_word
 from specgate.dialects.directml.cpp.lines import quoted
 from specgate.validate.device import required_capabilities
+from specgate.validate.rule_failures import capital
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -69,8 +70,6 @@ def written(form: RuleForm) -> Iterator[str]:
 
 def capitalized(sentence: str, form: RuleForm, fields: Mapping[str, Any]) -> str:
     """Return a rule's sentence as a finding begins."""
-    from specgate.validate.rule_failures import capital
-
     return capital(sentence, fields) if form.because else sentence
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import shown
+from specgate.descriptors.files import NoTableEntry
 from specgate.descriptors.text import place_of
 from specgate.descriptors.words import word_of
 from specgate.dialects.directml.dxdispatch.model import DxDispatchable
@@ -19,7 +20,6 @@ from specgate.errors import InputError, NoTable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from specgate.descriptors.files import NoTableEntry
     from specgate.dialects.directml.dxdispatch.model import DxBinding, DxModel
 
 __all__ = ["GRAPH", "check_graphs", "graph_dispatchable", "unseen_nodes"]
@@ -110,8 +110,6 @@ def _node(node: Any, operators: Mapping[str, str], place: str) -> str:
 
 def unseen_nodes(graph: DxDispatchable, place: str) -> Iterator[tuple[str, NoTableEntry]]:
     """Yield the nodes that do not say what their operator was created of, with their places."""
-    from specgate.descriptors.files import NoTableEntry
-
     desc = graph.raw.get("desc") or graph.raw.get("Desc") or {}
     for index, node in enumerate(desc.get("Nodes", [])):
         if _kind(node) == "OPERATOR" and node.get("Operator") is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.beside import size_in_folder, unusable_location
 from specgate.descriptors.core import integer_limits, shown
+from specgate.descriptors.files import NoTableEntry
 from specgate.descriptors.read import read_text_file
 from specgate.descriptors.text import load_relaxed, place_of, plain_name
 from specgate.descriptors.words import number_of, word_of
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from specgate.descriptors.core import Descriptor
-    from specgate.descriptors.files import NoTableEntry
 
 __all__ = [
     "DxBinding",
@@ -75,8 +75,6 @@ def entries(document: Mapping[str, Any], file: str) -> Iterator[tuple[str, Descr
 
 def _entry(dispatchable: DxDispatchable, file: str) -> NoTableEntry:
     """Return a dispatchable without a descriptor, with the model that it names where that may be read."""
-    from specgate.descriptors.files import NoTableEntry
-
     source, why = dispatchable.raw.get("sourcePath"), dispatchable.no_table or ""
     if dispatchable.kind not in MODELS or not isinstance(source, str) or not os.path.isfile(file):  # noqa: PTH113
         return NoTableEntry(NAME, dispatchable.operator, why)

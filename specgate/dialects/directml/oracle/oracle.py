@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from specgate.dialects.directml.native.marshal import Image, image
 from specgate.dialects.directml.oracle import cache
 from specgate.dialects.directml.oracle.builds import find_builds
-from specgate.dialects.directml.oracle.install import install_command, wine_environment
+from specgate.dialects.directml.oracle.install import install_command, status, wine_environment
+from specgate.dialects.directml.oracle.values import ValuesOracle
 from specgate.dialects.directml.oracle.worker import Worker
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.directml.oracle.builds import Build, System
-    from specgate.dialects.directml.oracle.values import ValuesOracle
     from specgate.oracles.protocol import Values
 
 __all__ = ["Answer", "BuildValues", "Builds", "Capabilities", "DirectMLOracle"]
@@ -143,8 +143,6 @@ class DirectMLOracle(Renewing[Worker]):
         return self._executing().values(descriptor, arrays)
 
     def _executing(self) -> ValuesOracle:
-        from specgate.dialects.directml.oracle.values import ValuesOracle
-
         self._hold_open()
         if self._values is None:
             self._values = ValuesOracle(self.level)
@@ -225,8 +223,6 @@ class Builds:
     dialect = "directml"
 
     def __init__(self, level: str) -> None:
-        from specgate.dialects.directml.oracle.install import status
-
         self.level = level
         entries = [e for e in status() if e.build.level == level and e.installed]
         if not entries:
@@ -280,8 +276,6 @@ class BuildValues:
     """The build of a level on the software device, as an implementation like the others."""
 
     def __init__(self, level: str) -> None:
-        from specgate.dialects.directml.oracle.values import ValuesOracle
-
         self._oracle = ValuesOracle(level)
         self.value_versions = {"values": "; ".join(f"{k} {v}" for k, v in self._oracle.versions.items())}
 

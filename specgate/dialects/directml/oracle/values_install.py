@@ -5,6 +5,7 @@ Every folder appears whole or not at all; once they are there the network is not
 
 from __future__ import annotations
 
+import filecmp
 import os
 import platform
 import re
@@ -150,8 +151,6 @@ def _prepare_wine(where: WineEnvironment, progress: Callable[[str], object]) -> 
 
 def _share_copies(prefix: Path, root: Path) -> None:
     """Wine copies its libraries into each folder, 700 MB in Debian; make them one file with the originals."""
-    import filecmp
-
     originals = {path.name: path for path in root.glob("usr/lib/*/wine/x86_64-windows/*")}
     for copy in (prefix / "drive_c/windows/system32").rglob("*"):
         original = originals.get(copy.name)

@@ -15,6 +15,7 @@ from specgate.dialects.onnx.file.schema import PROTO
 from specgate.dialects.onnx.file.varints import I32, I64, LEN, VARINT, WireError
 from specgate.dialects.onnx.file.wire import Reader
 from specgate.dialects.onnx.file.write import varint_bytes
+from specgate.dialects.onnx.lint.graph import onnx_units
 from specgate.errors import InputError
 from specgate.files import State, state_of, unwritable
 from specgate.verdict import Edit
@@ -306,8 +307,6 @@ class EditedModel:
 
     def graph(self, settings: LintSettings) -> Graph:
         """Read the model as it will be."""
-        from specgate.dialects.onnx.lint.graph import onnx_units
-
         with self._opened() as (file, size):
             model = read_open(file, size, self.name)
         return onnx_units(model, settings)

@@ -19,6 +19,7 @@ import json
 import math
 import os
 import re
+import resource
 import struct
 import sys
 from typing import TYPE_CHECKING, Any
@@ -66,8 +67,6 @@ def limit(seconds: float, size: int) -> None:
 
 def _lower(which: int, wanted: int) -> None:
     """Set a soft limit, as far as the hard one allows it."""
-    import resource
-
     hard = resource.getrlimit(which)[1]
     resource.setrlimit(which, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
 

@@ -8,6 +8,7 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -57,8 +58,6 @@ class Inferred:
 
 def installed() -> bool:
     """Return whether the onnx package can be imported, without importing it."""
-    from importlib.util import find_spec
-
     try:
         return find_spec("onnx") is not None and not getattr(sys, "frozen", False)
     except (ImportError, ValueError):  # it was taken out of sys.modules

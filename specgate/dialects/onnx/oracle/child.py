@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import resource
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from specgate.dialects.onnx.oracle.models import (
     NotExpressible,
@@ -55,8 +58,6 @@ def answerer(_argument: None) -> Callable[[tuple[Any, ...]], Any]:
     """Return what answers ``("versions",)``, ``("verdicts", names, question)`` and ``("values", …, feeds)``."""
     os.environ["ALLOW_RELEASED_ONNX_OPSET_ONLY"] = "0"  # ONNX Runtime asks for an opset that it has before its release
     with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     tasks: dict[str, Callable[..., Any]] = {"versions": _versions, "verdicts": _verdicts, "values": _values}
     return lambda task: tasks[task[0]](*task[1:])
@@ -207,8 +208,6 @@ def _ran(run: Callable[[dict[str, Any]], dict[str, Any]], feed: dict[str, Any]) 
 
 def _plain(value: Any) -> NDArray[Any]:
     """Return an array that others can load: strings as objects, scalars as arrays."""
-    import numpy as np
-
     array = np.asarray(value)
     return array.astype(object) if array.dtype.kind in "UST" else array
 

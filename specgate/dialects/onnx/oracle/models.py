@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -120,7 +122,6 @@ def _info(tensor: Tensor) -> Any:
 
 def constant_array(tensor: Tensor) -> NDArray[Any]:
     """Return the array of a constant; raise NotExpressible where its type and sizes do not hold its elements."""
-    import numpy as np
     from onnx import helper
 
     shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))

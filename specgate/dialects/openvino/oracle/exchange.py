@@ -8,15 +8,17 @@ from importlib.metadata import version as metadata_version
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
+
 from specgate.descriptors.core import TensorDesc, shown
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError
+from specgate.dialects.openvino.weights import packed, unpacked
 from specgate.errors import Error
+from specgate.execution.types import as_array, numpy_type
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import numpy as np
 
     from specgate.descriptors.core import Descriptor
     from specgate.dialects.openvino.oracle.layer import Layer
@@ -90,8 +92,6 @@ def blobs_of(descriptor: Descriptor, arrays: Mapping[str, Any]) -> list[Blob]:
 
 def _blob(name: str, tensor: TensorDesc, given: Any) -> Blob:
 
-    from specgate.execution.types import as_array, numpy_type
-
     if tensor.type is None:
         raise NotExpressibleError(f"the type of {name} is not known")
     try:
@@ -119,8 +119,6 @@ def _blob(name: str, tensor: TensorDesc, given: Any) -> Blob:
 
 def _bytes(array: np.ndarray[Any, Any], kind: str) -> bytes:
     """Return elements in row-major order as OpenVINO holds them: those of less than a byte packed."""
-    from specgate.dialects.openvino.weights import packed
-
     bits = dialect("openvino").bits[kind] or 8
     return packed(array, bits) if bits < 8 else array.tobytes()
 
@@ -137,8 +135,6 @@ def narrowed(blobs: Sequence[Blob]) -> str:
 
     It takes 64-bit and unsigned 32-bit integers as i32, and f64 as f32, where infinity becomes the largest number.
     """
-    import numpy as np
-
     for at, blob in enumerate(blobs):
         if blob.type not in {"i64", "u64", "u32", "f64"} or isinstance(blob.data, list):
             continue
@@ -169,11 +165,6 @@ def arrays_of(descriptor: Descriptor, outputs: Sequence[Blob]) -> dict[str, np.n
 
 
 def _array(blob: Blob) -> np.ndarray[Any, Any]:
-    import numpy as np
-
-    from specgate.dialects.openvino.weights import unpacked
-    from specgate.execution.types import numpy_type
-
     try:
         dtype = numpy_type(dialect("openvino"), blob.type)
     except Error as error:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+import numpy as np
+
 from specgate.conform.drawing import draw_cases, fill
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.onnx.oracle.models import NotExpressible, runtime_model
@@ -207,7 +209,6 @@ class _Graph:
         return name
 
     def _constant(self, about: Mapping[str, Any]) -> str:
-        import numpy as np
         from onnx import TensorProto, helper, numpy_helper
 
         name = f"constant_{len(self.constants)}"

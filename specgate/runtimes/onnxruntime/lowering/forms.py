@@ -7,6 +7,7 @@ element type; an operator or a record by its fields; a tensor as `tensors` descr
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.descriptors.core import RECORDS, Descriptor, whole_numbers
@@ -20,6 +21,7 @@ from specgate.runtimes.onnxruntime.lowering.expressions import (
     rule_of,
 )
 from specgate.runtimes.onnxruntime.lowering.tensors import TensorForm, Which, as_uint
+from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,8 +90,6 @@ def _single(info: FieldInfo, base: str, raw: Any, scope: Scope) -> Form:
 
 
 def _operator(info: FieldInfo, raw: Any, scope: Scope) -> Form:
-    from specgate.spec.tables import dialect
-
     if not isinstance(raw, dict) or not isinstance(raw.get("operator"), str):
         raise FormError(f"expected {info.name} as an operator with its fields")
     table = dialect("directml")
@@ -113,8 +113,6 @@ def _record(base: str, raw: Any, scope: Scope) -> Form:
 
 def _word(info: FieldInfo, raw: Any, scope: Scope) -> Form:
     """A word of the field's enum, alone or by an expression, which may use the words without quotes."""
-    from dataclasses import replace
-
     if isinstance(raw, dict) and set(raw) == {"type_of"}:
         which = Which.make(raw["type_of"], scope)
         return lambda state, i: None if (tensor := which.tensor(state, i)) is None else state.dml_type(tensor)
@@ -128,6 +126,4 @@ def _word(info: FieldInfo, raw: Any, scope: Scope) -> Form:
 
 
 def _enum_words(info: FieldInfo) -> frozenset[str]:
-    from specgate.spec.tables import dialect
-
     return frozenset(dialect("directml").numbers(info.type.removeprefix("enum:")))

@@ -12,6 +12,7 @@ from specgate.descriptors.core import UNKNOWN, Symbol, TensorDesc
 from specgate.rules.language import TENSOR, TENSORS
 from specgate.runtimes.onnxruntime.lowering.expressions import FormError, numbers_form, rule_of
 from specgate.runtimes.onnxruntime.lowering.state import TENSOR_NAME, Open, Refused
+from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -257,8 +258,6 @@ def _names_tensor(text: str, scope: Scope) -> bool:
 
 
 def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | None], str | None] | None:
-    from specgate.spec.tables import dialect
-
     if raw is None:
         return None
     if raw == "unsigned":

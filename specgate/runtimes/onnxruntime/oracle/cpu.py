@@ -15,6 +15,7 @@ from specgate.dialects.directml.oracle.install import appearing, run_program
 from specgate.errors import InputError
 from specgate.runtimes.onnxruntime.oracle.answer import Answer, Placed, error_text
 from specgate.runtimes.onnxruntime.oracle.cpu_child import CpuQuestion
+from specgate.runtimes.onnxruntime.oracle.oracle import optimisation_number
 from specgate.workers.child import Child
 
 if TYPE_CHECKING:
@@ -46,8 +47,6 @@ class CpuPlacementOracle:
     def __init__(
         self, release: str | None = None, *, optimisation: str = "off", run: bool = False, timeout: float = 60.0
     ) -> None:
-        from specgate.runtimes.onnxruntime.oracle.oracle import optimisation_number
-
         own = _own_release()
         wanted = release or own
         if wanted is None:

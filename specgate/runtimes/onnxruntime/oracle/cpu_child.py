@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import resource
 import sys
 import tempfile
 import time
@@ -56,8 +57,6 @@ def answerer(argument: tuple[str | None, int]) -> Callable[[CpuQuestion], CpuAns
     import onnxruntime
 
     with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     onnxruntime.set_default_logger_severity(_SILENT)
     return lambda question: _answer(onnxruntime, question, optimisation)

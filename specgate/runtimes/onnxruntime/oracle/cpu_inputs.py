@@ -6,6 +6,8 @@ import re
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -49,8 +51,6 @@ def feeds_of(inputs: Sequence[Any], given: Sequence[Mapping[str, NDArray[Any]]])
 
     A session without inputs has one set. Raises NotFed where an input cannot be given.
     """
-    import numpy as np
-
     random = np.random.default_rng(0)
     whole = [*given, *({},) * (len(_WAYS) if inputs else 1)]
     for index, known in enumerate(whole):
@@ -62,8 +62,6 @@ def feeds_of(inputs: Sequence[Any], given: Sequence[Mapping[str, NDArray[Any]]])
 
 
 def _drawn(word: str, shape: Sequence[Any] | None, way: str, size: int, random: Any) -> Any:
-    import numpy as np
-
     wrapped = _WRAPPED.fullmatch(word)
     if wrapped:
         inner = _drawn(wrapped[2], (2, 3), way, size, random)
