@@ -160,15 +160,23 @@ def execute(
         goal = parse_target(target, owner.name) if isinstance(target, str) else target
         path = os.fspath(descriptor)
         return _noted(_run_model(owner, path, arrays, goal, budget, on_note, on_node, basis), on_note)
-    made = _descriptor(descriptor, None if target is None else _dialect(target))
-    goal = None if target is None else target if isinstance(target, Target) else parse_target(target, made.dialect)
-    if goal is not None and made.dialect != goal.dialect:
-        raise InputError(f"a descriptor of {made.dialect} cannot be executed for {goal}")
-    spec = tables(made.dialect).operator(made.operator)
+    new_descriptor = _descriptor(descriptor, None if target is None else _dialect(target))
+    goal = (
+        None
+        if target is None
+        else target
+        if isinstance(target, Target)
+        else parse_target(target, new_descriptor.dialect)
+    )
+    if goal is not None and new_descriptor.dialect != goal.dialect:
+        raise InputError(f"a descriptor of {new_descriptor.dialect} cannot be executed for {goal}")
+    spec = tables(new_descriptor.dialect).operator(new_descriptor.operator)
     level = spec.level_for(goal.level) if goal else spec.dialect.levels[-1]
     if level is None:
         raise InputError(f"{spec.name} does not exist at {goal}")
-    return _noted(execute_at(made, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None), on_note)
+    return _noted(
+        execute_at(new_descriptor, arrays, level, budget=budget, basis=basis, by=goal.by if goal else None), on_note
+    )
 
 
 def _run_model(
@@ -356,8 +364,8 @@ def lint(
     from specgate.linting.model import lint_model
     from specgate.linting.settings import LintSettings, checked_pins
 
-    given = [targets] if isinstance(targets, str | Target) else targets
-    goals = [_target(one) for held in given for one in (expanded(held) if isinstance(held, str) else [held])]
+    items = [targets] if isinstance(targets, str | Target) else targets
+    goals = [_target(one) for result in items for one in (expanded(result) if isinstance(result, str) else [result])]
     expect_basis(basis)
     settings = LintSettings(infer, checked_pins(pins), tuple(custom_domains))
     return lint_model(model, goals, basis, device_of(device), settings)

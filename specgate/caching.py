@@ -18,12 +18,12 @@ Key = TypeVar("Key")
 Made = TypeVar("Made")
 
 
-def keep(known: dict[Key, Made], key: Key, made: Made, most: int) -> Made:
+def keep(known: dict[Key, Made], key: Key, result: Made, most: int) -> Made:
     """Keep a value by its key and return it; where there are `most` already, all of them go before."""
     if len(known) >= most:
         known.clear()
-    known[key] = made
-    return made
+    known[key] = result
+    return result
 
 
 def shelf(shelves: dict[T, dict[Key, Made]], name: T, most: int) -> dict[Key, Made]:

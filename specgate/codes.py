@@ -53,23 +53,25 @@ def explain_codes(text: str) -> list[Explanation]:
     known = list(_known())
     words = {token.upper() for token in _TOKEN.findall(text)}
     codes = {code for token in words for code in [_code(token)] if code is not None}
-    found = [entry for entry, _ in known if entry.code in codes or entry.name.split()[0] in words]
-    if not found:
+    explanations = [entry for entry, _ in known if entry.code in codes or entry.name.split()[0] in words]
+    if not explanations:
         lowered = " ".join(text.lower().split())
-        found = [entry for entry, texts in known if any(phrase in lowered for phrase in texts)]
-    if not found and len(lowered) > 3:  # a part of a name or of a message
+        explanations = [entry for entry, texts in known if any(phrase in lowered for phrase in texts)]
+    if not explanations and len(lowered) > 3:  # a part of a name or of a message
         part = lowered.rstrip(".").replace(" ", "_")
-        found = [e for e, texts in known if part in e.name.lower() or any(lowered.rstrip(".") in t for t in texts)]
-    if not found:
+        explanations = [
+            e for e, texts in known if part in e.name.lower() or any(lowered.rstrip(".") in t for t in texts)
+        ]
+    if not explanations:
         raise InputError(_unknown(text.strip(), [entry for entry, _ in known]))
-    return found
+    return explanations
 
 
 def _known() -> Iterator[tuple[Explanation, list[str]]]:
     for name in dialect_names():
         for code, entry in dialect(name).tables.codes.items():
-            made = Explanation(code, entry["name"], entry["meaning"], entry["advice"], name, entry["source"])
-            yield made, entry.get("texts", [])
+            explanation = Explanation(code, entry["name"], entry["meaning"], entry["advice"], name, entry["source"])
+            yield explanation, entry.get("texts", [])
 
 
 def _code(token: str) -> str | None:

@@ -75,14 +75,14 @@ def writing(
                 yield file
             return
         place = os.path.realpath(name)
-        found = _state(place)
-        if found is None and os.path.basename(name) == "":  # noqa: PTH119
+        stat_result = _state(place)
+        if stat_result is None and os.path.basename(name) == "":  # noqa: PTH119
             raise OSError("expected a file, found the name of a folder")
-        if found is None or stat.S_ISREG(found.st_mode):
-            with _replacing(place, found, replaces, [] if lost is None else lost) as file:
+        if stat_result is None or stat.S_ISREG(stat_result.st_mode):
+            with _replacing(place, stat_result, replaces, [] if lost is None else lost) as file:
                 yield file
         else:
-            with _opened(name, found) as file:
+            with _opened(name, stat_result) as file:
                 yield file
     except (OSError, ValueError) as error:  # ValueError: a name with a null character, for one
         raise unwritable(name, error) from None
@@ -137,9 +137,9 @@ def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | str | None:
     """Return what two names of one regular file have in common; None for what is none, or cannot be looked at."""
     with suppress(OSError, ValueError):  # writing it says what is wrong
         place = os.path.realpath(path)
-        found = _state(place)
-        if found is None or stat.S_ISREG(found.st_mode):
-            return place if found is None or not found.st_ino else (found.st_dev, found.st_ino)
+        stat_result = _state(place)
+        if stat_result is None or stat.S_ISREG(stat_result.st_mode):
+            return place if stat_result is None or not stat_result.st_ino else (stat_result.st_dev, stat_result.st_ino)
     return None
 
 
@@ -167,22 +167,22 @@ def _state(place: str) -> os.stat_result | None:
 
 @contextmanager
 def _replacing(
-    place: str, found: os.stat_result | None, replaces: State | None, lost: list[str]
+    place: str, stat_result: os.stat_result | None, replaces: State | None, lost: list[str]
 ) -> Iterator[IO[bytes]]:
-    """Give a new file that takes the place of `found`, which is regular, or of nothing."""
-    if found is not None and not os.access(place, os.W_OK):
+    """Give a new file that takes the place of `stat_result`, which is regular, or of nothing."""
+    if stat_result is not None and not os.access(place, os.W_OK):
         raise PermissionError(13, "Permission denied")
     temporary = os.path.join(os.path.dirname(place), f".specgate-{os.urandom(8).hex()}.tmp")  # noqa: PTH118, PTH120
     ours = True
     try:
         try:
-            number = os.open(temporary, _NEW, 0o666 if found is None else 0o600)
+            number = os.open(temporary, _NEW, 0o666 if stat_result is None else 0o600)
         except FileExistsError:
             ours = False
             raise
         with open(number, "wb") as file:  # noqa: PTH123
-            if found is not None and sys.platform != "win32":
-                _keep(place, number, found, lost)
+            if stat_result is not None and sys.platform != "win32":
+                _keep(place, number, stat_result, lost)
             yield file
         if replaces is not None and ((now := _state(place)) is None or state_of(now) != replaces):
             raise OSError("the file has changed since it was read")
@@ -194,30 +194,30 @@ def _replacing(
                 os.unlink(temporary)  # noqa: PTH108
 
 
-def _keep(place: str, number: int, found: os.stat_result, lost: list[str]) -> None:
+def _keep(place: str, number: int, stat_result: os.stat_result, lost: list[str]) -> None:
     """Give the new file, open as `number`, what the one before has; `lost` gets what the system does not allow."""
     new = os.fstat(number)
-    if (new.st_uid, new.st_gid) != (found.st_uid, found.st_gid):
-        for owner in (found.st_uid, -1):  # a user may often set the group alone
+    if (new.st_uid, new.st_gid) != (stat_result.st_uid, stat_result.st_gid):
+        for owner in (stat_result.st_uid, -1):  # a user may often set the group alone
             with suppress(OSError):
-                os.fchown(number, owner, found.st_gid)
+                os.fchown(number, owner, stat_result.st_gid)
                 break
         new = os.fstat(number)
-        if new.st_uid != found.st_uid:
-            lost.append(f"its owner is now {new.st_uid}, not {found.st_uid}")
-        if new.st_gid != found.st_gid:
-            lost.append(f"its group is now {new.st_gid}, not {found.st_gid}")
+        if new.st_uid != stat_result.st_uid:
+            lost.append(f"its owner is now {new.st_uid}, not {stat_result.st_uid}")
+        if new.st_gid != stat_result.st_gid:
+            lost.append(f"its group is now {new.st_gid}, not {stat_result.st_gid}")
     for name, value in _attributes(place).items():
         try:
             os.setxattr(number, name, value)
         except OSError:
             if _attributes(number).get(name) != value:
                 lost.append(f"the extended attribute {name!r:.60} could not be kept")
-    os.fchmod(number, stat.S_IMODE(found.st_mode) & 0o777)  # after what may change it
-    if found.st_mode & (stat.S_ISUID | stat.S_ISGID):
+    os.fchmod(number, stat.S_IMODE(stat_result.st_mode) & 0o777)  # after what may change it
+    if stat_result.st_mode & (stat.S_ISUID | stat.S_ISGID):
         lost.append("its set-user-ID and set-group-ID bits are not set any more")
-    if found.st_nlink > 1:
-        lost.append(f"its other names ({found.st_nlink - 1} hard links) still have the old content")
+    if stat_result.st_nlink > 1:
+        lost.append(f"its other names ({stat_result.st_nlink - 1} hard links) still have the old content")
 
 
 def _attributes(file: str | int) -> dict[str, bytes]:
@@ -231,15 +231,15 @@ def _attributes(file: str | int) -> dict[str, bytes]:
 
 
 @contextmanager
-def _opened(path: str, found: os.stat_result) -> Iterator[IO[bytes]]:
+def _opened(path: str, stat_result: os.stat_result) -> Iterator[IO[bytes]]:
     """Give what is no regular file itself. A pipe without a reader waits for its reader, as everywhere."""
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(stat_result.st_mode):
         raise OSError("expected a file, found a directory")
-    if not stat.S_ISFIFO(found.st_mode) and not stat.S_ISCHR(found.st_mode):
+    if not stat.S_ISFIFO(stat_result.st_mode) and not stat.S_ISCHR(stat_result.st_mode):
         raise OSError("expected a file, a pipe or a character device")
     number = os.open(path, _PRESENT)
     with open(number, "wb") as file:  # noqa: PTH123
         now = os.fstat(number)
-        if (now.st_dev, now.st_ino) != (found.st_dev, found.st_ino):
+        if (now.st_dev, now.st_ino) != (stat_result.st_dev, stat_result.st_ino):
             raise OSError("it was exchanged meanwhile")
         yield file

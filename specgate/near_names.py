@@ -17,31 +17,36 @@ _ALMOST: Final = 0.9
 _LONGEST: Final = 80
 
 
-def near_operators(wanted: str, names: Collection[str], least: float = 0.6) -> list[str]:
-    """Return the operator that `wanted` most likely means, in a list; an empty one where none is like it.
+def near_operators(text: str, names: Collection[str], least: float = 0.6) -> list[str]:
+    """Return the operator that `text` most likely means, in a list; an empty one where none is like it.
 
     Case, underscores and what a vendor's structures add to a name (``DML_…_OPERATOR_DESC``) do not count; the words of
     a short name may be some of an operator's words (``ADD`` of ``ELEMENT_WISE_ADD``). least: how alike, from 0 to 1,
     the letters of other names must be.
     """
-    wanted = wanted[:_LONGEST]
+    text = text[:_LONGEST]
     folded = {_folded(name): name for name in names}
-    for spelt in (_folded(wanted), _folded(wanted).rstrip("0123456789")):
+    for spelt in (_folded(text), _folded(text).rstrip("0123456789")):
         if spelt in folded:
             return [folded[spelt]]
-    if almost := get_close_matches(_folded(wanted), folded, 1, _ALMOST):
+    if almost := get_close_matches(_folded(text), folded, 1, _ALMOST):
         return [folded[almost[0]]]
     words = {name: _words(name) for name in names}
     known = {word for each in words.values() for word in each}
-    asked = _words(wanted)
-    meant = [word for word in asked if word in known]
-    if meant == asked:
-        holding = [name for name, each in words.items() if all(word in each for word in meant)]
+    texts = _words(text)
+    expected_texts = [word for word in texts if word in known]
+    if expected_texts == texts:
+        holding = [name for name, each in words.items() if all(word in each for word in expected_texts)]
     else:
-        holding = [name for name, each in words.items() if "".join(each) == "".join(meant)]
-    if meant and holding:
-        return [min(holding, key=lambda name: (len(words[name]), words[name][-len(meant) :] != meant, name))]
-    return [folded[near] for near in get_close_matches(_folded(wanted), folded, 1, least)]
+        holding = [name for name, each in words.items() if "".join(each) == "".join(expected_texts)]
+    if expected_texts and holding:
+        return [
+            min(
+                holding,
+                key=lambda name: (len(words[name]), words[name][-len(expected_texts) :] != expected_texts, name),
+            )
+        ]
+    return [folded[near] for near in get_close_matches(_folded(text), folded, 1, least)]
 
 
 def _folded(name: str) -> str:
@@ -52,15 +57,15 @@ def _words(name: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(name)]
 
 
-def near_versions(wanted: str, names: Sequence[str]) -> list[str]:
+def near_versions(text: str, names: Sequence[str]) -> list[str]:
     """Return the versions that a wrong one may have meant, as `names` spell them, from the oldest on.
 
     ``5``: every 5.x; else the next ones below and above, so the newest where it is beyond all. Of text that is no
     version, those that are spelt almost so.
     """
-    key = _key(wanted[:_LONGEST])
+    key = _key(text[:_LONGEST])
     if key is None:
-        return get_close_matches(wanted[:_LONGEST], names, 3)
+        return get_close_matches(text[:_LONGEST], names, 3)
     known = sorted((each, name) for name in names if (each := _key(name)) is not None)
     within = [name for each, name in known if each[: len(key)] == key]
     if within:
@@ -72,13 +77,13 @@ def near_versions(wanted: str, names: Sequence[str]) -> list[str]:
 
 
 def _key(name: str) -> tuple[int, ...] | None:
-    found = _VERSION.fullmatch(name)
-    return None if found is None else tuple(map(int, found[1].split(".")))
+    match = _VERSION.fullmatch(name)
+    return None if match is None else tuple(map(int, match[1].split(".")))
 
 
-def abbreviated(wanted: str, names: Iterable[str]) -> list[str]:
-    """Return the names that `wanted` may abbreviate: they begin alike and have all its letters in order (``dml``)."""
-    letters = wanted[:_LONGEST].lower()
+def abbreviated(text: str, names: Iterable[str]) -> list[str]:
+    """Return the names that `text` may abbreviate: they begin alike and have all its letters in order (``dml``)."""
+    letters = text[:_LONGEST].lower()
     return [name for name in names if letters[:1] == name[:1] and _in_order(letters, name)]
 
 

@@ -64,16 +64,16 @@ def _checked(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> R
         verdict = specgate.check(model, target, basis, device=device)
         place = Location(operator=verdict.operator)
         report.nodes += 1
-        report.findings.extend(found.at(place) for found in verdict.findings)
+        report.findings.extend(finding.at(place) for finding in verdict.findings)
         if verdict.accepted is None:
-            reason = "; ".join(found.message.removesuffix(".") for found in verdict.undecided)
+            reason = "; ".join(finding.message.removesuffix(".") for finding in verdict.undecided)
             report.undecided.append(NodeRef(place, verdict.target, reason))
     return report
 
 
 def _problem(report: Report, *, strict: bool) -> str | None:
     targets = ", ".join(report.targets)
-    wrong = any(found.severity == "error" for found in report.findings)
+    wrong = any(finding.severity == "error" for finding in report.findings)
     if report.nodes == 0 and report.targets and not wrong:
         return f"has no node that could be judged for {targets}"
     if not report.clean:

@@ -33,7 +33,7 @@ class Rule:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``specgate rule --format json`` prints it."""
-        found = {
+        entries = {
             "id": self.id,
             "says": self.says,
             "holds": [dict(form) for form in self.holds],
@@ -41,22 +41,22 @@ class Rule:
             "source": [dict(source) for source in self.source],
         }
         pair = {} if self.accepted is None else {"accepted": self.accepted, "rejected": self.rejected}
-        return found | pair
+        return entries | pair
 
 
 def rule_of(rule_id: str) -> Rule:
     """Return a rule by its id (``directml/ONE_HOT/axis-range``); raise InputError or NoTable for no such id."""
-    found = model_rule_reference(rule_id)
-    if found is None:
-        said = file_rule(rule_id)
-        found = rule_reference(rule_id) if said is None else {"id": rule_id, "says": said, "holds": []}
-    source = found.get("source") or []
+    entries = model_rule_reference(rule_id)
+    if entries is None:
+        text = file_rule(rule_id)
+        entries = rule_reference(rule_id) if text is None else {"id": rule_id, "says": text, "holds": []}
+    source = entries.get("source") or []
     return Rule(
-        found["id"],
-        found.get("says"),
-        tuple(found["holds"]),
-        found.get("fix"),
+        entries["id"],
+        entries.get("says"),
+        tuple(entries["holds"]),
+        entries.get("fix"),
         tuple([source] if isinstance(source, dict) else source),
-        found.get("accepted"),
-        found.get("rejected"),
+        entries.get("accepted"),
+        entries.get("rejected"),
     )

@@ -68,8 +68,8 @@ def slotted(*, frozen: bool = False, also: str = "") -> Callable[[type[Made]], t
         for name, method in _methods(fields, frozen=frozen).items():
             content.setdefault(name, method)
         again: Any = type(cls)  # slots are made with a class
-        found: type[Made] = again(cls.__name__, cls.__bases__, content)
-        return found
+        matching_cls: type[Made] = again(cls.__name__, cls.__bases__, content)
+        return matching_cls
 
     return made
 
@@ -98,26 +98,26 @@ class _Init:
         self.owner: Any = owner
 
     def __get__(self, one: object, _owner: type[Any]) -> Any:
-        made = self.owner.__init__ = _init(self.owner.__name__, self.fields, frozen=self.frozen, after=self.after)
-        return made if one is None else made.__get__(one)
+        result = self.owner.__init__ = _init(self.owner.__name__, self.fields, frozen=self.frozen, after=self.after)
+        return result if one is None else result.__get__(one)
 
 
 def _init(owner: str, fields: Mapping[str, _Field], *, frozen: bool, after: bool) -> Any:
     """Return the method that sets each field, as if it were written by hand."""
     names: dict[str, Any] = {"MISSING": _MISSING, "set_slot": object.__setattr__}
     parameters, lines = ["self"], []
-    for name, said in fields.items():
-        given = name
-        if said.default_factory is not _MISSING:
-            names[f"make_{name}"] = said.default_factory
-            given = f"make_{name}() if {name} is MISSING else {name}"
+    for name, message in fields.items():
+        result = name
+        if message.default_factory is not _MISSING:
+            names[f"make_{name}"] = message.default_factory
+            result = f"make_{name}() if {name} is MISSING else {name}"
             parameters.append(f"{name}=MISSING")
-        elif said.default is not _MISSING:
-            names[f"default_{name}"] = said.default
+        elif message.default is not _MISSING:
+            names[f"default_{name}"] = message.default
             parameters.append(f"{name}=default_{name}")
         else:
             parameters.append(name)
-        lines.append(f"set_slot(self, {name!r}, {given})" if frozen else f"self.{name} = {given}")
+        lines.append(f"set_slot(self, {name!r}, {result})" if frozen else f"self.{name} = {result}")
     if after:
         lines.append("self.__post_init__()")
     text = f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines or ["pass"])
@@ -129,24 +129,24 @@ def _init(owner: str, fields: Mapping[str, _Field], *, frozen: bool, after: bool
 
 def _methods(fields: Mapping[str, _Field], *, frozen: bool) -> dict[str, Any]:
     names = tuple(fields)
-    compared = [name for name, said in fields.items() if said.compare]
+    compared = [name for name, message in fields.items() if message.compare]
     value = attrgetter(*compared) if compared else lambda _self: ()
 
     def equal(self: Any, other: object) -> Any:
         return value(self) == value(other) if other.__class__ is self.__class__ else NotImplemented
 
-    found: dict[str, Any] = {
+    entries: dict[str, Any] = {
         "__eq__": equal,
         "__hash__": (lambda self: hash((value(self),))) if frozen else None,
         "__match_args__": names,
         "__replace__": replace,
-        "__repr__": _repr(tuple(name for name, said in fields.items() if said.repr)),
+        "__repr__": _repr(tuple(name for name, message in fields.items() if message.repr)),
         "__getstate__": lambda self: [getattr(self, name) for name in names],
         "__setstate__": _set_all,
     }
     if frozen:
-        found |= {"__setattr__": _refuse, "__delattr__": _refuse}
-    return found
+        entries |= {"__setattr__": _refuse, "__delattr__": _refuse}
+    return entries
 
 
 def _set_all(self: Any, state: list[Any]) -> None:
@@ -174,9 +174,9 @@ class _DataclassFields:
         import dataclasses
 
         fields = []
-        for name, said in owner.__slotted__.items():
-            given = {key: value for key, value in said._asdict().items() if value is not _MISSING}
-            fields.append((name, owner.__annotations__.get(name, "typing.Any"), dataclasses.field(**given)))
-        made: Any = dataclasses.make_dataclass(owner.__name__, fields)
-        owner.__dataclass_fields__ = made.__dataclass_fields__  # it asks at every `replace`
-        return made.__dataclass_fields__
+        for name, outcome in owner.__slotted__.items():
+            entries = {key: value for key, value in outcome._asdict().items() if value is not _MISSING}
+            fields.append((name, owner.__annotations__.get(name, "typing.Any"), dataclasses.field(**entries)))
+        result: Any = dataclasses.make_dataclass(owner.__name__, fields)
+        owner.__dataclass_fields__ = result.__dataclass_fields__  # it asks at every `replace`
+        return result.__dataclass_fields__

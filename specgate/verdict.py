@@ -174,10 +174,10 @@ class Verdict(_Reasons):
         """Make what is not there yet of a verdict made by `unread`."""
         if name not in {"findings", "undecided"}:
             raise AttributeError(f"a Verdict has no {name!r}", name=name, obj=self)
-        found = self._reasons()
-        object.__setattr__(self, "findings", found.findings)
-        object.__setattr__(self, "undecided", found.undecided)
-        return getattr(found, name)
+        verdict = self._reasons()
+        object.__setattr__(self, "findings", verdict.findings)
+        object.__setattr__(self, "undecided", verdict.undecided)
+        return getattr(verdict, name)
 
     @property
     def word(self) -> str:

@@ -44,34 +44,34 @@ def check(arguments: argparse.Namespace) -> int:
         texts, basis = texts or config.targets, basis or config.basis
     selected = selection(arguments, config)
     source = config.source if config is not None and not arguments.target else None
-    asked = Asked(targets_of(texts or [], source), basis or "both", device_of(arguments.device))
+    result = Asked(targets_of(texts or [], source), basis or "both", device_of(arguments.device))
     expect_once(arguments.descriptor)
     if arguments.output:
         refuse_replaced([arguments.output], arguments.descriptor)
     if arguments.format == "jsonl":
         from specgate.cli.stream import stream
 
-        return stream(arguments, asked, selected)
+        return stream(arguments, result, selected)
     report = Report()
-    answers = [answer for source in arguments.descriptor for answer in _answers(source, asked, report)]
+    answers = [answer for source in arguments.descriptor for answer in _answers(source, result, report)]
     report.targets = list(dict.fromkeys(str(answer.target) for answer in answers))
     if not answers:
-        raise InputError(_none_judged(arguments.descriptor, asked), file=shown_source(arguments.descriptor[0]))
-    if asked.passed:
-        names = " and ".join(sorted(asked.passed))
+        raise InputError(_none_judged(arguments.descriptor, result), file=shown_source(arguments.descriptor[0]))
+    if result.passed:
+        names = " and ".join(sorted(result.passed))
         sys.stderr.write(f"specgate: note: descriptors of {names} were not judged: no target of it was given\n")
     failed = selected.apply(report)
-    _print(arguments, report, answers, asked.assumed, queries_of(texts or []))
+    _print(arguments, report, answers, result.assumed, queries_of(texts or []))
     return 1 if failed else 0
 
 
-def _none_judged(sources: list[str], asked: Asked) -> str:
+def _none_judged(sources: list[str], result: Asked) -> str:
     """Say why there is no answer: what was read is not of the targets' dialects, or it is nothing."""
-    names = sorted({target.dialect for target in asked.targets})
-    if not names or not asked.passed:
+    names = sorted({target.dialect for target in result.targets})
+    if not names or not result.passed:
         return "expected a descriptor, found none"
     what = "it is" if len(sources) == 1 else "all that is given is"
-    return f"no target can judge it: {what} of {', '.join(sorted(asked.passed))}, the targets of {', '.join(names)}"
+    return f"no target can judge it: {what} of {', '.join(sorted(result.passed))}, the targets of {', '.join(names)}"
 
 
 @slotted()
@@ -116,21 +116,21 @@ class _Answer(NamedTuple):
     verdict: Verdict | None
 
 
-def _answers(source: str, asked: Asked, report: Report) -> list[_Answer]:
-    given = standard_input() if source == "-" else argument(source)
-    graph = graph_of(source if given is None else given)
-    file = source if given is None else given.file
+def _answers(source: str, result: Asked, report: Report) -> list[_Answer]:
+    outcome = standard_input() if source == "-" else argument(source)
+    graph = graph_of(source if outcome is None else outcome)
+    file = source if outcome is None else outcome.file
     if file is None and all(unit.descriptor is None for unit in graph.units):
         raise InputError(next(iter(graph.units)).reason if graph.units else "expected a descriptor, found none")
     report.files.extend([] if file is None else [file])
-    report.findings.extend(asked.whole(graph))
+    report.findings.extend(result.whole(graph))
     answers = [
-        _Answer(unit, target, asked.judge(unit, graph, target, report))
+        _Answer(unit, target, result.judge(unit, graph, target, report))
         for unit in graph.units
-        for target in asked.goals(unit, graph)
+        for target in result.goals(unit, graph)
     ]
     if report.findings:
-        add_lines(report, given)
+        add_lines(report, outcome)
     return answers
 
 

@@ -103,16 +103,16 @@ def selection(arguments: argparse.Namespace, config: Config | None) -> Selection
 
 def _rules(patterns: Iterable[str], file: str | None, place: str) -> tuple[str, ...]:
     """Return the patterns; InputError with the place where they are given for one that matches no rule."""
-    found = tuple(patterns)
-    if found:
+    texts = tuple(patterns)
+    if texts:
         from specgate.linting.rule_patterns import expect_rule
 
-        for pattern in found:
+        for pattern in texts:
             try:
                 expect_rule(pattern)
             except InputError as error:
                 raise InputError(error.message, file=file, place=place) from None
-    return found
+    return texts
 
 
 def expect_severity(pattern: str, source: str | None) -> None:
@@ -139,8 +139,8 @@ def shown_source(source: str) -> str:
     """Return what a source is called in a message: standard input and texts have names of their own."""
     from specgate.linting.input_source import STDIN, argument
 
-    given = argument(source)
-    return STDIN if source == "-" else source if given is None else given.name
+    result = argument(source)
+    return STDIN if source == "-" else source if result is None else result.name
 
 
 def width(output: str | None) -> int:

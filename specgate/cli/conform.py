@@ -29,9 +29,9 @@ def conform(arguments: argparse.Namespace) -> int:
         raise InputError(f"expected --seconds above 0, found {arguments.seconds}")
     if is_runtime(arguments.dialect):
         return conform_runtime(arguments, progress)
-    given = next((f"--{name}" for name in FOR_RUNTIMES if getattr(arguments, name) is not None), None)
-    if given:
-        raise InputError(f"{given} is for a runtime, not for {arguments.dialect}")
+    text = next((f"--{name}" for name in FOR_RUNTIMES if getattr(arguments, name) is not None), None)
+    if text:
+        raise InputError(f"{text} is for a runtime, not for {arguments.dialect}")
     arguments.cases = 500 if arguments.cases is None else arguments.cases
     try:
         from specgate.conform.campaign import Plan, run
@@ -55,8 +55,8 @@ def conform(arguments: argparse.Namespace) -> int:
         alone=alone,
         versions=arguments.versions,
     )
-    with progress() as told:
-        result = run(plan, told)
+    with progress() as function:
+        result = run(plan, function)
     emit(FORMATS[arguments.format](result), arguments.output)
     return 1 if result.unexplained else 0
 

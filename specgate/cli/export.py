@@ -22,8 +22,8 @@ def export(arguments: argparse.Namespace) -> int:
         raise InputError(f"expected one format, found {arguments.kind} and {arguments.format}")
     output = None if arguments.output == "-" else arguments.output
     operators, levels = _each(arguments.operator), _each(arguments.level)
-    wanted = Wanted(tuple(arguments.dialect), operators, output, levels, text=not arguments.no_text)
-    for line in write(arguments.kind or arguments.format or "json", wanted):
+    result = Wanted(tuple(arguments.dialect), operators, output, levels, text=not arguments.no_text)
+    for line in write(arguments.kind or arguments.format or "json", result):
         sys.stdout.write(line)
     return 0
 

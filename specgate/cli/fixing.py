@@ -45,26 +45,26 @@ class Changing:
 
     def applied(self, job: Job, answer: Report | str) -> Report | str:
         """Change the file of a job if its report asks for it; return what is to be said of it then."""
-        if isinstance(answer, str) or not any(found.fixable for found in answer.findings):
+        if isinstance(answer, str) or not any(finding.fixable for finding in answer.findings):
             return answer
-        made = fixed(job, answer, self.wanted)
-        if made.problem is not None:
-            sys.stderr.write(f"specgate: {clean(made.problem, 2000)}\n")
-        if made.file is None:
+        new_fixed = fixed(job, answer, self.wanted)
+        if new_fixed.problem is not None:
+            sys.stderr.write(f"specgate: {clean(new_fixed.problem, 2000)}\n")
+        if new_fixed.file is None:
             return answer
         if self.only_shown:
-            self.diffs += made.file.diff()
+            self.diffs += new_fixed.file.diff()
         else:
             try:
-                lost = write(made.file)
+                lost = write(new_fixed.file)
             except InputError as error:
                 return str(error)
             for line in lost:
                 sys.stderr.write(f"specgate: note: {clean(f'{job.file}: {line}', 2000)}\n")
-        self.gone += len(made.gone)
+        self.gone += len(new_fixed.gone)
         self.files += 1
-        made.report.fixed = made.gone
-        return made.report
+        new_fixed.report.fixed = new_fixed.gone
+        return new_fixed.report
 
     def show(self, output: str | None, left: int) -> bool:
         """Print what would change; return whether something would. left: how many findings stay where nothing does."""

@@ -88,7 +88,7 @@ def _changing(arguments: argparse.Namespace, selected: Selection, config: Config
         shown = replace(report, findings=list(report.findings), ignored=list(report.ignored))
         _settle(shown, config, arguments)
         selected.apply(shown)
-        return [found for found in shown.findings if found.fixable]
+        return [finding for finding in shown.findings if finding.fixable]
 
     return Changing(wanted, only_shown=arguments.diff)
 
@@ -155,8 +155,8 @@ def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace, config: Config
     named: dict[str, None] = {}  # not in the report while it grows: it would look through all of them each time
     try:
         with closing(_answers(jobs, arguments)) as answers:  # Ctrl-C must not wait for what is still being judged
-            for given in _progress(answers, len(jobs)):
-                answer = given if changing is None else changing.applied(jobs[answered], given)
+            for result in _progress(answers, len(jobs)):
+                answer = result if changing is None else changing.applied(jobs[answered], result)
                 answered += 1
                 if isinstance(answer, str):
                     report.unusable.append(answer)

@@ -25,23 +25,23 @@ STDOUT: Final = "-"
 _SHOWN: Final = 100  # elements of a sequence or a map that are printed
 
 
-def deliver(outputs: Mapping[str, Any], wanted: Mapping[str, str], *, shown: bool) -> None:
-    """Save the outputs that `wanted` has files for, and print the others if they are to be shown.
+def deliver(outputs: Mapping[str, Any], texts_by_name: Mapping[str, str], *, shown: bool) -> None:
+    """Save the outputs that `texts_by_name` has files for, and print the others if they are to be shown.
 
     A name that ends in ``.json`` gets JSON, every other name ``.npy``; ``-`` is standard output, which has nothing else
     then. Raises InputError for a name that is not an output, and a value that the format does not hold.
     """
-    for name in wanted:
+    for name in texts_by_name:
         if name not in outputs:
             raise InputError(f"no output {name!r:.80}; there are: {', '.join(map(clean, outputs))}")
         if isinstance(outputs[name], np.ma.MaskedArray):
             raise InputError(f"{clean(name)} has elements that the page leaves undefined, so it cannot be saved")
-    for name, path in wanted.items():
+    for name, path in texts_by_name.items():
         _save(name, path, outputs[name])
-    if not shown or STDOUT in wanted.values():
+    if not shown or STDOUT in texts_by_name.values():
         return
     for name, value in outputs.items():
-        if name not in wanted:
+        if name not in texts_by_name:
             sys.stdout.write("\n".join(clean(line, None) for line in _lines(name, value)) + "\n")
 
 

@@ -37,44 +37,44 @@ def place(arguments: argparse.Namespace) -> int:
     device = device_of(arguments.device)
     settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin), strict=True)
     model = standard_input() if arguments.model == "-" else arguments.model
-    found = place_model(model, target, device, settings)
-    written = _written(found, target.runtime, arguments)
-    emit(_rendered(found, arguments), arguments.output)
+    placement = place_model(model, target, device, settings)
+    written = _written(placement, target.runtime, arguments)
+    emit(_rendered(placement, arguments), arguments.output)
     if written:
         report_alone = arguments.format == "text" and arguments.output in {None, "-"}
         (sys.stdout if report_alone else sys.stderr).write(f"{written}\n")
-    return 0 if found.usable else 1
+    return 0 if placement.usable else 1
 
 
-def _written(found: Placement, runtime: Runtime | None, arguments: argparse.Namespace) -> str:
+def _written(placement: Placement, runtime: Runtime | None, arguments: argparse.Namespace) -> str:
     """Write the descriptors where they are asked for, and return a line that says what was written."""
     if arguments.descriptors is None:
         if arguments.node:
             raise InputError("--node says whose descriptors are written; give --descriptors DIR as well")
         return ""
     if runtime is None or not runtime.below:
-        raise InputError(f"nodes on {found.target} become no descriptors")
-    return str(write_documents(found, runtime.below, arguments.descriptors, arguments.node))
+        raise InputError(f"nodes on {placement.target} become no descriptors")
+    return str(write_documents(placement, runtime.below, arguments.descriptors, arguments.node))
 
 
-def _rendered(found: Placement, arguments: argparse.Namespace) -> str:
+def _rendered(placement: Placement, arguments: argparse.Namespace) -> str:
     if arguments.format == "json":
-        return as_json(found.to_dict())
+        return as_json(placement.to_dict())
     if arguments.format == "html":
         from specgate.report.placement.html import render as page
 
-        return page(found)
-    return render(found, width(arguments.output), verbose=arguments.verbose)
+        return page(placement)
+    return render(placement, width(arguments.output), verbose=arguments.verbose)
 
 
 def placed_minimum(model: str | Given, arguments: argparse.Namespace) -> int:
     """Print the lowest level at which what a runtime places is also created; 1 where there is none."""
     target = runtime_target(arguments.dialect, arguments.target)
     settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin), strict=True)
-    found = level_minimum(model, target, settings)
+    minimum = level_minimum(model, target, settings)
     name = model if isinstance(model, str) else model.name
     if arguments.format == "json":
-        emit(as_json(found.to_dict(name)), None)
+        emit(as_json(minimum.to_dict(name)), None)
     else:
-        emit(level_minimum_text(found, name, width(None), at_level, verbose=arguments.verbose), None)
-    return 0 if found else 1
+        emit(level_minimum_text(minimum, name, width(None), at_level, verbose=arguments.verbose), None)
+    return 0 if minimum else 1

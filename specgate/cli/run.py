@@ -41,39 +41,39 @@ __all__ = ["run"]
 def run(arguments: argparse.Namespace) -> int:
     """Execute the file and print (or save) its outputs."""
     inputs = {name: _load(path) for name, path in _by_name(arguments.input, "--input").items()}
-    wanted = _by_name(arguments.output, "--output")
-    files = [path for path in wanted.values() if path != STDOUT]
-    if len(wanted) - len(files) > 1:
+    texts_by_name = _by_name(arguments.output, "--output")
+    files = [path for path in texts_by_name.values() if path != STDOUT]
+    if len(texts_by_name) - len(files) > 1:
         raise InputError("expected one output on standard output, found '-' for several")
     refuse_shared(files)
     refuse_replaced(files, [arguments.file, *(path for _, path in map(_named, arguments.input))])
     target = parse_target(arguments.target) if arguments.target else None
-    given = standard_input() if arguments.file == "-" else argument(arguments.file)
-    owner = model_owner(arguments.file) if given is None else None
-    if given is not None and given.kind != TEXT:
-        owner = capability(given.kind, ModelFormat)
+    result = standard_input() if arguments.file == "-" else argument(arguments.file)
+    owner = model_owner(arguments.file) if result is None else None
+    if result is not None and result.kind != TEXT:
+        owner = capability(result.kind, ModelFormat)
     if owner is not None:
-        with _as_file(arguments.file, given, (*owner.suffixes, "")[0]) as file:
+        with _as_file(arguments.file, result, (*owner.suffixes, "")[0]) as file:
             if arguments.compare:
-                return _compared(owner, file, inputs, target, arguments, wanted)
-            deliver(_executed(file, inputs, target, arguments), wanted, shown=True)
+                return _compared(owner, file, inputs, target, arguments, texts_by_name)
+            deliver(_executed(file, inputs, target, arguments), texts_by_name, shown=True)
         return 0
     if arguments.compare:
         raise InputError(
             "--compare is for models, node by node; conform --values asks of descriptors", file=arguments.file
         )
-    name = arguments.file if given is None else given.name
-    text = read_text_file(name) if given is None else given.text()
+    name = arguments.file if result is None else result.name
+    text = read_text_file(name) if result is None else result.text()
     document = loaded(text, name) if in_lines(text, name) is None else None
     documents = document_package(document, target.dialect if target else None)
     if documents is not None:
-        return _document(documents, arguments, document, name, target, wanted)
+        return _document(documents, arguments, document, name, target, texts_by_name)
     descriptor = one_of(placed(text, name, target.dialect if target else None), name)
     try:
         outputs = _executed(descriptor, inputs, target, arguments)
     except InputError as error:
         raise InputError(error.message, file=error.file or name, place=error.place) from None
-    deliver(outputs, wanted, shown=True)
+    deliver(outputs, texts_by_name, shown=True)
     return 0
 
 
@@ -82,7 +82,7 @@ def _executed(
 ) -> dict[str, Any]:
     import specgate
 
-    with progress("executing") as told:
+    with progress("executing") as function:
         return specgate.execute(
             what,
             inputs,
@@ -90,7 +90,7 @@ def _executed(
             max_bytes=arguments.max_bytes,
             max_seconds=arguments.max_seconds,
             on_note=_write_note,
-            on_node=lambda done, total: told(done, total, "executing"),
+            on_node=lambda done, total: function(done, total, "executing"),
             basis=arguments.basis,
         )
 
@@ -105,34 +105,34 @@ def _compared(
     inputs: Mapping[str, NDArray[Any]],
     target: Target | None,
     arguments: argparse.Namespace,
-    wanted: Mapping[str, str],
+    texts_by_name: Mapping[str, str],
 ) -> int:
     """Hold a model against another implementation and print where they differ; 1 where they do."""
     budget = budget_of(arguments.max_bytes, arguments.max_seconds)
-    with progress("comparing") as told:
-        found = capability(owner, Runnable, file).compare_model(
+    with progress("comparing") as function:
+        compared = capability(owner, Runnable, file).compare_model(
             file, inputs, arguments.compare, target, budget=budget,
-            on_node=lambda done, total: told(done, total, "comparing"),
+            on_node=lambda done, total: function(done, total, "comparing"),
         )  # fmt: skip
-    deliver(found.outputs, wanted, shown=False)
-    _print("\n".join(clean(line, 2000) for line in found.lines()))
-    return 1 if found.found else 0
+    deliver(compared.outputs, texts_by_name, shown=False)
+    _print("\n".join(clean(line, 2000) for line in compared.lines()))
+    return 1 if compared.found else 0
 
 
 @contextmanager
-def _as_file(path: str, given: Given | None, suffix: str) -> Iterator[str]:
+def _as_file(path: str, result: Given | None, suffix: str) -> Iterator[str]:
     """Yield the path of a model; one from standard input is a file for as long as it is executed."""
-    if given is None:
+    if result is None:
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="specgate-") as folder:
         file = os.path.join(folder, f"model{suffix}")  # noqa: PTH118
         with open(file, "xb") as model:  # noqa: PTH123
-            model.write(given.data)
+            model.write(result.data)
         try:
             yield file
         except Error as error:
-            raise type(error)(str(error).replace(file, given.name)) from None
+            raise type(error)(str(error).replace(file, result.name)) from None
 
 
 def _document(
@@ -141,7 +141,7 @@ def _document(
     document: Any,
     name: str,
     target: Target | None,
-    wanted: Mapping[str, str],
+    texts_by_name: Mapping[str, str],
 ) -> int:
     if arguments.input:
         raise InputError(f"{owner.document_name} brings its own resources; --input does not apply", file=name)
@@ -158,7 +158,7 @@ def _document(
     )
     for note in outputs.notes:
         _write_note(note)
-    deliver(outputs, wanted, shown=False)
+    deliver(outputs, texts_by_name, shown=False)
     return 0
 
 
@@ -170,12 +170,12 @@ def _print(text: str) -> None:
 
 def _by_name(texts: list[str], option: str) -> dict[str, str]:
     """Return files by the names that they are given for; raise InputError for a name that is given twice."""
-    found: dict[str, str] = {}
+    texts_by_name: dict[str, str] = {}
     for name, path in map(_named, texts):
-        if name in found:
+        if name in texts_by_name:
             raise InputError(f"expected {option} {name!r:.60} once, found it twice")
-        found[name] = path
-    return found
+        texts_by_name[name] = path
+    return texts_by_name
 
 
 def _named(text: str) -> tuple[str, str]:

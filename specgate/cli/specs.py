@@ -71,8 +71,10 @@ def _runtimes(roots: list[Path]) -> list[int]:
     """Check the runtime's files in these folders, and return how many rows each has; they name what dialects have."""
     from specgate.runtimes.onnxruntime.build import build_runtime
 
-    found = [build_runtime(path.parent) for root in roots for path in sorted(root.glob(f"{RUNTIME}/releases.yaml"))]
-    rows = [tables["registrations"].values() for tables in found]
+    matching_tables = [
+        build_runtime(path.parent) for root in roots for path in sorted(root.glob(f"{RUNTIME}/releases.yaml"))
+    ]
+    rows = [tables["registrations"].values() for tables in matching_tables]
     return [sum(len(each) for domains in every for by in domains.values() for each in by.values()) for every in rows]
 
 
@@ -122,6 +124,6 @@ def schema(arguments: argparse.Namespace) -> int:
         "codes": dialect_model.CodesFile,
         "config": ConfigFile,
     }
-    made = kinds[arguments.kind].model_json_schema()
-    sys.stdout.write(as_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **made}))
+    entries = kinds[arguments.kind].model_json_schema()
+    sys.stdout.write(as_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **entries}))
     return 0

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["stream"]
 
 
-def stream(arguments: argparse.Namespace, asked: Asked, selected: Selection) -> int:
+def stream(arguments: argparse.Namespace, result: Asked, selected: Selection) -> int:
     """Answer every descriptor of every source in order; 2 when a line or source was unusable, else 1 for findings.
 
     What is unusable is answered too (its verdict is ``unusable``, with the ``error``), and the next line is read.
@@ -38,7 +38,7 @@ def stream(arguments: argparse.Namespace, asked: Asked, selected: Selection) -> 
     whole = arguments.output not in {None, "-"}
     worst = 0
     for source in arguments.descriptor:
-        for entry, code in _entries(source, asked, selected):
+        for entry, code in _entries(source, result, selected):
             worst = max(worst, code)
             line = json.dumps(entry, ensure_ascii=True, allow_nan=False).replace("##", "#\\u0023") + "\n"
             if whole:
@@ -51,13 +51,13 @@ def stream(arguments: argparse.Namespace, asked: Asked, selected: Selection) -> 
     return worst
 
 
-def _entries(source: str, asked: Asked, selected: Selection) -> Iterator[tuple[dict[str, Any], int]]:
+def _entries(source: str, result: Asked, selected: Selection) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield the answers of a source, each with the exit code that it alone would have."""
-    for given, line in _documents(source):
+    for value, line in _documents(source):
         try:
-            if isinstance(given, InputError):
-                raise given
-            yield from _judged(given, line, asked, selected)
+            if isinstance(value, InputError):
+                raise value
+            yield from _judged(value, line, result, selected)
         except Error as error:
             file = STDIN if source == "-" else None if argument(source) else source
             sys.stderr.write(f"specgate: {clean(_placed(error, file, line), 2000)}\n")
@@ -112,11 +112,11 @@ def _standard_input() -> Iterator[tuple[Given | InputError, int | None]]:
         yield from _lines(iter(lambda: source.readline(MAX_FILE + 1), b""), STDIN, number + 1)
         return
     try:
-        given = standard_input(first)
+        result = standard_input(first)
     except InputError as error:
         yield error, None
     else:
-        yield given, None
+        yield result, None
 
 
 def _is_document(line: bytes) -> bool:
@@ -137,46 +137,46 @@ def _lines(lines: Iterable[bytes], name: str, first: int) -> Iterator[tuple[Give
 
 
 def _judged(
-    given: Given | str, line: int | None, asked: Asked, selected: Selection
+    value: Given | str, line: int | None, result: Asked, selected: Selection
 ) -> Iterator[tuple[dict[str, Any], int]]:
-    graph = graph_of(given)
+    graph = graph_of(value)
     for unit in graph.units:
-        goals = asked.goals(unit, graph)
+        goals = result.goals(unit, graph)
         place = unit.location
         start = _place(place.file, line or place.line, place.node) | {"operator": well_formed(unit.operator)}
         if not goals:
             yield start | {"target": None, "verdict": "no target", "accepted": None}, 0
         for target in goals:
             report = Report()
-            verdict = asked.judge(unit, graph, target, report)
+            verdict = result.judge(unit, graph, target, report)
             if line is None:
-                _add_lines(given, report)
+                _add_lines(value, report)
             failed = selected.apply(report)
             yield start | _answer(str(target), verdict, report, line), int(failed)
-    yield from _whole(given, line, asked.whole(graph), selected)
+    yield from _whole(value, line, result.whole(graph), selected)
 
 
 def _whole(
-    given: Given | str, line: int | None, findings: Sequence[Finding], selected: Selection
+    result: Given | str, line: int | None, findings: Sequence[Finding], selected: Selection
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield an answer for each graph in what was read that has findings of its own, whatever the target."""
-    for place in dict.fromkeys(found.location for found in findings):
-        report = Report(findings=[found for found in findings if found.location == place])
+    for place in dict.fromkeys(finding.location for finding in findings):
+        report = Report(findings=[finding for finding in findings if finding.location == place])
         if line is None:
-            _add_lines(given, report)
+            _add_lines(result, report)
         failed = selected.apply(report)
         if place is not None and report.findings:
             at = report.findings[0].location or place
-            accepted = not any(found.severity == "error" for found in report.findings)
+            accepted = not any(finding.severity == "error" for finding in report.findings)
             start = _place(at.file, line or at.line, at.node) | {"operator": at.operator, "target": None}
             verdict = {"verdict": "accepted" if accepted else "rejected", "accepted": accepted}
-            said = {"notes": [], "findings": _findings(report, line), "undecided": []}
-            yield start | verdict | said, int(failed)
+            tables_by_name = {"notes": [], "findings": _findings(report, line), "undecided": []}
+            yield start | verdict | tables_by_name, int(failed)
 
 
-def _add_lines(given: Given | str, report: Report) -> None:
+def _add_lines(result: Given | str, report: Report) -> None:
     if report.findings:
-        add_lines(report, given if isinstance(given, Given) else None)
+        add_lines(report, result if isinstance(result, Given) else None)
 
 
 def _answer(target: str, verdict: Verdict | None, report: Report, line: int | None) -> dict[str, Any]:
@@ -187,8 +187,8 @@ def _answer(target: str, verdict: Verdict | None, report: Report, line: int | No
 
 def _findings(report: Report, line: int | None) -> list[dict[str, Any]]:
     findings = []
-    for found in report.findings:
-        entry = finding_json(found)
+    for finding in report.findings:
+        entry = finding_json(finding)
         if line is not None and entry["location"] is not None:
             entry["location"]["line"] = line
         findings.append(entry)

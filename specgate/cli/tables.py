@@ -31,8 +31,8 @@ def _out(text: str) -> None:
 
 def support(arguments: argparse.Namespace) -> int:
     """Print an operator's table with the target's row marked, every operator of a target, or a page of them all."""
-    said = (arguments.operator or "").partition("/")[0].lower()
-    target = parse_target(arguments.target, said if is_dialect(said) else None) if arguments.target else None
+    result = (arguments.operator or "").partition("/")[0].lower()
+    target = parse_target(arguments.target, result if is_dialect(result) else None) if arguments.target else None
     if arguments.format == "html":
         emit(_page(arguments.operator, target), arguments.output)
         return 0
@@ -73,17 +73,17 @@ def _listing(target: Target, arguments: argparse.Namespace) -> str:
     return listing_text(target.described, rows, width(arguments.output))
 
 
-def _operators(text: str, wanted: str | None) -> list[tuple[str, str]]:
+def _operators(text: str, result: str | None) -> list[tuple[str, str]]:
     from specgate.spec.view import find_operators, no_operator, operator_named
 
-    found = [(spec.dialect.name, spec.name) for spec in find_operators(text, wanted)]
-    if not found:
+    texts = [(spec.dialect.name, spec.name) for spec in find_operators(text, result)]
+    if not texts:
         name, slash, operator = text.partition("/")
-        if slash or wanted:
+        if slash or result:
             # NoTable, with the nearest name.
-            operator_named(name.lower() if slash else wanted or "", operator if slash else text)
+            operator_named(name.lower() if slash else result or "", operator if slash else text)
         raise no_operator(text)
-    return found
+    return texts
 
 
 def _source(source: Mapping[str, Any]) -> str:
@@ -101,13 +101,13 @@ def diff(arguments: argparse.Namespace) -> int:
     from specgate.report.tables.changes import changes_text
     from specgate.spec.changes import difference
 
-    found = difference(parse_target(arguments.before), parse_target(arguments.after))
+    matching_difference = difference(parse_target(arguments.before), parse_target(arguments.after))
     if arguments.format == "json":
-        sys.stdout.write(as_json(found.to_dict()))
+        sys.stdout.write(as_json(matching_difference.to_dict()))
         return 0
-    heading = f"{found.before.described} → {found.after.described}"
-    count = len(dialect(found.before.dialect).operators)
-    sys.stdout.write(changes_text(heading, list(found.operators), count, width(None)))
+    heading = f"{matching_difference.before.described} → {matching_difference.after.described}"
+    count = len(dialect(matching_difference.before.dialect).operators)
+    sys.stdout.write(changes_text(heading, list(matching_difference.operators), count, width(None)))
     return 0
 
 
@@ -118,13 +118,13 @@ def _tables_diff(arguments: argparse.Namespace) -> int:
 
     before, after = read_tables(arguments.before), read_tables(arguments.after)
     try:
-        found = compare(before, after)
+        difference = compare(before, after)
         if arguments.format == "json":
-            text = as_json(found.to_dict())
+            text = as_json(difference.to_dict())
         elif arguments.format == "markdown":
-            text = tables_changes_markdown(found)
+            text = tables_changes_markdown(difference)
         else:
-            text = tables_changes_text(found, width(None))
+            text = tables_changes_text(difference, width(None))
     except DAMAGED as error:  # what reading does not look into
         source = arguments.after if arguments.before == INSTALLED else arguments.before
         raise damaged(error, source) from None
@@ -139,37 +139,37 @@ def minimum(arguments: argparse.Namespace) -> int:
     from specgate.lowest.descriptor import find_minimum
 
     source = arguments.descriptor
-    given = standard_input() if source == "-" else argument(source)
-    owner = model_owner(source) if given is None else None
-    kind = given.kind if given is not None else owner.name if owner is not None else TEXT
+    result = standard_input() if source == "-" else argument(source)
+    owner = model_owner(source) if result is None else None
+    kind = result.kind if result is not None else owner.name if owner is not None else TEXT
     model = kind != TEXT
     if arguments.target or arguments.dialect not in {None, kind}:
         if not model:
             raise InputError("--dialect and --target are for models: what their nodes become is judged")
         from specgate.cli.place import placed_minimum
 
-        return placed_minimum(source if given is None else given, arguments)
+        return placed_minimum(source if result is None else result, arguments)
     if model:
-        return _model_minimum(source if given is None else given, arguments)
+        return _model_minimum(source if result is None else result, arguments)
     if arguments.pin:
         raise InputError("--pin is for models: a descriptor states its sizes")
-    if given is None:
+    if result is None:
         import specgate
 
-        made = specgate.descriptor(source)
+        descriptor = specgate.descriptor(source)
     else:
         from specgate.descriptors.files import one_of, placed
 
-        made = one_of(placed(given.text(), given.name), given.name)
-    found = find_minimum(made, arguments.basis)
+        descriptor = one_of(placed(result.text(), result.name), result.name)
+    matching_minimum = find_minimum(descriptor, arguments.basis)
     if arguments.format == "json":
-        whole = {"dialect": made.dialect, "operator": made.operator, **found.to_dict()}
+        whole = {"dialect": descriptor.dialect, "operator": descriptor.operator, **matching_minimum.to_dict()}
         sys.stdout.write(as_json(whole))
-        return 0 if found else 1
+        return 0 if matching_minimum else 1
     from specgate.report.tables.text import minimum_text
 
-    sys.stdout.write(minimum_text(found, dialect(made.dialect), made.operator, width(None)))
-    return 0 if found else 1
+    sys.stdout.write(minimum_text(matching_minimum, dialect(descriptor.dialect), descriptor.operator, width(None)))
+    return 0 if matching_minimum else 1
 
 
 def _model_minimum(source: str | Given, arguments: argparse.Namespace) -> int:
@@ -178,38 +178,38 @@ def _model_minimum(source: str | Given, arguments: argparse.Namespace) -> int:
     from specgate.lowest.text import model_minimum_text
 
     settings = LintSettings(infer=not arguments.no_infer, pins=read_pins(arguments.pin), strict=True)
-    found = model_minimum(source, settings, arguments.basis)
+    matching_minimum = model_minimum(source, settings, arguments.basis)
     name = source if isinstance(source, str) else source.name
     if arguments.format == "json":
-        sys.stdout.write(as_json(found.to_dict(name)))
+        sys.stdout.write(as_json(matching_minimum.to_dict(name)))
     else:
-        sys.stdout.write(model_minimum_text(found, name, width(None), verbose=arguments.verbose))
-    return 0 if found else 1
+        sys.stdout.write(model_minimum_text(matching_minimum, name, width(None), verbose=arguments.verbose))
+    return 0 if matching_minimum else 1
 
 
 def rule(arguments: argparse.Namespace) -> int:
     """Print a rule's reference."""
     from specgate.rulebook import rule_of
 
-    found = rule_of(arguments.id)
+    matching_rule = rule_of(arguments.id)
     if arguments.format == "json":
-        sys.stdout.write(as_json(found.to_dict()))
+        sys.stdout.write(as_json(matching_rule.to_dict()))
         return 0
-    _out(found.id)
-    if found.says:
-        _out(f"  says     {found.says}")
-    if found.holds:
-        _out(text_table(_held(found.holds), indent="  "))
-    if found.fix:
-        _out(f"  fix      {found.fix}")
-    for source in found.source:
+    _out(matching_rule.id)
+    if matching_rule.says:
+        _out(f"  says     {matching_rule.says}")
+    if matching_rule.holds:
+        _out(text_table(_held(matching_rule.holds), indent="  "))
+    if matching_rule.fix:
+        _out(f"  fix      {matching_rule.fix}")
+    for source in matching_rule.source:
         _out("  " + _source(source))
-    if found.rejected is not None:
-        _out("  accepted " + json.dumps(found.accepted))
-        rejected = found.rejected
+    if matching_rule.rejected is not None:
+        _out("  accepted " + json.dumps(matching_rule.accepted))
+        rejected = matching_rule.rejected
         changes = ", ".join(f"{path} = {json.dumps(value)}" for path, value in rejected["change"].items())
         _out(f"  rejected at {rejected['at']} with {changes}:")
-        target = f"{found.id.partition('/')[0]}:{rejected['at']}"
+        target = f"{matching_rule.id.partition('/')[0]}:{rejected['at']}"
         _out(f"    specgate check '{json.dumps(rejected['descriptor'])}' --target {target}")
     return 0
 
@@ -226,17 +226,17 @@ def _held(holds: Sequence[Mapping[str, str]]) -> list[list[str]]:
 def targets(arguments: argparse.Namespace) -> int:
     """List the levels and releases of dialects, or resolve names."""
     names = [name for name in arguments.name if is_dialect(name)]
-    wanted = [name for name in arguments.name if not is_dialect(name)]
+    items = [name for name in arguments.name if not is_dialect(name)]
 
-    wanted = [given for name in wanted for given in expanded(name)]
-    resolved = [parse_target(name) for name in wanted]
-    rows = known_targets(names or None) if names or not wanted else []
+    items = [text for name in items for text in expanded(name)]
+    resolved = [parse_target(name) for name in items]
+    rows = known_targets(names or None) if names or not items else []
     if arguments.format == "json":
-        entries = [{"given": given, **target.to_dict()} for given, target in zip(wanted, resolved, strict=True)]
+        entries = [{"given": result, **target.to_dict()} for result, target in zip(items, resolved, strict=True)]
         sys.stdout.write(as_json({"resolved": entries, "targets": rows}))
         return 0
-    for given, target in zip(wanted, resolved, strict=True):
-        _out(_resolution(given, target))
+    for result, target in zip(items, resolved, strict=True):
+        _out(_resolution(result, target))
     table = [
         [row["target"], str(row["kind"]), f"level {row['level']}", _via(row, str(row["target"])), _where(row)]
         for row in rows
@@ -250,11 +250,11 @@ def targets(arguments: argparse.Namespace) -> int:
 
 
 def _sources(name: str) -> list[str]:
-    found = dialect(name).tables.sources_of_targets
-    return list(dict.fromkeys(_source(source).removeprefix("source: ") for source in found))
+    entries = dialect(name).tables.sources_of_targets
+    return list(dict.fromkeys(_source(source).removeprefix("source: ") for source in entries))
 
 
-def _resolution(given: str, target: Any) -> str:
+def _resolution(text: str, target: Any) -> str:
     entry = next((e for e in dialect(target.dialect).environments if e["title"] == target.environment), None)
     parts = [target.at_level]
     if target.runtime is not None:
@@ -264,7 +264,7 @@ def _resolution(given: str, target: Any) -> str:
         parts = [str(entry["title"]), *([via] if via else []), target.at_level]
     ir = f" (IR version {target.ir_version})" if target.ir_version else ""
     source = f"; source: {_where(entry)}" if entry else ""
-    return f"{given}: {' → '.join(parts)}{ir}{source}"
+    return f"{text}: {' → '.join(parts)}{ir}{source}"
 
 
 def _via(row: Mapping[str, Any], target: str) -> str:
@@ -286,11 +286,11 @@ def explain(arguments: argparse.Namespace) -> int:
     """Print what an error code means and how to get the descriptor checked."""
     from specgate.codes import explain_codes
 
-    found = explain_codes(" ".join(arguments.code))
+    explanations = explain_codes(" ".join(arguments.code))
     if arguments.format == "json":
-        sys.stdout.write(as_json([entry.to_dict() for entry in found]))
+        sys.stdout.write(as_json([entry.to_dict() for entry in explanations]))
         return 0
-    for entry in found:
+    for entry in explanations:
         _out(f"{entry.code} {entry.name} ({dialect(entry.dialect).tables.title})")
         _out(f"  {entry.meaning}")
         _out(f"  {entry.advice}")

@@ -87,8 +87,8 @@ def run(plan: Plan, progress: Callable[[int, int, str], object] = lambda *_: Non
             done += piece[0].cases
             merged.setdefault((counts.operator, counts.level), Counts(counts.operator, counts.level)).add(counts)
             progress(done, total, f"{counts.operator} {counts.level}")
-        asked = time.time()
-        _shrink_all(plan, merged, each, max(_SHRINK_SECONDS, min(until - asked, (asked - started) / 4)))
+        number = time.time()
+        _shrink_all(plan, merged, each, max(_SHRINK_SECONDS, min(until - number, (number - started) / 4)))
         values, computing = _values(plan, pieces, each, until) if plan.values else ([], {})
     order = {(p.operator, p.level): index for index, p in enumerate(reversed(pieces))}
     counted = [merged[key] for key in sorted(merged, key=lambda key: -order[key])]
@@ -114,18 +114,18 @@ def _pieces(plan: Plan, until: float) -> tuple[list[Shard], list[str]]:
     for level in plan.levels:
         dialect.check_level(level)
     names = [dialect.operator(name).name for name in plan.operators] or list(dialect.operators)
-    owner, wanted = package(plan.dialect), plan.levels or dialect.levels
+    owner, texts = package(plan.dialect), plan.levels or dialect.levels
     if isinstance(owner, Backend):
-        levels, skipped = owner.askable(wanted)
+        levels, skipped = owner.askable(texts)
     else:
-        levels, skipped = [], [f"{owner.name}:{level}: {owner.name} has no oracle" for level in wanted]
+        levels, skipped = [], [f"{owner.name}:{level}: {owner.name} has no oracle" for level in texts]
     pieces = []
     for name in names:
         spec = dialect.operator(name)
         for level in levels:
             unfinished = dialect.tables.levels[level].get("unfinished") and level not in spec.rows
-            asked = level in spec.levels and (level in spec.rows or not plan.versions)
-            if asked and not unfinished:  # a part of a level is asked for what it brings
+            result = level in spec.levels and (level in spec.rows or not plan.versions)
+            if result and not unfinished:  # a part of a level is asked for what it brings
                 for part, first in enumerate(range(0, plan.cases, _PIECE)):
                     cases = min(_PIECE, plan.cases - first)
                     seed = f"{plan.seed}/{name}/{level}/{part}"
@@ -163,36 +163,36 @@ def _call(job: tuple[Callable[..., Any], Sequence[Any]]) -> Any:
 def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], each: Any, seconds: float) -> None:
     """Shrink one example of each class, at the first of the levels that share it; what is unexplained comes first."""
     until = time.time() + seconds
-    wanted: dict[tuple[str, ClassKey], tuple[str, Example]] = {}
+    pairs_by_key: dict[tuple[str, ClassKey], tuple[str, Example]] = {}
     for (operator, level), counts in merged.items():
         for key, example in counts.classes.items():
             if key.kind == "unexplained" or (plan.shrink_known and key.kind != "not looked at"):
-                wanted.setdefault((operator, key), (level, example))
-    found = sorted(wanted.items(), key=lambda item: _KIND_ORDER.index(item[0][1].kind))
-    items = [(plan.dialect, operator, level, key, example, until) for (operator, key), (level, example) in found]
+                pairs_by_key.setdefault((operator, key), (level, example))
+    pairs = sorted(pairs_by_key.items(), key=lambda item: _KIND_ORDER.index(item[0][1].kind))
+    items = [(plan.dialect, operator, level, key, example, until) for (operator, key), (level, example) in pairs]
     for (_, operator, level, key, _, _), example in each(shrink_example, items):
         merged[operator, level].classes[key] = example
 
 
 def _values(plan: Plan, pieces: Sequence[Shard], each: Any, until: float) -> tuple[list[ValueTally], dict[str, str]]:
-    wanted = dict.fromkeys((p.operator, p.level) for p in pieces)
-    items = [(plan.dialect, operator, level, plan.cases, plan.seed, until) for operator, level in wanted]
-    found = {(item[1], item[2]): answer for item, answer in each(compare_values, items)}
-    tallies = [tally for key in wanted for tally in found[key][0]]
-    return tallies, {name: version for key in wanted for name, version in found[key][1].items()}
+    expected_entries = dict.fromkeys((p.operator, p.level) for p in pieces)
+    items = [(plan.dialect, operator, level, plan.cases, plan.seed, until) for operator, level in expected_entries]
+    entries = {(item[1], item[2]): answer for item, answer in each(compare_values, items)}
+    tallies = [tally for key in expected_entries for tally in entries[key][0]]
+    return tallies, {name: version for key in expected_entries for name, version in entries[key][1].items()}
 
 
 def _versions(counted: Iterable[Counts]) -> dict[str, str]:
     """Return implementation -> version; one that differs by level is listed with each of its levels."""
-    found: dict[str, dict[str, list[str]]] = {}
+    entries: dict[str, dict[str, list[str]]] = {}
     for counts in counted:
         for name, version in counts.versions.items():
-            levels = found.setdefault(name, {}).setdefault(version, [])
+            levels = entries.setdefault(name, {}).setdefault(version, [])
             if counts.level not in levels:
                 levels.append(counts.level)
     return {
         name if len(versions) == 1 else f"{name} {', '.join(levels)}": version
-        for name, versions in found.items()
+        for name, versions in entries.items()
         for version, levels in versions.items()
     }
 
@@ -210,10 +210,10 @@ def _differences(plan: Plan, counted: Iterable[Counts]) -> list[Difference]:
     for counts in counted:
         for key, example in counts.classes.items():
             shared.setdefault((counts.operator, key), []).append((counts.level, example))
-    found = []
+    differences = []
     for (operator, key), members in shared.items():
         level, example = min(members, key=lambda member: size_of(member[1].descriptor))  # one was shrunk
-        found.append(
+        differences.append(
             Difference(
                 operator=operator,
                 level=", ".join(level for level, _ in members),
@@ -227,7 +227,9 @@ def _differences(plan: Plan, counted: Iterable[Counts]) -> list[Difference]:
                 command=reproduce(example.descriptor, f"{plan.dialect}:{level}"),
             )
         )
-    return sorted(found, key=lambda d: (_KIND_ORDER.index(d.kind), -d.count, d.operator, d.implementation, d.findings))
+    return sorted(
+        differences, key=lambda d: (_KIND_ORDER.index(d.kind), -d.count, d.operator, d.implementation, d.findings)
+    )
 
 
 def _rules(counted: Iterable[Counts]) -> Iterator[RuleCount]:

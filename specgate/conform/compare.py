@@ -54,7 +54,7 @@ def compare_outputs(
 
     ours, theirs: arrays by the output's name, lists of arrays for an array of tensors.
     """
-    found = []
+    differings = []
     for name, mine, other, tensor in _pairs(ours, theirs, descriptor):
         if other is None and tensor is None and name in ours:  # not asked for
             continue
@@ -62,8 +62,8 @@ def compare_outputs(
         if isinstance(each, str):
             return f"{name}: {each}", []
         if each is not None:
-            found.append(each)
-    return "", found
+            differings.append(each)
+    return "", differings
 
 
 def _pairs(
@@ -83,8 +83,8 @@ def _theirs(theirs: Mapping[str, Any], name: str, mine: Any) -> Any:
     """Return the other side's array, or its arrays for an array of tensors, also where each has a name of its own."""
     if name in theirs or not isinstance(mine, list):
         return theirs.get(name)
-    found = [theirs.get(f"{name}_{index}", theirs.get(f"{name}[{index}]")) for index in range(len(mine))]
-    return None if any(each is None for each in found) else found
+    items = [theirs.get(f"{name}_{index}", theirs.get(f"{name}[{index}]")) for index in range(len(mine))]
+    return None if any(each is None for each in items) else items
 
 
 def same_values(mine: Any, other: Any, tolerance: float = 0.0) -> str:
@@ -92,8 +92,8 @@ def same_values(mine: Any, other: Any, tolerance: float = 0.0) -> str:
 
     Masked elements of ours may be anything; masked ones of theirs were not written, and ours must be masked there.
     """
-    found = _compare("", mine, other, tolerance, None)
-    return "" if found is None else str(found)
+    result = _compare("", mine, other, tolerance, None)
+    return "" if result is None else str(result)
 
 
 def _compare(name: str, mine: Any, other: Any, tolerance: float, tensor: TensorDesc | None) -> Differing | str | None:
@@ -134,8 +134,8 @@ class Verdicts(NamedTuple):
     def reasons(self, kind: Kind) -> tuple[str, ...]:
         """Return the findings that a disagreement of this kind is about, sorted."""
         page, known = self.documented.ids, self.observed.ids
-        found = tuple(sorted(page ^ known if kind in {"recorded", "bug"} else known))
-        return found[:1] if kind == "not looked at" else found  # counted under the first: no difference to explain
+        texts = tuple(sorted(page ^ known if kind in {"recorded", "bug"} else known))
+        return texts[:1] if kind == "not looked at" else texts  # counted under the first: no difference to explain
 
 
 def our_verdict(
@@ -231,17 +231,17 @@ def sides_taken(
 def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts, theirs: Reply) -> Kind | None:
     """Return the kind of a disagreement, None where both sides agree or one of them has no verdict."""
     page, known = ours.documented.accepted, ours.observed.accepted
-    taken = theirs.accepted
-    if taken is None or known is None or page is None:
+    result = theirs.accepted
+    if result is None or known is None or page is None:
         return None
-    if known == taken:
-        if page == taken:
+    if known == result:
+        if page == result:
             return None
         changed = {name.rpartition("/")[2] for name in ours.documented.ids ^ ours.observed.ids}
         return "bug" if any(changed & names for names in _bugs(spec, level, implementation)) else "recorded"
     if theirs.word == "no kernel":  # looked at by no kernel
         return "not looked at"
-    if taken:
+    if result:
         looked = {name.rpartition("/")[2] for name in looked_at(spec, implementation, ours.observed.ids)}
         if not looked:
             return "not looked at"

@@ -93,19 +93,19 @@ def shown_descriptors(spec: OperatorSpec, level: str, changes: int, seed: str = 
 
 def _made(spec: OperatorSpec, level: str, random: Random) -> Pool:
     shown = list(examples_at(spec, level))
-    valid = [made for made in shown if accepts(made, level, "documented")]
+    valid = [descriptor for descriptor in shown if accepts(descriptor, level, "documented")]
     walk = valid_descriptors(spec, level, proven=not valid)
     valid += walk.found
     valid += [walk.draw(random.randint) for _ in range(_VALID if walk.found else 0)]
     broken = [
         *_failing(spec, level),
-        *(Drawn(made, "broken") for made in shown if not accepts(made, level, "documented")),
+        *(Drawn(descriptor, "broken") for descriptor in shown if not accepts(descriptor, level, "documented")),
     ]
     breaking = broken_descriptors(spec, level)
     for aim in breaking.ids:
         for _ in range(_BROKEN):
-            made = breaking.draw(aim, random.randint)
-            broken += [] if made is None else [Drawn(made.descriptor, made.breaks)]
+            miss = breaking.draw(aim, random.randint)
+            broken += [] if miss is None else [Drawn(miss.descriptor, miss.breaks)]
     ids = list(dict.fromkeys(drawn.origin for drawn in broken if drawn.origin != "broken"))
     resolved = spec.resolve(level, "observed")
     return Pool(valid, broken, ids, walk.numbers if resolved is None else rule_numbers(resolved))
@@ -113,10 +113,10 @@ def _made(spec: OperatorSpec, level: str, random: Random) -> Pool:
 
 def _failing(spec: OperatorSpec, level: str) -> Iterator[Drawn]:
     """Yield the counterexamples that fail at a level, as the first of their findings there."""
-    for made in counterexamples_at(spec, level):
-        findings = check_at(made, level, "documented").findings
+    for descriptor in counterexamples_at(spec, level):
+        findings = check_at(descriptor, level, "documented").findings
         if findings:
-            yield Drawn(made, findings[0].id)
+            yield Drawn(descriptor, findings[0].id)
 
 
 #: Of ten cases: valid, with one thing wrong, moved to a boundary.
@@ -136,11 +136,11 @@ def draw_cases(spec: OperatorSpec, level: str, count: int, seed: str) -> Iterato
     seen: set[str] = set()
     for index in range(count):
         for _ in range(_ATTEMPTS):
-            made = source.draw(_MIX[index % len(_MIX)])
-            key = repr(made and (made.descriptor.fields, made.descriptor.oddities))
-            if made is not None and key not in seen:
+            drawn = source.draw(_MIX[index % len(_MIX)])
+            key = repr(drawn and (drawn.descriptor.fields, drawn.descriptor.oddities))
+            if drawn is not None and key not in seen:
                 seen.add(key)
-                yield made
+                yield drawn
                 break
 
 
@@ -152,10 +152,10 @@ class _Source:
         self.random = Random(seed)  # noqa: S311  # repeatable on purpose
         pool = pool_of(spec, level, seed)
         self.valid = list(pool.valid)
-        self.taken = [made for made in pool.valid if accepts(made, level, "both")]
+        self.taken = [descriptor for descriptor in pool.valid if accepts(descriptor, level, "both")]
         self.broken = pool.broken
         self.waiting = {
-            "valid": [Drawn(made, "valid") for made in pool.valid],
+            "valid": [Drawn(descriptor, "valid") for descriptor in pool.valid],
             "broken": list(pool.broken),
             "boundary": [],
         }
@@ -181,17 +181,17 @@ class _Source:
     def _valid(self) -> Drawn | None:
         basis = self._any(list(_BASES))
         known = self.taken if basis == "both" and self.taken else self.valid
-        made: Descriptor = self.mover.moved(self._any(known), 1 + self.random.randrange(4))
-        if not accepts(made, self.level, basis):
+        descriptor: Descriptor = self.mover.moved(self._any(known), 1 + self.random.randrange(4))
+        if not accepts(descriptor, self.level, basis):
             return None
         if basis == "documented" or known is self.taken:
-            known[self.random.randrange(len(known))] = made  # so that changes add up
-        return Drawn(made, "valid")
+            known[self.random.randrange(len(known))] = descriptor  # so that changes add up
+        return Drawn(descriptor, "valid")
 
     def _broken(self) -> Drawn | None:
         base: Drawn = self._any(self.broken)
-        made = self.mover.moved(base.descriptor, 1 + self.random.randrange(3))
-        return None if accepts(made, self.level, "documented") else Drawn(made, "broken")
+        descriptor = self.mover.moved(base.descriptor, 1 + self.random.randrange(3))
+        return None if accepts(descriptor, self.level, "documented") else Drawn(descriptor, "broken")
 
 
 def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = False) -> dict[str, Any]:
@@ -204,15 +204,17 @@ def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = Fal
     """
     table = tables(descriptor.dialect)
     if tame:
-        made = tame_arrays(descriptor, random)
+        new_entries = tame_arrays(descriptor, random)
     else:
-        made = boundary_arrays(descriptor, random, summed=_summed(descriptor, level))
+        new_entries = boundary_arrays(descriptor, random, summed=_summed(descriptor, level))
     for name, elements in consistent_constants(descriptor, level, random.randint).items():
         tensor = descriptor.fields[name]
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
-        made[name] = as_array(list(elements), numpy_type(table, str(tensor.type)), (prod(shape),), name).reshape(shape)
-    given = {n: array for n, array in made.items() if not _constant(descriptor.fields.get(n))}
-    return laid_out(descriptor, given) if table.tensor_rules else given  # others have no memory layout
+        new_entries[name] = as_array(list(elements), numpy_type(table, str(tensor.type)), (prod(shape),), name).reshape(
+            shape
+        )
+    entries = {n: array for n, array in new_entries.items() if not _constant(descriptor.fields.get(n))}
+    return laid_out(descriptor, entries) if table.tensor_rules else entries  # others have no memory layout
 
 
 def _summed(descriptor: Descriptor, level: str) -> bool:

@@ -36,7 +36,7 @@ def shrink(
                 candidates.append(candidate)
         if not candidates:
             return descriptor
-        kept = [c for c, held in zip(candidates, same(candidates), strict=True) if held]
+        kept = [c for c, result in zip(candidates, same(candidates), strict=True) if result]
         if not kept:
             return descriptor
         descriptor = min(kept, key=size_of)
@@ -97,9 +97,9 @@ def _smaller(descriptor: Descriptor, types: dict[str, int]) -> Iterator[Descript
             yield made({name: _without(tensor, axis) for name, tensor in alike.items()})
             for new in (1, 2, 3):
                 yield made({name: _sized(tensor, axis, new) for name, tensor in alike.items()})
-    for wanted in list(types)[:4]:
-        for current in {tensor.type for tensor in tensors.values()} - {wanted}:
-            yield made({n: t._replace(type=wanted, value=None) for n, t in tensors.items() if t.type == current})
+    for text in list(types)[:4]:
+        for current in {tensor.type for tensor in tensors.values()} - {text}:
+            yield made({n: t._replace(type=text, value=None) for n, t in tensors.items() if t.type == current})
     for name, value in fields.items():
         for smaller in _values(value, types):
             yield made({name: smaller})

@@ -106,9 +106,9 @@ def _entries(
     both: list[tuple[list[Overlay], Context]] = [(spec.overlays, of_operator), (dialect.tensor_overlays, of_tensor)]
     for overlays, context in both:
         for overlay in overlays:
-            for said in overlay.values if overlay.holds(level, implementation) else ():
-                if said.when is None or _holds(said.when, context):
-                    yield _Entry(said, overlay.bug, context)
+            for values in overlay.values if overlay.holds(level, implementation) else ():
+                if values.when is None or _holds(values.when, context):
+                    yield _Entry(values, overlay.bug, context)
 
 
 def _holds(rule: Rule, context: Context) -> bool:
@@ -136,8 +136,8 @@ def _hit(entry: _Entry, output: Differing, arrays: Mapping[str, Any]) -> NDArray
     fields = {n: v if _one(v) else None for n, v in entry.context.fields.items()}
     sides = {output.name: output.ours, "tensor": output.ours, "ours": output.ours, "theirs": output.theirs}
     shape = output.ours.shape
-    given = {n: a for n, a in arrays.items() if isinstance(a, np.ndarray) and a.ndim == len(shape)}
-    fitting = {n: a for n, a in given.items() if all(x in {1, y} for x, y in zip(a.shape, shape, strict=True))}
+    arrays_by_name = {n: a for n, a in arrays.items() if isinstance(a, np.ndarray) and a.ndim == len(shape)}
+    fitting = {n: a for n, a in arrays_by_name.items() if all(x in {1, y} for x, y in zip(a.shape, shape, strict=True))}
     same = {n: np.broadcast_to(a, shape) for n, a in fitting.items()}
     read = {name: array for name, array in {**same, **sides}.items() if name in rule.fields}
     hit = np.zeros(output.wrong.shape, np.bool_)
@@ -185,11 +185,11 @@ def compare_values(
             descriptor = _claimless(drawn, spec)
             try:
                 sets = [fill(drawn, level, random, tame=run % 2 == 1) for run in range(_RUNS)]
-                found = oracle.values_many(descriptor, sets)
+                matching_tables = oracle.values_many(descriptor, sets)
             except Error as error:  # no arrays for it, or it cannot be asked at all
                 counts.setdefault("specgate", _Count()).unavailable[str(error)] += _RUNS
                 continue
-            for arrays, answers in zip(sets, found, strict=True):
+            for arrays, answers in zip(sets, matching_tables, strict=True):
                 if accepts(_with_elements(descriptor, arrays, spec), level, "both") is False:
                     counts.setdefault("specgate", _Count()).unavailable["elements that rules refuse"] += 1
                     continue
@@ -207,9 +207,15 @@ def _executable(spec: OperatorSpec, level: str, count: int, seed: int) -> Iterat
     Nor are there outputs whose elements share a place: which of them is written last is undefined.
     """
     drawn = (each.descriptor for each in draw_cases(spec, level, 8 * count, f"{seed}/{spec.name}/{level}/values"))
-    fitting = (made for made in drawn if accepts(made, level, "both") and _elements(made) <= _MAX_ELEMENTS)
-    fitting = (reordered_for(made, spec, made.version or level) for made in fitting)  # arrays go by names, too
-    yield from islice((made for made in fitting if not _shared(made, spec)), count)
+    fitting = (
+        descriptor
+        for descriptor in drawn
+        if accepts(descriptor, level, "both") and _elements(descriptor) <= _MAX_ELEMENTS
+    )
+    fitting = (
+        reordered_for(descriptor, spec, descriptor.version or level) for descriptor in fitting
+    )  # arrays go by names, too
+    yield from islice((descriptor for descriptor in fitting if not _shared(descriptor, spec)), count)
 
 
 def _claimless(descriptor: Descriptor, spec: OperatorSpec) -> Descriptor:
@@ -235,7 +241,7 @@ def _with_elements(descriptor: Descriptor, arrays: Mapping[str, Any], spec: Oper
 
 def _read_by_entries(spec: OperatorSpec) -> set[str]:
     """Return the tensors whose elements the conditions of observed values read."""
-    conditions = [said.when for overlay in spec.overlays for said in overlay.values if said.when is not None]
+    conditions = [values.when for overlay in spec.overlays for values in overlay.values if values.when is not None]
     return {name for rule in conditions for path in rule.needs for name, _, _ in [path.partition(".")] if name != path}
 
 
@@ -309,16 +315,16 @@ def _judged(
         return "unexplained", "", ours
     stated = _stated(descriptor, spec, ours)
     level = descriptor.version or level
-    problem, found = compare_outputs(ours, theirs, descriptor, tolerance_of(stated, level))
-    if problem or found:  # what is known of an implementation may depend on elements
+    problem, differings = compare_outputs(ours, theirs, descriptor, tolerance_of(stated, level))
+    if problem or differings:  # what is known of an implementation may depend on elements
         stated = _with(stated, arrays, _read_by_entries(spec))
     if problem:
         kind, what = classify_whole(spec, level, implementation, stated)
         return kind, what, f"{what}; {problem}" if what else problem
-    if not found:
+    if not differings:
         return "unexplained", "", ""
-    kind, what, left = classify(spec, level, implementation, stated, arrays, found)
-    shown = f"{(left or found)[0].name}: {(left or found)[0]}"
+    kind, what, left = classify(spec, level, implementation, stated, arrays, differings)
+    shown = f"{(left or differings)[0].name}: {(left or differings)[0]}"
     return kind, what, f"{what}; {shown}" if what else shown
 
 

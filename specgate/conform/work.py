@@ -92,8 +92,8 @@ class Counts:
         for mine, theirs in ((self.tallies, other.tallies), (self.rules, other.rules)):
             for key, numbers in theirs.items():
                 mine[key] = [a + b for a, b in zip(mine.get(key, [0] * len(numbers)), numbers, strict=True)]
-        for found, example in other.classes.items():
-            _count(self.classes, found, example)
+        for matching_key, example in other.classes.items():
+            _count(self.classes, matching_key, example)
 
 
 def _count(classes: dict[ClassKey, Example], key: ClassKey, example: Example) -> None:
@@ -159,13 +159,13 @@ def _judge(spec: OperatorSpec, level: str, oracle: Oracle, batch: Sequence[Drawn
         for name, reply in replies.items():
             counts.words.setdefault(name, Counter())[reply.word] += 1
             tally = counts.tallies.setdefault(name, [0, 0, 0, 0])
-            taken = reply.accepted
+            result = reply.accepted
             verdicts = our_verdict(drawn.descriptor, spec, level, name, oracle.versions.get(name, ""))
             page, known = verdicts.documented.accepted, verdicts.observed.accepted
-            if taken is None or page is None or known is None:
+            if result is None or page is None or known is None:
                 continue
             kind = kind_of(spec, drawn.descriptor.version or level, name, verdicts, reply)
-            for place, holds in enumerate((True, taken, page == taken, known == taken or kind == "not looked at")):
+            for place, holds in enumerate((True, result, page == result, known == result or kind == "not looked at")):
                 tally[place] += holds
             if kind is not None:
                 key = ClassKey(name, kind, verdicts.reasons(kind), reply.word)
@@ -203,7 +203,7 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
         page, known = sides_taken(candidate, spec, level, key.implementation, version)
         return (page, known) if both else (known,)
 
-    wanted = taken(example.descriptor)
+    answers = taken(example.descriptor)
 
     def alike(candidate: Descriptor, reply: Reply | None) -> bool:
         if reply is None or reply.word != key.theirs:
@@ -217,9 +217,9 @@ def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, examp
     def same(candidates: Sequence[Descriptor]) -> list[bool]:
         if time.time() > until:
             return [False] * len(candidates)
-        likely = [taken(candidate) == wanted for candidate in candidates]
-        asked = [candidate for candidate, worth in zip(candidates, likely, strict=True) if worth]
-        replies = iter(_oracle(dialect, level, alone).ask(asked))
+        likely = [taken(candidate) == answers for candidate in candidates]
+        descriptors = [candidate for candidate, worth in zip(candidates, likely, strict=True) if worth]
+        replies = iter(_oracle(dialect, level, alone).ask(descriptors))
         return [
             worth and alike(candidate, next(replies).get(key.implementation))
             for candidate, worth in zip(candidates, likely, strict=True)

@@ -58,20 +58,20 @@ class ColumnReader:
 
     def fields(self, columns: Mapping[str, Any]) -> dict[str, Source]:
         """Return the source of each field that columns name; raise InputError."""
-        found: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         for path, raw in columns.items():
             info, place, member = self._placed(path)
             value = raw[()] if isinstance(raw, np.ndarray) and not raw.ndim else raw  # one value for all rows
             if value is None:
                 continue
             if member is None and place is None:
-                self._put(found, info.name, self._field(info, value, path), path)
+                self._put(entries, info.name, self._field(info, value, path), path)
                 continue
-            many = found.setdefault(info.name, {})
+            many = entries.setdefault(info.name, {})
             if not isinstance(many, dict):
                 raise InputError(f"{info.name} is given already", place=path)
             self._put(many, (place, member), self._member(info, member, value, path), path)
-        return {name: self._joined(name, parts) for name, parts in found.items()}
+        return {name: self._joined(name, parts) for name, parts in entries.items()}
 
     @staticmethod
     def _put(where: dict[Any, Any], key: Any, source: Source, path: str) -> None:
@@ -173,9 +173,11 @@ class ColumnReader:
         if not each:
             return Same(self._object(info, raw, path))
         self._counted(len(raw), path)
-        made = {id(item): self._object(info, item, path) for item in {id(i): i for i in raw if i is not None}.values()}
+        entries = {
+            id(item): self._object(info, item, path) for item in {id(i): i for i in raw if i is not None}.values()
+        }
         keys = [None if item is None else id(item) for item in raw]
-        return Ragged([made.get(key) if key else None for key in keys], keys, lambda items: Same(items[0]))
+        return Ragged([entries.get(key) if key else None for key in keys], keys, lambda items: Same(items[0]))
 
     def _object(self, info: FieldInfo, raw: Any, path: str) -> Any:
         if _is_ready(info, raw):
@@ -224,8 +226,8 @@ class ColumnReader:
             keys = [None if item is None else len(item) if many else 1 for item in raw]
             return Ragged(raw, keys, lambda items: self._worded(np.array(items, object), spelt, path))
         source = self._worded(raw, spelt, path)
-        if (found := source.words.codes.ndim) != 1 + int(many):
-            raise InputError(f"expected an array of {1 + int(many)} dimensions, found {found}", place=path)
+        if (number := source.words.codes.ndim) != 1 + int(many):
+            raise InputError(f"expected an array of {1 + int(many)} dimensions, found {number}", place=path)
         self._counted(len(source.words.codes), path)
         return source
 

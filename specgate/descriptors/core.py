@@ -49,9 +49,9 @@ def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
     elif value is None or isinstance(value, int | float | complex):
         text = repr(value)
     elif isinstance(value, Descriptor):
-        given = {name: part for name, part in islice(value.fields.items(), limit) if part is not None}
+        entries = {name: part for name, part in islice(value.fields.items(), limit) if part is not None}
         name = value.operator if str(value.operator).isidentifier() else shown(value.operator, limit)
-        text = f"{name} {shown(given, limit, depth - 1)}" if given and depth > 0 else name
+        text = f"{name} {shown(entries, limit, depth - 1)}" if entries and depth > 0 else name
     elif isinstance(value, list | tuple | dict) and depth <= 0:
         text = "…"
     elif isinstance(value, list | tuple):
@@ -93,9 +93,9 @@ class Numbered(int):
     word: str
 
     def __new__(cls, number: int, word: str) -> Self:
-        made = super().__new__(cls, number)
-        made.word = word
-        return made
+        result = super().__new__(cls, number)
+        result.word = word
+        return result
 
     def __getnewargs__(self) -> tuple[int, str]:  # type: ignore[override]  # int's own has the number alone
         return int(self), self.word
@@ -185,7 +185,7 @@ def tensor(
 ) -> TensorDesc:
     """Return a TensorDesc; a string among `sizes` is a symbolic size, None an unknown one."""
     shape = None if sizes is None else tuple(Symbol(s) if isinstance(s, str) else s for s in sizes)
-    made = TensorDesc(
+    new_tensor = TensorDesc(
         type,
         shape,
         None if strides is None else tuple(strides),
@@ -195,10 +195,10 @@ def tensor(
         None if value is None else tuple(value),
     )
     if "numpy" not in sys.modules:
-        return made
+        return new_tensor
     from specgate.descriptors.python_values import without_arrays
 
-    return without_arrays({"": made})[""]  # type: ignore[no-any-return]
+    return without_arrays({"": new_tensor})[""]  # type: ignore[no-any-return]
 
 
 def integer_limits(bits: int, *, signed: bool) -> tuple[int, int]:

@@ -61,13 +61,13 @@ def read_one(path: str | os.PathLike[str], dialect: str | None = None) -> Descri
 
 def one_of(entries: Iterable[Placed], name: str) -> Descriptor:
     """Return the only descriptor of what was read; raise InputError naming what is there otherwise, NoTable."""
-    found = list(entries)
-    if len(found) != 1:
-        names = ", ".join(place or "(one)" for place, _, _ in found[:MAX_SHOWN])
-        more = f" and {len(found) - MAX_SHOWN} more" if len(found) > MAX_SHOWN else ""
-        counted = f"{len(found)}: {names}{more}" if found else "none"
+    parts = list(entries)
+    if len(parts) != 1:
+        names = ", ".join(place or "(one)" for place, _, _ in parts[:MAX_SHOWN])
+        more = f" and {len(parts) - MAX_SHOWN} more" if len(parts) > MAX_SHOWN else ""
+        counted = f"{len(parts)}: {names}{more}" if parts else "none"
         raise InputError(f"expected one descriptor, found {counted}", file=name)
-    entry = found[0][2]
+    entry = parts[0][2]
     if isinstance(entry, NoTableEntry):
         raise NoTable(f"{name}: {entry.message}")
     return entry
@@ -148,7 +148,7 @@ def _is_meant(item: Any) -> bool:
 
 
 def _entries(
-    document: Any, name: str, dialect: str | None, found: list[Finding] | None
+    document: Any, name: str, dialect: str | None, findings: list[Finding] | None
 ) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
     owner = document_package(document, dialect)
     if owner is not None:
@@ -156,8 +156,8 @@ def _entries(
             message = f"{owner.document_name} holds descriptors of {owner.name}, not of {dialect!r:.40}"
             raise InputError(message, file=name)
         yield from owner.entries(document, name)
-        if found is not None:
-            found.extend(owner.document_findings(document, name))
+        if findings is not None:
+            findings.extend(owner.document_findings(document, name))
         return
     named: list[tuple[str, Any]]
     if isinstance(document, list):

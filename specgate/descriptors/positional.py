@@ -116,8 +116,8 @@ def _placed(
     for index, (info, tensor) in enumerate(zip(infos, tensors, strict=False)):
         if info.type == "tensor[]":
             left_out = UNSTATED if info.kind == "output" else _BLANK
-            given = [left_out if t is None else t for t in tensors[index:]]
-            return (placed | {info.name: given} if given else placed), ()
+            stated_tensors = [left_out if t is None else t for t in tensors[index:]]
+            return (placed | {info.name: stated_tensors} if stated_tensors else placed), ()
         if tensor is not None and (tensor is not UNSTATED or info.name in spec.counted_outputs):
             placed[info.name] = tensor
     return placed, tuple(tensors[len(infos) :])
@@ -136,7 +136,7 @@ def reordered_for(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Des
         for name, info in spec.layout(level).attributes.items()
         if info.enum and isinstance(descriptor.fields.get(info.name), str)
     }
-    made = build(
+    new_descriptor = build(
         spec,
         _with_extra(descriptor, before.inputs, "inputs"),
         _with_extra(descriptor, before.outputs, "outputs"),
@@ -147,22 +147,22 @@ def reordered_for(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Des
         builds_read=owner.builds_read,
         kinds={name: kind for name, kind in kinds.items() if kind is not None},
     )
-    return replace(made, version=descriptor.version)
+    return replace(new_descriptor, version=descriptor.version)
 
 
 def _with_extra(descriptor: Descriptor, infos: Sequence[FieldInfo], kind: str) -> list[TensorDesc | None]:
     """The tensors by position, and behind them those that there were too many of."""
-    found = positional(descriptor.fields, infos)
+    tensors = positional(descriptor.fields, infos)
     left = descriptor.extra.get(f"too-many-{kind}", ())
-    return [*found, *[None] * (len(infos) - len(found)), *left] if left else found
+    return [*tensors, *[None] * (len(infos) - len(tensors)), *left] if left else tensors
 
 
 def attributes_of(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     """Return the attributes as they were given, odd ones included, by the vendor's names for them."""
     named = spec.fields
     renamed = read_by_page_names(descriptor, spec)
-    held = descriptor.fields
-    fields = {i.vendor_name: held[i.name] for i in spec.attributes if held.get(i.name) is not None}
+    entries = descriptor.fields
+    fields = {i.vendor_name: entries[i.name] for i in spec.attributes if entries.get(i.name) is not None}
     odd = {
         named[o.where].vendor_name if o.where in named else o.where: o.value
         for o in descriptor.oddities
@@ -186,16 +186,16 @@ def holds_attribute(oddity: Malformed, fields: Mapping[str, FieldInfo]) -> bool:
 
 def positional(fields: Mapping[str, Any], infos: Sequence[FieldInfo]) -> list[TensorDesc | None]:
     """Return the tensors of `infos` in order, None for those left out in the middle, none at the end."""
-    found: list[TensorDesc | None] = []
+    tensors: list[TensorDesc | None] = []
     for info in infos:
         value = fields.get(info.name)
         if isinstance(value, list):
-            found.extend(value)
+            tensors.extend(value)
         else:
-            found.append(value)
-    while found and found[-1] is None:
-        found.pop()
-    return found
+            tensors.append(value)
+    while tensors and tensors[-1] is None:
+        tensors.pop()
+    return tensors
 
 
 def tensors_of(
@@ -213,8 +213,8 @@ def outputs_of(
     raw: Any, place: str, what: str, read: Callable[[Any, str], TensorDesc | None]
 ) -> list[TensorDesc | None]:
     """Outputs as `tensors_of` returns them; an empty object is one without a stated type."""
-    found = tensors_of(raw, place, what, read)
-    return [UNSTATED if item == {} else tensor for item, tensor in zip(raw or (), found, strict=True)]
+    tensors = tensors_of(raw, place, what, read)
+    return [UNSTATED if item == {} else tensor for item, tensor in zip(raw or (), tensors, strict=True)]
 
 
 def shape_of(raw: Any, place: str, *, negative_is_unknown: bool) -> tuple[int | Symbol | None, ...] | None:
@@ -240,7 +240,7 @@ def flat(raw: Any, place: str) -> tuple[Any, ...] | None:
     """Return a constant's elements from a number, a word or nested lists of them; None from null."""
     if raw is None:
         return None
-    found: list[Any] = []
+    items: list[Any] = []
     stack: list[Any] = [raw]
     lists = 0
     while stack:
@@ -249,9 +249,9 @@ def flat(raw: Any, place: str) -> tuple[Any, ...] | None:
             lists += 1
             stack.extend(reversed(item))
         elif isinstance(item, float | str | complex | bytes) or (isinstance(item, int) and abs(item) < 2**64):
-            found.append(item)
+            items.append(item)
         else:
             raise InputError(f"expected numbers of at most 64 bits, found {shown(item)}", place=place)
-        if lists + len(found) + len(stack) > MAX_CONSTANT:  # lists count too: one may hold itself
+        if lists + len(items) + len(stack) > MAX_CONSTANT:  # lists count too: one may hold itself
             raise InputError(f"expected at most {MAX_CONSTANT} elements", place=place)
-    return tuple(found)
+    return tuple(items)

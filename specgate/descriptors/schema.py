@@ -80,20 +80,20 @@ def words(known: Iterable[str]) -> dict[str, Any]:
 
 def any_case(known: Iterable[str]) -> dict[str, Any]:
     """Return the schema of words in letters of either case; those that are known are completed."""
-    told = list(known)
-    letters = ("".join(f"[{c.lower()}{c.upper()}]" if c.isalpha() else f"[{c}]" for c in word) for word in told)
-    return either(words(told), {"type": "string", "pattern": f"^({'|'.join(letters)})$"})
+    texts = list(known)
+    letters = ("".join(f"[{c.lower()}{c.upper()}]" if c.isalpha() else f"[{c}]" for c in word) for word in texts)
+    return either(words(texts), {"type": "string", "pattern": f"^({'|'.join(letters)})$"})
 
 
 def words_of(spec: OperatorSpec, info: FieldInfo) -> list[str]:
     """Return the words that a field may hold at some level, by the page or by builds; none where any text will do."""
     forms = info.forms or (info,)
-    found = [word for form in forms for word in form.words or ()]
+    texts = [word for form in forms for word in form.words or ()]
     rows = [row for _, rows in spec.support for row in rows.values() if info.name in row]
     limited = all("values" in row[info.name] for row in rows) and bool(rows)
     rows += [entry.get("support", {}) for entry in spec.table.observed]
-    taken = [str(word) for row in rows for word in row.get(info.name, {}).get("values") or ()]
-    return list(dict.fromkeys([*found, *(taken if limited else ())]))
+    used_texts = [str(word) for row in rows for word in row.get(info.name, {}).get("values") or ()]
+    return list(dict.fromkeys([*texts, *(used_texts if limited else ())]))
 
 
 def positional(spec: OperatorSpec, kind: str) -> dict[str, Any]:
@@ -105,8 +105,8 @@ def positional(spec: OperatorSpec, kind: str) -> dict[str, Any]:
     open_end = bool(infos) and infos[-1].type == "tensor[]"
     limit = {"maxItems": len(infos)} if whole and not open_end else {}
     first = [{**_ref("port"), "description": _about(info)} for info in whole if info.type != "tensor[]"]
-    told = {"prefixItems": first} if first else {}
-    return {"type": ["array", "null"], "description": names or "none", **told, "items": _ref("port"), **limit}
+    tables_by_name = {"prefixItems": first} if first else {}
+    return {"type": ["array", "null"], "description": names or "none", **tables_by_name, "items": _ref("port"), **limit}
 
 
 def _about(info: FieldInfo) -> str:
@@ -128,7 +128,7 @@ def node_schema(
     """
     cases = [{"if": dict(when), "then": {"$ref": f"#/$defs/{operator}"}} for operator, (when, _) in operators.items()]
     one = {"type": "object", "properties": dict(members), "additionalProperties": False, "allOf": cases}
-    made = {
+    entries = {
         operator: {
             "description": dialect(name).operator(operator).table.summary,
             "properties": {
@@ -139,7 +139,7 @@ def node_schema(
         }
         for operator, (_, own) in operators.items()
     }
-    return document(name, one, {"port": dict(port), **made})
+    return document(name, one, {"port": dict(port), **entries})
 
 
 def port_schema(type_key: str, types: Iterable[str], more: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,10 +170,10 @@ def attributes_schema(
     for info in spec.attributes:
         forms = info.forms or (info,)
         kinds = [single(spec, form) for form in forms]
-        made = kinds[0] if all(kind == kinds[0] for kind in kinds) else {"anyOf": kinds}
-        told = {"description": info.doc} if info.doc else {}
+        result = kinds[0] if all(kind == kinds[0] for kind in kinds) else {"anyOf": kinds}
+        texts_by_name = {"description": info.doc} if info.doc else {}
         default = {} if info.default is None else {"default": info.default}
         for name in dict.fromkeys(form.vendor_name for form in forms):
-            members[name] = {**made, **told, **default}
+            members[name] = {**result, **texts_by_name, **default}
     closed = {} if spec.table.unchecked_attributes else {"additionalProperties": False}
     return nullable({"type": "object", "properties": members, **closed})

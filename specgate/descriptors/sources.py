@@ -117,8 +117,8 @@ class WordRows:
 
     def row(self, number: int) -> Any:
         names = {code: word for word, code in self.words.words.items()}
-        found = self.words.codes[number].tolist()
-        return [names[code] for code in found] if isinstance(found, list) else names[found]
+        result = self.words.codes[number].tolist()
+        return [names[code] for code in result] if isinstance(result, list) else names[result]
 
     def take(self, which: Which) -> Source:
         return WordRows(Words(self.words.codes[which], self.words.words, self.words.ids))
@@ -209,11 +209,11 @@ def several(fields: Mapping[str, Source], count: int) -> list[Group]:
     ragged = [one for source in fields.values() for one in _ragged(source)]
     if not ragged:
         return [Group(slice(0, count), count, fields)]
-    found: dict[tuple[Any, ...], list[int]] = {}
+    numbers_by_items: dict[tuple[Any, ...], list[int]] = {}
     for number, key in enumerate(zip(*(one.keys for one in ragged), strict=True)):
-        found.setdefault(key, []).append(number)
+        numbers_by_items.setdefault(key, []).append(number)
     groups = []
-    for numbers in found.values():
+    for numbers in numbers_by_items.values():
         which = np.array(numbers, np.intp)
         groups.append(Group(which, len(which), {name: source.take(which) for name, source in fields.items()}))
     return groups

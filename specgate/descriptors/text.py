@@ -78,17 +78,17 @@ def without_comments(text: str, name: str = "") -> str:
     # Each alternative also matches up to the end of the text, so that what is never closed costs one pass only.
     string = r'"(?:[^"\\]++|\\.)*+\\?(?:"|\Z)'
 
-    def blank(found: re.Match[str]) -> str:
-        token = found.group()
+    def blank(match: re.Match[str]) -> str:
+        token = match.group()
         if token[0] == '"':
             return token
         if token[1] == "*" and not token.endswith("*/", 2):
-            line = text.count("\n", 0, found.start()) + 1
+            line = text.count("\n", 0, match.start()) + 1
             raise InputError("a comment that begins here is not closed", file=name or None, place=f"line {line}")
         return re.sub(r"[^\n]", " ", token)
 
-    def keep_string(found: re.Match[str]) -> str:
-        return " " if found.group() == "," else found.group()
+    def keep_string(match: re.Match[str]) -> str:
+        return " " if match.group() == "," else match.group()
 
     plain = re.sub(rf"{string}|//[^\n]*|/\*.*?(?:\*/|\Z)", blank, text, flags=re.DOTALL)
     return re.sub(rf"{string}|,(?=\s*[\]}}])", keep_string, plain, flags=re.DOTALL)

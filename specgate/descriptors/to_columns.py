@@ -21,23 +21,23 @@ def columns_of(descriptors: Sequence[Descriptor]) -> dict[str, list[Any]]:
     first = descriptors[0]
     words = package(first.dialect).tensor_words
     types = dialect(first.dialect).types
-    found: dict[str, list[Any]] = {}
+    items_by_name: dict[str, list[Any]] = {}
     for name, info in dialect(first.dialect).operator(first.operator).fields.items():
-        values = [made.fields.get(name) for made in descriptors]
+        values = [descriptor.fields.get(name) for descriptor in descriptors]
         if all(value is None for value in values):
             continue
         if info.type == "tensor":
-            found.update(_tensor(name, values, words, next(iter(types))))
+            items_by_name.update(_tensor(name, values, words, next(iter(types))))
         elif info.type == "tensor[]":
             for place in range(max(len(value or ()) for value in values)):
                 items = [value[place] if value and place < len(value) else None for value in values]
-                found.update(_tensor(f"{name}[{place}]", items, words, next(iter(types))))
+                items_by_name.update(_tensor(f"{name}[{place}]", items, words, next(iter(types))))
         elif (record := RECORDS.get(info.type)) is not None:
             parts = record._fields  # a NamedTuple
-            found |= {f"{name}.{part}": [getattr(value, part, None) for value in values] for part in parts}
+            items_by_name |= {f"{name}.{part}": [getattr(value, part, None) for value in values] for part in parts}
         else:
-            found[name] = values
-    return found
+            items_by_name[name] = values
+    return items_by_name
 
 
 def _tensor(

@@ -82,16 +82,16 @@ def _texts(array: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     padded[:, :width] = points
     parts = padded.view(np.uint64).T
     which = np.full(len(array), -1, np.intp)
-    found: list[Any] = []
+    items: list[Any] = []
     waiting = np.ones(len(array), bool)
     while (first := int(waiting.argmax())) or waiting[0]:
-        if len(found) == _KINDS:
+        if len(items) == _KINDS:
             values, which = np.unique(array, return_inverse=True)
             return values.tolist(), which
         same = parts[0] == parts[0][first]
         for part in parts[1:]:
             same &= part == part[first]
-        which[same] = len(found)
-        found.append(str(array[first]))
+        which[same] = len(items)
+        items.append(str(array[first]))
         waiting &= ~same
-    return found, which
+    return items, which

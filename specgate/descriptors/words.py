@@ -49,30 +49,30 @@ def word_of(raw: Any, numbers: Mapping[str, int], prefix: str = "") -> Any:
     return raw.removeprefix(prefix)
 
 
-def near_word(found: Any, known: Iterable[str]) -> str | None:
+def near_word(result: Any, known: Iterable[str]) -> str | None:
     """Return the word that was likely meant: the first that begins so (FLOAT32 for FLOAT), else one spelt nearly so."""
-    if not isinstance(found, str) or not found:
+    if not isinstance(result, str) or not result:
         return None
     words = list(known)
-    begun = [word for word in words if word.upper().startswith(found.upper())]
+    begun = [word for word in words if word.upper().startswith(result.upper())]
     from difflib import get_close_matches  # few words are wrong
 
-    close = get_close_matches(found.upper(), {word.upper(): word for word in words}, 1)
+    close = get_close_matches(result.upper(), {word.upper(): word for word in words}, 1)
     return begun[0] if begun else next((word for word in words if close and word.upper() == close[0]), None)
 
 
-def hint(found: Any, known: Iterable[str], limit: int = 30) -> str:
+def hint(result: Any, known: Iterable[str], limit: int = 30) -> str:
     """Return what a message says of the words there are: the likely one first, then the list."""
     words = list(known)
-    near = near_word(found, words)
+    near = near_word(result, words)
     listed = ", ".join(words[:limit]) + (f" and {len(words) - limit} more" if len(words) > limit else "")
     return f"did you mean {near}? Known: {listed}" if near else f"known: {listed}"
 
 
 def unknown_word(where: str, raw: Any, what: str, known: Iterable[str]) -> str:
     """Return the sentence of a finding about a word that does not exist."""
-    told = str(raw) if number_of(raw) is not None else shown(raw)
-    return f"{where} is {told}, which is no {what} ({hint(raw, known)})"
+    text = str(raw) if number_of(raw) is not None else shown(raw)
+    return f"{where} is {text}, which is no {what} ({hint(raw, known)})"
 
 
 class UnknownWord(ValueError):
@@ -89,16 +89,16 @@ def numbered(raw: Any, numbers: Mapping[str, int], what: str, prefix: str = "") 
     number = number_of(raw)
     if number is not None:
         return number
-    said = str(word_of(raw.strip().upper(), numbers, prefix.upper()))
-    word = next((known for known in numbers if known.upper() == said), None)
+    text = str(word_of(raw.strip().upper(), numbers, prefix.upper()))
+    word = next((known for known in numbers if known.upper() == text), None)
     if word is None:
         raise UnknownWord(f"{shown(raw)}, which is no {what} ({hint(raw, numbers)})")
     return Numbered(numbers[word], word)
 
 
-def refuse_unknown(found: Mapping[str, Any], known: Sequence[str], place: str, what: str) -> None:
+def refuse_unknown(entries: Mapping[str, Any], known: Sequence[str], place: str, what: str) -> None:
     """Raise InputError for a key that is none of `known`; `what` says what each should be."""
-    for name in found:
+    for name in entries:
         if not isinstance(name, str) or name not in known:
             from difflib import get_close_matches
 

@@ -62,7 +62,7 @@ def _installed() -> Mapping[str, Any]:
     """Return the entry points of other packages by dialect; looked up when a shipped dialect is not what is wanted."""
     from importlib.metadata import entry_points
 
-    return {found.name: found for found in entry_points(group=GROUP) if found.name not in _SHIPPED}
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in _SHIPPED}
 
 
 def dialect_names() -> tuple[str, ...]:
@@ -79,8 +79,8 @@ def is_dialect(name: str) -> bool:
 def package(name: str) -> Reader:
     """Return a dialect; raise InputError for one that does not exist or cannot be loaded."""
     if name in _SHIPPED:
-        module, _, made = _SHIPPED[name].partition(":")
-        loaded: Reader = getattr(importlib.import_module(module), made)()
+        module, _, text = _SHIPPED[name].partition(":")
+        loaded: Reader = getattr(importlib.import_module(module), text)()
         return loaded
     if name not in _installed():
         raise InputError(f"unknown dialect {name!r:.60}; expected one of {', '.join(dialect_names())}")

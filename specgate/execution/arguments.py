@@ -121,14 +121,14 @@ def _may_lack(info: FieldInfo, spec: OperatorSpec, level: str) -> bool:
 
 
 def _sizes_of_each(tensors: Any, info: FieldInfo) -> list[tuple[int, ...]]:
-    found = []
+    numbers = []
     for index, tensor in enumerate(tensors or ()):
         sizes = tensor.sizes if isinstance(tensor, TensorDesc) else None
         known = tuple(size for size in sizes or () if isinstance(size, int))
         if sizes is None or len(known) != len(sizes):
             raise InputError("expected a tensor whose sizes are known", place=f"{info.name}[{index}]")
-        found.append(known)
-    return found
+        numbers.append(known)
+    return numbers
 
 
 def _evaluated(text: str, context: Context, spec: OperatorSpec) -> Any:
@@ -207,9 +207,9 @@ def _fused(value: Any, tables: Dialect, level: str, place: str) -> Callable[[NDA
         raise InputError(f"{spec.name} does not exist at {tables.label(level)}", place=place)
     for oddity in value.oddities:
         raise InputError(oddity.message, place=f"{place}.{oddity.where}")
-    held = {info.name for info in spec.attributes if tables.holds(level, info.since, info.until)}
+    names = {info.name for info in spec.attributes if tables.holds(level, info.since, info.until)}
     for name, part in value.fields.items():
-        if part is not None and name not in held:
+        if part is not None and name not in names:
             raise InputError(f"expected only attributes of {spec.name}, found {shown(name)}", place=place)
     recipe = recipe_of(spec)
     if len(recipe["arrays"]) != 1 or len(recipe["outputs"]) != 1:

@@ -108,7 +108,9 @@ class Judge:
         self.count += 1
         mine, its = arrays_in(value), arrays_in(other)
         if len(mine) != len(its) or any(_unlike(*pair) for pair in zip(mine, its, strict=True)):
-            ours, theirs = (", ".join(f"{a.dtype} {list(a.shape)}" for a in held) or "nothing" for held in (mine, its))
+            ours, theirs = (
+                ", ".join(f"{a.dtype} {list(a.shape)}" for a in arrays) or "nothing" for arrays in (mine, its)
+            )
             self.found.append(Different(place, operator, name, f"{ours} here and {theirs} there"))
             return value
         pairs = list(zip(mine, its, strict=True))
@@ -134,10 +136,10 @@ def values_of(module: str, question: Any, implementation: str, path: str, budget
         child.close()
     if not isinstance(answer, tuple):
         raise InputError(f"{implementation} {answer} over the model", file=path)
-    kind, found = answer
+    kind, result = answer
     if kind == "error":
-        raise InputError(f"{implementation} does not run the model: {found}", file=path)
-    version, values = found
+        raise InputError(f"{implementation} does not run the model: {result}", file=path)
+    version, values = result
     budget.hold(held_bytes(values), f"what {implementation} computes")
     return version, values
 

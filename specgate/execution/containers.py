@@ -98,12 +98,12 @@ def type_of(value: Any, dialect: Dialect, *, spelt: bool = False) -> str | None:
     if isinstance(value, Held):
         return None if value.value is None else _around("optional", type_of(value.value, dialect, spelt=True))
     if isinstance(value, ArrayMap):
-        key, held = (type_of(part, dialect, spelt=True) for part in value)
-        return f"map({_bare(key)}, {_bare(held)})"
+        key, text = (type_of(part, dialect, spelt=True) for part in value)
+        return f"map({_bare(key)}, {_bare(text)})"
     if isinstance(value, dict) and value:
         key, item = next(iter(value.items()))
-        held = type_of(np.asarray(item), dialect, spelt=True)
-        inner = None if held is None else _bare(held)
+        text = type_of(np.asarray(item), dialect, spelt=True)
+        inner = None if text is None else _bare(text)
         return _around(f"map({'string' if isinstance(key, str) else 'int64'},", inner)
     return None
 
@@ -139,8 +139,8 @@ def contained(value: Any, word: str, dialect: Dialect, place: str) -> Any:
         return _tensor(value, word, dialect, place)
     kind, inner = tree.word, str(tree.parts[-1])
     if kind == "optional":
-        held = value.value if isinstance(value, Held) else value
-        return Held(None if held is None else contained(held, inner, dialect, place))
+        result = value.value if isinstance(value, Held) else value
+        return Held(None if result is None else contained(result, inner, dialect, place))
     if kind == "seq" and isinstance(value, list | tuple):
         return [contained(each, inner, dialect, f"{place}[{index}]") for index, each in enumerate(value)]
     if kind == "map" and isinstance(value, dict | ArrayMap):

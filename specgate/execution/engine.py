@@ -74,8 +74,8 @@ def execute_at(
         return computed
     if not known or arguments is None:
         known, descriptor, inputs = _prepared(descriptor, arrays, (level, basis, by), known)
-        given = {name: inputs[field] for name, field in known.places.items() if field in inputs}
-        left, arguments = _left(known, given, whole), {**given, **known.arguments}
+        entries = {name: inputs[field] for name, field in known.places.items() if field in inputs}
+        left, arguments = _left(known, entries, whole), {**entries, **known.arguments}
     else:
         descriptor, left = known.read or descriptor, _left(known, arguments, whole)
     try:
@@ -97,12 +97,12 @@ def execute_at(
 
 
 def _in_other_types(
-    descriptor: Descriptor, arrays: Mapping[str, Any], asked: tuple[str, Basis, str | None], budget: memory.Budget
+    descriptor: Descriptor, arrays: Mapping[str, Any], texts: tuple[str, Basis, str | None], budget: memory.Budget
 ) -> Outputs | None:
     """Return what builds compute in other element types than the descriptor's; None where they use its own."""
-    level, basis, by = asked
+    level, basis, by = texts
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
-    if basis == "documented" or not any(said.types for overlay in spec.overlays for said in overlay.values):
+    if basis == "documented" or not any(values.types for overlay in spec.overlays for values in overlay.values):
         return None
     level, descriptor = _at(descriptor, spec, level, basis)
     inputs = _inputs(descriptor, arrays, spec, {})
@@ -155,14 +155,14 @@ def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
 def _prepared(
     descriptor: Descriptor,
     arrays: Mapping[str, Any],
-    asked: tuple[str, Basis, str | None],
+    texts: tuple[str, Basis, str | None],
     known: Settled | None,
 ) -> tuple[Settled, Descriptor, dict[str, Any]]:
     """Return what is settled of a descriptor, the descriptor as it is read, and its inputs by their names.
 
-    asked: the level, the basis and the implementation. known: what was settled before, None for nothing.
+    texts: the level, the basis and the implementation. known: what was settled before, None for nothing.
     """
-    given, (level, basis, by) = descriptor, asked
+    stated_descriptor, (level, basis, by) = descriptor, texts
     if known:
         spec, level, descriptor = known.spec, known.level, known.read or descriptor
     else:
@@ -175,7 +175,7 @@ def _prepared(
         hold_guards(descriptor, inputs, spec, level, by if basis == "observed" else None, builds=basis == "observed")
     if known is None:
         arguments = kernel_arguments(descriptor, spec, level, recorded.arguments)
-        known = keep(given, asked, (spec, level, descriptor), arguments, recorded)
+        known = keep(stated_descriptor, texts, (spec, level, descriptor), arguments, recorded)
     return known, descriptor, inputs
 
 
@@ -209,10 +209,10 @@ def _needs(known: Settled, arrays: Mapping[str, Any]) -> tuple[int, float, int]:
 
 def _left(known: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> memory.Budget:
     """Return what the kernel's inputs leave of a budget; refuse what inputs and declared outputs exceed at once."""
-    taken, for_output, everything = known.needs or _needs(known, arrays)
+    number, for_output, everything = known.needs or _needs(known, arrays)
     whole.hold_time()
     whole.hold(everything, f"executing {known.spec.name}")
-    return whole.less(taken, for_output)
+    return whole.less(number, for_output)
 
 
 def _outputs(known: Settled, results: tuple[Any, ...], descriptor: Descriptor) -> Outputs:
@@ -351,8 +351,8 @@ def _hold_sizes(name: str, array: NDArray[Any], tensor: TensorDesc) -> None:
     if tensor.sizes is None:
         return
     same = len(tensor.sizes) == array.ndim and all(
-        not isinstance(declared, int) or declared == found
-        for declared, found in zip(tensor.sizes, array.shape, strict=False)
+        not isinstance(declared, int) or declared == result
+        for declared, result in zip(tensor.sizes, array.shape, strict=False)
     )
     if not same:
         declared = [s if isinstance(s, int) else "?" for s in tensor.sizes]

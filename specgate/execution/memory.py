@@ -64,9 +64,9 @@ class Budget(NamedTuple):
     left: int = MAX_BYTES
     for_output: float = 0.0
 
-    def less(self, taken: int, for_output: float = 0.0) -> Budget:
-        """Return what is left when `taken` bytes are held; less than 0 is 0."""
-        return Budget(self.max_bytes, self.max_seconds, self.ends, max(0, self.left - taken), for_output)
+    def less(self, number: int, for_output: float = 0.0) -> Budget:
+        """Return what is left when `number` bytes are held; less than 0 is 0."""
+        return Budget(self.max_bytes, self.max_seconds, self.ends, max(0, self.left - number), for_output)
 
     def hold(self, needed: int, what: str | tuple[int, ...]) -> None:
         """Raise InputError where `needed` bytes are more than is left. what: that needs them, or an output's shape."""

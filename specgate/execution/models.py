@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["arrays_by_name", "at_node", "at_place", "in_file"]
 
 
-def arrays_by_name(infos: Sequence[FieldInfo], given: Sequence[NDArray[Any] | None]) -> dict[str, Any]:
+def arrays_by_name(infos: Sequence[FieldInfo], arrays: Sequence[NDArray[Any] | None]) -> dict[str, Any]:
     """Return a node's arrays by the operator's input names; the last input may be a list of all that are left."""
-    found: dict[str, Any] = {i.name: a for i, a in zip(infos, given, strict=False) if a is not None}
+    entries: dict[str, Any] = {i.name: a for i, a in zip(infos, arrays, strict=False) if a is not None}
     if infos and infos[-1].type == "tensor[]":
-        found[infos[-1].name] = [array for array in given[len(infos) - 1 :] if array is not None]
-    return found
+        entries[infos[-1].name] = [array for array in arrays[len(infos) - 1 :] if array is not None]
+    return entries
 
 
 @contextmanager

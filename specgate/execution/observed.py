@@ -75,25 +75,25 @@ class OtherTypes(NamedTuple):
 
 
 def other_types(
-    descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, asked: tuple[str, str, str | None]
+    descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, texts: tuple[str, str, str | None]
 ) -> OtherTypes | None:
     """Return the element types that builds compute a descriptor in; None where they are its own.
 
-    asked: the level, the basis and the implementation.
+    texts: the level, the basis and the implementation.
     """
-    entries = [said for said in _entries(spec, *asked) if said.types]
+    entries = [values for values in _entries(spec, *texts) if values.types]
     if not entries:
         return None
-    reads = {path for said in entries if said.when is not None for path in said.when.needs}
+    reads = {path for values in entries if values.when is not None for path in values.when.needs}
     elements = {name: array for name, array in arrays.items() if f"{name}.value" in reads}
-    context = _context(descriptor, elements, spec, asked[0])
-    holding = [said for said in entries if said.when is None or _holds(said.when, context)]
+    context = _context(descriptor, elements, spec, texts[0])
+    holding = [values for values in entries if values.when is None or _holds(values.when, context)]
     if not holding:
         return None
-    said, resolved = holding[-1], spec.resolve(asked[0])
+    values, resolved = holding[-1], spec.resolve(texts[0])
     variables = {name: cell.variable for name, cell in resolved.cells.items()} if resolved is not None else {}
     fields, results = dict[str, str](), dict[str, str]()
-    for key, word in said.types.items():
+    for key, word in values.types.items():
         group = [name for name in spec.fields if name == key or variables.get(name) == key]
         own = next((kind for name in group if (kind := _type_of(descriptor.fields.get(name))) is not None), None)
         if own is None or own == word:
@@ -102,7 +102,7 @@ def other_types(
         for info in spec.outputs:
             if info.name in group:
                 results[info.name] = _type_of(descriptor.fields.get(info.name)) or own
-    return OtherTypes(fields, results, said.conversion == "cut") if fields else None
+    return OtherTypes(fields, results, values.conversion == "cut") if fields else None
 
 
 def _retyped(value: Any, word: str | None) -> Any:
@@ -128,32 +128,32 @@ def recorded_values(
     one, those of implementations that are targets are notes. basis: observed for all entries, both for those that all
     builds share, documented for none.
     """
-    found = Recorded(recipe_of(spec)["kernel"], {})
+    recorded = Recorded(recipe_of(spec)["kernel"], {})
     entries = list(_entries(spec, level, basis, by))
     others = _own_entries(spec, level) if basis == "observed" and by is None else []
     if not entries and not others:
-        return descriptor, found
-    reads = {path for said in (*entries, *others) if said.when is not None for path in said.when.needs}
+        return descriptor, recorded
+    reads = {path for values in (*entries, *others) if values.when is not None for path in values.when.needs}
     elements = [name for name in arrays if f"{name}.value" in reads]
     context = _context(descriptor, {name: arrays[name] for name in elements}, spec, level)
     fields, arguments = dict(descriptor.fields), dict[str, Any]()
-    kernel, notes, by_elements = found.kernel, [], []
-    for said in entries:
-        if said.when is not None and not _holds(said.when, context):
+    kernel, notes, by_elements = recorded.kernel, [], []
+    for values in entries:
+        if values.when is not None and not _holds(values.when, context):
             continue
-        if not said.computed:
-            by_elements += [said] if said.elements is not None else []
-            notes += [] if said.elements is not None else [_note(spec, said)]
+        if not values.computed:
+            by_elements += [values] if values.elements is not None else []
+            notes += [] if values.elements is not None else [_note(spec, values)]
             continue
-        arguments.update(said.arguments)
-        kernel = said.kernel or kernel
-        fields.update(_rewritten(said, context))
+        arguments.update(values.arguments)
+        kernel = values.kernel or kernel
+        fields.update(_rewritten(values, context))
         if basis == "both":
-            notes.append(f"{spec.name}: follows all builds instead of the page: {said.what}")
-    for said in others:
-        if said.when is None or _holds(said.when, context):
-            notes += [_note(spec, said)] if said.elements is None else []
-            by_elements += [said] if said.elements is not None else []
+            notes.append(f"{spec.name}: follows all builds instead of the page: {values.what}")
+    for values in others:
+        if values.when is None or _holds(values.when, context):
+            notes += [_note(spec, values)] if values.elements is None else []
+            by_elements += [values] if values.elements is not None else []
     if fields != descriptor.fields:
         descriptor = replace(descriptor, fields=fields)
     return descriptor, Recorded(kernel, arguments, tuple(notes), tuple(by_elements), not elements)
@@ -173,9 +173,9 @@ def all_notes(
         name: value for name, value in fields if is_record(value) or not isinstance(value, TensorDesc | list | tuple)
     }
     return recorded.notes + tuple(
-        _note(spec, said)
-        for said in recorded.by_elements
-        if any(_may_hold(said, plain, arrays, output, numbers) for output in outputs.items())
+        _note(spec, values)
+        for values in recorded.by_elements
+        if any(_may_hold(values, plain, arrays, output, numbers) for output in outputs.items())
     )
 
 
@@ -184,23 +184,23 @@ def _entries(spec: OperatorSpec, level: str, basis: str, by: str | None) -> Iter
         return
     for overlay in spec.overlays:
         if overlay.values and overlay.holds(level, by):
-            yield from (said for said in overlay.values if basis == "observed" or said.all_builds)
+            yield from (values for values in overlay.values if basis == "observed" or values.all_builds)
 
 
 def _own_entries(spec: OperatorSpec, level: str) -> list[OtherValues]:
     """Return what single implementations that are targets compute, each with its implementation in `what`."""
     titles = spec.dialect.implementations_with_targets
     return [
-        replace_slots(said, what=f"{said.what} ({titles[overlay.by]['title']})")
+        replace_slots(values, what=f"{values.what} ({titles[overlay.by]['title']})")
         for overlay in spec.overlays
         if overlay.by is not None and overlay.by in titles and level in overlay.builds
-        for said in overlay.values
+        for values in overlay.values
     ]
 
 
-def _note(spec: OperatorSpec, said: OtherValues) -> str:
-    some = "in some elements " if said.elements is not None else ""
-    return f"{spec.name}: builds compute {some}something else, which is not computed here: {said.what}"
+def _note(spec: OperatorSpec, values: OtherValues) -> str:
+    some = "in some elements " if values.elements is not None else ""
+    return f"{spec.name}: builds compute {some}something else, which is not computed here: {values.what}"
 
 
 def _context(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str) -> Context:
@@ -212,17 +212,17 @@ def _context(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSp
     return Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
 
 
-def _rewritten(said: OtherValues, context: Context) -> dict[str, Any]:
+def _rewritten(values: OtherValues, context: Context) -> dict[str, Any]:
     """Return the attributes that builds compute with another value of; one without a value stays as it is."""
-    found: dict[str, Any] = {}
-    for name, rule in said.fields.items():
+    entries: dict[str, Any] = {}
+    for name, rule in values.fields.items():
         try:
             value = None if rule is None else evaluate(rule, context)
         except Undefined:
             continue
         if value is not UNKNOWN:
-            found[name] = list(value) if isinstance(value, tuple) and type(value) is tuple else value
-    return found
+            entries[name] = list(value) if isinstance(value, tuple) and type(value) is tuple else value
+    return entries
 
 
 def _holds(rule: Rule, context: Context) -> bool:
@@ -233,7 +233,7 @@ def _holds(rule: Rule, context: Context) -> bool:
 
 
 def _may_hold(
-    said: OtherValues,
+    message: OtherValues,
     plain: Mapping[str, Any],
     arrays: Mapping[str, Any],
     output: tuple[str, Any],
@@ -243,7 +243,7 @@ def _may_hold(
 
     Tensors count as in `conform`: those whose sizes are the output's or 1.
     """
-    rule, (name, ours) = said.elements, output
+    rule, (name, ours) = message.elements, output
     if rule is None or not isinstance(ours, np.ndarray):
         return False
     if ours.size > _MOST_ELEMENTS:

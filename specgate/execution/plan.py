@@ -65,7 +65,7 @@ class Settled(NamedTuple):
         """Return what the kernel gets if the arrays are all inputs, each of the type and shape that is expected."""
         if self.taken is None or len(arrays) != len(self.taken):
             return None
-        found = {**self.arguments}
+        entries = {**self.arguments}
         for name, field, expected in self.taken:
             array = arrays.get(field)
             if array.__class__ is np.ndarray:
@@ -73,8 +73,8 @@ class Settled(NamedTuple):
                     return None
             elif array.__class__ is not list or [_kind_of(each) for each in array] != expected:
                 return None
-            found[name] = array
-        return found
+            entries[name] = array
+        return entries
 
     def is_stated(self, name: str, output: Any) -> bool:
         """Return whether an output is known to be what its declaration says."""
@@ -94,14 +94,14 @@ def settled(descriptor: Descriptor, level: str, basis: str, by: str | None) -> S
     entry = _settled.get(id(descriptor))
     if entry is None or entry[0]() is not descriptor:
         return None
-    found = entry[1]
-    same = found.asked == (level, basis, by) and found.fields == descriptor.fields and not descriptor.oddities
-    return found if same else None
+    result = entry[1]
+    same = result.asked == (level, basis, by) and result.fields == descriptor.fields and not descriptor.oddities
+    return result if same else None
 
 
 def keep(
     descriptor: Descriptor,
-    asked: tuple[str, str, str | None],
+    texts: tuple[str, str, str | None],
     read: tuple[OperatorSpec, str, Descriptor],
     arguments: Mapping[str, Any],
     recorded: Recorded,
@@ -116,20 +116,22 @@ def keep(
     fields = descriptor.fields
     places, expected, declared = array_fields(spec, level), _expected(there, spec), declared_elements(there, spec)
     outputs = output_fields(spec, level)
-    held = [expected.get(field) for field in places.values() if there.fields.get(field) is not None]
+    items = [expected.get(field) for field in places.values() if there.fields.get(field) is not None]
     elements = sum(map(memory.elements, arguments.values()))
     item_size = max(map(memory.item_size, arguments.values()), default=0)
     needs = None
-    if None not in held:
-        known = [each for given in held for each in (given if isinstance(given, list) else [given]) if each is not None]
+    if None not in items:
+        known = [
+            each for result in items for each in (result if isinstance(result, list) else [result]) if each is not None
+        ]
         widest = max((dtype.itemsize for dtype, _ in known), default=0)
         count = elements + sum(prod(shape) for _, shape in known)
         needs = needed(recorded.kernel, max(widest, item_size), count, declared)
-    found = Settled(
+    result = Settled(
         spec,
         level,
         None if there is descriptor else there,
-        asked,
+        texts,
         {name: [*value] if isinstance(value, list) else value for name, value in fields.items()},
         arguments,
         elements,
@@ -145,39 +147,39 @@ def keep(
         None,
         _stated(there, spec, outputs),
     )
-    if needs is not None and not found.guards:
-        found = found._replace(taken=_taken(there, found))
-    if recorded.lasting and not found.elements and not any(map(_fused, fields.values())):
+    if needs is not None and not result.guards:
+        result = result._replace(taken=_taken(there, result))
+    if recorded.lasting and not result.elements and not any(map(_fused, fields.values())):
         key, all_of_them = id(descriptor), _settled  # which is gone before the last descriptors at the end
-        _settled[key] = (ref(descriptor, lambda _: all_of_them.pop(key, None)), found)
-    return found
+        _settled[key] = (ref(descriptor, lambda _: all_of_them.pop(key, None)), result)
+    return result
 
 
-def _taken(descriptor: Descriptor, found: Settled) -> tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None:
+def _taken(descriptor: Descriptor, result: Settled) -> tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None:
     """Return each input with the argument that gets it, None where one is not expected or not exactly one argument."""
-    given = [info.name for info in found.spec.inputs if descriptor.fields.get(info.name) is not None]
-    arguments = {name: field for name, field in found.places.items() if field in given}
-    if sorted(arguments.values()) != sorted(given) or arguments.keys() & found.arguments.keys():
+    texts = [info.name for info in result.spec.inputs if descriptor.fields.get(info.name) is not None]
+    arguments = {name: field for name, field in result.places.items() if field in texts}
+    if sorted(arguments.values()) != sorted(texts) or arguments.keys() & result.arguments.keys():
         return None
-    if any(field not in found.expected for field in given):
+    if any(field not in result.expected for field in texts):
         return None
-    return tuple((name, field, found.expected[field]) for name, field in arguments.items())
+    return tuple((name, field, result.expected[field]) for name, field in arguments.items())
 
 
 def _stated(descriptor: Descriptor, spec: OperatorSpec, outputs: list[str | None]) -> dict[str, _Kind | None]:
     """Return `stated`: outputs that are declared by type and sizes alone, or not at all where that is inferred."""
-    found: dict[str, _Kind | None] = {}
+    pairs_by_name: dict[str, _Kind | None] = {}
     for name in outputs:
         declared = None if name is None else descriptor.fields.get(name)
         if name is None or (declared is None and not spec.dialect.infers_outputs):
             continue
         if declared is None or declared == TensorDesc(None, None):
-            found[name] = None
+            pairs_by_name[name] = None
         elif isinstance(declared, TensorDesc) and declared.strides is None and declared.size_in_bytes is None:
             kind = _kind(declared, spec)
             if kind is not None:
-                found[name] = kind
-    return found
+                pairs_by_name[name] = kind
+    return pairs_by_name
 
 
 def _kind_of(array: Any) -> _Kind | None:
@@ -187,24 +189,24 @@ def _kind_of(array: Any) -> _Kind | None:
 def needed(kernel: str, item_size: int, elements: int, declared: int) -> tuple[int, float, int]:
     """Return the `needs` of inputs with so many elements, the widest of item_size bytes, and declared outputs."""
     for_input, for_output = needs_of(kernel, item_size)
-    taken = int(for_input * elements)
-    return taken, for_output, taken + int(for_output * declared)
+    number = int(for_input * elements)
+    return number, for_output, number + int(for_output * declared)
 
 
 def _expected(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, _Kind | list[_Kind]]:
-    found: dict[str, _Kind | list[_Kind]] = {}
+    entries: dict[str, _Kind | list[_Kind]] = {}
     for info in spec.inputs:
-        given = descriptor.fields.get(info.name)
-        if isinstance(given, TensorDesc):
-            kind = _kind(given, spec)
+        result = descriptor.fields.get(info.name)
+        if isinstance(result, TensorDesc):
+            kind = _kind(result, spec)
             if kind is not None:
-                found[info.name] = kind
-        elif isinstance(given, list | tuple):
-            kinds = [_kind(each, spec) if isinstance(each, TensorDesc) else None for each in given]
+                entries[info.name] = kind
+        elif isinstance(result, list | tuple):
+            kinds = [_kind(each, spec) if isinstance(each, TensorDesc) else None for each in result]
             known = [kind for kind in kinds if kind is not None]
             if len(known) == len(kinds):
-                found[info.name] = known
-    return found
+                entries[info.name] = known
+    return entries
 
 
 def _kind(tensor: TensorDesc, spec: OperatorSpec) -> _Kind | None:

@@ -43,10 +43,10 @@ def tolerance_of(descriptor: Descriptor, level: str) -> float:
     return own
 
 
-def _evaluated(descriptor: Descriptor, given: Mapping[str, Any], level: str) -> float:
+def _evaluated(descriptor: Descriptor, entries: Mapping[str, Any], level: str) -> float:
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     text = spec.table.tolerance
-    fields = {name: given.get(name, info.default) for name, info in spec.fields.items()}
+    fields = {name: entries.get(name, info.default) for name, info in spec.fields.items()}
     context = Context(fields, spec.dialect.limits(level), spec.dialect.bits, spec.scope.defines)
     rule = parse(text, spec.scope, expect=None)
     try:
@@ -58,14 +58,14 @@ def _evaluated(descriptor: Descriptor, given: Mapping[str, Any], level: str) -> 
     return float(value)
 
 
-def differing(expected: Any, found: Any, tolerance: float, summed: Any = None) -> NDArray[np.bool_]:
+def differing(expected: Any, value: Any, tolerance: float, summed: Any = None) -> NDArray[np.bool_]:
     """Return where two arrays of one shape lie further apart than tolerance * max(1, abs(expected), summed).
 
     summed: of sums of products, the sums of the absolute products: what was rounded, where large terms cancel.
-    Masked elements of `expected` may be anything; masked ones of `found` differ. An infinity equals only itself. Raises
+    Masked elements of `expected` may be anything; masked ones of `value` differ. An infinity equals only itself. Raises
     InputError for different shapes or types.
     """
-    ours, theirs = np.ma.getdata(expected), np.ma.getdata(found)
+    ours, theirs = np.ma.getdata(expected), np.ma.getdata(value)
     if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
         one, other = (f"{array.dtype} {list(array.shape)}" for array in (ours, theirs))
         raise InputError(f"expected arrays of one type and shape, found {one} and {other}")
@@ -80,5 +80,5 @@ def differing(expected: Any, found: Any, tolerance: float, summed: Any = None) -
                     scale = np.maximum(scale, np.nan_to_num(summed, nan=0.0, posinf=0.0))
                 near = np.abs(wide - real) <= tolerance * scale
             wrong &= ~(near & np.isfinite(wide) & np.isfinite(real))
-    result: NDArray[np.bool_] = (wrong | np.ma.getmaskarray(found)) & ~np.ma.getmaskarray(expected)
+    result: NDArray[np.bool_] = (wrong | np.ma.getmaskarray(value)) & ~np.ma.getmaskarray(expected)
     return result

@@ -102,15 +102,15 @@ def _texts(array: NDArray[Any], place: str) -> NDArray[Any]:
     flat = array.reshape(-1).tolist()
     if all(type(text) is str for text in flat):
         return array
-    found = np.empty(len(flat), object)
+    matching_array = np.empty(len(flat), object)
     for at, text in enumerate(flat):
         try:
-            found[at] = text.decode() if isinstance(text, bytes) else text
+            matching_array[at] = text.decode() if isinstance(text, bytes) else text
         except UnicodeDecodeError:
             raise InputError(f"expected texts in UTF-8, found {text!r:.40}", place=place) from None
-        if not isinstance(found[at], str):
+        if not isinstance(matching_array[at], str):
             raise InputError(f"expected texts, found {text!r:.40}", place=place)
-    return found.reshape(array.shape)
+    return matching_array.reshape(array.shape)
 
 
 def _held(array: NDArray[Any], dtype: np.dtype[Any], place: str) -> NDArray[Any]:

@@ -38,11 +38,11 @@ class Wanted:
     text: bool = True
 
 
-def export(name: str, wanted: Wanted) -> list[str]:
+def export(name: str, result: Wanted) -> list[str]:
     """Write what is wanted in a format, and return what to print; raise InputError, NoTable."""
-    if name not in _JUDGING and (wanted.levels or not wanted.text):
+    if name not in _JUDGING and (result.levels or not result.text):
         raise InputError(f"--level and --no-text are for {', '.join(sorted(_JUDGING))}")
     module, _, function = FORMATS[name].partition(":")
     write: Callable[[Wanted], Any] = getattr(importlib.import_module(module), function)
-    told: list[str] = write(wanted)
-    return told
+    texts: list[str] = write(result)
+    return texts

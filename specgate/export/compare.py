@@ -93,17 +93,17 @@ class TablesDifference:
 
 def compare(before: Mapping[str, ReadDialect], after: Mapping[str, ReadDialect]) -> TablesDifference:
     """Return what changes from tables to others."""
-    found = []
+    changes = []
     for name in dict.fromkeys([*before, *after]):
         old, new = before.get(name), after.get(name)
         if old is not None and new is not None:
             operators = tuple(_operators(old, new))
-            found.append(DialectChange(name, new.title, old.version, new.version, tuple(_facts(old, new)), operators))
+            changes.append(DialectChange(name, new.title, old.version, new.version, tuple(_facts(old, new)), operators))
             continue
         only = old or new
         title = only.title if only is not None else name
-        found.append(DialectChange(name, title, old.version if old else None, new.version if new else None))
-    return TablesDifference(tuple(found))
+        changes.append(DialectChange(name, title, old.version if old else None, new.version if new else None))
+    return TablesDifference(tuple(changes))
 
 
 def _facts(old: ReadDialect, new: ReadDialect) -> Iterator[str]:
@@ -154,8 +154,8 @@ def _stretches(old: ReadOperator, new: ReadOperator) -> Iterator[Stretch]:
         for side, detail in _at(old, new, level):
             levels.setdefault((side, detail), []).append(level)
     groups: dict[tuple[str, str], list[Detail]] = {}
-    for (side, detail), held in levels.items():
-        groups.setdefault((str(LevelSet.of(new.order, held)), side), []).append(detail)
+    for (side, detail), texts in levels.items():
+        groups.setdefault((str(LevelSet.of(new.order, texts)), side), []).append(detail)
     for (held_at, side), details in groups.items():
         yield Stretch(held_at, side, tuple(details))
     whole = str(LevelSet.of(new.order, [level for level in new.order if level in new.at]))

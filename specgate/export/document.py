@@ -35,23 +35,23 @@ __all__ = [
 ]  # fmt: skip
 
 
-def chosen(wanted: Wanted) -> dict[str, list[str]]:
+def chosen(outcome: Wanted) -> dict[str, list[str]]:
     """Return the operators of each dialect that are wanted, in order; raise InputError or NoTable for unknown ones."""
-    for name in wanted.dialects:
+    for name in outcome.dialects:
         if not is_dialect(name):
             raise InputError(f"unknown dialect {name!r:.60}; expected one of {', '.join(dialect_names())}")
-    names = wanted.dialects or dialect_names()
-    if not wanted.operators:
+    names = outcome.dialects or dialect_names()
+    if not outcome.operators:
         return {name: dialect(name).operators for name in names}
-    found: dict[str, set[str]] = {}
-    for text in wanted.operators:
+    names_by_name: dict[str, set[str]] = {}
+    for text in outcome.operators:
         specs = [spec for spec in find_operators(text) if spec.dialect.name in names]
         if not specs:
-            said, slash, rest = text.partition("/")
-            specs = [operator_named(said if slash and is_dialect(said) else names[0], rest if slash else text)]
+            result, slash, rest = text.partition("/")
+            specs = [operator_named(result if slash and is_dialect(result) else names[0], rest if slash else text)]
         for spec in specs:
-            found.setdefault(spec.dialect.name, set()).add(spec.name)
-    return {name: sorted(found[name]) for name in names if name in found}
+            names_by_name.setdefault(spec.dialect.name, set()).add(spec.name)
+    return {name: sorted(names_by_name[name]) for name in names if name in names_by_name}
 
 
 _PARTS: Final = ("types", "ranks", "values", "range", "operators", "variable")
@@ -85,8 +85,8 @@ def rule_data(form: RuleForm) -> dict[str, Any]:
         "on": form.on,
         "after": list(form.after) or None,
     }
-    told = {key: value for key, value in more.items() if value is not None}
-    return {"require": form.require.text, **told, "structural": form.structural}
+    entries = {key: value for key, value in more.items() if value is not None}
+    return {"require": form.require.text, **entries, "structural": form.structural}
 
 
 def operator_data(spec: OperatorSpec) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def operator_data(spec: OperatorSpec) -> dict[str, Any]:
     keys = RuleKeys(
         f"{home.name}/{spec.name}", (*spec.rule_forms, *(f for overlay in spec.overlays for f in overlay.rules))
     )
-    said = {
+    entries = {
         "domain": home.domain or None,
         "number": home.operator_numbers.get(spec.name),
         "family": table.family,
@@ -103,7 +103,7 @@ def operator_data(spec: OperatorSpec) -> dict[str, Any]:
     }
     return {
         "operator": spec.name,
-        **{key: value for key, value in said.items() if value},
+        **{key: value for key, value in entries.items() if value},
         "levels": list(spec.levels),
         "source": table.sources,
         "unknowns": table.unknowns,
@@ -118,38 +118,38 @@ def operator_data(spec: OperatorSpec) -> dict[str, Any]:
 def _stretches(spec: OperatorSpec, keys: RuleKeys) -> list[dict[str, Any]]:
     """Return what holds at each level, once for all levels at which it is the same."""
     who = sorted({overlay.by for overlay in spec.overlays if overlay.by is not None})
-    found: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     for level in spec.levels:
-        said = _level(spec, level, who, keys)
-        found.setdefault(json.dumps(said), {"levels": [], **said})["levels"].append(level)
-    return list(found.values())
+        message = _level(spec, level, who, keys)
+        entries.setdefault(json.dumps(message), {"levels": [], **message})["levels"].append(level)
+    return list(entries.values())
 
 
 def _level(spec: OperatorSpec, level: str, who: Iterable[str], keys: RuleKeys) -> dict[str, Any]:
     documented, seen = spec.resolve(level), spec.resolve(level, "observed")
     page = _side(documented, keys)
-    found = {"documented": page}
+    entries = {"documented": page}
     builds = _side(seen, keys)
     if builds != page:
-        found["observed"] = builds
+        entries["observed"] = builds
     alone = {by: _side(spec.resolve(level, "observed", by), keys) for by in who}
     other = {by: side for by, side in alone.items() if side != builds}
-    return found | ({"implementations": other} if other else {})
+    return entries | ({"implementations": other} if other else {})
 
 
 def _side(resolved: Resolved | None, keys: RuleKeys) -> dict[str, Any]:
     if resolved is None:  # a level of `levels` has a row on both sides
         raise AssertionError
     fields = {name: _field(info, resolved.cells.get(name)) for name, info in resolved.fields.items()}
-    found: dict[str, Any] = {"fields": fields, "rules": keys.of(resolved.rules)}
+    entries: dict[str, Any] = {"fields": fields, "rules": keys.of(resolved.rules)}
     if resolved.cases:
-        found["cases"] = [{"when": case.when.text, "fields": _cells(case.resolved.cells)} for case in resolved.cases]
-    return found
+        entries["cases"] = [{"when": case.when.text, "fields": _cells(case.resolved.cells)} for case in resolved.cases]
+    return entries
 
 
 def _field(info: FieldInfo, cell: Cell | None) -> dict[str, Any]:
-    told = field_facts(info, "enum", "min_count", "heterogeneous")
-    return {"kind": info.kind, "type": info.type} | told | (_cell(cell) if cell is not None else {})
+    entries = field_facts(info, "enum", "min_count", "heterogeneous")
+    return {"kind": info.kind, "type": info.type} | entries | (_cell(cell) if cell is not None else {})
 
 
 def _cells(cells: Mapping[str, Cell]) -> dict[str, Any]:
@@ -192,9 +192,9 @@ def heading() -> dict[str, Any]:
     }
 
 
-def document(wanted: Wanted) -> dict[str, Any]:
+def document(result: Wanted) -> dict[str, Any]:
     """Return the tables that are wanted; raise InputError or NoTable for a dialect or operator that is unknown."""
-    picked = chosen(wanted)
+    picked = chosen(result)
     return {**heading(), "dialects": {name: dialect_data(dialect(name), picked[name]) for name in picked}}
 
 

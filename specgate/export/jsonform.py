@@ -24,19 +24,19 @@ INDEX: Final = "index.json"
 _SCHEMA_FILE: Final = "tables.schema.json"
 
 
-def export(wanted: Wanted) -> list[str]:
+def export(result: Wanted) -> list[str]:
     """Write the tables that are wanted, with the schema beside them; without an output return them as text."""
-    made = document(wanted)
-    if wanted.output is None:
-        return [_text(made)]
-    place = Path(wanted.output)
-    counted = plural(sum(len(part["operators"]) for part in made["dialects"].values()), "operator")
+    entries = document(result)
+    if result.output is None:
+        return [_text(entries)]
+    place = Path(result.output)
+    counted = plural(sum(len(part["operators"]) for part in entries["dialects"].values()), "operator")
     if place.suffix == ".json" and not place.is_dir():
-        write_text(place, _text(made))
+        write_text(place, _text(entries))
         write_text(place.with_suffix(".schema.json"), schema_text())
     else:
-        _folder(made, place)
-    return [f"{counted}, tables {made['tables_version']}: {wanted.output}\n"]
+        _folder(entries, place)
+    return [f"{counted}, tables {entries['tables_version']}: {result.output}\n"]
 
 
 def schema_text() -> str:
@@ -44,21 +44,21 @@ def schema_text() -> str:
     return files("specgate.export").joinpath(_SCHEMA_FILE).read_text(encoding="utf-8")
 
 
-def _folder(made: dict[str, Any], folder: Path) -> None:
+def _folder(entries: dict[str, Any], folder: Path) -> None:
     before = _written_before(folder)
     try:
-        for name in made["dialects"]:
+        for name in entries["dialects"]:
             (folder / name).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(folder)) from None
     head = heading()
     listed: dict[str, Any] = {}
-    for name, part in made["dialects"].items():
+    for name, part in entries["dialects"].items():
         paths = {operator: f"{name}/{operator}.json" for operator in part["operators"]}
         for operator, data in part["operators"].items():
             write_text(folder / paths[operator], _text({**head, "dialect": name, **data}))
         listed[name] = {**part, "operators": paths}
-    write_text(folder / INDEX, _text({**made, "dialects": listed}))
+    write_text(folder / INDEX, _text({**entries, "dialects": listed}))
     write_text(folder / _SCHEMA_FILE, schema_text())
     now = {path for part in listed.values() for path in part["operators"].values()}
     for path in before - now:  # of operators that the tables no longer have

@@ -146,8 +146,8 @@ def _loaded(path: Path) -> dict[str, Any]:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from None
-    found: dict[str, Any] = json.loads(data)
-    return found
+    entries: dict[str, Any] = json.loads(data)
+    return entries
 
 
 def _dialect(data: Mapping[str, Any]) -> ReadDialect:

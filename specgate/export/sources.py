@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 __all__ = ["cpp", "csharp"]
 
 
-def csharp(wanted: Wanted) -> list[str]:
+def csharp(result: Wanted) -> list[str]:
     """Write the C# file with which a program prints what it is about to create; raise InputError."""
-    if wanted.operators:
+    if result.operators:
         raise InputError("the C# file has every operator; leave out --operator")
-    return _written(wanted, "csharp", "C#")
+    return _written(result, "csharp", "C#")
 
 
-def cpp(wanted: Wanted) -> list[str]:
+def cpp(result: Wanted) -> list[str]:
     """Write the C++ header that judges descriptions in the process that makes them; raise InputError, NoTable."""
-    return _written(wanted, "cpp", "C++")
+    return _written(result, "cpp", "C++")
 
 
 def _written(wanted: Wanted, language: str, title: str) -> list[str]:

@@ -55,14 +55,14 @@ def cases(dialects: Iterable[str] | None = None) -> list[Case]:
 def cases_of(dialect: str, operator: str) -> list[Case]:
     """Return one operator at every level at which it differs from the level before, and at its newest one."""
     spec = tables(dialect).operator(operator)
-    found, before, levels = [], None, list(spec.levels)
+    matching_cases, before, levels = [], None, list(spec.levels)
     for level in levels:
         resolved, built = spec.resolve(level), spec.resolve(level, "observed")
         now = (resolved and resolved.key, built and built.key, spec.behaviour(level))
         if now != before or level == levels[-1]:
-            found.append(Case(dialect, operator, level))
+            matching_cases.append(Case(dialect, operator, level))
         before = now
-    return found
+    return matching_cases
 
 
 def reproduce(descriptor: Descriptor, target: str | Target) -> str:

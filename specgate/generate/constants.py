@@ -34,10 +34,10 @@ def consistent_constants(
     own = descriptor.version or level
     spec = find_operator(descriptor.dialect, descriptor.operator, own)
     tensors = {n: t for n, t in descriptor.fields.items() if isinstance(t, TensorDesc) and n in spec.fields}
-    found = {n: t.value for n, t in tensors.items() if t.value is not None}
+    items_by_name = {n: t.value for n, t in tensors.items() if t.value is not None}
     resolved = spec.resolve(own)
     if resolved is None:
-        return found
+        return items_by_name
     read = _read(resolved)
     inputs = {info.name for info in spec.inputs}
     open_ones = {
@@ -47,9 +47,12 @@ def consistent_constants(
         if element_kind(spec.dialect, tensor.type)[0] != "O"
     }
     if not open_ones:
-        return found
+        return items_by_name
     solved = _solved(descriptor, open_ones, resolved, pick)
-    return {**found, **(solved or {name: (pick(0, 9),) * tensor.known_elements for name, tensor in open_ones.items()})}
+    return {
+        **items_by_name,
+        **(solved or {name: (pick(0, 9),) * tensor.known_elements for name, tensor in open_ones.items()}),
+    }
 
 
 def _solved(
@@ -60,11 +63,11 @@ def _solved(
 ) -> dict[str, tuple[Any, ...]] | None:
     others = {name: value for name, value in descriptor.fields.items() if name not in open_ones}
 
-    def keep(made: Descriptor) -> bool:
+    def keep(descriptor: Descriptor) -> bool:
         """Only elements may change."""
-        if any(made.fields.get(name) != value for name, value in others.items()):
+        if any(descriptor.fields.get(name) != value for name, value in others.items()):
             return False
-        kept = (made.fields.get(name) for name in open_ones)
+        kept = (descriptor.fields.get(name) for name in open_ones)
         return all(
             isinstance(tensor, TensorDesc) and tensor.value is not None and tensor._replace(value=None) == bare
             for tensor, bare in zip(kept, open_ones.values(), strict=True)

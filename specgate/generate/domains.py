@@ -103,5 +103,5 @@ def holds_elements(dialect: Dialect, tensor: TensorDesc) -> bool:
     if kind in "iu":
         low, high = integer_limits(bits, signed=kind != "u")
         return all(type(item) is int and low <= item <= high for item in tensor.value)
-    wanted = {"O": str | bytes, "b": bool | int, "f": int | float, "c": int | float | complex}.get(kind)
-    return wanted is None or all(isinstance(item, wanted) for item in tensor.value)
+    result = {"O": str | bytes, "b": bool | int, "f": int | float, "c": int | float | complex}.get(kind)
+    return result is None or all(isinstance(item, result) for item in tensor.value)

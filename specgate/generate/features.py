@@ -25,28 +25,28 @@ _FEW: Final = 4
 
 def features(descriptor: Descriptor, spec: OperatorSpec) -> set[Feature]:
     """Return everything that a descriptor shows."""
-    found: set[Feature] = set()
+    items: set[Feature] = set()
     for name in spec.fields:
         value = descriptor.fields.get(name)
         info = spec.fields[name]
         few = info.words is not None or info.enum is not None
-        found.add(("given", name, value is not None))
+        items.add(("given", name, value is not None))
         if isinstance(value, TensorDesc):
-            found |= _of_tensor(name, value)
+            items |= _of_tensor(name, value)
         elif isinstance(value, list | tuple) and not hasattr(value, "_fields"):
-            found.add(("count", name, min(len(value), 4)))
+            items.add(("count", name, min(len(value), 4)))
             for item in value:
-                found |= _of_tensor(name, item) if isinstance(item, TensorDesc) else _of_value(name, item, few=few)
+                items |= _of_tensor(name, item) if isinstance(item, TensorDesc) else _of_value(name, item, few=few)
         elif value is not None:
-            found |= _of_value(name, value, few=few)
-    return found
+            items |= _of_value(name, value, few=few)
+    return items
 
 
 def shown(descriptor: Descriptor, sides: Sequence[Resolved]) -> set[Feature]:
     """Return everything that a descriptor shows, also of the row with a condition that holds for it."""
-    found = features(descriptor, sides[0].spec)
+    items = features(descriptor, sides[0].spec)
     when = condition(descriptor, sides)
-    return found if when is None else found | {(*f, when) for f in found if f[0] in _OF_ROWS}
+    return items if when is None else items | {(*f, when) for f in items if f[0] in _OF_ROWS}
 
 
 def condition(descriptor: Descriptor, sides: Sequence[Resolved]) -> str | None:
@@ -70,51 +70,51 @@ def _of_value(name: str, value: Any, *, few: bool) -> set[Feature]:
 
 def _of_tensor(name: str, tensor: TensorDesc) -> set[Feature]:
     sizes = tensor.sizes or ()
-    found: set[Feature] = {("type", name, tensor.type), ("rank", name, len(sizes))}
-    found |= {("size", name, "one" if size == 1 else "none" if size == 0 else "more") for size in sizes}
+    items: set[Feature] = {("type", name, tensor.type), ("rank", name, len(sizes))}
+    items |= {("size", name, "one" if size == 1 else "none" if size == 0 else "more") for size in sizes}
     if tensor.strides is not None:
-        found.add(("layout", name, "broadcast" if 0 in tensor.strides else "strides"))
+        items.add(("layout", name, "broadcast" if 0 in tensor.strides else "strides"))
     for part in ("size_in_bytes", "alignment", "flags"):
         if getattr(tensor, part):
-            found.add(("layout", name, part))
-    return found
+            items.add(("layout", name, part))
+    return items
 
 
 def wanted(sides: Sequence[Resolved]) -> set[Feature]:
     """Return the types, ranks, words and choices of optional parts that the rows of all sides name."""
-    found: list[set[Feature]] = []
+    items: list[set[Feature]] = []
     for side in sides:
         mine = set() if side.cases else _of_row(side)
         for case in side.cases:
             mine |= {(*f, case.when.text) if f[0] in _OF_ROWS else f for f in _of_row(case.resolved)}
-        found.append(mine)
-    return set.intersection(*found)
+        items.append(mine)
+    return set.intersection(*items)
 
 
 def _of_row(row: Resolved) -> set[Feature]:
-    found: set[Feature] = set()
+    items: set[Feature] = set()
     for name, info in row.fields.items():
         cell = row.cells.get(name)
         if cell is not None and cell.types is not None:
-            found |= {("type", name, kind) for kind in cell.types}
+            items |= {("type", name, kind) for kind in cell.types}
         if cell is not None and cell.ranks is not None and cell.ranks.high is not None:
             ranks = range(cell.ranks.low, cell.ranks.high + 1)
-            found |= {("rank", name, rank) for rank in ranks if rank in cell.ranks}
+            items |= {("rank", name, rank) for rank in ranks if rank in cell.ranks}
         words = cell.values if cell is not None and cell.values is not None else info.words
-        found |= {("word", name, word) for word in words or ()}
+        items |= {("word", name, word) for word in words or ()}
         if info.type == "bool":
-            found |= {("word", name, True), ("word", name, False)}
+            items |= {("word", name, True), ("word", name, False)}
         if row.spec.dialect.may_omit(info):
-            found |= {("given", name, True), ("given", name, False)}
-    return found
+            items |= {("given", name, True), ("given", name, False)}
+    return items
 
 
 def types_taken(sides: Sequence[Resolved]) -> dict[str, list[str]]:
     """Return for each tensor field the types that some row takes."""
-    found: dict[str, dict[str, None]] = {}
+    entries: dict[str, dict[str, None]] = {}
     for side in sides:
         for row in side.alternatives:
             for name, cell in row.cells.items():
                 if cell.types is not None:
-                    found.setdefault(name, {}).update(dict.fromkeys(cell.types))
-    return {name: list(types) for name, types in found.items()}
+                    entries.setdefault(name, {}).update(dict.fromkeys(cell.types))
+    return {name: list(types) for name, types in entries.items()}

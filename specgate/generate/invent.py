@@ -99,9 +99,9 @@ def fused_operators(info: FieldInfo, side: Resolved, *, outside: bool = False) -
             continue
         for example in examples_at(spec, side.level):
             fields = {n: v for n, v in example.fields.items() if n in spec.fields and _attribute(spec.fields[n])}
-            made = Descriptor(dialect.name, name, fields)
-            if outside or fusible.fits(made):
-                yield made
+            descriptor = Descriptor(dialect.name, name, fields)
+            if outside or fusible.fits(descriptor):
+                yield descriptor
                 break
 
 

@@ -49,8 +49,8 @@ def packed(tensor: TensorDesc, sizes: tuple[Any, ...]) -> TensorDesc:
     """Return the tensor with other sizes; a layout that was made for its old ones goes, a constant grows or shrinks."""
     value = tensor.value
     if value is not None:
-        wanted = prod(size for size in sizes if isinstance(size, int))
-        value = tuple(islice(cycle(value or (0,)), min(wanted, 4096)))
+        number = prod(size for size in sizes if isinstance(size, int))
+        value = tuple(islice(cycle(value or (0,)), min(number, 4096)))
     keep = tensor.strides is not None and len(tensor.strides) == len(sizes)
     return tensor._replace(sizes=sizes, value=value, size_in_bytes=None, strides=tensor.strides if keep else None)
 
@@ -83,12 +83,12 @@ def retyped_within(descriptor: Descriptor, places: Collection[str], kind: str) -
 def reranked(descriptor: Descriptor, places: Iterable[str], steps: int) -> Descriptor:
     """Return the descriptor with so many leading dimensions of 1 more (fewer: the first ones) for some tensors."""
     tensors = dict(descriptor.tensors())
-    made = {}
+    tensors_by_name = {}
     for place in places:
         sizes = tensors[place].sizes or ()
         deeper = (1,) * steps + sizes if steps > 0 else sizes[min(-steps, len(sizes)) :]
-        made[place] = packed(tensors[place]._replace(strides=None), deeper)
-    return put(descriptor, made)
+        tensors_by_name[place] = packed(tensors[place]._replace(strides=None), deeper)
+    return put(descriptor, tensors_by_name)
 
 
 def deepened(
@@ -114,16 +114,16 @@ def deepened(
         at = len(items) - back
         return (*items[:at], *(() if drop else items[at : at + 1] * 2), *items[at + 1 :])
 
-    made: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for name, value in descriptor.fields.items():
         if isinstance(value, list | tuple) and not hasattr(value, "_fields") and value and _numeric(value):
             halves = (value[: len(value) // 2], value[len(value) // 2 :]) if len(value) > most else (value,)
-            made[name] = type(value)([item for half in halves for item in changed_items(tuple(half))])
-    made |= {i.name: len(made[i.counts[0]]) for i in spec.attributes if i.counts and i.counts[0] in made}
+            entries[name] = type(value)([item for half in halves for item in changed_items(tuple(half))])
+    entries |= {i.name: len(entries[i.counts[0]]) for i in spec.attributes if i.counts and i.counts[0] in entries}
     chosen = [(p, t) for p, t in descriptor.tensors() if places is None or p in places]
     tensors = {p: t for p, t in chosen if t.sizes is not None and len(t.sizes) >= back}
     sized = {p: packed(t._replace(strides=None), changed_items(t.sizes or ())) for p, t in tensors.items()}
-    return put(replace(descriptor, fields={**descriptor.fields, **made}, plain=False), sized)
+    return put(replace(descriptor, fields={**descriptor.fields, **entries}, plain=False), sized)
 
 
 def _numeric(items: Any) -> bool:
@@ -150,12 +150,12 @@ _MAX_ARRAY = 3
 @lru_cache(maxsize=1024)
 def type_names(spec: OperatorSpec) -> tuple[tuple[str, Any, str], ...]:
     """Return each attribute that names a type, with each of its values and the type that the value means."""
-    found: list[tuple[str, Any, str]] = []
+    parts: list[tuple[str, Any, str]] = []
     for info in spec.attributes:
         values = spec.dialect.numbers(info.enum) if info.enum is not None else {word: word for word in info.words or ()}
         if not info.type.endswith("[]"):
-            found += [(info.name, value, word) for word, value in values.items() if word in spec.dialect.types]
-    return tuple(found)
+            parts += [(info.name, value, word) for word, value in values.items() if word in spec.dialect.types]
+    return tuple(parts)
 
 
 class Mutator:
@@ -213,13 +213,13 @@ class Mutator:
         axis = self.pick(0, len(sizes) - 1)
         new = self._any([1, 2, 3, 4, self.near(sizes[axis])])
         group = self._any(["one", "same", "all"])
-        made = {}
+        tensors_by_name = {}
         for place, tensor in tensors.items():
             own = tensor.sizes or ()
             same = axis < len(own) and (own[axis] == sizes[axis] or group == "all")
             if tensor is first or (group != "one" and same):
-                made[place] = resized(tensor, axis, new)
-        return put(descriptor, made)
+                tensors_by_name[place] = resized(tensor, axis, new)
+        return put(descriptor, tensors_by_name)
 
     def retyped(self, descriptor: Descriptor) -> Descriptor:
         """Return the descriptor with another type: in one tensor, in all of the same one, or with its name."""

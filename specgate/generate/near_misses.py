@@ -125,10 +125,10 @@ def broken_by(aim: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[in
         "type": _types, "rank": _ranks, "value": _values, "operator": _operators, "rule": _rule, "tensor": _tensor,
         "case": _cases,
     }  # fmt: skip
-    for number, made in enumerate(ways[aim.kind](aim, base, row if aim.kind != "case" else resolved, pick)):
+    for number, descriptor in enumerate(ways[aim.kind](aim, base, row if aim.kind != "case" else resolved, pick)):
         if number == _TRIED:
             return
-        yield made
+        yield descriptor
 
 
 def _tensors_of(name: str, base: Descriptor) -> dict[str, TensorDesc]:
@@ -189,8 +189,8 @@ def _candidates(info: FieldInfo) -> list[Any]:
     if base == "float" or (base in RECORDS and not whole):
         return list(_FLOATS)
     if whole or base in {"uint", "int", "uint64", "int64", "scalar"}:
-        found = [*_NUMBERS, *WILD]
-        return [n for n in found if n >= 0 or not (whole or base in {"uint", "uint64"})]
+        numbers = [*_NUMBERS, *WILD]
+        return [n for n in numbers if n >= 0 or not (whole or base in {"uint", "uint64"})]
     return [*(info.words or ()), "specgate", ""]
 
 
@@ -198,7 +198,7 @@ def _operators(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, i
     info = row.fields[aim.name]
     many = info.type.endswith("[]")
     inside, outside = list(fused_operators(info, row)), list(fused_operators(info, row, outside=True))
-    damaged = [made for each in inside for made in _damaged(each, row)]
+    damaged = [descriptor for each in inside for descriptor in _damaged(each, row)]
     for value in rotated(pick, outside[:_TRIED] + damaged):
         own = base.fields.get(aim.name)
         items = [*own[:-1], value] if many and own else [value]
@@ -243,8 +243,8 @@ def _rule(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], 
     mover = Mutator(row.spec, pick, [0, 1, 2, 3], [base])
     for _ in range(_TRIED):
         name = one_of(pick, names) if names else ""
-        made = given(base, row.fields[name], [row]) if pick(0, 1) and names else base
-        yield _touched(made, row, name, mover, pick)
+        descriptor = given(base, row.fields[name], [row]) if pick(0, 1) and names else base
+        yield _touched(descriptor, row, name, mover, pick)
 
 
 def _touched(base: Descriptor, row: Resolved, name: str, mover: Mutator, pick: Callable[[int, int], int]) -> Descriptor:
@@ -351,27 +351,27 @@ class BrokenDescriptors:
             return None
         aim = self.aims[breaks]
         grade = min(self._found[breaks])
-        made = one_of(pick, self._found[breaks][grade])
+        miss = one_of(pick, self._found[breaks][grade])
         if aim.kind in STRUCTURE:
             fresh = self._structure(aim, self.valid.draw(pick), pick)
-            return (None if fresh is None else self._shown(aim, fresh, grade)) or made
+            return (None if fresh is None else self._shown(aim, fresh, grade)) or miss
         if aim.kind in _CELLS and pick(0, 1):
             base = self.valid.draw(pick)
             attempt = next(broken_by(aim, base, self.resolved, pick), None)
-            return (None if attempt is None else self._shown(aim, attempt, grade)) or made
+            return (None if attempt is None else self._shown(aim, attempt, grade)) or miss
         mover = self._mover(pick)
         for _ in range(pick(0, _STEPS)):
-            moved = mover.moved(made.descriptor, 1)
-            if moved is not made.descriptor and self.valid.small(moved) >= self.valid.small(made.descriptor):
-                made = self._shown(aim, moved, grade) or made
-        return made
+            moved = mover.moved(miss.descriptor, 1)
+            if moved is not miss.descriptor and self.valid.small(moved) >= self.valid.small(miss.descriptor):
+                miss = self._shown(aim, moved, grade) or miss
+        return miss
 
     def _mover(self, pick: Callable[[int, int], int]) -> Mutator:
         return Mutator(self.spec, pick, self.valid.numbers, self.valid.found, self.valid.types)
 
     def _explore(self, pick: Callable[[int, int], int]) -> None:
-        for made in counterexamples_at(self.spec, self.resolved.level):
-            self._sort_in(concrete(made))
+        for descriptor in counterexamples_at(self.spec, self.resolved.level):
+            self._sort_in(concrete(descriptor))
         for aim in self.aims.values():
             for attempt in range(_STRUCTURAL if aim.kind in STRUCTURE else _AIMED):
                 grades = self._found.get(aim.id, ())
@@ -398,46 +398,46 @@ class BrokenDescriptors:
         grades = self._found.get(aim.id, {})
         return bool(grades) if aim.kind in _CELLS else 0 in grades
 
-    def _sort_in(self, made: Descriptor) -> None:
+    def _sort_in(self, descriptor: Descriptor) -> None:
         """Keep a descriptor for the one finding that it has, if it has one."""
-        if accepts(made, self.resolved.level, "documented") is not False:
+        if accepts(descriptor, self.resolved.level, "documented") is not False:
             return
-        failures = explain_at(made, self.resolved)
+        failures = explain_at(descriptor, self.resolved)
         ids = {self._id(failure) for failure in failures}
         if len(ids) == 1 and not any(failure.unknown for failure in failures):
             (only,) = ids
             if only in self.aims:
-                self._add(self.aims[only], made, failures, 0)
+                self._add(self.aims[only], descriptor, failures, 0)
 
     def _keep(self, aim: Aim, attempts: Iterable[Descriptor]) -> None:
-        for made in attempts:
-            failures, grade = self._graded(aim, made)
+        for descriptor in attempts:
+            failures, grade = self._graded(aim, descriptor)
             if grade is not None:
-                self._add(aim, made, failures, grade)
+                self._add(aim, descriptor, failures, grade)
                 if grade == 0:
                     return
 
-    def _add(self, aim: Aim, made: Descriptor, failures: list[Failure], grade: int) -> None:
+    def _add(self, aim: Aim, descriptor: Descriptor, failures: list[Failure], grade: int) -> None:
         kept = self._found.setdefault(aim.id, {}).setdefault(grade, [])
         if len(kept) < _KEPT:
-            kept.append(self._broken(aim, made, failures))
+            kept.append(self._broken(aim, descriptor, failures))
 
-    def _shown(self, aim: Aim, made: Descriptor, grade: int) -> NearMiss | None:
+    def _shown(self, aim: Aim, descriptor: Descriptor, grade: int) -> NearMiss | None:
         """Return the descriptor with its findings, None where they are not what was aimed at, or more than `grade`."""
-        failures, found = self._graded(aim, made)
-        return self._broken(aim, made, failures) if found is not None and found <= grade else None
+        failures, number = self._graded(aim, descriptor)
+        return self._broken(aim, descriptor, failures) if number is not None and number <= grade else None
 
-    def _graded(self, aim: Aim, made: Descriptor) -> tuple[list[Failure], int | None]:
+    def _graded(self, aim: Aim, descriptor: Descriptor) -> tuple[list[Failure], int | None]:
         """Return what fails and how much of it beside the aim, None where it is not what was aimed at."""
-        if aim.kind not in STRUCTURE and accepts(made, self.resolved.level, "documented") is not False:
+        if aim.kind not in STRUCTURE and accepts(descriptor, self.resolved.level, "documented") is not False:
             return [], None
-        failures = explain_at(made, self.resolved)
+        failures = explain_at(descriptor, self.resolved)
         return failures, self._grade(aim, failures)
 
-    def _broken(self, aim: Aim, made: Descriptor, failures: list[Failure]) -> NearMiss:
+    def _broken(self, aim: Aim, descriptor: Descriptor, failures: list[Failure]) -> NearMiss:
         certain = [failure for failure in failures if not failure.unknown]
         how = "; ".join(dict.fromkeys(failure.message for failure in certain))
-        return NearMiss(made, aim.id, how, frozenset(self._id(failure) for failure in certain))
+        return NearMiss(descriptor, aim.id, how, frozenset(self._id(failure) for failure in certain))
 
     def _grade(self, aim: Aim, failures: list[Failure]) -> int | None:
         """Return how much else fails: 0 for nothing, 1 for the same part of other fields, 2 for rules about it too."""
@@ -479,12 +479,14 @@ class BrokenDescriptors:
 def _odd(descriptor: Descriptor, oddity: Malformed) -> Descriptor | None:
     """Return a descriptor with something odd in it, as its dialect's reader reports it; None where it cannot."""
     try:
-        made = read_dict(write_dict(replace(descriptor, oddities=(oddity,), plain=False)), descriptor.dialect)
+        new_descriptor = read_dict(write_dict(replace(descriptor, oddities=(oddity,), plain=False)), descriptor.dialect)
     except Error:
         return None
     if descriptor.layout is not None:
-        made = reordered_for(made, tables(made.dialect).operator(made.operator), descriptor.layout)
-    return made if made.oddities else None
+        new_descriptor = reordered_for(
+            new_descriptor, tables(new_descriptor.dialect).operator(new_descriptor.operator), descriptor.layout
+        )
+    return new_descriptor if new_descriptor.oddities else None
 
 
 _known: WeakKeyDictionary[OperatorSpec, dict[str, BrokenDescriptors]] = WeakKeyDictionary()

@@ -45,14 +45,14 @@ def mended(
     seen: set[str] = set()
     for _ in range(_ROUNDS):
         failing = ((side, [f for f in explain_at(descriptor, side) if only(f)]) for side in sides)
-        side, failures = next(((side, found) for side, found in failing if found), (None, []))
+        side, failures = next(((side, failures) for side, failures in failing if failures), (None, []))
         if side is None:
             return descriptor
-        for made in _proposed(descriptor, failures, side, sides, pick):
-            key = repr(made.fields)
-            if key not in seen and keep(made):
+        for new_descriptor in _proposed(descriptor, failures, side, sides, pick):
+            key = repr(new_descriptor.fields)
+            if key not in seen and keep(new_descriptor):
                 seen.add(key)
-                descriptor = made
+                descriptor = new_descriptor
                 break
         else:
             return None
@@ -95,9 +95,9 @@ def _changes(
         remedy = failure.remedy
         for repair in remedy.repairs():
             for choice in range(min(len(repair[-1].tried), _CHOICES)):
-                made = remedy.changed(repair, choice)
-                if _sane(made):
-                    yield _completed(made, rows)
+                new_descriptor = remedy.changed(repair, choice)
+                if _sane(new_descriptor):
+                    yield _completed(new_descriptor, rows)
     elif failure.unknown:
         yield from _constants(descriptor, failure, side)
     elif failure.aspect == "type" and failure.where in tensors:
@@ -106,8 +106,8 @@ def _changes(
                 yield retyped(descriptor, group, kind)
     elif failure.aspect == "rank" and failure.where in tensors:
         bounds, own = side.cells[name].ranks, len(tensors[failure.where].sizes or ())
-        wanted = [rank for rank in range(MAX_RANK + 1) if bounds is not None and rank in bounds]
-        for rank in sorted(wanted, key=lambda rank: abs(rank - own)):
+        numbers = [rank for rank in range(MAX_RANK + 1) if bounds is not None and rank in bounds]
+        for rank in sorted(numbers, key=lambda rank: abs(rank - own)):
             for group in alike(descriptor, failure.where, "rank"):
                 yield reranked(descriptor, group, rank - own)
     elif failure.aspect == "structure" and info is None:
@@ -127,12 +127,12 @@ def _sane(descriptor: Descriptor) -> bool:
 
 def _completed(descriptor: Descriptor, rows: Sequence[Resolved]) -> Descriptor:
     """Return the descriptor with something in place of what a change only says to give."""
-    spec, made = rows[0].spec, {}
+    spec, entries = rows[0].spec, {}
     for name, value in descriptor.fields.items():
         if isinstance(value, TensorDesc) and value.type is None and value.sizes is None:
             rest = changed(descriptor, spec, {name: None})
-            made[name] = next(values_for(spec.fields[name], rest, rows), None)
-    return changed(descriptor, spec, made) if made else descriptor
+            entries[name] = next(values_for(spec.fields[name], rest, rows), None)
+    return changed(descriptor, spec, entries) if entries else descriptor
 
 
 def _constants(descriptor: Descriptor, failure: Failure, side: Resolved) -> Iterator[Descriptor]:
@@ -142,9 +142,9 @@ def _constants(descriptor: Descriptor, failure: Failure, side: Resolved) -> Iter
     tensors = {place: t for place, t in descriptor.tensors() if f"{place.partition('[')[0]}.value" in needs}
     unknown = {place: t for place, t in tensors.items() if t.value is None and t.concrete}
     for element in _ELEMENTS if unknown else ():
-        made: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         for place, tensor in unknown.items():
             if tensor.known_elements <= _MAX_CONSTANT:
-                made[place] = tensor._replace(value=(element,) * tensor.known_elements)
-        if made:
-            yield put(descriptor, made)
+                entries[place] = tensor._replace(value=(element,) * tensor.known_elements)
+        if entries:
+            yield put(descriptor, entries)

@@ -99,9 +99,9 @@ def concrete(descriptor: Descriptor) -> Descriptor:
 
 def rule_numbers(resolved: Resolved) -> list[int]:
     """Return the numbers that rules and cells at a level compare with, and their neighbours."""
-    found = {0, 1, 2, *resolved.numbers.values()}
+    numbers = {0, 1, 2, *resolved.numbers.values()}
     for form in (*resolved.rules, *resolved.tensor_rules):
         for tree in (form.require.tree, *([form.when.tree] if form.when is not None else [])):
-            found.update(n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and type(n.value) is int)
-    near = {number + step for number in found for step in (-1, 0, 1)}
+            numbers.update(n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and type(n.value) is int)
+    near = {number + step for number in numbers for step in (-1, 0, 1)}
     return sorted(number for number in near if 0 <= number < 2**32)

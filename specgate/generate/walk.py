@@ -101,15 +101,15 @@ class Walk:
 
     def draw(self, pick: Callable[[int, int], int]) -> Descriptor:
         """Return one valid descriptor; the simplest choices give the table's first example."""
-        made = one_of(pick, self._starts)
+        descriptor = one_of(pick, self._starts)
         mover = self._mover(pick)
         steps = pick(0, _STEPS)
         for step in range(steps):
             # The first step is for types, since they are many.
-            moved = mover.moved(made, 1) if step else mover.retyped(made)
-            if moved is not made and self.takes(moved):
-                made = moved
-        return made
+            moved = mover.moved(descriptor, 1) if step else mover.retyped(descriptor)
+            if moved is not descriptor and self.takes(moved):
+                descriptor = moved
+        return descriptor
 
     def require(self) -> None:
         """Raise InputError that names the operator and its most refusing rules if nothing valid was found."""
@@ -127,9 +127,9 @@ class Walk:
     def _explore(self, pick: Callable[[int, int], int]) -> None:
         for seed in self._seeds():
             small = self._shrunk(seed, pick)
-            made = small if self.takes(small) else mended(small, self.sides, pick, lambda _: True)
-            if made is not None and self.takes(made):
-                self._add(made)
+            descriptor = small if self.takes(small) else mended(small, self.sides, pick, lambda _: True)
+            if descriptor is not None and self.takes(descriptor):
+                self._add(descriptor)
             else:
                 self._refusals.update(f.rule for side in self.sides for f in explain_at(seed, side))
         if not self.found:
@@ -144,11 +144,11 @@ class Walk:
 
     def _few_with_all(self) -> list[Descriptor]:
         """Return few descriptors that have together what the rows name and some has, so that rare things are drawn."""
-        every = [(made, shown(made, self.sides) & self._wanted) for made in self.found]
+        every = [(descriptor, shown(descriptor, self.sides) & self._wanted) for descriptor in self.found]
         left, chosen = self._wanted & self._covered, []
         while left:
-            made, has = max(every, key=lambda each: len(each[1] & left))
-            chosen.append(made)
+            descriptor, has = max(every, key=lambda each: len(each[1] & left))
+            chosen.append(descriptor)
             left -= has
         return chosen
 
@@ -161,12 +161,14 @@ class Walk:
 
     def _blank(self) -> Descriptor:
         """Return a descriptor that gives every field that must be given, for a table without examples."""
-        made = Descriptor(self.spec.dialect.name, self.spec.name, {}, layout=self.level if self.spec.varies else None)
+        descriptor = Descriptor(
+            self.spec.dialect.name, self.spec.name, {}, layout=self.level if self.spec.varies else None
+        )
         for name, info in self.sides[0].fields.items():
             if not info.optional and info.default is None:
-                value = next(values_for(info, made, [row_of(made, side) for side in self.sides]), None)
-                made = changed(made, self.spec, {name: value})
-        return made
+                value = next(values_for(info, descriptor, [row_of(descriptor, side) for side in self.sides]), None)
+                descriptor = changed(descriptor, self.spec, {name: value})
+        return descriptor
 
     def _shrunk(
         self,
@@ -179,9 +181,13 @@ class Walk:
         for _ in range(_SHRUNK):
             if self.small(seed):
                 break
-            made = mover.moved(seed, 1 + pick(0, 1))
-            if made.known_elements < seed.known_elements and keep(made) and accepts(made, self.level, self.basis):
-                seed = made
+            descriptor = mover.moved(seed, 1 + pick(0, 1))
+            if (
+                descriptor.known_elements < seed.known_elements
+                and keep(descriptor)
+                and accepts(descriptor, self.level, self.basis)
+            ):
+                seed = descriptor
         halved: Descriptor | None = seed
         while halved is not None and not self.small(halved):
             seed, halved = halved, self._halved(halved, pick, keep)
@@ -199,24 +205,24 @@ class Walk:
                 return None
             self._mends -= 1
             smaller = put(descriptor, {place: resized(tensor, axis, size // 2)})
-            made = mended(smaller, self.sides, pick, lambda d: keep(d) and d.known_elements < count)
-            if made is not None:
-                return made
+            new_descriptor = mended(smaller, self.sides, pick, lambda d: keep(d) and d.known_elements < count)
+            if new_descriptor is not None:
+                return new_descriptor
         return None
 
-    def _add(self, made: Descriptor) -> None:
+    def _add(self, descriptor: Descriptor) -> None:
         """Keep a descriptor that has something new: all that the rows name, of the rest until there are many."""
-        new = shown(made, self.sides) - self._covered
+        new = shown(descriptor, self.sides) - self._covered
         if new & self._wanted or (new and len(self.found) < _MOST):
             self._covered |= new
-            self.found.append(made)
+            self.found.append(descriptor)
 
     def _wander(self, pick: Callable[[int, int], int], steps: int) -> None:
         mover = self._mover(pick)
         for _ in range(steps):
-            made = mover.moved(one_of(pick, self.found), 1 + pick(0, 1))
-            if self.takes(made):
-                self._add(made)
+            descriptor = mover.moved(one_of(pick, self.found), 1 + pick(0, 1))
+            if self.takes(descriptor):
+                self._add(descriptor)
 
     def _reach(self, feature: Feature, pick: Callable[[int, int], int]) -> bool:
         """Look for a descriptor with a feature: make the change, mend what fails; return whether one is found."""
@@ -224,32 +230,36 @@ class Walk:
         def has(descriptor: Descriptor) -> bool:
             return feature in shown(descriptor, self.sides)
 
-        with_it = [made for made in self.found if made.fields.get(feature[1]) is not None]
+        with_it = [descriptor for descriptor in self.found if descriptor.fields.get(feature[1]) is not None]
         bases = with_it if with_it and feature[0] != "given" else self.found
         if feature[3:]:
-            bases = [made for made in bases if condition(made, self.sides) == feature[3]] or bases
+            bases = [descriptor for descriptor in bases if condition(descriptor, self.sides) == feature[3]] or bases
         step = max(1, len(bases) // _BASES)
         for base in bases[::step][: _BASES + 1]:
-            for number, made in enumerate(self._with(base, feature)):
+            for number, new_descriptor in enumerate(self._with(base, feature)):
                 if number >= _WAYS:
                     break
-                if has(made) and self._near(made, has, pick):
+                if has(new_descriptor) and self._near(new_descriptor, has, pick):
                     return True
         return False
 
-    def _near(self, made: Descriptor, keep: Callable[[Descriptor], bool], pick: Callable[[int, int], int]) -> bool:
+    def _near(
+        self, descriptor: Descriptor, keep: Callable[[Descriptor], bool], pick: Callable[[int, int], int]
+    ) -> bool:
         """Keep what is accepted with at most one type, or name of a type, changed; else what mending makes of it."""
-        tensors = [place for place, _ in made.tensors()]
-        retypes = (retyped(made, [p], kind) for p in tensors for kind in self.types.get(p.partition("[")[0], ()))
-        types = {tensor.type for _, tensor in made.tensors()}
-        names = (changed(made, self.spec, {n: value}) for n, value, kind in type_names(self.spec) if kind in types)
-        taken = (o for o in chain([made], retypes, names) if keep(o) and accepts(o, self.level, self.basis))
-        done = next(taken, None)
+        tensors = [place for place, _ in descriptor.tensors()]
+        retypes = (retyped(descriptor, [p], kind) for p in tensors for kind in self.types.get(p.partition("[")[0], ()))
+        types = {tensor.type for _, tensor in descriptor.tensors()}
+        names = (
+            changed(descriptor, self.spec, {n: value}) for n, value, kind in type_names(self.spec) if kind in types
+        )
+        descriptors = (o for o in chain([descriptor], retypes, names) if keep(o) and accepts(o, self.level, self.basis))
+        done = next(descriptors, None)
         if done is not None:
             done = self._shrunk(done, pick, keep)
         elif self._mends:
             self._mends -= 1
-            done = mended(made, self.sides, pick, keep)
+            done = mended(descriptor, self.sides, pick, keep)
         if done is None or not self.takes(done):
             return False
         self._add(done)
@@ -281,10 +291,10 @@ class Walk:
             yield from (reranked(base, group, steps) for group in alike(base, place, "rank"))
             alone = next(alike(base, place, "rank"))
             for back, places in product((1, 2, 3), (None, alone)) if steps else ():
-                made = base
+                descriptor = base
                 for _ in range(abs(steps)):
-                    made = deepened(made, self.spec, back, drop=steps < 0, places=places)
-                yield made
+                    descriptor = deepened(descriptor, self.spec, back, drop=steps < 0, places=places)
+                yield descriptor
 
 
 _known: WeakKeyDictionary[OperatorSpec, dict[Any, Walk]] = WeakKeyDictionary()

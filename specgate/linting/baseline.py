@@ -68,16 +68,16 @@ def load_baseline(path: Path) -> Baseline:
     if not isinstance(files, dict):
         raise InputError(f"expected an object, found {described(files)}", file=source, place="findings")
     counts: dict[Entry, int] = {}
-    given: set[Entry] = set()
+    stated_entries: set[Entry] = set()
     for file, entries in files.items():
         place = f"findings[{quoted(file)}]"
         if not isinstance(entries, list):
             raise InputError(f"expected an array, found {described(entries)}", file=source, place=place)
         for index, item in enumerate(entries):
             entry, count = _entry(file, item, source, f"{place}[{index}]")
-            if entry in given:
+            if entry in stated_entries:
                 raise InputError("expected each finding once, found it again", file=source, place=f"{place}[{index}]")
-            given.add(entry)
+            stated_entries.add(entry)
             known = entry._replace(target=at_level(entry.target))
             counts[known] = counts.get(known, 0) + count
     return Baseline(counts, source)
@@ -155,8 +155,8 @@ def _entry(file: str, item: object, source: str, place: str) -> tuple[Entry, int
         raise InputError(f"expected an object of {', '.join(_KEYS)}, found {what}", file=source, place=place)
     for key in _TEXTS:
         if not isinstance(item[key], str):
-            found = described(item[key])
-            raise InputError(f"expected a string, found {found}", file=source, place=f"{place}.{key}")
+            text = described(item[key])
+            raise InputError(f"expected a string, found {text}", file=source, place=f"{place}.{key}")
     count = item["count"]
     if not isinstance(count, int) or isinstance(count, bool) or not 0 < count <= _COUNT_LIMIT:
         raise InputError(f"expected a count from 1 on, found {described(count)}", file=source, place=f"{place}.count")

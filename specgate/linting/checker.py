@@ -74,12 +74,14 @@ class Judging:
 
     def units(self, units: Units | Sequence[Unit], report: Report) -> None:
         """Judge the units of the target's dialect into `report`, those of one kind at once."""
-        told: set[int] = set()
+        numbers: set[int] = set()
         for unit, count in kinds_of(units):
-            made = unit.descriptor
-            if made is None or (made.dialect == self.target.dialect and self._counted(made, report, count).told):
-                told.add(id(unit))
-        for unit in units_of(units, told):
+            descriptor = unit.descriptor
+            if descriptor is None or (
+                descriptor.dialect == self.target.dialect and self._counted(descriptor, report, count).told
+            ):
+                numbers.add(id(unit))
+        for unit in units_of(units, numbers):
             self._tell(unit, report)
 
     def unit(self, unit: Unit, report: Report) -> Verdict | None:
@@ -100,11 +102,11 @@ class Judging:
         return known
 
     def _of(self, descriptor: Descriptor) -> _Known:
-        found = self._known.get(id(descriptor))
-        if found is None:
+        pair = self._known.get(id(descriptor))
+        if pair is None:
             known = _JUDGED.of(lambda: (self._asked, key_of(descriptor)), lambda: self._judged(descriptor))
-            found = self._known[id(descriptor)] = descriptor, known
-        return found[1]
+            pair = self._known[id(descriptor)] = descriptor, known
+        return pair[1]
 
     def _tell(self, unit: Unit, report: Report) -> None:
         """Report what is wrong with a unit, what is undecided, and that it has no table."""
@@ -113,8 +115,8 @@ class Judging:
             report.findings.extend(self._too_new(unit))
             return
         known = self._of(unit.descriptor)
-        for found in (*known.verdict.findings, *known.needs):
-            report.findings.append(replace(found, location=unit.location, target=self.word))
+        for finding in (*known.verdict.findings, *known.needs):
+            report.findings.append(replace(finding, location=unit.location, target=self.word))
         if known.verdict.accepted is None:
             say = partial(_with_pins, known.reason, self.graph, unit.descriptor, known.verdict)
             report.undecided.append(NodeRef.unread(unit.location, self.word, say))
@@ -153,7 +155,7 @@ class Judging:
 
 def _reason(verdict: Verdict) -> str:
     """Say what is undecided."""
-    return "; ".join(found.message.removesuffix(".") for found in verdict.undecided)
+    return "; ".join(finding.message.removesuffix(".") for finding in verdict.undecided)
 
 
 def _with_pins(reason: Callable[[], str], graph: Graph, descriptor: Descriptor, verdict: Verdict) -> str:
@@ -166,10 +168,10 @@ def _with_pins(reason: Callable[[], str], graph: Graph, descriptor: Descriptor, 
     sizes = (size for _, tensor in descriptor.tensors() for size in tensor.sizes or ())
     named = dict.fromkeys(size for size in sizes if isinstance(size, Symbol))
     seen: set[str] = set()
-    for found in verdict.undecided:
-        for value in found.values.values():
+    for finding in verdict.undecided:
+        for value in finding.values.values():
             seen.update(item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str))
     pins = capability(graph.dialect, ModelFormat).pins
-    wanted = dict.fromkeys(name for size in named if str(size) in seen for name in pins(graph, size))
-    options = " ".join(f"--pin {quote(f'{plain_name(name)}=SIZE')}" for name in wanted)
-    return f"{reason()}; pin {options}" if wanted else reason()
+    entries = dict.fromkeys(name for size in named if str(size) in seen for name in pins(graph, size))
+    options = " ".join(f"--pin {quote(f'{plain_name(name)}=SIZE')}" for name in entries)
+    return f"{reason()}; pin {options}" if entries else reason()

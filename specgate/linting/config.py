@@ -191,18 +191,18 @@ def _config(table: dict[str, Any], source: str, root: Path) -> Config:
     from specgate.linting.config_model import ConfigFile
 
     try:
-        said = ConfigFile.model_validate(table)
+        config_file = ConfigFile.model_validate(table)
     except pydantic.ValidationError as error:
         raise InputError(f"\n{source}: ".join(_problems(error)), file=source) from None
     return Config(
-        **said.model_dump(exclude={"paths", "ignore"}),
-        paths=[PathRule(entry.match, entry.targets or None, entry.exclude) for entry in said.paths],
+        **config_file.model_dump(exclude={"paths", "ignore"}),
+        paths=[PathRule(entry.match, entry.targets or None, entry.exclude) for entry in config_file.paths],
         ignores=[
             Ignore(**entry.model_dump(), source=source, place=f"ignore[{index}]")
-            for index, entry in enumerate(said.ignore)
+            for index, entry in enumerate(config_file.ignore)
             if not isinstance(entry, str)
         ],
-        ignored_rules=[entry for entry in said.ignore if isinstance(entry, str)],
+        ignored_rules=[entry for entry in config_file.ignore if isinstance(entry, str)],
         source=source,
         root=root,
     )
@@ -210,16 +210,16 @@ def _config(table: dict[str, Any], source: str, root: Path) -> Config:
 
 def _problems(error: ValidationError) -> list[str]:
     """Return a line for each mistake, its key and what is wrong: of a table unknown keys first, of many the first."""
-    found: list[Any] = error.errors(include_url=False)
+    items: list[Any] = error.errors(include_url=False)
     first: dict[tuple[int | str, ...], int] = {}
-    for index, one in enumerate(found):
+    for index, one in enumerate(items):
         for depth in range(len(one["loc"])):
             first.setdefault(one["loc"][:depth], index)
     placed = [
-        (first[one["loc"][:-1]], 0, one) if one["type"] == _UNKNOWN else (i, 1, one) for i, one in enumerate(found)
+        (first[one["loc"][:-1]], 0, one) if one["type"] == _UNKNOWN else (i, 1, one) for i, one in enumerate(items)
     ]
-    told = [_problem(one) for *_, one in sorted(placed, key=lambda at: at[:2])[:_PROBLEMS_LIMIT]]
-    return told + ([f"and {len(found) - _PROBLEMS_LIMIT} more"] if len(found) > _PROBLEMS_LIMIT else [])
+    texts = [_problem(one) for *_, one in sorted(placed, key=lambda at: at[:2])[:_PROBLEMS_LIMIT]]
+    return texts + ([f"and {len(items) - _PROBLEMS_LIMIT} more"] if len(items) > _PROBLEMS_LIMIT else [])
 
 
 def _problem(error: Any) -> str:
@@ -246,12 +246,12 @@ def _message(error: Any, path: tuple[int | str, ...]) -> str:
         return str(error["ctx"]["error"])
     if value is None:  # TOML has none: see PathTable
         return "expected targets or exclude, found neither"
-    expected, found = _EXPECTED[kind], described(value)
+    expected, text = _EXPECTED[kind], described(value)
     if kind == "literal_error" and isinstance(value, str) and value.strip():
         expected = "one of " + error["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
     if kind == "list_type" and key in {"paths", "ignore"}:
         expected = f"an array of tables, [[{key}]]"
-    return f"expected {expected}, found {_FOUND.get(kind, found)}"
+    return f"expected {expected}, found {_FOUND.get(kind, text)}"
 
 
 def described(value: object) -> str:

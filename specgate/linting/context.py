@@ -23,11 +23,11 @@ _PORTS: Final = 64
 
 def context_of(units: Units | Sequence[Unit], report: Report) -> dict[tuple[str | None, str], NodeContext]:
     """Return the context of every node that `report` names in a finding or as undecided, by file and node path."""
-    places = [found.location for found in (*report.findings, *report.ignored)]
+    places = [finding.location for finding in (*report.findings, *report.ignored)]
     places += [node.location for node in report.undecided]
-    wanted = {place.node for place in places if place is not None and place.node is not None}
-    listed = list(units) if wanted else []
-    shown = [unit for unit in listed if unit.location.node in wanted]
+    names = {place.node for place in places if place is not None and place.node is not None}
+    listed = list(units) if names else []
+    shown = [unit for unit in listed if unit.location.node in names]
     if not shown:
         return {}
     neighbours = _Neighbours(listed, shown)
@@ -92,7 +92,7 @@ def _tensors(infos: Sequence[FieldInfo], fields: Any) -> Iterator[tuple[str, Ten
 def _ports(
     tensors: Sequence[tuple[str, TensorDesc | None]], names: Sequence[str], peers: dict[str, list[Unit]]
 ) -> tuple[Port, ...]:
-    made = []
+    ports = []
     for at, (field, tensor) in enumerate(tensors[:_PORTS]):
         name = names[at] if at < len(names) else ""
         if tensor is None and not name:
@@ -100,5 +100,5 @@ def _ports(
         others = peers.get(name, [])
         nodes = tuple((unit.location.node or "", unit.operator) for unit in others[:_NEIGHBOURS])
         kind, sizes = (None, None) if tensor is None else (tensor.type, tensor.sizes)
-        made.append(Port(field, name or None, kind, sizes, nodes, max(len(others) - _NEIGHBOURS, 0)))
-    return tuple(made)
+        ports.append(Port(field, name or None, kind, sizes, nodes, max(len(others) - _NEIGHBOURS, 0)))
+    return tuple(ports)

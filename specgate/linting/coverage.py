@@ -28,10 +28,10 @@ def unjudged(graph: Graph, targets: Sequence[Target], report: Report) -> Iterato
     """
     at = Location(report.files[0] if report.files else None)
     names = graph.dialects()
-    given = ", ".join(str(target) for target in targets)
+    text = ", ".join(str(target) for target in targets)
     for name in names:
         if all(target.dialect != name for target in targets):
-            message = f"is in the dialect {name}, but no target of it was given ({given}); nothing in it was judged"
+            message = f"is in the dialect {name}, but no target of it was given ({text}); nothing in it was judged"
             yield Finding("specgate/no-target", "warning", message, location=at)
     if not report.targets:
         return
@@ -62,19 +62,19 @@ def keep_idle(report: Report, queries: Mapping[str, Sequence[str]], *, named: bo
     of = {target: query for query, targets in queries.items() for target in targets}
     kept: dict[str | None, None] = {}
     findings = []
-    for found in report.findings:
-        if found.id == _IDLE:
-            query = of.get(found.target or "")
-            if found.target in busy or (query or found.target) in kept:
+    for finding in report.findings:
+        if finding.id == _IDLE:
+            query = of.get(finding.target or "")
+            if finding.target in busy or (query or finding.target) in kept:
                 continue
-            kept[query or found.target] = None
+            kept[query or finding.target] = None
             if not named:
-                found = replace(found, severity="note")  # noqa: PLW2901
+                finding = replace(finding, severity="note")  # noqa: PLW2901
             if len(report.judged) > 1:
-                dialect = str(found.target).partition(":")[0]
+                dialect = str(finding.target).partition(":")[0]
                 message = f"judged nothing: none of the files has a node of {dialect}"
-                found = replace(found, message=message, fix="leave it out", location=None)  # noqa: PLW2901
+                finding = replace(finding, message=message, fix="leave it out", location=None)  # noqa: PLW2901
             if query is not None:
-                found = replace(found, target=query, values={"targets": list(queries[query])})  # noqa: PLW2901
-        findings.append(found)
+                finding = replace(finding, target=query, values={"targets": list(queries[query])})  # noqa: PLW2901
+        findings.append(finding)
     report.findings = findings

@@ -60,11 +60,11 @@ def discover(
     """
     if not paths:
         raise InputError("expected at least one file, directory or pattern, found none")
-    taken: dict[str, str] = {}
+    texts_by_name: dict[str, str] = {}
     for path in paths:
         for file in _files_of(path, exclude, skipped):
-            taken.setdefault(os.path.realpath(file), file)
-    return list(taken.values())
+            texts_by_name.setdefault(os.path.realpath(file), file)
+    return list(texts_by_name.values())
 
 
 def suffixes_of_models() -> tuple[str, ...]:
@@ -162,17 +162,17 @@ def _files_of(path: str, exclude: Callable[[str], bool], skipped: list[str] | No
     except (OSError, ValueError) as error:
         if not _is_pattern(path):
             raise _unreadable(path, error) from error
-        found = _matched(path)
+        pairs = _matched(path)
     else:
         if stat.S_ISREG(mode):
             return [path]
         if not stat.S_ISDIR(mode):
             raise InputError(f"expected a file or a directory, found {_kind(mode)}", file=path)
-        found = _walk(Path(path), None)
+        pairs = _walk(Path(path), None)
     files: list[str] = []
     excluded = 0
     suffixes = suffixes_of_models()
-    for file, named in found:
+    for file, named in pairs:
         if not named and Path(file).suffix.lower() not in suffixes:
             continue
         if exclude(file):
@@ -225,18 +225,18 @@ def _walk(top: Path, pattern: tuple[str, ...] | None) -> Iterator[tuple[str, boo
 
 def _entries(directory: Path) -> list[tuple[str, bool]]:
     """List the regular files (False) and the real subdirectories (True) of a directory."""
-    found = []
+    pairs = []
     try:
         with os.scandir(directory) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     if not _is_junction(entry.path):
-                        found.append((entry.name, True))
+                        pairs.append((entry.name, True))
                 elif Path(entry.path).is_file():  # unlike entry.is_file(), False for a link to itself
-                    found.append((entry.name, False))
+                    pairs.append((entry.name, False))
     except (OSError, ValueError) as error:
         raise _unreadable(str(directory), error) from error
-    return found
+    return pairs
 
 
 def _step(positions: frozenset[int], name: str, pattern: tuple[str, ...]) -> frozenset[int]:

@@ -30,14 +30,14 @@ class Tried(NamedTuple):
 
 
 def try_edits(
-    base: str | Edited, before: Report, wanted: Sequence[_Edits], lint: Callable[[Edited], Report]
+    base: str | Edited, before: Report, edits: Sequence[_Edits], lint: Callable[[Edited], Report]
 ) -> Tried | str:
     """Return the file with as many of the wanted edits as go together, or why none of them is possible.
 
     base: the path, or the file as it was changed already. before: the report on the file as it is on disk.
     """
     attempt = _Attempt(base, before, lint)
-    attempt.add(list(dict.fromkeys(wanted)))
+    attempt.add(list(dict.fromkeys(edits)))
     if attempt.best is None:
         return attempt.refused or "nothing is changed"
     file, report = attempt.best
@@ -57,19 +57,19 @@ class _Attempt:
             return
         edits = [edit for group in (*self.kept, *groups) for edit in group]
         try:
-            made = (
+            edited = (
                 capability(package_of(self.base), ModelFixes, self.base).edited(self.base, edits)
                 if isinstance(self.base, str)
                 else self.base.edited(edits)
             )
-            report = self.lint(made)
+            report = self.lint(edited)
         except Error as error:
             self.refused = str(error)
         else:
-            new = sorted({found.id for found in missing(report, self.before) if found.severity != "note"})
+            new = sorted({finding.id for finding in missing(report, self.before) if finding.severity != "note"})
             if not new:
                 self.kept += groups
-                self.best = made, report
+                self.best = edited, report
                 return
             self.refused = f"it would have {', '.join(new)} then"
         if len(groups) > 1:
@@ -83,32 +83,34 @@ def with_tried_edits(path: str, report: Report, lint: Callable[[Edited], Report]
     An error at another node that goes with these edits is the same mistake seen from there, and is left out. Where
     edits only remove what nothing depends on, and nothing else is wrong, nothing is tried.
     """
-    groups = [found.edits for found in report.findings if found.edits]
-    wrong = [found for found in report.findings if found.severity == "error" and found.edits]
-    echoes = [found for found in report.findings if wrong and _may_echo(found)]
+    groups = [finding.edits for finding in report.findings if finding.edits]
+    wrong = [finding for finding in report.findings if finding.severity == "error" and finding.edits]
+    echoes = [finding for finding in report.findings if wrong and _may_echo(finding)]
     if not echoes and not any(_changes(edit) for group in groups for edit in group):
         return report
     tried = try_edits(path, report, groups, lint)
     accepted = frozenset[_Edits]() if isinstance(tried, str) else tried.accepted
-    left = set() if isinstance(tried, str) else {_key(found) for found in tried.report.findings}
+    left = set() if isinstance(tried, str) else {_key(finding) for finding in tried.report.findings}
     report.findings = [
-        replace(found, edits=()) if found.edits and (found.edits not in accepted or _key(found) in left) else found
-        for found in report.findings
+        replace(finding, edits=())
+        if finding.edits and (finding.edits not in accepted or _key(finding) in left)
+        else finding
+        for finding in report.findings
     ]
     if not isinstance(tried, str):
-        causes = {found.node for found in report.findings if found.edits and found.severity == "error"}
-        gone = {id(found) for found in echoes if _key(found) not in left and found.node not in causes}
-        report.findings = [found for found in report.findings if id(found) not in gone]
+        causes = {finding.node for finding in report.findings if finding.edits and finding.severity == "error"}
+        gone = {id(finding) for finding in echoes if _key(finding) not in left and finding.node not in causes}
+        report.findings = [finding for finding in report.findings if id(finding) not in gone]
     return report
 
 
-def _may_echo(found: Finding) -> bool:
+def _may_echo(finding: Finding) -> bool:
     """Whether a finding may be the consequence of another: an error by the tables at a node, without edits."""
-    place = found.location
+    place = finding.location
     return (
-        found.severity == "error"
-        and not found.edits
-        and is_dialect(found.id.partition("/")[0])
+        finding.severity == "error"
+        and not finding.edits
+        and is_dialect(finding.id.partition("/")[0])
         and place is not None
         and place.operator is not None
     )
@@ -120,10 +122,10 @@ def _changes(edit: Edit) -> bool:
 
 def missing(report: Report, other: Report) -> list[Finding]:
     """Return the findings of a report that the other one has not."""
-    known = {_key(found) for found in other.findings}
-    return [found for found in report.findings if _key(found) not in known]
+    known = {_key(finding) for finding in other.findings}
+    return [finding for finding in report.findings if _key(finding) not in known]
 
 
-def _key(found: Finding) -> tuple[str, str | None, str | None, str]:
+def _key(finding: Finding) -> tuple[str, str | None, str | None, str]:
     """Return what a finding is known by when its file has changed; messages may have other numbers then."""
-    return (found.id, found.target, found.node, found.where)
+    return (finding.id, finding.target, finding.node, finding.where)

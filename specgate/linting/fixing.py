@@ -41,16 +41,16 @@ class Fixed:
     problem: str | None = None
 
 
-def fixed(job: Job, report: Report, wanted: Callable[[Report], list[Finding]]) -> Fixed:
-    """Change a file, in memory, as the findings on it say that are wanted; `wanted` names these of a report."""
+def fixed(job: Job, report: Report, function: Callable[[Report], list[Finding]]) -> Fixed:
+    """Change a file, in memory, as the findings on it say that are wanted; `function` names these of a report."""
     before, file, path, problem = report, None, job.path or job.file, None
 
-    def lint(made: Edited) -> Report:
-        after = lint_model(made, parse_targets(job.targets), job.basis, job.device, job.settings)
+    def lint(edited: Edited) -> Report:
+        after = lint_model(edited, parse_targets(job.targets), job.basis, job.device, job.settings)
         return after if path == job.file else named_report(after, path, job.file)
 
     for _ in range(_ROUNDS):
-        groups = [found.edits for found in wanted(report)]
+        groups = [finding.edits for finding in function(report)]
         tried = try_edits(path if file is None else file, before, groups, lint) if groups else ""
         if isinstance(tried, str):
             problem = f"{job.file}: not changed: {tried}" if tried and file is None else None

@@ -77,8 +77,8 @@ def _levels(text: str) -> frozenset[str]:
 
 
 def _matches_rule(pattern: str, rule: str) -> bool:
-    wanted, given = pattern.split("/"), rule.split("/")
-    return len(wanted) == len(given) and all(map(_glob, given, wanted))
+    expected_texts, texts = pattern.split("/"), rule.split("/")
+    return len(expected_texts) == len(texts) and all(map(_glob, texts, expected_texts))
 
 
 def _matches_node(pattern: str, node: str) -> bool:

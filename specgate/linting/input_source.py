@@ -97,13 +97,13 @@ def kind_of(start: bytes | bytearray) -> str:
     return next((each.name for each in implementing(ModelFormat) if each.begins_model(plain[:_SNIFFED])), TEXT)
 
 
-def named(graph: Graph, given: Given) -> Graph:
+def named(graph: Graph, result: Given) -> Graph:
     """Place all units and findings of a graph that was read from memory in the input, by its name."""
-    file = given.file
+    file = result.file
     graph.units = [replace(unit, at=partial(_moved, unit.at, file)) for unit in graph.units]
     graph.findings = [
-        replace(found, location=replace(found.location, file=file)) if found.location else found
-        for found in graph.findings
+        replace(finding, location=replace(finding.location, file=file)) if finding.location else finding
+        for finding in graph.findings
     ]
     return graph
 

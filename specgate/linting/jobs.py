@@ -87,7 +87,7 @@ def named_report(report: Report, path: str, file: str) -> Report:
         undecided=[replace(node, location=place(node.location)) for node in report.undecided],
         no_table=[replace(node, location=place(node.location)) for node in report.no_table],
         judged={file if name == path else name: targets for name, targets in report.judged.items()},
-        context={(file if name == path else name, node): held for (name, node), held in report.context.items()},
+        context={(file if name == path else name, node): context for (name, node), context in report.context.items()},
     )
 
 
@@ -149,10 +149,10 @@ class Cluster(Generic[J, A]):
 
         try:
             self._client.wait_for_workers(1, timeout=_SECONDS)
-            found = self._client.run(installed_version, on_error="return")
+            result = self._client.run(installed_version, on_error="return")
         except TimeoutError:
             raise InputError(f"the Dask cluster at {self._address} has no worker") from None
-        for worker, version in found.items():
+        for worker, version in result.items():
             if isinstance(version, BaseException):
                 raise InputError(f"the Dask worker {worker} cannot import specgate: {version!r:.200}")
             if version != __version__:

@@ -51,15 +51,15 @@ def lint_model(
     """
     if not targets:
         raise InputError("expected at least one target such as onnx:17")
-    given = settings or LintSettings()
+    result = settings or LintSettings()
     with gc_paused():
-        report = _report(model, targets, basis, device, given)
-        if not isinstance(model, str | os.PathLike) or not any(found.edits for found in report.findings):
+        report = _report(model, targets, basis, device, result)
+        if not isinstance(model, str | os.PathLike) or not any(finding.edits for finding in report.findings):
             return report
         from specgate.linting.fix_trials import with_tried_edits  # few files can be changed
 
         path = os.fspath(model)
-        return with_tried_edits(path, report, lambda made: _report(made, targets, basis, device, given))
+        return with_tried_edits(path, report, lambda edited: _report(edited, targets, basis, device, result))
 
 
 def _report(
@@ -116,7 +116,7 @@ def _inside(report: Report, place: Location) -> Report:
     report.findings = [replace(f, location=moved(f.location), edits=()) for f in report.findings]
     report.undecided = [replace(node, location=moved(node.location)) for node in report.undecided]
     report.no_table = [replace(node, location=moved(node.location)) for node in report.no_table]
-    report.context = {(place.file, f"{place.node}/{node}"): held for (_, node), held in report.context.items()}
+    report.context = {(place.file, f"{place.node}/{node}"): context for (_, node), context in report.context.items()}
     return report
 
 
@@ -131,16 +131,16 @@ def _of_file(findings: Sequence[Finding], runtimes: Sequence[FileFindings]) -> I
 
     runtimes: those that all nodes are judged for, none if some target is no runtime.
     """
-    for found in findings:
-        refusing = [runtime for runtime in runtimes if runtime.refuses(found)]
+    for finding in findings:
+        refusing = [runtime for runtime in runtimes if runtime.refuses(finding)]
         if refusing:
-            error = replace(found, severity="error")
+            error = replace(finding, severity="error")
             alike = len(refusing) == len(runtimes)
             yield from [error] if alike else (replace(error, target=str(each.target)) for each in refusing)
-        elif runtimes and found.severity == "error":
-            yield runtimes[0].as_warning(found)
+        elif runtimes and finding.severity == "error":
+            yield runtimes[0].as_warning(finding)
         else:
-            yield found
+            yield finding
 
 
 def _judge(
@@ -157,9 +157,9 @@ def _judge(
     owner = capability(graph.dialect, ModelFormat)
     if isinstance(owner, ModelFixes):
         report.findings[start:] = owner.fitted(graph, target, runtime, report.findings[start:])
-    asked = list(owner.target_findings(graph, target, report.files, judging.versions))
+    findings = list(owner.target_findings(graph, target, report.files, judging.versions))
     unclear = judging.refused or len(report.undecided) > opened or any(f.severity == "error" for f in graph.findings)
-    report.findings[start:start] = _with_true_levels(asked, unclear=unclear)
+    report.findings[start:start] = _with_true_levels(findings, unclear=unclear)
     report.findings.extend(judging.versions.changes(report.files[0] if report.files else None))
     if release is not None:
         report.findings[start:] = release.settle(report.findings[start:])
@@ -173,14 +173,14 @@ def _with_true_levels(findings: list[Finding], *, unclear: bool) -> Iterator[Fin
 
     unclear: whether a node is refused at its own import, or something else keeps the file from being accepted.
     """
-    limiting = [found for found in findings if found.levels]
+    limiting = [finding for finding in findings if finding.levels]
     common = [at for at in limiting[0].levels if all(at in f.levels for f in limiting)] if limiting else []
     levels = () if unclear else tuple(common)
-    for found in findings:
-        if found.levels:
-            yield replace(found, levels=levels, first_level=levels[0] if levels else None)
+    for finding in findings:
+        if finding.levels:
+            yield replace(finding, levels=levels, first_level=levels[0] if levels else None)
         else:
-            yield found
+            yield finding
 
 
 def _without_echoes(findings: list[Finding], echoes: Sequence[str]) -> Iterator[Finding]:
@@ -189,21 +189,24 @@ def _without_echoes(findings: list[Finding], echoes: Sequence[str]) -> Iterator[
     What would do away with the statement does away with what breaks because of it.
     """
     wrong = {
-        found.location.node
-        for found in findings
-        if found.location is not None
-        and (found.severity == "error" or (found.severity == "warning" and found.target and found.id not in echoes))
+        finding.location.node
+        for finding in findings
+        if finding.location is not None
+        and (
+            finding.severity == "error"
+            or (finding.severity == "warning" and finding.target and finding.id not in echoes)
+        )
     }
     dropped: dict[str | None, tuple[Edit, ...]] = {}
     kept: list[Finding] = []
-    for found in findings:
-        if found.id in echoes and found.location is not None and found.node in wrong:
-            dropped[found.node] = dropped.get(found.node, ()) + found.edits
+    for finding in findings:
+        if finding.id in echoes and finding.location is not None and finding.node in wrong:
+            dropped[finding.node] = dropped.get(finding.node, ()) + finding.edits
         else:
-            kept.append(found)
-    for found in kept:
-        edits = dropped.get(found.location.node, ()) if found.location is not None else ()
-        yield replace(found, edits=edits) if edits and not found.edits and _names_output(found) else found
+            kept.append(finding)
+    for finding in kept:
+        edits = dropped.get(finding.location.node, ()) if finding.location is not None else ()
+        yield replace(finding, edits=edits) if edits and not finding.edits and _names_output(finding) else finding
 
 
 def _names_output(found: Finding) -> bool:
@@ -211,8 +214,8 @@ def _names_output(found: Finding) -> bool:
     name, operator = found.id.partition("/")[0], found.location.operator if found.location is not None else None
     if not is_dialect(name) or operator not in dialect(name).tables.operators:
         return False
-    said = set(re.findall(r"\w+", f"{found.where} {found.rule or ''} {found.message}"))
-    return any(info.name in said for info in dialect(name).operator(operator).outputs)
+    items = set(re.findall(r"\w+", f"{found.where} {found.rule or ''} {found.message}"))
+    return any(info.name in items for info in dialect(name).operator(operator).outputs)
 
 
 def _not_inferred(graph: Graph, count: int, files: list[str]) -> Finding:
@@ -227,28 +230,28 @@ def _not_inferred(graph: Graph, count: int, files: list[str]) -> Finding:
     )
 
 
-def add_lines(report: Report, given: Given | None = None) -> None:
+def add_lines(report: Report, result: Given | None = None) -> None:
     """Give findings in JSON and YAML files their lines; the files are parsed for lines only when there are findings.
 
-    given: what was read from memory; findings that have its name are placed in it.
+    result: what was read from memory; findings that have its name are placed in it.
     """
     known: dict[str, Any] = {}
-    for index, found in enumerate(report.findings):
-        place = found.location
+    for index, finding in enumerate(report.findings):
+        place = finding.location
         if place is None or place.file is None or place.line:
             continue
         if place.file not in known:
-            known[place.file] = _lines_of(place.file, given)
+            known[place.file] = _lines_of(place.file, result)
         if known[place.file]:
-            dialect = found.id.partition("/")[0]
-            held = package(dialect).containers if is_dialect(dialect) else ()
-            line = _line(known[place.file], place.node or "", found.where, held)
-            report.findings[index] = replace(found, location=replace(place, line=line))
+            dialect = finding.id.partition("/")[0]
+            texts = package(dialect).containers if is_dialect(dialect) else ()
+            line = _line(known[place.file], place.node or "", finding.where, texts)
+            report.findings[index] = replace(finding, location=replace(place, line=line))
 
 
-def _lines_of(file: str, given: Given | None) -> Mapping[tuple[str | int, ...], int]:
-    if given is not None and file == given.file:
-        return (lines(given.text(), file) if given.kind == TEXT else None) or {}
+def _lines_of(file: str, result: Given | None) -> Mapping[tuple[str | int, ...], int]:
+    if result is not None and file == result.file:
+        return (lines(result.text(), file) if result.kind == TEXT else None) or {}
     if file.lower().endswith(LINED) or not holds_text(file):
         return {}
     return lines(read_text_file(file), file) or {}
@@ -285,8 +288,8 @@ def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
         return _of_object(model, settings)
     path = os.fspath(model)
     if holds_text(path):
-        found: list[Finding] = []
-        return _descriptors(read_placed(path, found=found), path, found, following)
+        findings: list[Finding] = []
+        return _descriptors(read_placed(path, found=findings), path, findings, following)
     return package_of(path).graph(path, settings)
 
 
@@ -305,8 +308,8 @@ def _given(model: Given, settings: LintSettings) -> Graph:
     """Read what is in memory; files beside it, such as weights, are not looked for."""
     if model.kind != TEXT:
         return capability(model.kind, ModelFormat).graph_of_bytes(model.data, model.name, settings)
-    found: list[Finding] = []
-    return _descriptors(placed(model.text(), model.name, found=found), model.name, found)
+    findings: list[Finding] = []
+    return _descriptors(placed(model.text(), model.name, found=findings), model.name, findings)
 
 
 def _descriptors(

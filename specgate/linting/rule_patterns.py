@@ -29,16 +29,16 @@ def expect_rule(pattern: str) -> None:
     groups = _matching(parts[0], _groups())
     if not groups:
         raise _unknown(pattern, _near_group(pattern, parts))
-    found = [(group, "") for group in groups]
+    texts = [(group, "") for group in groups]
     for at, part in enumerate(parts[1:], start=1):
-        if at == len(parts) - 1 and any(_matching(part, _below(*place)) for place in found):
+        if at == len(parts) - 1 and any(_matching(part, _below(*place)) for place in texts):
             return  # asked place by place: of an operator that comes later nothing is loaded
-        below = {name for place in found for name in _below(*place)}
+        below = {name for place in texts for name in _below(*place)}
         names = _matching(part, below)
         if not names:
             near = get_close_matches(part, sorted(below), 1) or _folded(part, below)
             raise _unknown(pattern, f"did you mean {'/'.join([*parts[:at], near[0]])}?" if near else "")
-        found = [(group, name) for group, _ in found for name in names if name in _below(group, "")]
+        texts = [(group, name) for group, _ in texts for name in names if name in _below(group, "")]
 
 
 def _groups() -> tuple[str, ...]:
@@ -74,8 +74,8 @@ def _near_group(pattern: str, parts: list[str]) -> str:
     """What to say of a first segment that is no dialect: it may be an operator without one, or misspelt."""
     of = [group for group in dialect_names() if _matching(parts[0], dialect(group).operators)]
     near = get_close_matches(parts[0], _groups(), 1)
-    meant = f"{of[0]}/{pattern}" if of else "/".join([near[0], *parts[1:]]) if near else None
-    return f"did you mean {meant}?" if meant else f"ids begin with one of {', '.join(_groups())}"
+    text = f"{of[0]}/{pattern}" if of else "/".join([near[0], *parts[1:]]) if near else None
+    return f"did you mean {text}?" if text else f"ids begin with one of {', '.join(_groups())}"
 
 
 def _unknown(pattern: str, hint: str) -> InputError:

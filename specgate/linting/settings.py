@@ -37,17 +37,17 @@ class LintSettings:
 
 def checked_pins(pins: object) -> dict[str, int]:
     """Return pins that a caller gives as a mapping; raise InputError for other names and for what is not a size."""
-    given = {} if pins is None else pins
-    if not isinstance(given, Mapping):
+    result = {} if pins is None else pins
+    if not isinstance(result, Mapping):
         raise InputError(
             f"expected pins as a mapping of dimensions to sizes, such as {{'batch': 1}}, found {shown(pins)}"
         )
     checked: dict[str, int] = {}
-    for name, value in given.items():
+    for name, value in result.items():
         size = python_values(value)
         if not isinstance(name, str) or size.__class__ is not int or not 0 <= size <= _LARGEST:
-            found = f"{shown(name)}: {shown(size)}"
-            raise InputError(f"expected a pin of a dimension's name and its size, such as batch: 1, found {found}")
+            text = f"{shown(name)}: {shown(size)}"
+            raise InputError(f"expected a pin of a dimension's name and its size, such as batch: 1, found {text}")
         checked[name] = size
     return checked
 

@@ -69,18 +69,18 @@ class Versions:
             return domainless(descriptor, self.target, self.basis, self.device).findings
         if level in spec.levels and spec.row_held(own) == spec.row_held(level):
             return ()
-        told = {(found.id, found.where) for found in verdict.findings}
+        message = {(finding.id, finding.where) for finding in verdict.findings}
         newer = [name for name in descriptor.fields if level in spec.levels and spec.field_at(name, level) is None]
         plain = [name for name in newer if _says_nothing(spec, descriptor, name, own)]
         fields = {name: value for name, value in descriptor.fields.items() if name not in plain}
         there = check_at(
             replace(descriptor, version=None, fields=fields), level, self.basis, device=self.device
         ).findings
-        taken = there[0].levels if there else ()
-        lacking = [_lacking(spec, name, own, level, taken) for name in newer if name not in plain]
+        texts = there[0].levels if there else ()
+        lacking = [_lacking(spec, name, own, level, texts) for name in newer if name not in plain]
         if lacking:  # what is wrong without these is but an echo, save for the types and ranks of others
-            there = (*lacking, *(found for found in there if found.id.endswith((".type", ".rank"))))
-        return tuple(found for found in there if (found.id, found.where) not in told)
+            there = (*lacking, *(finding for finding in there if finding.id.endswith((".type", ".rank"))))
+        return tuple(finding for finding in there if (finding.id, finding.where) not in message)
 
     def count(self, descriptor: Descriptor, *, alike: bool, nodes: int) -> None:
         """Count nodes of an import above the target."""
@@ -114,8 +114,8 @@ class Versions:
         read = replace(descriptor, version=None)
         refused: tuple[str, ...] = ()
         if verdict.accepted is not False and accepts(read, level, self.basis) is False:
-            found = check_at(read, level, self.basis, device=self.device).findings
-            refused = tuple(one.where.partition(".")[0].partition("[")[0] for one in found)
+            findings = check_at(read, level, self.basis, device=self.device).findings
+            refused = tuple(one.where.partition(".")[0].partition("[")[0] for one in findings)
         if not refused and not defaults and not changed_behaviour(spec, descriptor, own, level):
             return None
         return key, (*refused, *defaults)
@@ -167,8 +167,8 @@ def _says_nothing(spec: OperatorSpec, descriptor: Descriptor, name: str, own: st
     return info is not None and info.kind == "attribute" and descriptor.fields[name] == info.default
 
 
-def _lacking(spec: OperatorSpec, name: str, own: str, level: str, taken: tuple[str, ...]) -> Finding:
-    """The finding for a field that an operator has only at later levels. taken: those that accept the node."""
+def _lacking(spec: OperatorSpec, name: str, own: str, level: str, texts: tuple[str, ...]) -> Finding:
+    """The finding for a field that an operator has only at later levels. texts: those that accept the node."""
     table = spec.dialect
     having = [at for at in spec.levels if spec.field_at(name, at) is not None]
     later = next((at for at in having if table.position[at] > table.position[level]), own)
@@ -178,17 +178,17 @@ def _lacking(spec: OperatorSpec, name: str, own: str, level: str, taken: tuple[s
         message=field_elsewhere(spec, name, level),
         where=name,
         values={"level": level},
-        first_level=taken[0] if taken else None,
-        levels=taken,
-        fix=f"use {table.label(later)}" if later in taken else None,
+        first_level=texts[0] if texts else None,
+        levels=texts,
+        fix=f"use {table.label(later)}" if later in texts else None,
     )
 
 
 def _defaults(spec: OperatorSpec, descriptor: Descriptor, own: str, level: str) -> tuple[str, ...]:
     """The attributes that a node leaves out and that mean something else by default at another level."""
-    found = []
+    texts = []
     for name, info in spec.fields_at(level).items():
         before = spec.field_at(name, own)
         if name not in descriptor.fields and before is not None and before.default != info.default:
-            found.append(name)
-    return tuple(found)
+            texts.append(name)
+    return tuple(texts)

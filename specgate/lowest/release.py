@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 __all__ = ["release_json", "release_lines"]
 
 
-def release_lines(found: ReleaseMinimum, domain: str, width: int) -> Iterator[str]:
+def release_lines(minimum: ReleaseMinimum, domain: str, width: int) -> Iterator[str]:
     """Yield the first release, and of those before it what they lack."""
-    if found.first is None:
+    if minimum.first is None:
         yield from wrapped(f"{domain}: no release takes this model", width, hang="  ")
     else:
-        yield from wrapped(f"{domain}: lowest release {found.first.name} (opset {found.first.opset})", width, hang="  ")
-    for refuses, group in groupby(found.before, key=lambda release: release.refuses):
+        yield from wrapped(
+            f"{domain}: lowest release {minimum.first.name} (opset {minimum.first.opset})", width, hang="  "
+        )
+    for refuses, group in groupby(minimum.before, key=lambda release: release.refuses):
         releases = list(group)
         if refuses:
             opsets = list(dict.fromkeys(release.opset for release in releases))
@@ -29,18 +31,18 @@ def release_lines(found: ReleaseMinimum, domain: str, width: int) -> Iterator[st
             have = one if len(opsets) == 1 else f"opsets {opsets[0]}..{opsets[-1]}, which refuse nodes"
             text = f"{_span(releases)} {_verb(releases, 'has', 'have')} {have}"
             yield from wrapped(text, width, first="  ", hang="    ")
-    for (reads, newest), group in groupby(found.before, key=lambda release: (release.reads, release.ir_version)):
+    for (reads, newest), group in groupby(minimum.before, key=lambda release: (release.reads, release.ir_version)):
         releases = list(group)
         if not reads:
             verb = _verb(releases, "reads", "read")
-            text = f"{_span(releases)} {verb} IR versions up to {newest}; the model has {found.ir_version}"
+            text = f"{_span(releases)} {verb} IR versions up to {newest}; the model has {minimum.ir_version}"
             yield from wrapped(text, width, first="  ", hang="    ")
-    for newer, group in groupby(found.before, key=lambda release: release.newer):
+    for newer, group in groupby(minimum.before, key=lambda release: release.newer):
         releases = list(group)
         if newer:
             text = f"{_span(releases)} {_verb(releases, 'does', 'do')} not know {', '.join(newer)}"
             yield from wrapped(text, width, first="  ", hang="    ")
-    for alone, group in groupby(found.before, key=lambda release: release.alone):
+    for alone, group in groupby(minimum.before, key=lambda release: release.alone):
         releases = list(group)
         if alone:
             text = f"{_span(releases)} {_verb(releases, 'refuses', 'refuse')} nodes that later releases take"
@@ -55,12 +57,12 @@ def _verb(releases: list[Release], one: str, several: str) -> str:
     return one if len(releases) == 1 else several
 
 
-def release_json(found: ReleaseMinimum) -> dict[str, Any]:
+def release_json(minimum: ReleaseMinimum) -> dict[str, Any]:
     """Return the answer as plain data."""
     return {
-        "minimum": None if found.first is None else found.first.name,
-        "title": None if found.first is None else found.first.title,
-        "ir_version": found.ir_version,
+        "minimum": None if minimum.first is None else minimum.first.name,
+        "title": None if minimum.first is None else minimum.first.title,
+        "ir_version": minimum.ir_version,
         "blocked": [
             {
                 "release": release.name,
@@ -71,6 +73,6 @@ def release_json(found: ReleaseMinimum) -> dict[str, Any]:
                 "unknown_types": list(release.newer),
                 "refuses_alone": release.alone,
             }
-            for release in found.before
+            for release in minimum.before
         ],
     }

@@ -117,7 +117,7 @@ class ModelMinimum:
     release: ReleaseMinimum | None = None
 
     def __bool__(self) -> bool:
-        return all(found.version is not None for found in self.domains)
+        return all(minimum.version is not None for minimum in self.domains)
 
     def __str__(self) -> str:
         return self.level or "none"
@@ -125,7 +125,7 @@ class ModelMinimum:
     @property
     def level(self) -> str | None:
         """The lowest version of the main domain, None where there is none or no node of it was judged."""
-        main = [found.version for found in self.domains if found.domain == self.main]
+        main = [minimum.version for minimum in self.domains if minimum.domain == self.main]
         return main[0] if main else None
 
     def to_dict(self, name: str = "") -> dict[str, Any]:

@@ -29,78 +29,78 @@ _MORE: Final = " -v lists what blocks each opset below."
 _Cause = tuple[tuple[str, str, str], tuple[str, ...]]
 
 
-def model_minimum_text(found: ModelMinimum, name: str, width: int, *, verbose: bool = False) -> str:
+def model_minimum_text(minimum: ModelMinimum, name: str, width: int, *, verbose: bool = False) -> str:
     """Return the answer for people: each domain's lowest opset with what keeps it there, or what no opset accepts.
 
     verbose: also every node that is another version there, and what blocks each version below.
     """
     lines = [clean(name)]
-    for domain in found.domains:
+    for domain in minimum.domains:
         lines += _answer(domain, width)
-    if found.release is not None:
-        lines += release_lines(found.release, found.main, width)
-    if found.no_table:
-        known = sorted(found.no_table.items(), key=lambda item: (-item[1], item[0]))
+    if minimum.release is not None:
+        lines += release_lines(minimum.release, minimum.main, width)
+    if minimum.no_table:
+        known = sorted(minimum.no_table.items(), key=lambda item: (-item[1], item[0]))
         listed = ", ".join(f"{clean(operator)} ({count})" for operator, count in known)
         lines += wrapped(f"not judged, without a table: {listed}", width, hang="  ")
-    if not found.domains:
+    if not minimum.domains:
         lines.append("no node of the model has a table, so that every opset is as good as another")
         return "\n".join(lines) + "\n"
-    for domain in found.domains if verbose else ():
+    for domain in minimum.domains if verbose else ():
         lines += _blockers(domain, width)
-    lines += wrapped(_CAUTION if verbose or not any(map(_below, found.domains)) else _CAUTION + _MORE, width)
+    lines += wrapped(_CAUTION if verbose or not any(map(_below, minimum.domains)) else _CAUTION + _MORE, width)
     return "\n".join(lines) + "\n"
 
 
-def _answer(found: DomainMinimum, width: int) -> Iterator[str]:
-    written = "imports none" if found.imported is None else f"imports {found.imported}"
-    if found.version is None:
-        text = f"{found.domain}: no opset accepts this model ({plural(found.nodes, 'node')}; it {written})"
+def _answer(minimum: DomainMinimum, width: int) -> Iterator[str]:
+    written = "imports none" if minimum.imported is None else f"imports {minimum.imported}"
+    if minimum.version is None:
+        text = f"{minimum.domain}: no opset accepts this model ({plural(minimum.nodes, 'node')}; it {written})"
         yield from wrapped(text, width, hang="  ")
-        nearest = found.nearest
-        count = plural(len(found.blocked[nearest]), "node")
+        nearest = minimum.nearest
+        count = plural(len(minimum.blocked[nearest]), "node")
         yield from wrapped(f"opset {nearest} comes closest; it refuses {count}:", width, first="  ")
-        yield from _causes_text(found, [nearest], _causes(found, nearest), width, most=_EXAMPLES)
+        yield from _causes_text(minimum, [nearest], _causes(minimum, nearest), width, most=_EXAMPLES)
         return
-    taken = f"no descriptor of {plural(found.nodes, 'node')} is refused at {_ranges(found.taken)}"
-    text = f"{found.domain}: lowest opset {found.version} (the model {written}); {taken}"
+    result = f"no descriptor of {plural(minimum.nodes, 'node')} is refused at {_ranges(minimum.taken)}"
+    text = f"{minimum.domain}: lowest opset {minimum.version} (the model {written}); {result}"
     yield from wrapped(text, width, hang="  ")
-    if open_here := found.undecided.get(found.version, 0):
+    if open_here := minimum.undecided.get(minimum.version, 0):
         count = plural(open_here, "node")
-        yield from wrapped(f"{count} undecided at {found.version}: sizes or types are unknown", width, first="  ")
-    for blocked in found.keepers[:_EXAMPLES]:
+        yield from wrapped(f"{count} undecided at {minimum.version}: sizes or types are unknown", width, first="  ")
+    for blocked in minimum.keepers[:_EXAMPLES]:
         why = f": {blocked.findings[0].message}" if blocked.findings else ""
         yield from wrapped(f"kept there by {_place(blocked.location)}{why}", width, first="  ", hang="    ")
-    if len(found.keepers) > _EXAMPLES:
-        yield f"  and by {plural(len(found.keepers) - _EXAMPLES, 'more node')}"
-    yield from _moved([moved for moved in found.moved if moved.behaviour], found.version, width)
+    if len(minimum.keepers) > _EXAMPLES:
+        yield f"  and by {plural(len(minimum.keepers) - _EXAMPLES, 'more node')}"
+    yield from _moved([moved for moved in minimum.moved if moved.behaviour], minimum.version, width)
 
 
-def _below(found: DomainMinimum) -> dict[str, list[Blocked]]:
+def _below(minimum: DomainMinimum) -> dict[str, list[Blocked]]:
     """What is refused at the versions below the lowest one; at all of them where there is none."""
-    limit = None if found.version is None else int(found.version)
-    return {version: nodes for version, nodes in found.blocked.items() if limit is None or int(version) < limit}
+    limit = None if minimum.version is None else int(minimum.version)
+    return {version: nodes for version, nodes in minimum.blocked.items() if limit is None or int(version) < limit}
 
 
-def _blockers(found: DomainMinimum, width: int) -> Iterator[str]:
+def _blockers(minimum: DomainMinimum, width: int) -> Iterator[str]:
     """Everything known of the versions that are not the answer."""
-    below = _below(found)
-    same = [moved for moved in found.moved if not moved.behaviour]
+    below = _below(minimum)
+    same = [moved for moved in minimum.moved if not moved.behaviour]
     if below or same:
-        yield f"{found.domain}, opset by opset:"
-    yield from _moved(same, found.version, width)
-    for versions, causes in _spans(found, below):
+        yield f"{minimum.domain}, opset by opset:"
+    yield from _moved(same, minimum.version, width)
+    for versions, causes in _spans(minimum, below):
         yield f"  {_ranges(versions)}:"
-        yield from _causes_text(found, versions, causes, width)
+        yield from _causes_text(minimum, versions, causes, width)
 
 
 def _causes_text(
-    found: DomainMinimum, versions: list[str], causes: tuple[_Cause, ...], width: int, most: int | None = None
+    minimum: DomainMinimum, versions: list[str], causes: tuple[_Cause, ...], width: int, most: int | None = None
 ) -> Iterator[str]:
     for (operator, rule, message), nodes in causes[:most]:
         more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
         head = f"{nodes[0]}{more} ({operator}): " if operator else f"{nodes[0]}{more}: "
-        text = f"{head}{rule}: {_spoken(found, versions, message)}"
+        text = f"{head}{rule}: {_spoken(minimum, versions, message)}"
         yield from wrapped(text, width, first="    ", hang="      ")
     if most is not None and len(causes) > most:
         yield f"    and {plural(len(causes) - most, 'more reason')} (-v lists them)"
@@ -122,30 +122,30 @@ _HERE: Final = "\0"  # in a message, for the version that was judged
 
 
 def _spans(
-    found: DomainMinimum, blocked: Mapping[str, list[Blocked]]
+    minimum: DomainMinimum, blocked: Mapping[str, list[Blocked]]
 ) -> Iterator[tuple[list[str], tuple[_Cause, ...]]]:
     """Neighbouring versions with the same reasons together; in their messages `_HERE` is the version itself."""
-    every = [(version, _causes(found, version)) for version in blocked]
+    every = [(version, _causes(minimum, version)) for version in blocked]
     for causes, span in groupby(every, key=lambda pair: pair[1]):
         yield [version for version, _ in span], causes
 
 
-def _causes(found: DomainMinimum, version: str) -> tuple[_Cause, ...]:
+def _causes(minimum: DomainMinimum, version: str) -> tuple[_Cause, ...]:
     """Why nodes are refused at a version, equal reasons of one operator together."""
     causes: dict[tuple[str, str, str], list[str]] = {}
-    for node in found.blocked[version]:
+    for node in minimum.blocked[version]:
         for finding in node.findings:
             message = clean(finding.message)
-            if label := found.labels.get(version):
+            if label := minimum.labels.get(version):
                 message = at_level(message, label, _HERE)
             kind = (clean(node.location.operator or ""), finding.id, message)
             causes.setdefault(kind, []).append(clean(node.location.node or "the node"))
     return tuple((kind, tuple(nodes)) for kind, nodes in causes.items())
 
 
-def _spoken(found: DomainMinimum, versions: list[str], message: str) -> str:
+def _spoken(minimum: DomainMinimum, versions: list[str], message: str) -> str:
     """The message for all the versions of a block: ``at opset 1..4``."""
-    first = found.labels.get(versions[0], versions[0])
+    first = minimum.labels.get(versions[0], versions[0])
     return message.replace(_HERE, first.removesuffix(versions[0]) + _ranges(versions))
 
 
@@ -164,27 +164,27 @@ def _ranges(versions: list[str]) -> str:
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs) or "no opset"
 
 
-def model_minimum_json(found: ModelMinimum, name: str) -> dict[str, Any]:
+def model_minimum_json(minimum: ModelMinimum, name: str) -> dict[str, Any]:
     """Return the answer as plain data."""
     return {
         "schema": "specgate-model-minimum/1",
         "file": name,
-        "domains": [_domain_json(domain) for domain in found.domains],
-        **({} if found.release is None else {"release": release_json(found.release)}),
-        "no_table": found.no_table,
+        "domains": [_domain_json(domain) for domain in minimum.domains],
+        **({} if minimum.release is None else {"release": release_json(minimum.release)}),
+        "no_table": minimum.no_table,
         "caution": _CAUTION,
     }
 
 
-def _domain_json(found: DomainMinimum) -> dict[str, Any]:
+def _domain_json(minimum: DomainMinimum) -> dict[str, Any]:
     return {
-        "domain": found.domain,
-        "imported": found.imported,
-        "minimum": None if found.version is None else int(found.version),
-        "taken": [int(version) for version in found.taken],
-        "nodes": found.nodes,
-        "undecided": {version: count for version, count in found.undecided.items() if count},
-        "kept_by": [blocked.location.node for blocked in found.keepers],
+        "domain": minimum.domain,
+        "imported": minimum.imported,
+        "minimum": None if minimum.version is None else int(minimum.version),
+        "taken": [int(version) for version in minimum.taken],
+        "nodes": minimum.nodes,
+        "undecided": {version: count for version, count in minimum.undecided.items() if count},
+        "kept_by": [blocked.location.node for blocked in minimum.keepers],
         "changed": [
             {
                 "node": moved.location.node,
@@ -193,17 +193,17 @@ def _domain_json(found: DomainMinimum) -> dict[str, Any]:
                 "there": moved.there,
                 "computes_otherwise": list(moved.behaviour),
             }
-            for moved in found.moved
+            for moved in minimum.moved
         ],
         "blockers": [
             {
                 "versions": [int(version) for version in versions],
                 "operator": operator,
                 "id": rule,
-                "message": _spoken(found, versions, message),
+                "message": _spoken(minimum, versions, message),
                 "nodes": list(nodes),
             }
-            for versions, causes in _spans(found, found.blocked)
+            for versions, causes in _spans(minimum, minimum.blocked)
             for (operator, rule, message), nodes in causes
         ],
     }

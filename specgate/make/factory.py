@@ -52,14 +52,14 @@ def constructor(name: str, operator: str) -> Callable[..., Descriptor]:
 
     def make(**fields: Any) -> Descriptor:
         bound = signature.bind(**fields)
-        given = {key: value for key, value in bound.arguments.items() if value is not None}
+        entries = {key: value for key, value in bound.arguments.items() if value is not None}
         for info in spec.fields.values():
-            if info.tensor and info.name in given and not isinstance(given[info.name], TensorDesc):
+            if info.tensor and info.name in entries and not isinstance(entries[info.name], TensorDesc):
                 raise InputError(
-                    f"expected a tensor made by specgate.make.tensor, found {given[info.name]!r:.60}", place=info.name
+                    f"expected a tensor made by specgate.make.tensor, found {entries[info.name]!r:.60}", place=info.name
                 )
         # Through the dialect's own dict, so that a constructor accepts exactly what a reader accepts.
-        return read_dict(write_dict(Descriptor(name, operator, given)), name)
+        return read_dict(write_dict(Descriptor(name, operator, entries)), name)
 
     signature = inspect.Signature([_parameter(spec, info) for info in ordered(spec)], return_annotation="Descriptor")
     make.__name__ = make.__qualname__ = operator
@@ -77,8 +77,8 @@ def ordered(spec: OperatorSpec) -> list[FieldInfo]:
 
 def described(spec: OperatorSpec) -> list[str]:
     """Return the lines that say what an operator computes, and what its fields are for."""
-    told = [f"{info.name}: {info.doc}" for info in ordered(spec) if info.doc]
-    return [spec.table.summary, *(["", *told] if told else [])]
+    texts = [f"{info.name}: {info.doc}" for info in ordered(spec) if info.doc]
+    return [spec.table.summary, *(["", *texts] if texts else [])]
 
 
 def _parameter(spec: OperatorSpec, info: FieldInfo) -> inspect.Parameter:

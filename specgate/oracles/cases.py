@@ -52,8 +52,8 @@ def boundary_arrays(descriptor: Descriptor, random: Random, *, summed: bool = Fa
         palette = _palette(dialect(descriptor.dialect), tensor, near, summed=summed)
         shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         chosen = [random.randrange(len(palette)) for _ in range(prod(shape))]
-        made: NDArray[Any] = palette[np.array(chosen, np.intp)].reshape(shape)
-        return made
+        array: NDArray[Any] = palette[np.array(chosen, np.intp)].reshape(shape)
+        return array
 
     return _each_input(descriptor, filled)
 
@@ -69,9 +69,9 @@ def tame_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
         limits = (0, 7) if dtype.kind == "b" else integer_range(dtype)
         whole, most = limits is not None, min(8, limits[1] + 1 if limits else 8)
         drawn = [random.randrange(most) if whole else random.randint(-128, 128) / 64 for _ in range(prod(shape))]
-        made = np.array(drawn, np.int8 if whole else np.float64).astype(dtype).reshape(shape)
-        made[made != made] = np.ones((), dtype)  # noqa: PLR0124  # of a type without numbers below 0
-        return made
+        array = np.array(drawn, np.int8 if whole else np.float64).astype(dtype).reshape(shape)
+        array[array != array] = np.ones((), dtype)  # noqa: PLR0124  # of a type without numbers below 0
+        return array
 
     return _each_input(descriptor, filled)
 

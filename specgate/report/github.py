@@ -34,14 +34,14 @@ def render(report: Report, options: RenderOptions) -> str:
     if len(report.unusable) > _PER_LEVEL:
         left_out.append(plural(len(report.unusable) - _PER_LEVEL, "more unusable file"))
     for severity, command in _COMMANDS.items():
-        found = [finding for finding in ordered if finding.severity == severity]
+        findings = [finding for finding in ordered if finding.severity == severity]
         # The closing summary is a notice itself and must not be the one that GitHub drops.
-        taken = {"error": min(len(report.unusable), _PER_LEVEL), "warning": 0, "note": 1}
-        room = _PER_LEVEL - taken[severity]
-        shown.extend(found[:room])
-        lines.extend(_annotation(command, finding, options) for finding in found[:room])
-        if len(found) > room:
-            left_out.append(plural(len(found) - room, f"more {severity}"))
+        numbers_by_name = {"error": min(len(report.unusable), _PER_LEVEL), "warning": 0, "note": 1}
+        room = _PER_LEVEL - numbers_by_name[severity]
+        shown.extend(findings[:room])
+        lines.extend(_annotation(command, finding, options) for finding in findings[:room])
+        if len(findings) > room:
+            left_out.append(plural(len(findings) - room, f"more {severity}"))
     if summary := _summary(report, left_out):
         lines.append(f"::notice title=specgate::{_data([summary, *_unnamed(report, shown)])}")
     return "".join(line + "\n" for line in lines)

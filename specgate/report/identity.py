@@ -39,14 +39,14 @@ def fingerprint(finding: Finding) -> str:
 
 
 def _numbered(findings: Iterable[Finding], options: RenderOptions, met: Counter[str]) -> Identified:
-    made = []
+    pairs = []
     for finding in findings:
         key = _key(finding, options)
         # The first of them has the bare key, so that a second one does not change it.
         number = f"\0{met[key]}" if met[key] else ""
         met[key] += 1
-        made.append((finding, sha256((key + number).encode("utf-8", "surrogatepass")).hexdigest()[:32]))
-    return made
+        pairs.append((finding, sha256((key + number).encode("utf-8", "surrogatepass")).hexdigest()[:32]))
+    return pairs
 
 
 def _key(finding: Finding, options: RenderOptions) -> str:

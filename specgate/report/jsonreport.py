@@ -42,10 +42,10 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
     from specgate.spec.version import versions_of_targets
 
     options = options or RenderOptions()
-    found, ignored = identified(report, options)
+    pairs, ignored = identified(report, options)
     counted = {"statistics": _statistics(report)} if options.statistics else {}
     fixed = {} if report.fixed is None else {"fixed": [finding_json(finding) for finding in report.fixed]}
-    alike = {"grouped": _grouped(found, options.queries)} if options.queries else {}
+    alike = {"grouped": _grouped(pairs, options.queries)} if options.queries else {}
     return {
         "schema": SCHEMA,
         "tables": versions_of_targets(report.targets),
@@ -55,7 +55,7 @@ def document(report: Report, options: RenderOptions | None = None) -> dict[str, 
         "nodes": report.nodes,
         "counts": counts(report),
         **counted,
-        "findings": [finding_json(finding, fingerprint) for finding, fingerprint in found],
+        "findings": [finding_json(finding, fingerprint) for finding, fingerprint in pairs],
         **alike,
         "undecided": [node_json(node) for node in nodes_in_order(report.undecided)],
         "no_table": [node_json(node) for node in nodes_in_order(report.no_table)],
@@ -74,11 +74,11 @@ def _statistics(report: Report) -> list[dict[str, Any]]:
     ]
 
 
-def _grouped(found: Sequence[tuple[Finding, str]], queries: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+def _grouped(pairs: Sequence[tuple[Finding, str]], queries: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
     """Return which findings say the same for several targets of a query, by their fingerprints."""
     from specgate.report.merging import grouped
 
-    marks = {id(finding): mark for finding, mark in found}
+    marks = {id(finding): mark for finding, mark in pairs}
     return [
         {
             "query": well_formed(query),
@@ -86,7 +86,7 @@ def _grouped(found: Sequence[tuple[Finding, str]], queries: Mapping[str, Sequenc
             "targets": [well_formed(finding.target or "") for finding in alike],
             "fingerprints": [marks[id(finding)] for finding in alike],
         }
-        for query, alike in grouped([finding for finding, _ in found], queries)
+        for query, alike in grouped([finding for finding, _ in pairs], queries)
         if query is not None
     ]
 

@@ -22,7 +22,10 @@ def merged(findings: Iterable[Finding], queries: Mapping[str, Sequence[str]]) ->
     """Return findings in which the targets of a query, by its text, are one: all of them, or so many of them."""
     if not queries:
         return list(findings)
-    return [_one(held, query, queries[query]) if query else held[0] for query, held in grouped(findings, queries)]
+    return [
+        _one(known_findings, query, queries[query]) if query else known_findings[0]
+        for query, known_findings in grouped(findings, queries)
+    ]
 
 
 def grouped(
@@ -34,26 +37,38 @@ def grouped(
     """
     of = {target: query for query, targets in queries.items() for target in targets}
     alike: dict[object, list[Finding]] = {}
-    for found in findings:
-        query = of.get(found.target or "")
-        alike.setdefault(id(found) if query is None else _key(found, query, found.message, found.fix), []).append(found)
+    for finding in findings:
+        query = of.get(finding.target or "")
+        alike.setdefault(
+            id(finding) if query is None else _key(finding, query, finding.message, finding.fix), []
+        ).append(finding)
     by_level: dict[object, list[Finding]] = {}
-    for held in alike.values():
-        query = of.get(held[0].target or "")
-        said = {(_spread(f.message, f), _spread(f.fix or "", f)) for f in held if query is not None}
-        key = _key(held[0], query, *said.pop()) if len(said) == 1 else id(held[0])
-        by_level.setdefault(key, []).extend(held)
-    return [(of[held[0].target or ""] if len(held) > 1 else None, held) for held in by_level.values()]
+    for known_findings in alike.values():
+        query = of.get(known_findings[0].target or "")
+        texts = {(_spread(f.message, f), _spread(f.fix or "", f)) for f in known_findings if query is not None}
+        key = _key(known_findings[0], query, *texts.pop()) if len(texts) == 1 else id(known_findings[0])
+        by_level.setdefault(key, []).extend(known_findings)
+    return [(of[findings[0].target or ""] if len(findings) > 1 else None, findings) for findings in by_level.values()]
 
 
-def _key(found: Finding, query: str | None, message: str, fix: str | None) -> object:
-    return (query, found.id, found.severity, found.where, message, fix, found.fixable, found.levels, found.location)
+def _key(finding: Finding, query: str | None, message: str, fix: str | None) -> object:
+    return (
+        query,
+        finding.id,
+        finding.severity,
+        finding.where,
+        message,
+        fix,
+        finding.fixable,
+        finding.levels,
+        finding.location,
+    )
 
 
-def _spread(text: str, found: Finding) -> str:
+def _spread(text: str, finding: Finding) -> str:
     """Return a text without the names of the finding's target, which are others for each target."""
-    release = (found.target or "").partition(":")[2]
-    names = {release, release.rpartition("-")[2], parse_target(found.target or "").level}
+    release = (finding.target or "").partition(":")[2]
+    names = {release, release.rpartition("-")[2], parse_target(finding.target or "").level}
     for name in names - {""}:
         text = re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", "{}", text)
     return text
@@ -61,16 +76,16 @@ def _spread(text: str, found: Finding) -> str:
 
 def _one(alike: list[Finding], query: str, targets: Sequence[str]) -> Finding:
     places = {target: at for at, target in enumerate(targets)}
-    ordered = sorted(alike, key=lambda found: places[found.target or ""])
-    names = [found.target or "" for found in ordered]
+    ordered = sorted(alike, key=lambda finding: places[finding.target or ""])
+    names = [finding.target or "" for finding in ordered]
     gap = places[names[-1]] - places[names[0]] >= len(names)
     first = ordered[0]
-    said = ""
-    if any(found.message != first.message for found in ordered):
-        said = f" (likewise {_listed(names[1:]) if gap or len(names) < 3 else f'up to {names[-1]}'})"
+    text = ""
+    if any(finding.message != first.message for finding in ordered):
+        text = f" (likewise {_listed(names[1:]) if gap or len(names) < 3 else f'up to {names[-1]}'})"
     elif len(names) < len(targets):
-        said = f" ({_listed(names) if gap or len(names) < 3 else f'{names[0]} to {names[-1]}'})"
-    return replace(first, target=query, message=first.message + said)
+        text = f" ({_listed(names) if gap or len(names) < 3 else f'{names[0]} to {names[-1]}'})"
+    return replace(first, target=query, message=first.message + text)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -87,9 +87,9 @@ def about(rule: str) -> About:
     """Return what is known of a rule; of an unknown id, that it is a check of specgate."""
     from specgate.spec.rulebook import file_rule, rule_reference
 
-    said = file_rule(rule)
-    if said is not None:
-        return About(said)
+    text = file_rule(rule)
+    if text is not None:
+        return About(text)
 
     try:
         return _from(rule, rule_reference(rule))

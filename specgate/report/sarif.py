@@ -37,9 +37,9 @@ def document(report: Report, options: RenderOptions, version: str | None = None)
 
     version: of specgate, for the tool's driver; looked up when it is None.
     """
-    found, ignored = identified(report, options)
+    pairs, ignored = identified(report, options)
     levels: dict[str, str] = {}
-    for finding, _ in [*found, *ignored]:
+    for finding, _ in [*pairs, *ignored]:
         worst = (levels.get(finding.id, "note"), finding.severity)
         levels[finding.id] = next(level for level in _KINDS if level in worst)
     index = {rule: number for number, rule in enumerate(sorted(levels))}
@@ -49,7 +49,7 @@ def document(report: Report, options: RenderOptions, version: str | None = None)
         "informationUri": SITE,
         "rules": [_rule(rule, levels[rule]) for rule in index],
     }
-    results = [_result(report, finding, index, options) | _known(print_, None) for finding, print_ in found]
+    results = [_result(report, finding, index, options) | _known(print_, None) for finding, print_ in pairs]
     results += [
         _result(report, finding, index, options) | _known(print_, finding.ignored or "ignored")
         for finding, print_ in ignored

@@ -44,8 +44,8 @@ class RenderOptions:
 
     def inside(self, file: str) -> str | None:
         """Return the path of `file` below checkout or root with forward slashes, None if it is below neither."""
-        found = below(file, self.checkout) if self.checkout is not None else None
-        return below(file, self.root) if found is None else found
+        text = below(file, self.checkout) if self.checkout is not None else None
+        return below(file, self.root) if text is None else text
 
 
 def below(file: str, root: str | os.PathLike[str]) -> str | None:
@@ -87,12 +87,12 @@ class Selection:
     def apply(self, report: Report) -> bool:
         """Take out of the report what is not to be shown, count it there, and return whether the run fails."""
         takes = lru_cache(maxsize=None)(self.takes)
-        taken = [finding for finding in report.findings if takes(finding.id)]
-        shown = [finding for finding in taken if self._grave(finding, self.severity)]
+        findings = [finding for finding in report.findings if takes(finding.id)]
+        shown = [finding for finding in findings if self._grave(finding, self.severity)]
         report.hidden += len(report.findings) - len(shown)
         report.findings = shown
         report.ignored = [finding for finding in report.ignored if takes(finding.id)]
-        return any(self._grave(finding, self.fail_on) for finding in taken)
+        return any(self._grave(finding, self.fail_on) for finding in findings)
 
     @staticmethod
     def _grave(finding: Finding, least: str) -> bool:
@@ -104,10 +104,10 @@ def matches(pattern: str, rule: str) -> bool:
 
     ``directml/GEMM`` matches every rule of GEMM, ``onnx/*/changed`` one rule of every operator.
     """
-    wanted, given = pattern.split("/"), rule.split("/")
+    expected_texts, texts = pattern.split("/"), rule.split("/")
     # Brackets are part of ids of fields and must not be read as sets of characters.
-    return len(wanted) <= len(given) and all(
-        fnmatchcase(part, like.replace("[", "[[]")) for part, like in zip(given, wanted, strict=False)
+    return len(expected_texts) <= len(texts) and all(
+        fnmatchcase(part, like.replace("[", "[[]")) for part, like in zip(texts, expected_texts, strict=False)
     )
 
 
@@ -118,7 +118,7 @@ def regraded(findings: Iterable[Finding], severities: Mapping[str, Severity]) ->
     def given(rule: str) -> Severity | None:
         return next((severity for like, severity in reversed(list(severities.items())) if matches(like, rule)), None)
 
-    return [replace(found, severity=given(found.id) or found.severity) for found in findings]
+    return [replace(finding, severity=given(finding.id) or finding.severity) for finding in findings]
 
 
 def statistics(findings: Iterable[Finding]) -> list[tuple[str, str, int, int]]:

@@ -137,9 +137,9 @@ class _Writer:
 
     def addresses(self, report: Report) -> None:
         """Add where each rule is described, whole on a line each, so that terminals make links of them."""
-        found = [address for rule in sorted({f.id for f in report.findings}) if (address := rule_address(rule))]
-        if found:
-            self.lines += ["rules:", *(f"  {address}" for address in found), ""]
+        texts = [address for rule in sorted({f.id for f in report.findings}) if (address := rule_address(rule))]
+        if texts:
+            self.lines += ["rules:", *(f"  {address}" for address in texts), ""]
 
     def linked(self, line: str, rule: str) -> str:
         """Return a line with the id in it as a link (OSC 8), where the output is a terminal."""

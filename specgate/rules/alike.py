@@ -52,19 +52,19 @@ class _Turn(NamedTuple):
 
 def _turn(node: ast.GeneratorExp) -> _Turn:
     kept = node.__dict__
-    found: _Turn | None = kept.get("_turn")
-    if found is None:
+    turn: _Turn | None = kept.get("_turn")
+    if turn is None:
         loop = node.generators[0]
         parts = [part for one in (node.elt, *loop.ifs) for part in ast.walk(one)]
         names = [part.id for part in parts if isinstance(part, ast.Name)]
         own: str = loop.target.id  # type: ignore[attr-defined]  # parse() has checked it
         lists = list(_indexed(parts, own))
-        found = kept["_turn"] = _Turn(
+        turn = kept["_turn"] = _Turn(
             any(isinstance(part, ast.GeneratorExp) for part in parts),
             frozenset(names),
             tuple(dict.fromkeys(lists)) if len(lists) == names.count(own) else (),
         )
-    return found
+    return turn
 
 
 def _indexed(parts: Sequence[ast.AST], own: str) -> Iterator[str]:

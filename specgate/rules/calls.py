@@ -98,12 +98,12 @@ def _operator(argument: ast.expr, part_of: Maker) -> Part:
     held_by = part_of(argument)
 
     def value(state: State, variables: Mapping[str, Any]) -> Any:
-        held = held_by(state, variables)
-        if held is UNKNOWN:
+        result = held_by(state, variables)
+        if result is UNKNOWN:
             return UNKNOWN
-        if not isinstance(held, Descriptor):
-            raise Undefined(f"{ast.unparse(argument)} is {shown(held)}")
-        return held.operator
+        if not isinstance(result, Descriptor):
+            raise Undefined(f"{ast.unparse(argument)} is {shown(result)}")
+        return result.operator
 
     return value
 
@@ -136,14 +136,14 @@ def _of_numbers(compute: Callable[..., Any], node: ast.Call, numbers_of: Part) -
     any_items = compute is len
 
     def value(state: State, variables: Mapping[str, Any]) -> Any:
-        found = numbers_of(state, variables)
-        if found is UNKNOWN:
+        result = numbers_of(state, variables)
+        if result is UNKNOWN:
             return UNKNOWN
-        items: Sequence[Any] = found if isinstance(found, tuple | list | range) else (found,)
+        items: Sequence[Any] = result if isinstance(result, tuple | list | range) else (result,)
         if not any_items and not all(number(known(item)) for item in items):
             return UNKNOWN
         try:
-            return compute(found)
+            return compute(result)
         except (ValueError, OverflowError, TypeError) as error:
             raise Undefined(f"{ast.unparse(node)}: {error}") from None
 

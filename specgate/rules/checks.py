@@ -78,9 +78,9 @@ class Checks:
         return result
 
     def want(self, node: ast.expr, kind: Kind, variables: Mapping[str, Kind], depth: int) -> None:
-        found = self.kind(node, variables, depth)
-        if found != kind:
-            raise self.fail(f"expected a {kind}, found a {found}", node)
+        text = self.kind(node, variables, depth)
+        if text != kind:
+            raise self.fail(f"expected a {kind}, found a {text}", node)
 
     def want_tensor(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
         """Tensors go by their own name, so that what is absent is known before anything is computed."""
@@ -117,15 +117,15 @@ class Calls(Checks):
         if function is None:
             known = ", ".join([*FUNCTIONS, *self.scope.vocabulary.functions, *_QUANTIFIERS])
             raise self.fail(f"unknown function {name!r:.80}; known: {known}", node)
-        wanted, result = function
-        if len(node.args) != len(wanted):
-            raise self.fail(f"{name} takes {len(wanted)} argument(s), found {len(node.args)}", node)
+        texts, result = function
+        if len(node.args) != len(texts):
+            raise self.fail(f"{name} takes {len(texts)} argument(s), found {len(node.args)}", node)
         if name == "present":
             self._present(node.args[0], variables, depth)
             return result
         if name in {"value", "values"}:
             self._constant_field(node.args[0], variables)
-        for argument, kind in zip(node.args, wanted, strict=True):
+        for argument, kind in zip(node.args, texts, strict=True):
             if isinstance(argument, ast.GeneratorExp) and kind == NUMBERS:
                 self._loop(argument, NUMBER, variables, depth)
             elif kind == TENSOR:
@@ -138,10 +138,10 @@ class Calls(Checks):
         return result
 
     def _counted(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
-        found = self.kind(node, variables, depth)
-        if found not in _COUNTED:
-            raise self.fail(f"expected a {NUMBERS}, found a {found}", node)
-        self.one_field(node, found)
+        text = self.kind(node, variables, depth)
+        if text not in _COUNTED:
+            raise self.fail(f"expected a {NUMBERS}, found a {text}", node)
+        self.one_field(node, text)
 
     def _constant_field(self, node: ast.expr, variables: Mapping[str, Kind]) -> None:
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Name) and variables.get(node.id) == TENSOR):

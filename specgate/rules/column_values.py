@@ -241,8 +241,8 @@ def _compare_numbers(kind: str, left: Any, right: Any) -> Truth:
                 return False
         elif (settled := test(one.high, other.low)) == test(one.low, other.high):
             return settled
-    found = test(*_aligned(one, other))
-    return found.astype(bool) if found.dtype == object else found
+    result = test(*_aligned(one, other))
+    return result.astype(bool) if result.dtype == object else result
 
 
 def among(value: Any, allowed: frozenset[Any]) -> Truth:

@@ -128,8 +128,8 @@ class Builder:
             self.out += body
         elif body:
             self.loaded = loaded  # what was loaded within is not there outside
-            given = ast.Compare(load(f"t_{info.name}"), [ast.IsNot()], [ast.Constant(None)])
-            self.out.append(ast.If(given, body, []))
+            compare = ast.Compare(load(f"t_{info.name}"), [ast.IsNot()], [ast.Constant(None)])
+            self.out.append(ast.If(compare, body, []))
 
     def _all_of(self, forms: tuple[RuleForm, ...], info: FieldInfo) -> None:
         for form in forms:

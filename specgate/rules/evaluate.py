@@ -81,10 +81,10 @@ class Evaluator:
         if keep is True:
             return part_of(node.elt)(self, inner)
         try:
-            found = part_of(node.elt)(self, inner)
+            result = part_of(node.elt)(self, inner)
         except Undefined:
             return UNKNOWN
-        return found if found is (not decisive) else UNKNOWN
+        return result if result is (not decisive) else UNKNOWN
 
     def collect(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Any:
         """Return the items that a loop gives, UNKNOWN where it is not known which."""

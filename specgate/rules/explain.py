@@ -208,19 +208,19 @@ class _Explainer:
 def _text(node: ast.expr) -> str:
     """Return the text of a part, which stays with it."""
     kept = node.__dict__
-    found: str | None = kept.get("_text")
-    if found is None:
-        found = kept["_text"] = ast.unparse(node)
-    return found
+    text: str | None = kept.get("_text")
+    if text is None:
+        text = kept["_text"] = ast.unparse(node)
+    return text
 
 
 def _names(node: ast.expr) -> tuple[str, ...]:
     """Return the names in a part, which stay with it."""
     kept = node.__dict__
-    found: tuple[str, ...] | None = kept.get("_names")
-    if found is None:
-        found = kept["_names"] = tuple(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name)))
-    return found
+    texts: tuple[str, ...] | None = kept.get("_names")
+    if texts is None:
+        texts = kept["_names"] = tuple(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name)))
+    return texts
 
 
 def _written(nodes: list[ast.expr], variable: str, written: ast.expr) -> list[ast.expr]:

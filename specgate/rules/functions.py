@@ -51,8 +51,8 @@ def _letter(text: str, place: int) -> str:
 
 def _single_letters(text: str) -> str:
     """Return the letters that a text has once, in the order of ASCII."""
-    found = _letters(text)
-    return "".join(sorted(c for c in found if found.count(c) == 1))
+    texts = _letters(text)
+    return "".join(sorted(c for c in texts if texts.count(c) == 1))
 
 
 def _item_type(text: str) -> str:
@@ -69,7 +69,7 @@ def _labelled(terms: Sequence[str], tensors: Sequence[TensorDesc], letter: str) 
 
     terms: for each tensor a text with a letter for each dimension, but for those that three points stand for.
     """
-    found = []
+    items = []
     for text, tensor in zip(terms, tensors, strict=True):
         names = _letters(text)
         if letter not in names:
@@ -79,8 +79,8 @@ def _labelled(terms: Sequence[str], tensors: Sequence[TensorDesc], letter: str) 
         ahead = len(_letters(text.split(_REST)[0]))
         behind = len(tensor.sizes) - len(names)
         places = [n if n < ahead else n + behind for n, name in enumerate(names) if name == letter]
-        found += [known(tensor.sizes[_not_negative(place)]) for place in places]
-    return tuple(found)
+        items += [known(tensor.sizes[_not_negative(place)]) for place in places]
+    return tuple(items)
 
 
 def _covered(terms: Sequence[str], tensors: Sequence[TensorDesc], place: int) -> Any:
@@ -88,7 +88,7 @@ def _covered(terms: Sequence[str], tensors: Sequence[TensorDesc], place: int) ->
 
     It is UNKNOWN where a rank is not known. A tensor with fewer of them gives none.
     """
-    found = []
+    items = []
     for text, tensor in zip(terms, tensors, strict=True):
         if _REST not in text:
             continue
@@ -96,8 +96,8 @@ def _covered(terms: Sequence[str], tensors: Sequence[TensorDesc], place: int) ->
             return UNKNOWN
         count = len(tensor.sizes) - len(_letters(text))
         if _not_negative(place) < count:
-            found.append(known(tensor.sizes[len(_letters(text.split(_REST)[0])) + count - 1 - place]))
-    return tuple(found)
+            items.append(known(tensor.sizes[len(_letters(text.split(_REST)[0])) + count - 1 - place]))
+    return tuple(items)
 
 
 def _not_negative(place: int) -> int:

@@ -103,8 +103,8 @@ class Fusible:
                 spec = self.dialect.operator(operator)
             except NoTable:
                 return None
-            held = [f for f in spec.attributes if self.dialect.holds(self.level, f.since, f.until)]
-            required = frozenset(f.name for f in held if not f.optional and f.default is None)
+            infos = [f for f in spec.attributes if self.dialect.holds(self.level, f.since, f.until)]
+            required = frozenset(f.name for f in infos if not f.optional and f.default is None)
             tensors = frozenset(f.name for f in (*spec.inputs, *spec.outputs))
-            self._known[operator] = _Parts(frozenset(f.name for f in held), required, tensors)
+            self._known[operator] = _Parts(frozenset(f.name for f in infos), required, tensors)
         return self._known[operator]

@@ -61,8 +61,8 @@ def _in(left: Any, right: Any) -> Any:
 
 
 def _not_in(left: Any, right: Any) -> Any:
-    found = _in(left, right)
-    return found if found is UNKNOWN else not found
+    result = _in(left, right)
+    return result if result is UNKNOWN else not result
 
 
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:

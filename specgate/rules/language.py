@@ -262,9 +262,9 @@ class Context:
 
 def member(owner: Any, name: str) -> Any:
     """Return what stands behind a dot: of a tensor, a record, or an operator that a field holds (None: left out)."""
-    held = getattr(owner, "fields", None)  # of a descriptor, which cannot be imported here
-    if held is not None:
-        return held.get(name)
+    result = getattr(owner, "fields", None)  # of a descriptor, which cannot be imported here
+    if result is not None:
+        return result.get(name)
     attribute = ATTRIBUTES.get(name)
     return getattr(owner, name if attribute is None else attribute.slot)
 

@@ -30,10 +30,10 @@ ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
 def part_of(node: ast.expr) -> Part:
     """Return `f(state, variables)` that gives a part's value, UNKNOWN, or raises Undefined where it has none."""
     kept = node.__dict__
-    found: Part | None = kept.get("_part")
-    if found is None:
-        found = kept["_part"] = _MAKERS[type(node)](node)
-    return found
+    function: Part | None = kept.get("_part")
+    if function is None:
+        function = kept["_part"] = _MAKERS[type(node)](node)
+    return function
 
 
 def _constant(node: ast.Constant) -> Part:
@@ -52,8 +52,8 @@ def _name(node: ast.Name) -> Part:
             return _defined(name, state)
         fields = context.fields
         if name in fields:
-            found = fields[name]
-            return UNKNOWN if found is None else found
+            result = fields[name]
+            return UNKNOWN if result is None else result
         return context.numbers.get(name, name)  # a type's or enum's own name: its word
 
     return value
@@ -85,12 +85,12 @@ def _attribute(node: ast.Attribute) -> Part:
             sizes = owner.sizes
             return UNKNOWN if sizes is None else sizes
         try:
-            found = member(owner, name)
+            result = member(owner, name)
         except AttributeError:
             raise Undefined(f"{ast.unparse(node.value)} is {shown(owner)}") from None
-        if found is None and name != "sizes" and element(variables):
+        if result is None and name != "sizes" and element(variables):
             raise Undefined(f"{ast.unparse(node)} is left out")
-        return known(found)
+        return known(result)
 
     return value
 
@@ -105,8 +105,8 @@ def _subscript(node: ast.Subscript) -> Part:
             return UNKNOWN
         if not isinstance(index, int) or not 0 <= index < len(sequence):
             raise Undefined(f"{ast.unparse(node)}: index {shown(index)} of {len(sequence)}")
-        found = sequence[index]
-        return UNKNOWN if found is None else found
+        result = sequence[index]
+        return UNKNOWN if result is None else result
 
     return value
 
@@ -118,10 +118,10 @@ def _bool_op(node: ast.BoolOp) -> Part:
         unknown = False
         try:
             for part in parts:
-                found = part(state, variables)
-                if found is UNKNOWN:
+                result = part(state, variables)
+                if result is UNKNOWN:
                     unknown = True
-                elif found is decisive:
+                elif result is decisive:
                     return decisive
         except Undefined:
             if not unknown:
@@ -136,10 +136,10 @@ def _unary_op(node: ast.UnaryOp) -> Part:
     operand, negation = part_of(node.operand), isinstance(node.op, ast.Not)
 
     def value(state: State, variables: Mapping[str, Any]) -> Any:
-        found = operand(state, variables)
-        if found is UNKNOWN or isinstance(found, str):
+        result = operand(state, variables)
+        if result is UNKNOWN or isinstance(result, str):
             return UNKNOWN
-        return (not found) if negation else -found
+        return (not result) if negation else -result
 
     return value
 
@@ -168,8 +168,8 @@ def _compare(node: ast.Compare) -> Part:
 
         def single(state: State, variables: Mapping[str, Any]) -> Any:
             left = first(state, variables)
-            found = compare(left, second(state, variables))
-            return UNKNOWN if found is UNKNOWN else found is not False
+            result = compare(left, second(state, variables))
+            return UNKNOWN if result is UNKNOWN else result is not False
 
         return single
 

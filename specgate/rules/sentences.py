@@ -69,17 +69,17 @@ def sentences(facts: Iterable[Fact]) -> list[str]:
     groups: dict[tuple[str, str, str], list[str]] = {}
     for fact in facts:
         groups.setdefault((fact.kind, fact.at, fact.value), []).append(fact.of)
-    said: list[str] = []
+    texts: list[str] = []
     done: set[tuple[str, str]] = set()
     for (kind, at, value), owners in groups.items():
         if kind == "size":
             if (kind, at) not in done:
                 done.add((kind, at))
                 same = {v: names for (k, a, v), names in groups.items() if (k, a) == (kind, at)}
-                said.append(_sizes_at(at, same))
+                texts.append(_sizes_at(at, same))
         else:
-            said.append(_sentence(kind, value, owners))
-    return said
+            texts.append(_sentence(kind, value, owners))
+    return texts
 
 
 def _sizes_at(at: str, by_value: Mapping[str, list[str]]) -> str:

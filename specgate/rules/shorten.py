@@ -39,9 +39,9 @@ class Shortener(ast.NodeTransformer):
         index = _from_the_end(node.slice, shown_tree(length_of(node.value)))
         if index is None:
             return node
-        made = ast.Subscript(node.value, index, ast.Load())
-        self.found.append((long, shown_tree(made)))
-        return made
+        subscript = ast.Subscript(node.value, index, ast.Load())
+        self.found.append((long, shown_tree(subscript)))
+        return subscript
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         long = shown_tree(node)
@@ -50,9 +50,9 @@ class Shortener(ast.NodeTransformer):
             case ast.Call(func=ast.Name(id="present"), args=[ast.Name(id=field)]):
                 names = {part.id for part in ast.walk(node.body) if isinstance(part, ast.Name)}
                 if names & set(self.optional) == {field}:
-                    made = ast.Call(ast.Name(DEFAULT, ast.Load()), [node.body, node.orelse], [])
-                    self.found.append((long, shown_tree(made)))
-                    return made
+                    call = ast.Call(ast.Name(DEFAULT, ast.Load()), [node.body, node.orelse], [])
+                    self.found.append((long, shown_tree(call)))
+                    return call
         return node
 
 

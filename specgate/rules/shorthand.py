@@ -42,8 +42,8 @@ class Formula(NamedTuple):
 
 def formula_of(key: str, body: str) -> Formula | None:
     """Return the define of a key such as ``window(i)``, None for one without parameters."""
-    found = FORMULA.fullmatch(key)
-    return Formula(found[1], tuple(re.split(r", *", found[2])), body) if found else None
+    match = FORMULA.fullmatch(key)
+    return Formula(match[1], tuple(re.split(r", *", match[2])), body) if match else None
 
 
 class Shorthand:
@@ -136,13 +136,13 @@ def _copy(tree: ast.expr) -> ast.expr:
 
 class _Copy(ast.NodeTransformer):
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        made = type(node)(**dict(ast.iter_fields(node)))
+        tree = type(node)(**dict(ast.iter_fields(node)))
         for name, value in ast.iter_fields(node):
             if isinstance(value, list):
-                setattr(made, name, [self.visit(item) if isinstance(item, ast.AST) else item for item in value])
+                setattr(tree, name, [self.visit(item) if isinstance(item, ast.AST) else item for item in value])
             elif isinstance(value, ast.AST):
-                setattr(made, name, self.visit(value))
-        return made
+                setattr(tree, name, self.visit(value))
+        return tree
 
 
 def _free(tree: ast.AST) -> set[str]:
@@ -186,18 +186,18 @@ class _Calls(ast.NodeTransformer):
             return node
         formula = self.shorthand.formulas[name]
         if len(node.args) != len(formula.parameters) or node.keywords:
-            found = len(node.args) + len(node.keywords)
-            raise ShorthandError(f"{name} takes {len(formula.parameters)} argument(s), found {found}")
+            number = len(node.args) + len(node.keywords)
+            raise ShorthandError(f"{name} takes {len(formula.parameters)} argument(s), found {number}")
         body = self.shorthand.body(name)
         hidden = (_free(body) - set(formula.parameters)) & self.bound
         if hidden:
             raise ShorthandError(f"the loop variable {min(hidden)!r:.80} hides what {name} reads; give it another name")
-        made = _Arguments(dict(zip(formula.parameters, node.args, strict=True)), self.shorthand.taken).visit(
+        result = _Arguments(dict(zip(formula.parameters, node.args, strict=True)), self.shorthand.taken).visit(
             _copy(body)
         )
-        if sum(1 for _ in ast.walk(made)) > MAX_NODES:
+        if sum(1 for _ in ast.walk(result)) > MAX_NODES:
             raise ShorthandError(f"expected at most {MAX_NODES} parts, with every define written out")
-        return made  # type: ignore[no-any-return]
+        return result  # type: ignore[no-any-return]
 
 
 class _Arguments(ast.NodeTransformer):
@@ -250,12 +250,12 @@ class _Plain(ast.NodeTransformer):
             raise ShorthandError("default takes 2 argument(s): what an optional field has, and what holds without it")
         fields = sorted(_free(node.args[0]) & set(self.optional))
         if len(fields) != 1:
-            found = ", ".join(fields) or "none"
+            text = ", ".join(fields) or "none"
             raise ShorthandError(
-                f"expected default({shown_tree(node.args[0])}, …) to read one optional field, found {found}"
+                f"expected default({shown_tree(node.args[0])}, …) to read one optional field, found {text}"
             )
-        asked = ast.Call(ast.Name("present", ast.Load()), [ast.Name(fields[0], ast.Load())], [])
-        return ast.IfExp(asked, node.args[0], node.args[1])
+        call = ast.Call(ast.Name("present", ast.Load()), [ast.Name(fields[0], ast.Load())], [])
+        return ast.IfExp(call, node.args[0], node.args[1])
 
 
 def _first_term(index: ast.expr) -> ast.UnaryOp | None:

@@ -22,8 +22,8 @@ _NOWHERE: Final = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offse
 
 def slot(attribute: str) -> int | None:
     """Return where a TensorDesc has what rules call `attribute`, None where it has no such member."""
-    found = ATTRIBUTES.get(attribute)
-    name = attribute if found is None else found.slot
+    matching_attribute = ATTRIBUTES.get(attribute)
+    name = attribute if matching_attribute is None else matching_attribute.slot
     return TensorDesc._fields.index(name) if name in TensorDesc._fields else None
 
 

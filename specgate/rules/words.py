@@ -67,14 +67,14 @@ class _Writer:
         one, other = self.composed(left), self.composed(right)
         if one == other:
             return None
-        found, computed = (right, left) if one else (left, right)
+        tree, computed = (right, left) if one else (left, right)
         value = value_of(computed, self.context)
-        facts = list(self.facts(found))
+        facts = list(self.facts(tree))
         if value is None or value is UNKNOWN or isinstance(value, bool) or len(facts) != 1:
             return None
-        said = f"{joined(sentences(facts))}, expected {told(value)}"
+        text = f"{joined(sentences(facts))}, expected {told(value)}"
         because = self.items(computed) or joined(sentences(dict.fromkeys(self.facts(computed))))
-        return f"{said} ({because})" if because and len(because) <= _LONGEST_BESIDE else said
+        return f"{text} ({because})" if because and len(because) <= _LONGEST_BESIDE else text
 
     def items(self, node: ast.expr) -> str:
         """Return the numbers that a sum or product is made of, "" for another part."""
@@ -190,8 +190,8 @@ class _Writer:
         if name == "operator":
             yield self.fact("is", self.called(argument), node)
         elif name == "present":
-            given = value_of(node, self.context) is True
-            yield Fact("given", self.called(argument), "given" if given else "not given")
+            result = value_of(node, self.context) is True
+            yield Fact("given", self.called(argument), "given" if result else "not given")
         elif name in {"labelled", "covered"}:
             yield self.fact("is", f"the sizes {self.named(node)}", node)
         elif function is None or function.of_tensor:
@@ -203,8 +203,8 @@ class _Writer:
         elif _groups(name):
             yield self.of_group(name, node, argument)
         else:
-            said = f"{function.words} {self.called(argument)}" if function.words else ast.unparse(node)
-            yield self.fact("is", said, node)
+            text = f"{function.words} {self.called(argument)}" if function.words else ast.unparse(node)
+            yield self.fact("is", text, node)
 
     def of_tensor(self, name: str, node: ast.Call, argument: ast.expr) -> Fact:
         tensor = self.called(argument)

@@ -62,7 +62,7 @@ class Runtime:
     name: ClassVar[str]
     dialect: ClassVar[str]
 
-    def target(self, package: str, wanted: str) -> Target | None:
+    def target(self, package: str, text: str) -> Target | None:
         """Return the target ``PACKAGE:WANTED``, None for a name that is not its package's; raise InputError."""
         raise NotImplementedError
 
@@ -90,7 +90,7 @@ class Runtime:
         """Return what a release does with one node. page: the verdict by the tables of the dialect."""
         raise NotImplementedError
 
-    def registered_fix(self, found: Finding, descriptor: Descriptor, target: Target) -> Finding:
+    def registered_fix(self, finding: Finding, descriptor: Descriptor, target: Target) -> Finding:
         """Return a finding on a type with a fix that names only types that the release has a kernel for."""
         raise NotImplementedError
 

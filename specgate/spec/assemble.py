@@ -86,13 +86,13 @@ def _lay_entries(under: Mapping[str, Any], own: Mapping[str, Any], inner: Sequen
 def _lay_row(under: Mapping[str, Any], own: Mapping[str, Any], levels: Sequence[str]) -> dict[str, Any]:
     first = next(iter(own), "")
     rows = {level: row for level, row in under.items() if first in levels and level in levels}
-    held = [level for level in rows if levels.index(level) <= levels.index(first)]
+    texts = [level for level in rows if levels.index(level) <= levels.index(first)]
     written = [*rows.values(), own.get(first)]
-    if not held or not all(isinstance(row, dict) for row in written):
+    if not texts or not all(isinstance(row, dict) for row in written):
         return dict(own)
     if not all(cell is None or isinstance(cell, dict | bool) for row in written for cell in row.values()):
         return dict(own)
-    start = {name: cell for name, cell in whole_rows(rows)[0][held[-1]].items() if isinstance(cell, dict)}
+    start = {name: cell for name, cell in whole_rows(rows)[0][texts[-1]].items() if isinstance(cell, dict)}
     return {**own, first: whole_rows({"": start, first: own[first]})[0][first]}
 
 
@@ -212,7 +212,7 @@ def assemble(
     sources: dict[str, Sources] = {}
     folded: dict[str, Part] = {}
     for part in (p for p in parts if "operator" in p.content):
-        name, wanted = part.content["operator"], part.content.get("family")
+        name, value = part.content["operator"], part.content.get("family")
         file, other = _misnamed(name, part.relative), folded.setdefault(name.lower(), part)
         if file is not None:
             problems.append(part.placed(("operator",), f"expected {name!r:.80} in a file named {file:.80}"))
@@ -221,22 +221,22 @@ def assemble(
             if other.content["operator"] != name:
                 message = f"file names may ignore case, and {other.relative} has this name but for its case"
             problems.append(part.placed(("operator",), message))
-        elif wanted is not None and wanted not in families:
+        elif value is not None and value not in families:
             if not broken:
-                problems.append(part.placed(("family",), f"unknown family {wanted!r:.80}"))
+                problems.append(part.placed(("family",), f"unknown family {value!r:.80}"))
         else:
-            sources[name] = Sources(part, families.get(wanted))
-            tables["operators"][name] = merge_family(families[wanted].content if wanted else {}, part.content)
+            sources[name] = Sources(part, families.get(value))
+            tables["operators"][name] = merge_family(families[value].content if value else {}, part.content)
             tables["files"][name] = part.relative
     names = frozenset({*tables.get("types", {}).get("types", {}), *_limits(tables)})
-    told: set[tuple[str, Keys]] = set()
+    result: set[tuple[str, Keys]] = set()
     for name, source in list(sources.items()):
         _write_names_out(tables["operators"][name], tables)
         _order_cells(tables["operators"][name])
-        found = plain_operator(tables["operators"][name], names)
-        problems += [source.placed(path, text) for path, text in found if source.stands(path) not in told]
-        told |= {source.stands(path) for path, _ in found}
-        if found:  # what refers to nothing in it would be said of short forms again
+        pairs = plain_operator(tables["operators"][name], names)
+        problems += [source.placed(path, text) for path, text in pairs if source.stands(path) not in result]
+        result |= {source.stands(path) for path, _ in pairs}
+        if pairs:  # what refers to nothing in it would be said of short forms again
             del sources[name]
     return sources, problems
 
@@ -255,9 +255,9 @@ def _plain(parts: Sequence[Part], tables: Mapping[str, Any], *, broken: bool) ->
     sets = None if broken and "sets" not in tables else named_sets(tables.get("sets", {}))[0]
     plain, problems = [], []
     for part in parts:
-        content, found = plain_content(part.content, sets)
-        problems += [part.placed(path, text) for path, text in found]
-        if not found:
+        content, pairs = plain_content(part.content, sets)
+        problems += [part.placed(path, text) for path, text in pairs]
+        if not pairs:
             plain.append(part._replace(content=normalise(content)))
     return plain, problems
 
@@ -298,9 +298,9 @@ def _write_names_out(operator: dict[str, Any], tables: Mapping[str, Any]) -> Non
     prefixes = ("", *dialect.get("short_names", ()))
 
     def full(name: str) -> str:
-        found = next((prefix + name for prefix in prefixes if prefix + name in known), None)
-        if found is not None or dialect.get("complete") or name.startswith(prefixes[1:]):
-            return found or name
+        result = next((prefix + name for prefix in prefixes if prefix + name in known), None)
+        if result is not None or dialect.get("complete") or name.startswith(prefixes[1:]):
+            return result or name
         return prefixes[1] + name if len(prefixes) > 1 else name
 
     cells = [cell for _, row in support_rows(operator["support"]) for cell in row.values()]
@@ -362,6 +362,6 @@ def _bounds(value: int | str | list[int]) -> Any:
         return {"only": sorted(value)}
     if value == "any":
         return None
-    found = _RANGE.fullmatch(value)
-    assert found is not None  # the model has checked it  # noqa: S101
-    return [int(found[1]), None if found[2] is None else int(found[2])]
+    match = _RANGE.fullmatch(value)
+    assert match is not None  # the model has checked it  # noqa: S101
+    return [int(match[1]), None if match[2] is None else int(match[2])]

@@ -94,24 +94,24 @@ def check_content(
     try:
         checked = kind.model_validate(content)
     except ValidationError as error:
-        told = _told_once(error, lines)
-        more = [f"{name}: … and more problems"] if len(told) > MAX_PROBLEMS else []
-        return {}, lines, [placed(name, lines, path, text) for path, text in told[:MAX_PROBLEMS]] + more
-    made = checked.model_dump(exclude_defaults=True)
-    return {key: made[key] for key in content if key in made}, lines, []  # in the order of the file
+        pairs = _told_once(error, lines)
+        more = [f"{name}: … and more problems"] if len(pairs) > MAX_PROBLEMS else []
+        return {}, lines, [placed(name, lines, path, text) for path, text in pairs[:MAX_PROBLEMS]] + more
+    entries = checked.model_dump(exclude_defaults=True)
+    return {key: entries[key] for key in content if key in entries}, lines, []  # in the order of the file
 
 
 def _told_once(error: ValidationError, lines: Lines) -> list[tuple[Keys, str]]:
     """Return where each mistake is and what it is: one for each place, however many spellings it might have had."""
-    found = [(_path(e, lines), e) for e in error.errors(include_url=False)[: 10 * MAX_PROBLEMS]]
-    told: dict[Keys, list[Any]] = {}
-    for path, e in found:
+    pairs = [(_path(e, lines), e) for e in error.errors(include_url=False)[: 10 * MAX_PROBLEMS]]
+    items_by_items: dict[Keys, list[Any]] = {}
+    for path, e in pairs:
         inside = any(
-            p[: len(path)] == path and (len(p) > len(path) or other["type"] not in _SPELLINGS) for p, other in found
+            p[: len(path)] == path and (len(p) > len(path) or other["type"] not in _SPELLINGS) for p, other in pairs
         )
         if e["type"] not in _SPELLINGS or not inside:
-            told.setdefault(path, []).append(e)
-    return [(path, _message(errors)) for path, errors in told.items()]
+            items_by_items.setdefault(path, []).append(e)
+    return [(path, _message(errors)) for path, errors in items_by_items.items()]
 
 
 def _path(error: Any, lines: Lines) -> Keys:
@@ -129,8 +129,8 @@ def _message(errors: list[Any]) -> str:
         case "extra_forbidden":
             return "unknown key"
         case kind if kind in _SPELLINGS:
-            wanted = " or ".join(dict.fromkeys(_SPELLINGS[e["type"]] for e in errors))
-            return f"expected {wanted}, found {shown(errors[0]['input'])}"
+            text = " or ".join(dict.fromkeys(_SPELLINGS[e["type"]] for e in errors))
+            return f"expected {text}, found {shown(errors[0]['input'])}"
         case _:
             message = errors[0]["msg"].removeprefix("Value error, ")
             return f"{message}, found {shown(errors[0]['input'])}"
@@ -144,16 +144,16 @@ def load_parts(folder: Path, levels: Sequence[str]) -> tuple[list[Part], list[st
     for path in dialect_files(folder):
         relative = path.relative_to(folder).as_posix()
         if relative.startswith(PART_FOLDERS):
-            content, lines, found = _read_file(path)
-            problems += found
-            if not found:
+            content, lines, texts = _read_file(path)
+            problems += texts
+            if not texts:
                 (apart if relative.startswith(EXAMPLES) else parts)[relative] = Part(path, relative, content, lines)
-    parts, found = _laid_over(parts, levels)
-    problems += found
-    parts, found = _checked(parts)
-    problems += found
-    apart, found = _checked(apart)
-    problems += found
+    parts, texts = _laid_over(parts, levels)
+    problems += texts
+    parts, texts = _checked(parts)
+    problems += texts
+    apart, texts = _checked(apart)
+    problems += texts
     for relative, part in parts.items():
         examples = apart.pop(examples_file(relative), None)
         if examples is not None:
@@ -171,7 +171,7 @@ def _laid_over(parts: Mapping[str, Part], levels: Sequence[str]) -> tuple[dict[s
     """Give operators that are like another one what they do not say themselves; return all parts, and the problems."""
     contents = [(part, part.content) for part in parts.values() if isinstance(part.content, dict)]
     names = {name: part for part, content in contents if isinstance(name := content.get("operator"), str)}
-    made: dict[str, Part] = {}
+    parts_by_name: dict[str, Part] = {}
     problems: list[str] = []
 
     def lay(part: Part, above: tuple[str, ...]) -> Part | None:
@@ -189,8 +189,8 @@ def _laid_over(parts: Mapping[str, Part], levels: Sequence[str]) -> tuple[dict[s
     for relative, part in parts.items():
         whole = lay(part, (str(part.content.get("operator")),)) if isinstance(part.content, dict) else part
         if whole is not None:
-            made[relative] = whole
-    return made, list(dict.fromkeys(problems))
+            parts_by_name[relative] = whole
+    return parts_by_name, list(dict.fromkeys(problems))
 
 
 def _checked(parts: Mapping[str, Part]) -> tuple[dict[str, Part], list[str]]:
@@ -200,12 +200,12 @@ def _checked(parts: Mapping[str, Part]) -> tuple[dict[str, Part], list[str]]:
     broken: set[Path] = set()
     for relative, part in sorted(parts.items(), key=lambda item: len(item[1].likes)):
         kind = _PARTS[relative.partition("/")[0]]
-        content, _, found = check_content(part.content, part.lines, str(part.path), kind)
-        if not found:
+        content, _, texts = check_content(part.content, part.lines, str(part.path), kind)
+        if not texts:
             good[relative] = part._replace(content={key: value for key, value in content.items() if key != "like"})
         elif not any(other.path in broken for other in part.likes):  # else they are those of the other one
-            problems += found
-        if found:
+            problems += texts
+        if texts:
             broken.add(part.path)
     return {relative: good[relative] for relative in parts if relative in good}, problems
 
@@ -231,18 +231,18 @@ def build_dialect(folder: Path) -> dict[str, Any]:
     for path in dialect_files(folder):
         relative = path.relative_to(folder).as_posix()
         if relative in _FILES:
-            content, lines[relative], found = load_file(path, _FILES[relative])
-            if not found:
+            content, lines[relative], texts = load_file(path, _FILES[relative])
+            if not texts:
                 tables[relative.removesuffix(".yaml")] = content
-            problems += found
+            problems += texts
         elif not relative.startswith(PART_FOLDERS):
             places = "operators/NAME.yaml, examples/NAME.yaml or families/NAME.yaml"
             problems.append(f"{path}: not a spec file; expected {', '.join(_FILES)}, {places}")
-    parts, found = load_parts(folder, list(tables.get("levels", {}).get("levels", ())))
-    problems += found
+    parts, texts = load_parts(folder, list(tables.get("levels", {}).get("levels", ())))
+    problems += texts
     problems += [f"{folder / name}: missing" for name in _BASE if not (folder / name).is_file()]
-    sources, found = assemble(tables, parts, broken=bool(problems))
-    problems += found
+    sources, texts = assemble(tables, parts, broken=bool(problems))
+    problems += texts
     for text, place in ((text, place) for place, text in plain_tensor_rules(tables.get("tensor", {}))):
         problems.append(placed(str(folder / "tensor.yaml"), lines.get("tensor.yaml", {}), place, text))
     numbers = Path(layout_file(folder))

@@ -51,14 +51,14 @@ def in_case(resolved: Resolved | None, when: str | None) -> Resolved | None:
 
 def steps(spec: OperatorSpec) -> dict[str, Step]:
     """Return the levels at which the operator is new, or is another than at the level before."""
-    found: dict[str, Step] = {}
+    texts_by_name: dict[str, Step] = {}
     before: Resolved | None = None
     for level in spec.levels:
         here = spec.resolve(level)
         if here is not None and (before is None or not _same(before, here)):
-            found[level] = "new" if before is None else "changed"
+            texts_by_name[level] = "new" if before is None else "changed"
         before = here
-    return found
+    return texts_by_name
 
 
 def more_from(spec: OperatorSpec, level: str) -> list[str]:
@@ -66,16 +66,16 @@ def more_from(spec: OperatorSpec, level: str) -> list[str]:
 
     A rule that changes its words counts as more, one that is only added does not.
     """
-    found = []
+    texts = []
     before = spec.resolve(level)
     position = spec.dialect.position
     for later in spec.levels if before is not None else ():
         if position[later] > position[level]:
             here = spec.resolve(later)
             if before is not None and here is not None and _takes_more(before, here):
-                found.append(later)
+                texts.append(later)
             before = here
-    return found
+    return texts
 
 
 def _same(old: Resolved, new: Resolved) -> bool:
@@ -171,8 +171,8 @@ def difference(before: Target, after: Target) -> Difference:
     """Return what changes from one target to another; raise InputError for targets of two dialects."""
     if before.dialect != after.dialect:
         raise InputError(f"expected two targets of one dialect, found {before} and {after}")
-    found = changes(dialect(before.dialect), before.level, after.level)
-    return Difference(before, after, tuple(found))
+    matching_changes = changes(dialect(before.dialect), before.level, after.level)
+    return Difference(before, after, tuple(matching_changes))
 
 
 def differences(table: Dialect, before: str, after: str) -> list[dict[str, Any]]:
@@ -184,7 +184,7 @@ def changes(table: Dialect, before: str, after: str) -> list[Change]:
     """Return what changes from level `before` to `after`, per operator: added, removed, or fields and rules changed."""
     table.check_level(before)
     table.check_level(after)
-    found: list[Change] = []
+    matching_changes: list[Change] = []
     for name in table.operators:
         spec = table.operator(name)
         one, other = spec.level_for(before), spec.level_for(after)
@@ -192,7 +192,7 @@ def changes(table: Dialect, before: str, after: str) -> list[Change]:
         if old is None and new is None:
             continue
         if old is None or new is None:
-            found.append(Change(name, "added" if old is None else "removed"))
+            matching_changes.append(Change(name, "added" if old is None else "removed"))
             continue
         details = (
             *field_changes(old, new),
@@ -201,8 +201,8 @@ def changes(table: Dialect, before: str, after: str) -> list[Change]:
         )
         details += tuple(_behaviour_changes(spec, old.level, new.level))
         if details:
-            found.append(Change(name, "changed", details))
-    return found
+            matching_changes.append(Change(name, "changed", details))
+    return matching_changes
 
 
 class Side(Protocol):
@@ -267,11 +267,11 @@ def rule_texts(rules: Iterable[RuleForm]) -> dict[str, str]:
 
 def joined(forms: Iterable[tuple[str, str, str | None]]) -> dict[str, str]:
     """Return the expressions of rules by their names, of forms as their name, expression and condition."""
-    found: dict[str, str] = {}
+    texts_by_name: dict[str, str] = {}
     for name, require, when in forms:
         text = require if when is None else f"{require} where {when}"
-        found[name] = f"{found[name]}; {text}" if name in found else text
-    return found
+        texts_by_name[name] = f"{texts_by_name[name]}; {text}" if name in texts_by_name else text
+    return texts_by_name
 
 
 def _behaviour_changes(spec: OperatorSpec, before: str, after: str) -> Iterator[Detail]:

@@ -89,8 +89,8 @@ class Dialect:
         """
         if enum == ELEMENT_TYPE:
             return self.type_numbers
-        found: dict[str, int] = self.tables.enums.get(enum, {})
-        return found
+        numbers_by_name: dict[str, int] = self.tables.enums.get(enum, {})
+        return numbers_by_name
 
     def numbered(self, info: FieldInfo, value: Any) -> Any:
         """Return the value of a field with the word of each number that has one, where the field numbers words."""
@@ -210,10 +210,10 @@ class Dialect:
 
     def neighbours(self, level: str) -> tuple[str, ...]:
         """Return the levels whose implementations represent `level`: itself, or where it has none those next to it."""
-        asked = [name for name, info in self.tables.levels.items() if info.get("asked", True)]
+        texts = [name for name, info in self.tables.levels.items() if info.get("asked", True)]
         here = self.position[level]
-        before = [name for name in asked if self.position[name] <= here]
-        after = [name for name in asked if self.position[name] >= here]
+        before = [name for name in texts if self.position[name] <= here]
+        after = [name for name in texts if self.position[name] >= here]
         return tuple(dict.fromkeys([*before[-1:], *after[:1]]))
 
     @cached_property
@@ -233,10 +233,10 @@ class Dialect:
 
     def rules_at(self, level: str, forms: Sequence[RuleForm], overlays: Sequence[Overlay]) -> tuple[RuleForm, ...]:
         """Return those of `forms` that hold at `level`, with what `overlays` waive and add, one after the other."""
-        found = list(forms)
+        matching_forms = list(forms)
         for overlay in overlays:
-            found = overlay.applied(found)
-        return tuple(form for form in found if self.holds(level, form.since, form.until))
+            matching_forms = overlay.applied(matching_forms)
+        return tuple(form for form in matching_forms if self.holds(level, form.since, form.until))
 
     @cached_property
     def tensor_overlays(self) -> list[Overlay]:
@@ -259,8 +259,8 @@ class Dialect:
     def by_release(self, name: str) -> str | None:
         """Return whose observations hold for a release by its name, several joined by ``+``; None where none do."""
         known = self.tables.about.get("implementations", {}).items()
-        found = [by for by, entry in known if not entry.get("target") and name in entry.get("releases", ())]
-        return "+".join(found) or None
+        texts = [by for by, entry in known if not entry.get("target") and name in entry.get("releases", ())]
+        return "+".join(texts) or None
 
     def release_of(self, version: str) -> EnvironmentEntry | None:
         """Return the release that the version of a package is of (``2024.0.0-14509``: 2024.0), None where unknown."""
@@ -271,19 +271,19 @@ class Dialect:
     def environments(self) -> list[EnvironmentEntry]:
         return self.tables.environments
 
-    def level_named(self, wanted: object) -> str | None:
+    def level_named(self, result: object) -> str | None:
         """Return the level that a text or a number names, None where none does.
 
         As it is written (``4.1``, ``opset13``), by its number alone (``13``, 17, 5.0), as the vendor's header spells it
         (``DML_FEATURE_LEVEL_4_1``) or by the number there (``0x4100``).
         """
-        if isinstance(wanted, bool) or not isinstance(wanted, str | int | float):
+        if isinstance(result, bool) or not isinstance(result, str | int | float):
             return None
-        if isinstance(wanted, int) and abs(wanted) > MAX_LEVEL:  # too long to print, perhaps
+        if isinstance(result, int) and abs(result) > MAX_LEVEL:  # too long to print, perhaps
             return None
-        text = str(wanted)
+        text = str(result)
         spelt = {text}
-        if not isinstance(wanted, str):  # 5 and 5.0 are one number
+        if not isinstance(result, str):  # 5 and 5.0 are one number
             spelt |= {f"{text}.0", text.removesuffix(".0")}
         word = str(self.tables.about.get("level_name", ""))
         for level in self.levels:

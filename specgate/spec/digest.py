@@ -21,10 +21,10 @@ _ASIDE: Final = frozenset({"counted", "digest", "families", "files", "folder", "
 
 def digest(tables: Mapping[str, Any]) -> str:
     """Return the hash of compiled tables: equal where they say the same, in whatever files."""
-    found = hashlib.sha256()
+    h = hashlib.sha256()
     rest = {name: part for name, part in tables.items() if name not in _ASIDE}
-    found.update(json.dumps(rest, sort_keys=True).encode())
+    h.update(json.dumps(rest, sort_keys=True).encode())
     operators = tables.get("operators", {})
     for name in sorted(operators):  # inside a table the order counts: that of inputs, and of rows with conditions
-        found.update(json.dumps([name, operators[name]]).encode())
-    return found.hexdigest()
+        h.update(json.dumps([name, operators[name]]).encode())
+    return h.hexdigest()

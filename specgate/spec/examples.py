@@ -57,15 +57,15 @@ def example_problems(spec: OperatorSpec) -> Iterator[str]:
             for level in levels_of_example(spec, example):
                 verdict = check_at(descriptor, level, "documented")
                 if not verdict.accepted:
-                    found = ", ".join(f.id for f in verdict.findings or verdict.undecided)
-                    yield f"examples.{name} is {verdict.word} at {level}: {found}"
+                    text = ", ".join(f.id for f in verdict.findings or verdict.undecided)
+                    yield f"examples.{name} is {verdict.word} at {level}: {text}"
         except (Error, LookupError) as error:
             yield f"examples.{name}: {error}"
     entries = [(n, e, spec.name) for n, e in spec.table.counterexamples.items()]
     tensor = spec.dialect.tables.tensor.counterexamples
     entries += [(n, e, "tensor") for n, e in tensor.items() if e.get("operator") == spec.name]
     for name, entry, owner in entries:
-        wanted = f"{spec.dialect.name}/{owner}/{name}"
+        result = f"{spec.dialect.name}/{owner}/{name}"
         try:
             data, level = counterexample(spec, entry)
             verdict = check_at(read_dict(data, spec.dialect.name), level, "documented")
@@ -73,9 +73,9 @@ def example_problems(spec: OperatorSpec) -> Iterator[str]:
             yield f"counterexamples.{name}: {error}"
             continue
         found_ids = sorted({f.id for f in verdict.findings})
-        if found_ids != [wanted]:
+        if found_ids != [result]:
             shown = ", ".join(found_ids) or "nothing"
-            yield f"counterexamples.{name}: expected {wanted} alone at {level}, found {shown}"
+            yield f"counterexamples.{name}: expected {result} alone at {level}, found {shown}"
 
 
 def unshown_parts(spec: OperatorSpec) -> Iterator[str]:
@@ -83,15 +83,15 @@ def unshown_parts(spec: OperatorSpec) -> Iterator[str]:
     shown = [each for example in spec.table.examples.values() for each in _stretches(spec, example)]
     if not shown:
         return
-    rows = {row for level, made in shown for row in _rows(spec, level, made)}
+    rows = {row for level, descriptor in shown for row in _rows(spec, level, descriptor)}
     for index, (when, stated) in enumerate(spec.support):
-        held = {spec.row_at(level, stated) for level in spec.levels}
+        names = {spec.row_at(level, stated) for level in spec.levels}
         place = "support." if when is None else f"support.{index}."
-        yield from (f"{place}{row} has no example" for row in stated if row in held and (index, row) not in rows)
+        yield from (f"{place}{row} has no example" for row in stated if row in names and (index, row) not in rows)
     for name, info in spec.fields.items():
         if info.kind == "attribute" or not any(form.optional for form in info.forms or (info,)):
             continue
-        fields = [(spec.field_at(name, level), made.fields.get(name)) for level, made in shown]
+        fields = [(spec.field_at(name, level), descriptor.fields.get(name)) for level, descriptor in shown]
         if all(value is None for _, value in fields):
             yield f"fields.{name}: no example gives it"
         if all(value is not None for field, value in fields if field is not None and field.optional):
@@ -101,9 +101,9 @@ def unshown_parts(spec: OperatorSpec) -> Iterator[str]:
 def _stretches(spec: OperatorSpec, example: Mapping[str, Any]) -> Iterator[tuple[str, Descriptor]]:
     """Yield an example as it is read at a level of each row and layout that it is for; none if it is unreadable."""
     try:
-        made = read_dict(example["descriptor"], spec.dialect.name)
+        descriptor = read_dict(example["descriptor"], spec.dialect.name)
         levels = {(spec.row_at(n), *_layout(spec, n)): n for n in levels_of_example(spec, example)}
-        yield from ((level, reordered_for(made, spec, level)) for level in levels.values())
+        yield from ((level, reordered_for(descriptor, spec, level)) for level in levels.values())
     except (Error, LookupError):  # what is wrong with it, `example_problems` says
         return
 

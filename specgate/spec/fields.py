@@ -173,13 +173,15 @@ class Layout:
     page_names: Mapping[str, FieldInfo] = field(default_factory=dict)
 
     @classmethod
-    def make(cls, held: Mapping[str, FieldInfo], every: Mapping[str, FieldInfo]) -> Layout:
-        """Put the fields `held` at a level in order; `every` field is there to name attributes of other levels."""
-        attributes = {f.vendor_name: f for f in held.values() if f.kind == "attribute"}
+    def make(cls, infos_by_name: Mapping[str, FieldInfo], every: Mapping[str, FieldInfo]) -> Layout:
+        """Put fields at a level in order; `every` field is there to name attributes of other levels."""
+        attributes = {f.vendor_name: f for f in infos_by_name.values() if f.kind == "attribute"}
         others = {f.vendor_name: f for f in every.values() if f.kind == "attribute" and f.vendor_name not in attributes}
-        inputs = tuple(f for f in held.values() if f.kind == "input")
-        outputs = tuple(f for f in held.values() if f.kind == "output")
-        return cls(inputs, outputs, attributes | others, {name: f for f in held.values() for name in f.page_names})
+        inputs = tuple(f for f in infos_by_name.values() if f.kind == "input")
+        outputs = tuple(f for f in infos_by_name.values() if f.kind == "output")
+        return cls(
+            inputs, outputs, attributes | others, {name: f for f in infos_by_name.values() for name in f.page_names}
+        )
 
 
 class CellCheck:

@@ -93,8 +93,8 @@ class Cell(_File):
     @model_serializer(mode="wrap")
     def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Keep null, which takes away what the row before says."""
-        taken = {name: None for name in type(self).model_fields if name in self.model_fields_set}
-        return {**taken, **handler(self)}
+        entries = {name: None for name in type(self).model_fields if name in self.model_fields_set}
+        return {**entries, **handler(self)}
 
 
 class SupportRow(BaseModel):

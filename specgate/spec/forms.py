@@ -232,15 +232,15 @@ class Resolved:
     @cached_property
     def cell_checks(self) -> Mapping[str, CellCheck]:
         """What the row says of each field's value, but for those that hold operators."""
-        given = ((name, info, self.cells.get(name)) for name, info in self.fields.items() if not info.fuses)
-        return {name: CellCheck(info, cell) for name, info, cell in given if cell is not None or info.words}
+        parts = ((name, info, self.cells.get(name)) for name, info in self.fields.items() if not info.fuses)
+        return {name: CellCheck(info, cell) for name, info, cell in parts if cell is not None or info.words}
 
     @cached_property
     def rules_of_tensors(self) -> Mapping[str, TensorRules]:
         """What every tensor obeys, by the kind of its field; levels and operators that say the same share it."""
-        made = {info.kind: TensorRules(self, info.kind) for info in self.fields.values()}
+        rules_by_name = {info.kind: TensorRules(self, info.kind) for info in self.fields.values()}
         shared = self.spec.dialect.rules_of_tensors
-        return {kind: shared.setdefault(rules.key, rules) for kind, rules in made.items()}
+        return {kind: shared.setdefault(rules.key, rules) for kind, rules in rules_by_name.items()}
 
     @cached_property
     def key(self) -> tuple[Any, ...]:

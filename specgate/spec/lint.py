@@ -67,9 +67,9 @@ def _stated(key: str, part: Any) -> Any:
 
 
 def _misordered(keys: list[str]) -> Iterator[str]:
-    wanted = [key for key in _ORDER if key in keys]
-    if [key for key in keys if key in _ORDER] != wanted:
-        yield f"expected the keys in the order {', '.join(wanted)}"
+    texts = [key for key in _ORDER if key in keys]
+    if [key for key in keys if key in _ORDER] != texts:
+        yield f"expected the keys in the order {', '.join(texts)}"
 
 
 def _written_cases(content: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -98,8 +98,8 @@ def _repeated_cell(file: Written) -> Iterator[str]:
         for (before, old), (level, _) in pairwise(whole.items()):
             for name, cell in rows[level].items():
                 parts = cell if isinstance(cell, dict) else {}
-                said = old.get(name, {}) if isinstance(old.get(name), dict) else {}
-                for part in (part for part, value in parts.items() if part in said and said[part] == value):
+                result = old.get(name, {}) if isinstance(old.get(name), dict) else {}
+                for part in (part for part, value in parts.items() if part in result and result[part] == value):
                     yield f"{place}{level}.{name}.{part} repeats {before}"
 
 
@@ -107,9 +107,9 @@ def _unnamed_set(file: Written) -> Iterator[str]:
     """A list that has a name in sets.yaml goes by it."""
     for place, kind, listed in _lists(file.content):
         plain = [entry for entry in listed if not entry.startswith(MARK)]
-        wanted = by_name(listed, file.sets.get(kind, {}))
-        if wanted != listed and len(plain) > 1:
-            shown = wanted if isinstance(wanted, str) else f"[{', '.join(wanted)}]"
+        result = by_name(listed, file.sets.get(kind, {}))
+        if result != listed and len(plain) > 1:
+            shown = result if isinstance(result, str) else f"[{', '.join(result)}]"
             yield f"{place}: expected {shown} for this list"
 
 
@@ -178,8 +178,8 @@ def lint_tables(dialect: Dialect, only: Collection[str] | None = None) -> list[s
         for name in dialect.operators if only is None else only:
             spec = dialect.operator(name)
             for linter, function in LINTERS.items():
-                found = list(function(spec))
-                problems += [f"{_file(spec, text, whole=only is None)}: {linter}: {text}" for text in found]
+                texts = list(function(spec))
+                problems += [f"{_file(spec, text, whole=only is None)}: {linter}: {text}" for text in texts]
     return problems
 
 
@@ -194,8 +194,8 @@ def _file(spec: OperatorSpec, problem: str, *, whole: bool) -> str:
 
 def _folder(dialect: Dialect) -> Path:
     """Where the files of a dialect are: what `spec check` was given, else those of the tables in use."""
-    given = dialect.tables.folder
-    return Path(given) if given else written_tables(dialect.name) or Path()
+    text = dialect.tables.folder
+    return Path(text) if text else written_tables(dialect.name) or Path()
 
 
 def _of_file(looks: Callable[[Written], Iterator[str]], spec: OperatorSpec) -> Iterator[str]:
@@ -307,9 +307,9 @@ def _sentence_problems(form: RuleForm) -> Iterator[str]:
     if not text:
         yield "expected because: what must be, in a sentence"
         return
-    found = _FORMULA.search(text)
-    if found is not None:
-        yield f"expected because without {found[0]!r}, which is for the expression"
+    match = _FORMULA.search(text)
+    if match is not None:
+        yield f"expected because without {match[0]!r}, which is for the expression"
     if len(text) > MAX_SENTENCE:
         yield f"expected because of at most {MAX_SENTENCE} characters, found {len(text)}"
     if text.endswith("."):
@@ -324,10 +324,10 @@ def _overlapping_cases(spec: OperatorSpec) -> Iterator[str]:
         return
     for values in product(*words):
         context = Context(dict(zip(read, values, strict=True)), defines=spec.scope.defines)
-        held = [when.text for when in spec.whens if evaluate(when, context) is True]
-        if len(held) > 1:
-            given = " and ".join(f"{name} {value}" for name, value in zip(read, values, strict=True))
-            yield f"{given} is one of {held[0]} and one of {held[1]}"
+        texts = [when.text for when in spec.whens if evaluate(when, context) is True]
+        if len(texts) > 1:
+            text = " and ".join(f"{name} {value}" for name, value in zip(read, values, strict=True))
+            yield f"{text} is one of {texts[0]} and one of {texts[1]}"
 
 
 #: Linter name -> function over one operator. Add one here, and a failing file to its test.

@@ -89,10 +89,10 @@ class OperatorSpec:
     def layout(self, level: str | None) -> Layout:
         """Return how a descriptor written for `level` is read; None, or a level that is not known: for the newest."""
         at = level if level in self.dialect.position and self.varies else self.dialect.levels[-1]
-        found = self._layouts.get(at)
-        if found is None:
-            found = self._layouts[at] = Layout.make(self.fields_at(at), self.fields)
-        return found
+        layout = self._layouts.get(at)
+        if layout is None:
+            layout = self._layouts[at] = Layout.make(self.fields_at(at), self.fields)
+        return layout
 
     def several_at(self, level: str) -> bool:
         """Return whether the last output at `level` is an array of tensors."""
@@ -102,8 +102,8 @@ class OperatorSpec:
     def fields_at(self, level: str) -> Mapping[str, FieldInfo]:
         """Return the fields that there are at `level`, as they are there."""
         if (known := self._fields_at.get(level)) is None:
-            found = ((name, self.field_at(name, level)) for name in self.fields)
-            known = self._fields_at[level] = {name: info for name, info in found if info is not None}
+            pairs = ((name, self.field_at(name, level)) for name in self.fields)
+            known = self._fields_at[level] = {name: info for name, info in pairs if info is not None}
         return known
 
     @cached_property
@@ -113,8 +113,8 @@ class OperatorSpec:
             return frozenset(worked_out)
         forms = (*self.rule_forms, *(form for overlay in self.overlays for form in overlay.rules))
         rules = (rule for form in forms for rule in (form.require, form.when) if rule is not None)
-        asked = {name for rule in rules for name in rule.fields - {need.partition(".")[0] for need in rule.needs}}
-        return frozenset(f.name for f in self.outputs if f.name in asked or f.since or f.until or f.forms)
+        names = {name for rule in rules for name in rule.fields - {need.partition(".")[0] for need in rule.needs}}
+        return frozenset(f.name for f in self.outputs if f.name in names or f.since or f.until or f.forms)
 
     @cached_property
     def inputs(self) -> list[FieldInfo]:
@@ -188,11 +188,15 @@ class OperatorSpec:
         """Return the names with the kinds that fields have from `since` on and before `until`."""
         kinds = dict(scope.fields)
         order = self.dialect.position
-        held = [at for at in self.levels if order[since or at] <= order[at] and (not until or order[at] < order[until])]
+        texts = [
+            at for at in self.levels if order[since or at] <= order[at] and (not until or order[at] < order[until])
+        ]
         for info in changing:
-            found = {form.rule_kind: form.since for at in held if (form := self.field_at(info.name, at))}
-            parts = [f"{kind} from {first or self.rows[0]} on" for kind, first in found.items()]
-            kinds[info.name] = next(iter(found)) if len(found) == 1 else " and a ".join(parts) or info.rule_kind
+            texts_by_name = {form.rule_kind: form.since for at in texts if (form := self.field_at(info.name, at))}
+            parts = [f"{kind} from {first or self.rows[0]} on" for kind, first in texts_by_name.items()]
+            kinds[info.name] = (
+                next(iter(texts_by_name)) if len(texts_by_name) == 1 else " and a ".join(parts) or info.rule_kind
+            )
         return replace(scope, fields=kinds)
 
     def parse_define(self, name: str, text: str, earlier: Mapping[str, Rule]) -> Rule:
@@ -258,37 +262,44 @@ class OperatorSpec:
         """
         key = (level, side, by if side == "observed" else None)
         if key not in self._resolved:
-            made = self._resolve(*key)
-            shared = self.resolve(level, side) if key[2] and made else None  # one object for all who take the same
-            self._resolved[key] = shared if shared and made and made.content == shared.content else made
+            resolved = self._resolve(*key)
+            shared = self.resolve(level, side) if key[2] and resolved else None  # one object for all who take the same
+            self._resolved[key] = shared if shared and resolved and resolved.content == shared.content else resolved
         return self._resolved[key]
 
     def sides_at(self, level: str, basis: Basis = "both", by: str | None = None) -> dict[SingleBasis, Resolved]:
         """Return what `basis` says at `level`, by its sides: by one where both say the same, none without the row."""
-        found = self._sides.get((level, basis, by))
-        if found is None:
+        resolved_by_side = self._sides.get((level, basis, by))
+        if resolved_by_side is None:
             sides: list[SingleBasis] = ["documented", "observed"] if basis == "both" else [basis]
-            found = {side: said for side in sides if (said := self.resolve(level, side, by)) is not None}
-            if len(found) == 2:
-                found["documented"] = self._following(found["documented"], found["observed"], self._excused(level))
-            if len(found) == 2 and found["documented"].key == found["observed"].key:
-                del found["observed"]
-            self._sides[level, basis, by] = found
-        return found
+            resolved_by_side = {
+                side: resolved for side in sides if (resolved := self.resolve(level, side, by)) is not None
+            }
+            if len(resolved_by_side) == 2:
+                resolved_by_side["documented"] = self._following(
+                    resolved_by_side["documented"], resolved_by_side["observed"], self._excused(level)
+                )
+            if (
+                len(resolved_by_side) == 2
+                and resolved_by_side["documented"].key == resolved_by_side["observed"].key
+            ):
+                del resolved_by_side["observed"]
+            self._sides[level, basis, by] = resolved_by_side
+        return resolved_by_side
 
     def stretches(
         self, basis: Basis = "both", by: str | None = None
     ) -> list[tuple[dict[SingleBasis, Resolved], list[str]]]:
         """Return all levels at which it exists, those together at which `basis` says the same, with what it says."""
-        found = self._stretches.get((basis, by))
-        if found is None:
-            held: dict[Any, tuple[dict[SingleBasis, Resolved], list[str]]] = {}
+        pairs = self._stretches.get((basis, by))
+        if pairs is None:
+            pairs_by_value: dict[Any, tuple[dict[SingleBasis, Resolved], list[str]]] = {}
             for level in self.levels:
-                said = self.sides_at(level, basis, by)
-                key = tuple((side, one.content) for side, one in said.items())
-                held.setdefault(key, (said, []))[1].append(level)
-            found = self._stretches[basis, by] = list(held.values())
-        return found
+                resolved_by_side = self.sides_at(level, basis, by)
+                key = tuple((side, one.content) for side, one in resolved_by_side.items())
+                pairs_by_value.setdefault(key, (resolved_by_side, []))[1].append(level)
+            pairs = self._stretches[basis, by] = list(pairs_by_value.values())
+        return pairs
 
     def _resolve(self, level: str, side: SingleBasis, by: str | None) -> Resolved | None:
         self.dialect.check_level(level)
@@ -321,12 +332,12 @@ class OperatorSpec:
 
     def _excused(self, level: str) -> frozenset[str]:
         """Return what the default verdict does not ask for by the page: rules, parts of cells, and attributes."""
-        found = self._excused_at.get(level)
-        if found is None:
+        matching_names = self._excused_at.get(level)
+        if matching_names is None:
             overlays = [overlay for overlay in self.overlays if overlay.holds(level, None)]
             names = (name for overlay in overlays for name in (*overlay.tools_write, *overlay.attributes))
-            found = self._excused_at[level] = frozenset(names)
-        return found
+            matching_names = self._excused_at[level] = frozenset(names)
+        return matching_names
 
     def _following(self, page: Resolved, builds: Resolved, excused: frozenset[str]) -> Resolved:
         """Return the side of the page with what builds do wherever a name is excused."""

@@ -159,22 +159,22 @@ def check_references(
     operator comes from.
     """
     dialect = Dialect(tables["dialect"]["dialect"], tables)
-    found = [(f"{part}.yaml", *problem) for part, check in _PARTS.items() for problem in check(dialect)]
-    told = [placed(str(folder / file), lines.get(file, {}), path, text) for file, path, text in found]
-    return told + check_operators(tables, sources)
+    parts = [(f"{part}.yaml", *problem) for part, check in _PARTS.items() for problem in check(dialect)]
+    texts = [placed(str(folder / file), lines.get(file, {}), path, text) for file, path, text in parts]
+    return texts + check_operators(tables, sources)
 
 
 def check_operators(tables: dict[str, Any], sources: Mapping[str, Sources]) -> list[str]:
     """Return what the operators of `sources` refer to in vain; what is in a family, for one of its operators."""
     root = Dialect(tables["dialect"]["dialect"], tables)
-    told = []
+    texts = []
     owners: dict[tuple[str, Keys], str] = {}
     for name, source in sources.items():
         dialect = root.for_domain(name.rpartition(".")[0])
         for path, text in _operator_problems(tables["operators"][name], dialect):
             if owners.setdefault(source.stands(path), name) == name:
-                told.append(source.placed(path, text))
-    return told
+                texts.append(source.placed(path, text))
+    return texts
 
 
 def _levels_problems(dialect: Dialect) -> Iterator[Problem]:
@@ -214,10 +214,10 @@ def _tensor_problems(dialect: Dialect) -> Iterator[Problem]:
 
 def _sets_problems(dialect: Dialect) -> Iterator[Problem]:
     raw = dialect.tables.sets
-    made, problems = named_sets(raw)
+    entries, problems = named_sets(raw)
     yield from problems
     # Operators are looked up where a cell has the set: a folder with a few operators may have the sets of all.
-    for name, listed in made["types"].items():
+    for name, listed in entries["types"].items():
         unknown = [item for item in listed if not dialect.knows_type(item)]
         yield from ((("types", name), f"unknown type {item!r:.80}") for item in unknown)
 

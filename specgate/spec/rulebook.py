@@ -88,9 +88,9 @@ def file_rule(rule: str) -> str | None:
     group, _, name = rule.rpartition("/")
     if group == "specgate":
         return OWN_RULES.get(name)
-    found = rules_of_group(group).get(name)
-    if found is not None or group.endswith("/model"):
-        return None if found is None else found[1]
+    parts = rules_of_group(group).get(name)
+    if parts is not None or group.endswith("/model"):
+        return None if parts is None else parts[1]
     return NODE_RULES.get(name) if "/" in group else None
 
 
@@ -171,12 +171,12 @@ def _enforced(overlays: Iterable[Overlay]) -> Iterator[_Stated]:
 def _held(stated: _Stated, table: Dialect) -> dict[str, Any]:
     form = stated.form
     levels = [at for at in stated.levels if table.holds(at, form.since, form.until)]
-    held = {"levels": str(LevelSet.of(table.levels, levels)), "text": form.require.text}
+    texts_by_name = {"levels": str(LevelSet.of(table.levels, levels)), "text": form.require.text}
     if stated.basis == "observed":
-        held["basis"] = stated.basis
+        texts_by_name["basis"] = stated.basis
     if stated.by is not None:
-        held["by"] = stated.by
-    return held
+        texts_by_name["by"] = stated.by
+    return texts_by_name
 
 
 def _reference(
@@ -188,12 +188,12 @@ def _reference(
         near = difflib.get_close_matches(name, known, 1)
         hint = f"did you mean {rule_id.rpartition('/')[0]}/{near[0]}? " if near else ""
         raise InputError(f"unknown rule {rule_id!r:.100}; {hint}known there: {', '.join(known) or 'none'}")
-    held = [_held(stated, table) for stated in every if stated.form.name == name]
+    tables = [_held(stated, table) for stated in every if stated.form.name == name]
     entry = written.counterexamples.get(name)
     reference: dict[str, Any] = {
         "id": rule_id,
         "says": next((form.because for form in mine if form.because), None),
-        "holds": held,
+        "holds": tables,
         "fix": next((form.fix for form in mine if form.fix), None),
         "source": written.sources,
     }
@@ -211,9 +211,11 @@ def _cell_reference(rule_id: str, spec: OperatorSpec, field: str, aspect: str) -
     taken_at: dict[str, LevelSet] = {}
     for when, resolved, at in distinct(spec):
         cell = shown_cell(resolved, field) if field in resolved.fields else {}
-        taken = cell.get({"value": "values", "rank": "ranks", "type": "types", "operator": "operators"}.get(aspect, ""))
-        if taken:
-            text = ", ".join(map(str, taken)) if isinstance(taken, list) else str(taken)
+        result = cell.get(
+            {"value": "values", "rank": "ranks", "type": "types", "operator": "operators"}.get(aspect, "")
+        )
+        if result:
+            text = ", ".join(map(str, result)) if isinstance(result, list) else str(result)
             text += f" where {when}" if when else ""
             taken_at[text] = taken_at[text] | at if text in taken_at else at
     holds = [{"levels": str(at), "text": text} for text, at in taken_at.items()]

@@ -31,14 +31,14 @@ LONG: Final = 2
 def named_sets(content: Mapping[str, Any]) -> tuple[dict[str, dict[str, list[str]]], list[Problem]]:
     """Return the sets of ``sets.yaml`` with every set in them written out, by kind; and what is wrong with them."""
     problems: list[Problem] = []
-    made: dict[str, dict[str, list[str]]] = {}
+    new_entries: dict[str, dict[str, list[str]]] = {}
     for kind in KINDS:
-        known = made[kind] = {}
+        known = new_entries[kind] = {}
         for name, entries in content.get(kind, {}).items():
-            found, wrong = expanded(entries, known, kind)
+            texts, wrong = expanded(entries, known, kind)
             problems += [((kind, name), text) for text in wrong]
-            known[name] = found
-    return made, problems
+            known[name] = texts
+    return new_entries, problems
 
 
 def written_out(
@@ -55,9 +55,9 @@ def written_out(
             problems.append((path, f"expected a list or a set such as {MARK}NAME, found {entries!r:.80}"))
         if not _names_sets(entries) or sets is None:
             return entries
-        found, wrong = expanded([entries] if isinstance(entries, str) else entries, sets.get(kind, {}), kind)
+        texts, wrong = expanded([entries] if isinstance(entries, str) else entries, sets.get(kind, {}), kind)
         problems.extend((path, text) for text in wrong)
-        return found or entries
+        return texts or entries
 
     for path, place, key, kind in _places(content):
         place[key] = out(path, place[key], kind)
@@ -99,7 +99,7 @@ def expanded(entries: Sequence[str], sets: Mapping[str, list[str]], kind: str) -
 
     sets: those that entries may name, of one kind.
     """
-    found: dict[str, str] = {}
+    texts_by_name: dict[str, str] = {}
     problems = []
     for entry in entries:
         name = entry.removeprefix(MARK)
@@ -108,10 +108,10 @@ def expanded(entries: Sequence[str], sets: Mapping[str, list[str]], kind: str) -
             problems.append(f"unknown set {entry!r:.80} of {kind}; known here: {known}")
             continue
         for item in sets[name] if entry.startswith(MARK) else [entry]:
-            if item in found:
-                problems.append(f"{item} is there twice: {found[item]} and {entry}"[:200])
-            found.setdefault(item, entry)
-    return list(found), problems
+            if item in texts_by_name:
+                problems.append(f"{item} is there twice: {texts_by_name[item]} and {entry}"[:200])
+            texts_by_name.setdefault(item, entry)
+    return list(texts_by_name), problems
 
 
 def by_name(listed: list[str], sets: Mapping[str, list[str]]) -> str | list[str]:
@@ -119,15 +119,15 @@ def by_name(listed: list[str], sets: Mapping[str, list[str]]) -> str | list[str]
     whole = next((name for name, items in sets.items() if items == listed), None)
     if whole is not None and len(listed) > 1:
         return MARK + whole
-    found: list[str] = []
+    texts: list[str] = []
     at = 0
     while at < len(listed):
         inside = {name: len(items) for name, items in sets.items() if items == listed[at : at + len(items)]}
         longest = max(inside, key=inside.__getitem__, default="")
         long = inside.get(longest, 0) >= LONG
-        found.append(MARK + longest if long else listed[at])
+        texts.append(MARK + longest if long else listed[at])
         at += inside[longest] if long else 1
-    return found
+    return texts
 
 
 _SETS: Final = "type_sets"
@@ -145,7 +145,7 @@ def whole_rows(rows: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[Keys
     problems: list[tuple[Keys, str]] = []
     before: dict[str, Any] = {}
     for level, row in rows.items():
-        made: dict[str, Any] = {_OWN: row[_OWN]} if _OWN in row else {}
+        entries: dict[str, Any] = {_OWN: row[_OWN]} if _OWN in row else {}
         for name in dict.fromkeys([*before, *row]):
             if name == _OWN:
                 continue
@@ -155,9 +155,9 @@ def whole_rows(rows: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[Keys
                 continue
             gone = [part for part, value in new.items() if value is None]
             problems += [((level, name, part), _NOTHING) for part in gone if part not in (old or {})]
-            made[name] = {part: value for part, value in {**(old or {}), **new}.items() if value is not None}
-        whole[level] = made
-        before = {name: cell for name, cell in made.items() if name != _OWN}
+            entries[name] = {part: value for part, value in {**(old or {}), **new}.items() if value is not None}
+        whole[level] = entries
+        before = {name: cell for name, cell in entries.items() if name != _OWN}
     return whole, problems
 
 
@@ -166,7 +166,7 @@ _NOTHING: Final = "null takes away what the row before says, and it says nothing
 
 def changes_of(rows: Mapping[str, Any]) -> dict[str, Any]:
     """Return rows with only what changes from the row before: what `whole_rows` makes these of."""
-    made: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     before: Mapping[str, Any] = {}
     for level, row in rows.items():
         changed: dict[str, Any] = {_OWN: row[_OWN]} if _OWN in row else {}
@@ -180,9 +180,9 @@ def changes_of(rows: Mapping[str, Any]) -> dict[str, Any]:
             parts |= {part: None for part in old if part not in new and name != _SETS}
             if parts or name not in before:
                 changed[name] = parts
-        made[level] = changed
+        entries[level] = changed
         before = {**used, _SETS: {**before.get(_SETS, {}), **used.get(_SETS, {})}}
-    return made
+    return entries
 
 
 _EXPRESSIONS: Final = ("require", "when", "elements")
@@ -197,13 +197,13 @@ def plain_content(
     if isinstance(support, list):
         cases = []
         for index, case in enumerate(support):
-            rows, found = whole_rows({level: row for level, row in case.items() if level != "when"})
-            problems += [(("support", index, *path), text) for path, text in found]
+            rows, pairs = whole_rows({level: row for level, row in case.items() if level != "when"})
+            problems += [(("support", index, *path), text) for path, text in pairs]
             cases.append({"when": case["when"], **rows})
         content["support"] = cases
     elif support is not None:
-        content["support"], found = whole_rows(support)
-        problems += [(("support", *path), text) for path, text in found]
+        content["support"], pairs = whole_rows(support)
+        problems += [(("support", *path), text) for path, text in pairs]
     problems += _twice(content.get("define", {}))
     return content, problems
 
@@ -224,11 +224,11 @@ def plain_operator(operator: dict[str, Any], names: frozenset[str]) -> list[Prob
     names: limits and types of the dialect, which defines and parameters must not hide.
     """
     defines = operator.get("define", {})
-    formulas = {made.name: (key, made) for key, text in defines.items() if (made := formula_of(key, text))}
+    formulas = {formula.name: (key, formula) for key, text in defines.items() if (formula := formula_of(key, text))}
     plain = {key: text for key, text in defines.items() if formula_of(key, text) is None}
     fields = operator.get("fields", {})
     optional = {name for name, info in fields.items() if may_be_absent(info)}
-    shorthand = Shorthand({n: made for n, (_, made) in formulas.items()}, optional, {*fields, *names, *plain})
+    shorthand = Shorthand({n: formula for n, (_, formula) in formulas.items()}, optional, {*fields, *names, *plain})
     wrong: list[Problem] = [(("define", formulas[name][0]), text) for name, text in shorthand.check()]
     wrong += [(("define", name), f"the name {name!r:.80} is taken by a function") for name in plain if name in RESERVED]
     if wrong:
@@ -285,12 +285,12 @@ class _Writer:
         }
 
     def rules(self, path: Keys, rules: Mapping[str, Any]) -> dict[str, Any]:
-        made = {}
+        tables_by_name = {}
         for name, entries in rules.items():
             forms = rule_forms(entries)
             places = [(*path, name)] if len(forms) == 1 else [(*path, name, index) for index in range(len(forms))]
-            made[name] = [self.entry(place, form) for place, form in zip(places, forms, strict=True)]
-        return made
+            tables_by_name[name] = [self.entry(place, form) for place, form in zip(places, forms, strict=True)]
+        return tables_by_name
 
     def support(self, support: Any) -> Any:
         if not isinstance(support, list):
@@ -298,7 +298,7 @@ class _Writer:
         return [{**case, "when": self.text(("support", i, "when"), case["when"])} for i, case in enumerate(support)]
 
     def observed(self, overlays: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        made = []
+        tables = []
         for index, overlay in enumerate(overlays):
             path: Keys = ("observed", index)
             new = dict(overlay)
@@ -312,8 +312,8 @@ class _Writer:
                 for key, texts in ((key, entry[key]) for key in ("arguments", "fields") if key in entry):
                     at = (*path, "values", name, key)
                     entry[key] = {each: self._value((*at, each), value, key) for each, value in texts.items()}
-            made.append(new)
-        return made
+            tables.append(new)
+        return tables
 
     def execute(self, recipe: Mapping[str, Any]) -> dict[str, Any]:
         new = dict(recipe)

@@ -86,20 +86,20 @@ def _shipped(dialect: str, extra: tuple[Path, ...]) -> dict[str, Any]:
 class _Operators(MutableMapping[str, Any]):
     """The tables of operators by their names, each read from its line when it is first asked for."""
 
-    def __init__(self, held: dict[str, Any], data: bytes, file: Place) -> None:
-        self._held = held
+    def __init__(self, entries: dict[str, Any], data: bytes, file: Place) -> None:
+        self._held = entries
         self._data = data
         self._file = file
 
     def __getitem__(self, name: str) -> Any:
-        held = self._held[name]
-        if held.__class__ is slice:
+        result = self._held[name]
+        if result.__class__ is slice:
             try:
-                held = self._held[name] = json.loads(self._data[held])
+                result = self._held[name] = json.loads(self._data[result])
             except (ValueError, RecursionError):
                 reason = f"the compiled table of {name} cannot be read; delete the file, or install again"
                 raise InputError(reason, file=os.fspath(self._file)) from None
-        return held
+        return result
 
     def __setitem__(self, name: str, table: Any) -> None:
         self._held[name] = table
@@ -122,17 +122,17 @@ def kept_tables(path: Place) -> Any:
     with open(path, "rb") as file:
         data = file.read()
     at = data.index(b"\n") + 1
-    found = json.loads(data[:at])
-    if found["lines"] is None:
-        return found
-    held: dict[str, Any] = {}
-    for name, length in found["lines"].items():
-        held[name] = slice(at, at + length)
+    result = json.loads(data[:at])
+    if result["lines"] is None:
+        return result
+    entries: dict[str, Any] = {}
+    for name, length in result["lines"].items():
+        entries[name] = slice(at, at + length)
         at += length
     if at != len(data):
         raise ValueError(f"expected {at} bytes, found {len(data)}")
-    found["tables"]["operators"] = _Operators(held, data, path)
-    return found
+    result["tables"]["operators"] = _Operators(entries, data, path)
+    return result
 
 
 def written_tables(stamp: object, tables: dict[str, Any]) -> str:
@@ -152,25 +152,25 @@ def _line(content: object) -> str:
 
 def stamp(folder: Place) -> list[list[Any]]:
     """Return what a compiled file must still match: every YAML file's name, size and modification time."""
-    found: list[list[Any]] = []
-    _look(os.fspath(folder), "", found)
+    items: list[list[Any]] = []
+    _look(os.fspath(folder), "", items)
     with suppress(OSError):
         state = os.stat(layout_file(folder))
-        found.append(["../abi", state.st_size, state.st_mtime_ns])
-    return [["tool", _TOOL_VERSION, 0], *sorted(found)]
+        items.append(["../abi", state.st_size, state.st_mtime_ns])
+    return [["tool", _TOOL_VERSION, 0], *sorted(items)]
 
 
-def _look(folder: str, under: str, found: list[list[Any]]) -> None:
+def _look(folder: str, under: str, items: list[list[Any]]) -> None:
     """Add the YAML files of a folder, whose path from the first one is `under`, and of the folders in it."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    _look(entry.path, f"{under}{entry.name}{os.sep}", found)
+                    _look(entry.path, f"{under}{entry.name}{os.sep}", items)
                 elif entry.name.endswith(".yaml"):
                     with suppress(OSError):  # gone meanwhile, or an editor's dangling lock: the build skips it too
                         state = entry.stat()
-                        found.append([under + entry.name, state.st_size, state.st_mtime_ns])
+                        items.append([under + entry.name, state.st_size, state.st_mtime_ns])
     except OSError:  # as for a file
         return
 
@@ -218,8 +218,8 @@ def _merge(tables: dict[str, Any], folder: Path) -> None:
 
     parts, problems = load_parts(folder, list(tables["levels"]["levels"]))
     parts = [part._replace(relative=str(part.path)) for part in parts]
-    sources, found = assemble(tables, parts, broken=bool(problems))
-    problems += found
+    sources, texts = assemble(tables, parts, broken=bool(problems))
+    problems += texts
     tables.pop("digest", None)
     problems += check_operators(tables, sources)
     for name in sources:

@@ -31,8 +31,8 @@ class TypeName(NamedTuple):
 @lru_cache(maxsize=4096)
 def parse_type(text: str) -> TypeName | None:
     """Return the tree of a type's name, None where `text` is no such name."""
-    found, end = _parsed(text, 0, _MOST_NESTED)
-    return found if end == len(text) else None
+    name, end = _parsed(text, 0, _MOST_NESTED)
+    return name if end == len(text) else None
 
 
 def _parsed(text: str, start: int, depth: int) -> tuple[TypeName | None, int]:

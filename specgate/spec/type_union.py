@@ -54,7 +54,7 @@ class Taken:
         if signature not in self._fitting:
             self._hold_cells(descriptor)
             types = {name: _types(value) for name, value in descriptor.fields.items() if self._is_input(name)}
-            self._hold_together({name: found for name, found in types.items() if found})
+            self._hold_together({name: names for name, names in types.items() if names})
             if len(self._fitting) < _REMEMBERED:
                 self._fitting.add(signature)
         for name in self._attributes:
@@ -139,22 +139,22 @@ class Taken:
 
     def _hold_together(self, types: Mapping[str, frozenset[str]]) -> None:
         if not any(self._fits(row, types) for row in self.rows):
-            told = ", ".join(f"{name} is {' and '.join(sorted(found))}" for name, found in types.items())
-            raise InputError(f"{told}, which no row of {self.spec.name} takes together")
+            text = ", ".join(f"{name} is {' and '.join(sorted(names))}" for name, names in types.items())
+            raise InputError(f"{text}, which no row of {self.spec.name} takes together")
 
     def _fits(self, row: _Row, types: Mapping[str, frozenset[str]]) -> bool:
         shared: dict[str, set[str]] = {}
-        for name, found in types.items():
+        for name, names in types.items():
             cell, info = row.cells.get(name), row.fields.get(name)
             if info is None:
                 return False
             if cell is None or cell.types is None:
                 continue
-            if not found.issubset(cell.types):
+            if not names.issubset(cell.types):
                 return False
             if self._variables and cell.variable is not None and not info.heterogeneous:
-                shared.setdefault(cell.variable, set()).update(found)
-        return all(len(found) == 1 for found in shared.values())
+                shared.setdefault(cell.variable, set()).update(names)
+        return all(len(names) == 1 for names in shared.values())
 
 
 def _rows(spec: OperatorSpec) -> Iterator[_Row]:
@@ -196,9 +196,9 @@ def _signature(descriptor: Descriptor) -> tuple[Any, ...]:
         if isinstance(value, TensorDesc):
             parts.append((name, value.type, None if value.sizes is None else len(value.sizes)))
         elif isinstance(value, list | tuple):
-            found = {(t.type, None if t.sizes is None else len(t.sizes)) for t in _tensors(value)}
-            if found:
-                parts.append((name, frozenset(found)))
+            pairs = {(t.type, None if t.sizes is None else len(t.sizes)) for t in _tensors(value)}
+            if pairs:
+                parts.append((name, frozenset(pairs)))
     return tuple(parts)
 
 

@@ -30,7 +30,7 @@ def variable_forms(spec: OperatorSpec) -> list[RuleForm]:
         return []
     rows = spec.table.only_rows
     stretches: dict[tuple[str, str, str], list[str | None]] = {}
-    made = []
+    pairs = []
     for level, following in zip(spec.rows, (*spec.rows[1:], None), strict=True):
         for pair in _pairs(rows[level], spec.fields_at(level)):
             before = stretches.get(pair)
@@ -38,8 +38,8 @@ def variable_forms(spec: OperatorSpec) -> list[RuleForm]:
                 before[1] = following
                 continue
             stretches[pair] = stretch = [level, following]
-            made.append((pair, stretch))
-    return [_form(pair, since, until, spec) for pair, (since, until) in made]
+            pairs.append((pair, stretch))
+    return [_form(pair, since, until, spec) for pair, (since, until) in pairs]
 
 
 def _form(pair: tuple[str, str, str], since: str | None, until: str | None, spec: OperatorSpec) -> RuleForm:

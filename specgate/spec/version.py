@@ -28,19 +28,19 @@ def tables_version() -> str:
 
     ``2026.11+0f3a9c41d7e8``: the release of the tables, and what they say. Equal texts mean equal tables.
     """
-    found = hashlib.sha256()
+    h = hashlib.sha256()
     for name, version in versions(SHIPPED).items():
-        found.update(f"{name} {version}\n".encode())
-    return _version(found.hexdigest())
+        h.update(f"{name} {version}\n".encode())
+    return _version(h.hexdigest())
 
 
 def versions(dialects: Iterable[str]) -> dict[str, str]:
     """Return the version of the tables of each dialect in use, and of what a dialect has beside them, by name."""
-    found: dict[str, str] = {}
+    texts_by_name: dict[str, str] = {}
     for name in dialects:
-        found[name] = version_of(dialect(name))
-        found |= _beside(name)
-    return found
+        texts_by_name[name] = version_of(dialect(name))
+        texts_by_name |= _beside(name)
+    return texts_by_name
 
 
 def version_of(table: Dialect) -> str:
@@ -50,7 +50,7 @@ def version_of(table: Dialect) -> str:
 
 def versions_of_targets(targets: Iterable[str]) -> dict[str, str]:
     """Return the versions of the tables that verdicts for these targets rest on, by name."""
-    found: dict[str, str] = {}
+    texts_by_name: dict[str, str] = {}
     for text in targets:
         try:
             target = parse_target(text)
@@ -59,9 +59,9 @@ def versions_of_targets(targets: Iterable[str]) -> dict[str, str]:
         runtime = target.runtime
         for name in (target.dialect, runtime.below if runtime is not None else ""):
             if name:
-                found[name] = version_of(dialect(name))
-        found |= _beside(target.dialect) if runtime is not None else {}
-    return found
+                texts_by_name[name] = version_of(dialect(name))
+        texts_by_name |= _beside(target.dialect) if runtime is not None else {}
+    return texts_by_name
 
 
 def _beside(name: str) -> dict[str, str]:

@@ -36,14 +36,14 @@ def find_operators(name: str, within: str | None = None) -> list[OperatorSpec]:
     As the tables spell it, else ignoring case, underscores and the vendor's prefix (``dml_operator_one_hot``);
     ``onnx/onehot`` names the dialect itself.
     """
-    said, slash, rest = name.partition("/")
-    if slash and is_dialect(said.lower()):
-        name, within = rest, said.lower()
+    text, slash, rest = name.partition("/")
+    if slash and is_dialect(text.lower()):
+        name, within = rest, text.lower()
     plain = name[len(_PREFIX) :] if name.upper().startswith(_PREFIX) else name
     tables = [dialect(d) for d in (dialect_names() if within is None else (within,))]
     exact = [table.operator(plain) for table in tables if plain in table.tables.operators]
-    wanted = _folded(plain)
-    loose = [t.operator(op) for t in tables for op in t.operators if _folded(op) == wanted]
+    result = _folded(plain)
+    loose = [t.operator(op) for t in tables for op in t.operators if _folded(op) == result]
     return exact if exact and (plain != plain.lower() or within is not None) else loose
 
 
@@ -52,8 +52,8 @@ def operator_named(dialect_name: str, name: str) -> OperatorSpec:
     table = dialect(dialect_name)
     if name in table.tables.operators:
         return table.operator(name)
-    found = find_operators(name, dialect_name)
-    return found[0] if found else table.operator(name.removeprefix(_PREFIX))
+    specs = find_operators(name, dialect_name)
+    return specs[0] if specs else table.operator(name.removeprefix(_PREFIX))
 
 
 def no_operator(name: str) -> NoTable:
@@ -139,32 +139,32 @@ def shown_cell(resolved: Resolved, name: str) -> dict[str, Any]:
 
 
 def _taken(cell: Cell) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for part in ("types", "ranks", "values", "range", "operators"):
-        taken: tuple[Any, ...] | Bounds | None = getattr(cell, part)
-        if taken is not None:
-            found[part] = list(taken) if isinstance(taken, tuple) else str(taken)
-    return found
+        result: tuple[Any, ...] | Bounds | None = getattr(cell, part)
+        if result is not None:
+            entries[part] = list(result) if isinstance(result, tuple) else str(result)
+    return entries
 
 
 def rules_of(table: Dialect, forms: Iterable[RuleForm], levels: LevelSet) -> list[dict[str, Any]]:
     """Return rules as plain data, a form each, with those of `levels` that it holds at."""
-    found = []
+    tables = []
     for form in forms:
-        held = [level for level in levels if table.holds(level, form.since, form.until)]
+        texts = [level for level in levels if table.holds(level, form.since, form.until)]
         rule: dict[str, Any] = {
             "name": form.name,
-            "levels": str(LevelSet.of(table.levels, held)),
+            "levels": str(LevelSet.of(table.levels, texts)),
             "require": form.require.text,
         }
         more = {"when": form.when.text if form.when else None, "because": form.because, "fix": form.fix}
-        found.append(rule | {key: value for key, value in more.items() if value is not None})
-    return found
+        tables.append(rule | {key: value for key, value in more.items() if value is not None})
+    return tables
 
 
 def observed(table: Dialect, overlays: Iterable[Overlay], raw: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what builds do instead of the page as plain data; `raw` holds the overlays' entries, in their order."""
-    found = []
+    tables = []
     for overlay, entry in zip(overlays, raw, strict=True):
         cells = {
             name: ({"when": cell["when"]} if "when" in cell else {}) | _taken(Cell.make(cell, table.types))
@@ -181,8 +181,8 @@ def observed(table: Dialect, overlays: Iterable[Overlay], raw: Iterable[Mapping[
             "bug": entry.get("bug"),
             "evidence": entry.get("evidence"),
         }
-        found.append({"builds": str(overlay.builds)} | {key: value for key, value in parts.items() if value})
-    return found
+        tables.append({"builds": str(overlay.builds)} | {key: value for key, value in parts.items() if value})
+    return tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ class OperatorSupport:
 def operator_support(target: Target) -> list[OperatorSupport]:
     """Return every operator with a table, as it is at the level of `target`."""
     table = dialect(target.dialect)
-    found = []
+    supports = []
     for name in table.operators:
         spec = table.operator(name)
         at = spec.level_for(target.level)
@@ -217,11 +217,11 @@ def operator_support(target: Target) -> list[OperatorSupport]:
         exists: Literal["yes", "limited", "no"] = "limited" if more else "yes"
         support = "no" if at is None or spec.resolve(at) is None else exists
         changed = tuple(steps(spec))[1:]
-        found.append(OperatorSupport(name, support, spec.levels.first, tuple(spec.rows), changed, tuple(more)))
-    return found
+        supports.append(OperatorSupport(name, support, spec.levels.first, tuple(spec.rows), changed, tuple(more)))
+    return supports
 
 
 def operators_at(table: Dialect, level: str) -> list[dict[str, Any]]:
     """Return what `operator_support` does, as plain data."""
     table.check_level(level)
-    return [found.to_dict() for found in operator_support(Target(table.name, level))]
+    return [support.to_dict() for support in operator_support(Target(table.name, level))]

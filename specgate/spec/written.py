@@ -204,14 +204,14 @@ class _Rules:
     @property
     def counterexamples(self) -> Mapping[str, Counterexample]:
         """By the name of the one rule that each breaks."""
-        found: Mapping[str, Counterexample] = self.entries.get("counterexamples", {})
-        return found
+        entries_by_name: Mapping[str, Counterexample] = self.entries.get("counterexamples", {})
+        return entries_by_name
 
     @property
     def observed(self) -> list[ObservedEntry]:
         """What builds do instead of the page, in the order of the file."""
-        found: list[ObservedEntry] = self.entries.get("observed", [])
-        return found
+        entries: list[ObservedEntry] = self.entries.get("observed", [])
+        return entries
 
 
 class TensorTable(_Rules):
@@ -221,8 +221,8 @@ class TensorTable(_Rules):
 
     @property
     def sources(self) -> list[SourceEntry]:
-        found: list[SourceEntry] = self.entries.get("sources", [])
-        return found
+        entries: list[SourceEntry] = self.entries.get("sources", [])
+        return entries
 
 
 class OperatorTable(_Rules):
@@ -246,26 +246,26 @@ class OperatorTable(_Rules):
 
     @property
     def sources(self) -> list[SourceEntry]:
-        found: list[SourceEntry] = self.entries["source"]
-        return found
+        entries: list[SourceEntry] = self.entries["source"]
+        return entries
 
     @property
     def unknowns(self) -> list[str]:
         """Facts that could not be found."""
-        found: list[str] = self.entries.get("unknowns", [])
-        return found
+        texts: list[str] = self.entries.get("unknowns", [])
+        return texts
 
     @property
     def fields(self) -> Mapping[str, Any]:
         """The fields by their names, each an entry or the forms that it has at some levels and at others."""
-        found: Mapping[str, Any] = self.entries["fields"]
-        return found
+        entries: Mapping[str, Any] = self.entries["fields"]
+        return entries
 
     @property
     def cases(self) -> tuple[tuple[str | None, dict[str, dict[str, Any]]], ...]:
         """The rows by their levels: once, without a condition, or for each case that a descriptor may be."""
-        given = self.entries["support"]
-        cases = [given] if isinstance(given, dict) else given
+        result = self.entries["support"]
+        cases = [result] if isinstance(result, dict) else result
         return tuple((case.get("when"), {at: row for at, row in case.items() if at != "when"}) for case in cases)
 
     @property
@@ -277,8 +277,8 @@ class OperatorTable(_Rules):
     @property
     def deprecated(self) -> list[str]:
         """The rows of versions that were withdrawn."""
-        found: list[str] = self.entries.get("deprecated", [])
-        return found
+        texts: list[str] = self.entries.get("deprecated", [])
+        return texts
 
     @property
     def removed(self) -> str | None:
@@ -289,8 +289,8 @@ class OperatorTable(_Rules):
     @property
     def replaced_by(self) -> ReplacedByEntry | None:
         """The operator to write instead once this one is removed."""
-        found: ReplacedByEntry | None = self.entries.get("replaced_by")
-        return found
+        entry: ReplacedByEntry | None = self.entries.get("replaced_by")
+        return entry
 
     @property
     def unchecked_attributes(self) -> bool:
@@ -300,20 +300,20 @@ class OperatorTable(_Rules):
     @property
     def defines(self) -> Mapping[str, str]:
         """Named expressions, each of which may use those before it."""
-        found: Mapping[str, str] = self.entries.get("define", {})
-        return found
+        texts_by_name: Mapping[str, str] = self.entries.get("define", {})
+        return texts_by_name
 
     @property
     def recipe(self) -> Recipe | None:
         """How it is computed, None where the table names no kernel."""
-        found: Recipe | None = self.entries.get("execute")
-        return found
+        entry: Recipe | None = self.entries.get("execute")
+        return entry
 
     @property
     def behaviour(self) -> Mapping[str, dict[str, Any]]:
         """The kernel's constants by the level from which on they hold, among the other keys of the recipe."""
-        found: Mapping[str, dict[str, Any]] = self.entries.get("execute", {})
-        return found
+        entries: Mapping[str, dict[str, Any]] = self.entries.get("execute", {})
+        return entries
 
     @property
     def tolerance(self) -> str:
@@ -322,8 +322,8 @@ class OperatorTable(_Rules):
 
     @property
     def examples(self) -> Mapping[str, Example]:
-        found: Mapping[str, Example] = self.entries.get("examples", {})
-        return found
+        entries_by_name: Mapping[str, Example] = self.entries.get("examples", {})
+        return entries_by_name
 
 
 class DialectTables:
@@ -337,20 +337,20 @@ class DialectTables:
     @property
     def about(self) -> DialectEntry:
         """What holds for the dialect as a whole."""
-        found: DialectEntry = self.entries["dialect"]
-        return found
+        entry: DialectEntry = self.entries["dialect"]
+        return entry
 
     @property
     def digest(self) -> str | None:
         """The hash of what they say, None where it was not worked out when they were built."""
-        found: str | None = self.entries.get("digest")
-        return found
+        text: str | None = self.entries.get("digest")
+        return text
 
     @property
     def counted(self) -> Mapping[str, list[str]]:
         """By operator the outputs that count although they have no type, as far as they were worked out before."""
-        found: Mapping[str, list[str]] = self.entries.get("counted", {})
-        return found
+        texts_by_name: Mapping[str, list[str]] = self.entries.get("counted", {})
+        return texts_by_name
 
     @property
     def foreign(self) -> Mapping[str, str]:
@@ -365,32 +365,32 @@ class DialectTables:
     @property
     def levels(self) -> Mapping[str, LevelEntry]:
         """The levels in order."""
-        found: Mapping[str, LevelEntry] = self.entries["levels"]["levels"]
-        return found
+        entries_by_name: Mapping[str, LevelEntry] = self.entries["levels"]["levels"]
+        return entries_by_name
 
     @property
     def ir_versions(self) -> Mapping[str, str]:
         """The versions of the file format, each with the first release that has it."""
-        found: Mapping[str, str] = self.entries["levels"].get("ir_versions", {})
-        return found
+        texts_by_name: Mapping[str, str] = self.entries["levels"].get("ir_versions", {})
+        return texts_by_name
 
     @property
     def types(self) -> dict[str, TypeEntry]:
         """The element types."""
-        found: dict[str, TypeEntry] = self.entries["types"]["types"]
-        return found
+        entries_by_name: dict[str, TypeEntry] = self.entries["types"]["types"]
+        return entries_by_name
 
     @property
     def containers(self) -> Mapping[str, int]:
         """What makes types of types, and of how many."""
-        found: Mapping[str, int] = self.entries["types"].get("containers", {})
-        return found
+        numbers_by_name: Mapping[str, int] = self.entries["types"].get("containers", {})
+        return numbers_by_name
 
     @property
     def flags(self) -> Mapping[str, int]:
         """The numbers of the flags of tensors."""
-        found: Mapping[str, int] = self.entries["types"].get("flags", {})
-        return found
+        numbers_by_name: Mapping[str, int] = self.entries["types"].get("flags", {})
+        return numbers_by_name
 
     @property
     def tensor(self) -> TensorTable:
@@ -399,19 +399,19 @@ class DialectTables:
     @property
     def environments(self) -> list[EnvironmentEntry]:
         """The releases that users know."""
-        found: list[EnvironmentEntry] = self.entries.get("environments", {}).get("environments", [])
-        return found
+        entries: list[EnvironmentEntry] = self.entries.get("environments", {}).get("environments", [])
+        return entries
 
     @property
     def unstated(self) -> UnstatedEntry | None:
         """The releases whose level no source states."""
-        found: UnstatedEntry | None = self.entries.get("environments", {}).get("unstated")
-        return found
+        entry: UnstatedEntry | None = self.entries.get("environments", {}).get("unstated")
+        return entry
 
     def domains_of(self, kind: str) -> Mapping[str, str]:
         """Return the domains of its own that a kind of release has operators in, each with its source."""
-        found: Mapping[str, str] = self.entries.get("environments", {}).get("domains", {}).get(kind, {})
-        return found
+        texts_by_name: Mapping[str, str] = self.entries.get("environments", {}).get("domains", {}).get(kind, {})
+        return texts_by_name
 
     @property
     def sources_of_targets(self) -> list[SourceEntry]:
@@ -421,45 +421,45 @@ class DialectTables:
     @property
     def codes(self) -> Mapping[str, dict[str, Any]]:
         """The error codes that users meet, by their hexadecimal spelling."""
-        found: Mapping[str, dict[str, Any]] = self.entries.get("codes", {}).get("codes", {})
-        return found
+        entries: Mapping[str, dict[str, Any]] = self.entries.get("codes", {}).get("codes", {})
+        return entries
 
     @property
     def enums(self) -> Mapping[str, dict[str, int]]:
         """The numbers of the words of enums."""
-        found: Mapping[str, dict[str, int]] = self.entries.get("numbers", {}).get("enums", {})
-        return found
+        entries: Mapping[str, dict[str, int]] = self.entries.get("numbers", {}).get("enums", {})
+        return entries
 
     @property
     def operator_numbers(self) -> Mapping[str, int]:
-        found: Mapping[str, int] = self.entries.get("numbers", {}).get("operators", {})
-        return found
+        numbers_by_name: Mapping[str, int] = self.entries.get("numbers", {}).get("operators", {})
+        return numbers_by_name
 
     @property
     def operators(self) -> dict[str, dict[str, Any]]:
         """The entries of all operators by their names; see `OperatorTable`."""
-        found: dict[str, dict[str, Any]] = self.entries["operators"]
-        return found
+        entries: dict[str, dict[str, Any]] = self.entries["operators"]
+        return entries
 
     @property
     def families(self) -> Mapping[str, dict[str, Any]]:
-        found: Mapping[str, dict[str, Any]] = self.entries.get("families", {})
-        return found
+        entries: Mapping[str, dict[str, Any]] = self.entries.get("families", {})
+        return entries
 
     @property
     def sets(self) -> Mapping[str, dict[str, list[str]]]:
         """Named lists, by what they are of."""
-        found: Mapping[str, dict[str, list[str]]] = self.entries.get("sets", {})
-        return found
+        entries: Mapping[str, dict[str, list[str]]] = self.entries.get("sets", {})
+        return entries
 
     @property
     def files(self) -> Mapping[str, str]:
         """The file of each operator in the dialect's folder."""
-        found: Mapping[str, str] = self.entries.get("files", {})
-        return found
+        texts_by_name: Mapping[str, str] = self.entries.get("files", {})
+        return texts_by_name
 
     @property
     def folder(self) -> str | None:
         """Where the files are, if they are not those of the tables in use."""
-        found: str | None = self.entries.get("folder")
-        return found
+        text: str | None = self.entries.get("folder")
+        return text

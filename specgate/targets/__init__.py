@@ -116,119 +116,123 @@ def _parse(text: str) -> Target:
         raise InputError(f"expected a target such as directml:4.1, found {shown(text)}")
     if is_query(text):
         return _only_target(text)
-    name, colon, wanted = (part.strip() for part in text.partition(":"))
+    name, colon, result = (part.strip() for part in text.partition(":"))
     if not colon:
         return _only_one(text, name)
-    if not wanted:
+    if not result:
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
     known = next((each for each in (name, name.lower()) if is_dialect(each)), None)
     if known is None:
-        own = _implementation(name.lower(), wanted)
+        own = _implementation(name.lower(), result)
         if own is not None:
             return own
-        _refuse_abbreviation(name, wanted)
+        _refuse_abbreviation(name, result)
     table = dialect(known or name)
-    return _of(table, wanted) or _unknown(table, wanted, text)
+    return _of(table, result) or _unknown(table, result, text)
 
 
-def _implementation(family: str, wanted: str) -> Target | None:
+def _implementation(family: str, text: str) -> Target | None:
     """The target of an implementation by the name of a release, None where no implementation has such targets."""
     for table in map(dialect, dialect_names()):
         for name, entry in table.implementations_with_targets.items():
             if entry["target"] != family:
                 continue
             known = entry["releases"]
-            found = _of(table, known[-1] if wanted.lower() == _LATEST else wanted)
-            if found is None or found.alias not in known:
+            matching_target = _of(table, known[-1] if text.lower() == _LATEST else text)
+            if matching_target is None or matching_target.alias not in known:
                 raise InputError(
-                    f"unknown target {f'{family}:{wanted}'!r:.80}: what {entry['title']} takes is known of "
+                    f"unknown target {f'{family}:{text}'!r:.80}: what {entry['title']} takes is known of "
                     f"{' and '.join(known)}; for others: {table.name}:RELEASE"
                 )
-            return replace(found, by=name if found.by is None else f"{found.by}+{name}", family=family)
-    targets = (runtime.target(family, wanted) for runtime in runtimes())
+            return replace(
+                matching_target,
+                by=name if matching_target.by is None else f"{matching_target.by}+{name}",
+                family=family,
+            )
+    targets = (runtime.target(family, text) for runtime in runtimes())
     return next((target for target in targets if target is not None), None)
 
 
-def _only_one(text: str, wanted: str) -> Target:
+def _only_one(text: str, result: str) -> Target:
     """Return what a level or release without a dialect stands for in the only dialect that has it."""
-    if not wanted or is_dialect(wanted.lower()):
+    if not result or is_dialect(result.lower()):
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
     tables = [dialect(name) for name in dialect_names()]
-    found = [target for table in tables for target in [_of(table, wanted)] if target is not None]
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    targets = [target for table in tables for target in [_of(table, result)] if target is not None]
+    if len(targets) == 1:
+        return targets[0]
+    if not targets:
         for table in tables:
-            _refuse_unstated(table, wanted)
-    several = f"; did you mean {' or '.join(f'{t.dialect}:{wanted:.40}' for t in found)}?" if found else ""
+            _refuse_unstated(table, result)
+    several = f"; did you mean {' or '.join(f'{t.dialect}:{result:.40}' for t in targets)}?" if targets else ""
     raise InputError(f"{_EXPECTED}, found {text!r:.60}{several}")
 
 
 def _found(text: str) -> Target | None:
     """The target that a text means, None where it means none."""
-    name, _, wanted = (part.strip() for part in text.partition(":"))
+    name, _, result = (part.strip() for part in text.partition(":"))
     try:
-        own = None if is_dialect(name) or not wanted else _implementation(name, wanted)
-        return own or (_of(dialect(name), wanted) if wanted else None)
+        own = None if is_dialect(name) or not result else _implementation(name, result)
+        return own or (_of(dialect(name), result) if result else None)
     except InputError:
         return None
 
 
-def _of(table: Dialect, wanted: str) -> Target | None:
+def _of(table: Dialect, text: str) -> Target | None:
     """The target by a level or a release of a dialect, None where it has none of that name."""
-    if wanted.lower() == _LATEST:
+    if text.lower() == _LATEST:
         infos = table.tables.levels
         newest = next(level for level in reversed(table.levels) if not infos[level].get("unfinished"))
         return Target(table.name, newest, _LATEST, ir_version=infos[newest].get("ir_version"))
-    level = table.level_named(wanted)
+    level = table.level_named(text)
     if level is not None:
         return Target(table.name, level, ir_version=table.tables.levels[level].get("ir_version"))
-    for spelling in _spellings(wanted):
+    for spelling in _spellings(text):
         for entry in table.environments:
             if spelling in {str(entry["name"]), _folded(entry["title"])}:
-                return _environment(table, entry, wanted)
+                return _environment(table, entry, text)
     return None
 
 
-def _unknown(table: Dialect, wanted: str, text: str) -> Target:
-    _refuse_unstated(table, wanted)
-    near = _near_levels(table, wanted)[-_LISTED:]
+def _unknown(table: Dialect, result: str, text: str) -> Target:
+    _refuse_unstated(table, result)
+    near = _near_levels(table, result)[-_LISTED:]
     hint = f"did you mean {' or '.join(near)}?" if near else f"levels: {', '.join(table.levels)}"
     raise InputError(f"unknown target {text!r:.80}: no {table.level_word} or release of {table.tables.title}; {hint}")
 
 
-def _refuse_abbreviation(name: str, wanted: str) -> None:
+def _refuse_abbreviation(name: str, result: str) -> None:
     """Raise InputError for a name that abbreviates others, such as ``dml``, with the targets that it may mean."""
     from specgate.near_names import abbreviated  # few names are wrong
 
     families = {str(row["target"]).partition(":")[0] for runtime in runtimes() for row in runtime.releases()}
     near = abbreviated(name, [*dialect_names(), *sorted(families, key=lambda each: (len(each), each))])
     if near:
-        meant = " or ".join(f"{each}:{_near_level(each, wanted):.40}" for each in near[:_LISTED])
-        raise InputError(f"unknown dialect {name!r:.60}; did you mean {meant}?")
+        text = " or ".join(f"{each}:{_near_level(each, result):.40}" for each in near[:_LISTED])
+        raise InputError(f"unknown dialect {name!r:.60}; did you mean {text}?")
 
 
-def _near_level(name: str, wanted: str) -> str:
-    """Return the first level or release that `wanted` may mean: ``5.0`` for ``5``; of a runtime `wanted` itself."""
-    if not is_dialect(name) or wanted.lower() == _LATEST or _of(dialect(name), wanted) is not None:
-        return wanted
-    near = _near_levels(dialect(name), wanted)
-    return near[0] if near else wanted
+def _near_level(name: str, text: str) -> str:
+    """Return the first level or release that `text` may mean: ``5.0`` for ``5``; of a runtime `text` itself."""
+    if not is_dialect(name) or text.lower() == _LATEST or _of(dialect(name), text) is not None:
+        return text
+    near = _near_levels(dialect(name), text)
+    return near[0] if near else text
 
 
-def _near_levels(table: Dialect, wanted: str) -> list[str]:
+def _near_levels(table: Dialect, text: str) -> list[str]:
     """Return the levels and releases that a wrong one may have meant, the oldest first."""
     from specgate.near_names import near_versions  # few names are wrong
 
-    return near_versions(wanted, [*table.levels, *(str(entry["name"]) for entry in table.environments)])
+    return near_versions(text, [*table.levels, *(str(entry["name"]) for entry in table.environments)])
 
 
-def _refuse_unstated(table: Dialect, wanted: str) -> None:
+def _refuse_unstated(table: Dialect, text: str) -> None:
     """Say what is known of a release that exists, but whose level no source states."""
     unstated = table.tables.unstated
     if unstated is None:
         return
-    folded = _folded(wanted)
+    folded = _folded(text)
     for name, title in unstated["releases"].items():
         if folded in {name, _folded(title)}:
             kind = name.partition("-")[0]
@@ -237,10 +241,10 @@ def _refuse_unstated(table: Dialect, wanted: str) -> None:
             raise InputError(f"no source states {what}; {unstated['instead']}; known are {', '.join(known)}")
 
 
-def _spellings(wanted: str) -> list[str]:
+def _spellings(text: str) -> list[str]:
     """The name as given, then without a patch version that the table does not distinguish (``1.16.3`` → ``1.16``)."""
-    lowered = wanted.lower()
-    spellings = [wanted, lowered, _folded(wanted)]
+    lowered = text.lower()
+    spellings = [text, lowered, _folded(text)]
     head, dot, patch = lowered.rpartition(".")
     if dot and patch.isdecimal() and "." in head:
         spellings.append(head)
@@ -268,11 +272,11 @@ def _environment(table: Dialect, entry: EnvironmentEntry, alias: str) -> Target:
 
 def parse_targets(texts: str | Target | Iterable[str | Target]) -> list[Target]:
     """Parse targets and queries, one or several, dropping repetitions of the same level or release."""
-    found: dict[tuple[str, str, str | None, str | None], Target] = {}
+    targets_by_texts: dict[tuple[str, str, str | None, str | None], Target] = {}
     for text in [texts] if isinstance(texts, str | Target) else texts:
         for target in map(parse_target, expanded(text)) if isinstance(text, str) else [text]:
-            found.setdefault((target.dialect, target.level, target.environment, target.by), target)
-    return list(found.values())
+            targets_by_texts.setdefault((target.dialect, target.level, target.environment, target.by), target)
+    return list(targets_by_texts.values())
 
 
 def is_query(text: str) -> bool:
@@ -294,10 +298,10 @@ def expanded(text: str) -> list[str]:
 
 
 def _only_target(text: str) -> Target:
-    found = expanded(text)
-    if len(found) > 1:
-        raise InputError(f"expected one target, found a query for {len(found)}: {', '.join(found[:_LISTED])} …")
-    return parse_target(found[0])
+    texts = expanded(text)
+    if len(texts) > 1:
+        raise InputError(f"expected one target, found a query for {len(texts)}: {', '.join(texts[:_LISTED])} …")
+    return parse_target(texts[0])
 
 
 def queries_of(texts: Iterable[str]) -> dict[str, list[str]]:
@@ -312,10 +316,10 @@ def listed_targets(*names: str) -> list[Target]:
     """
     from specgate.targets.listing import known_targets
 
-    found: list[Target] = []
+    targets: list[Target] = []
     for name in names or dialect_names():
         if is_dialect(name):
-            found += [parse_target(row["target"]) for row in known_targets([name])]
+            targets += [parse_target(row["target"]) for row in known_targets([name])]
         else:
-            found += parse_targets(name)
-    return found
+            targets += parse_targets(name)
+    return targets

@@ -59,10 +59,10 @@ def is_query(text: str) -> bool:
 def targets_of(text: str) -> list[str]:
     """Return the targets that a query stands for, the oldest first; raise InputError."""
     plain, at, level = text.strip().partition("@")
-    found = _of(plain.strip(), text)
-    if not found:
+    nameds = _of(plain.strip(), text)
+    if not nameds:
         raise InputError(f"no known target fits {text!r:.80}; {_ends(plain)}")
-    return [f"{one.target}{at}{level.strip()}" for one in found]
+    return [f"{one.target}{at}{level.strip()}" for one in nameds]
 
 
 def _of(plain: str, text: str) -> list[_Named]:
@@ -105,10 +105,10 @@ def _within(name: str, bounds: Sequence[tuple[str, str]]) -> list[_Named]:
         raise InputError(f"expected {family.level_word}s or releases of {name}, not both: {_shown(bounds)}")
     among = family.levels if leveled[0] else family.releases
     known = [(sign, _level(name, version) if leveled[0] else version) for sign, version in bounds]
-    found = [
+    nameds = [
         one for one in among if all(_SIGNS[sign](*_aligned(sign, one.version, version)) for sign, version in known)
     ]
-    return found if leveled[0] else _newest_patches(found)
+    return nameds if leveled[0] else _newest_patches(nameds)
 
 
 def _shown(bounds: Sequence[tuple[str, str]]) -> str:
@@ -124,11 +124,11 @@ def _is_level(name: str, family: _Family, version: str) -> bool:
         return bool(family.levels)
     if not version[0].isdigit():
         return False
-    level, release, meant = (
+    level, release, number = (
         max((_key(one)[0] for one in versions), default=0)
         for versions in ([e.version for e in family.levels], [e.version for e in family.releases], [version])
     )
-    return all(_key(one.version)[0] != meant for one in family.releases) and (meant <= level or release < level)
+    return all(_key(one.version)[0] != number for one in family.releases) and (number <= level or release < level)
 
 
 def _level(name: str, version: str) -> str:
@@ -148,30 +148,30 @@ def _aligned(sign: str, version: str, bound: str) -> tuple[tuple[int, ...], tupl
     return ours + (0,) * (width - len(ours)), theirs + (0,) * (width - len(theirs))
 
 
-def _newest_patches(found: Sequence[_Named]) -> list[_Named]:
+def _newest_patches(nameds: Sequence[_Named]) -> list[_Named]:
     """Return of each minor version the newest release."""
-    return list({_key(one.version)[:2]: one for one in sorted(found, key=lambda one: _key(one.version))}.values())
+    return list({_key(one.version)[:2]: one for one in sorted(nameds, key=lambda one: _key(one.version))}.values())
 
 
 def _family(name: str) -> _Family:
     families = _families()
-    found = families.get(name) or families.get(name.lower())
-    if found is None:
+    family = families.get(name) or families.get(name.lower())
+    if family is None:
         near = difflib.get_close_matches(name.lower(), families, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(sorted(families))}"
         raise InputError(f"no target is called {name!r:.60}; {hint}")
-    return found
+    return family
 
 
 def _ends(plain: str) -> str:
     """Say which targets there are of what a query asks for."""
     name = (_LAST.fullmatch(plain) or [None, None, ""])[2] or re.split(r"[\s<>=!]", plain, maxsplit=1)[0]
     family = _family(name)
-    said = [f"{family.level_word}s {family.levels[0].version} to {family.levels[-1].version}"] if family.levels else []
+    texts = [f"{family.level_word}s {family.levels[0].version} to {family.levels[-1].version}"] if family.levels else []
     if family.releases:
         ordered = sorted(family.releases, key=lambda one: _key(one.version))
-        said.append(f"releases {ordered[0].version} to {ordered[-1].version}")
-    return f"known are {' and '.join(said)}"
+        texts.append(f"releases {ordered[0].version} to {ordered[-1].version}")
+    return f"known are {' and '.join(texts)}"
 
 
 @cache

@@ -54,7 +54,7 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
     @st.composite
     def drawn(draw: st.DrawFn) -> dict[str, Any]:
         fixed = consistent_constants(descriptor, level, lambda low, high: draw(st.integers(low, high)))
-        made: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         for name, tensors in plan.items():
             if len(tensors) == 1 and tensors[0][0].value is not None and draw(st.booleans()):
                 continue
@@ -67,8 +67,8 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
                 for tensor, dtype in tensors
             ]
             if filled and all(array is not None for array in filled):
-                made[name] = filled if name in many else filled[0]
-        return made
+                entries[name] = filled if name in many else filled[0]
+        return entries
 
     return drawn()
 

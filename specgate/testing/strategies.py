@@ -79,8 +79,8 @@ def near_valid(
     @st.composite
     def broken(draw: st.DrawFn) -> NearMiss:
         source = broken_descriptors(spec, level)
-        made = source.draw(breaks or draw(st.sampled_from(source.ids)), _picks(draw))
-        return reject() if made is None else made
+        miss = source.draw(breaks or draw(st.sampled_from(source.ids)), _picks(draw))
+        return reject() if miss is None else miss
 
     return broken()
 
@@ -108,12 +108,12 @@ def any_descriptors(dialect: str, operator: str) -> st.SearchStrategy[Descriptor
     """
     spec = tables(dialect).operator(operator)
     fields = {
-        info.name: st.none() | (st.lists(_value(spec, info), max_size=3) if info.type.endswith("[]") else made)
+        info.name: st.none() | (st.lists(_value(spec, info), max_size=3) if info.type.endswith("[]") else strategy)
         for info in spec.fields.values()
-        for made in [_value(spec, info)]
+        for strategy in [_value(spec, info)]
     }
     drawn = st.fixed_dictionaries(fields)
-    return drawn.map(lambda found: Descriptor(dialect, operator, {k: v for k, v in found.items() if v is not None}))
+    return drawn.map(lambda entries: Descriptor(dialect, operator, {k: v for k, v in entries.items() if v is not None}))
 
 
 def _value(spec: OperatorSpec, info: FieldInfo) -> st.SearchStrategy[Any]:
@@ -142,10 +142,12 @@ def _value(spec: OperatorSpec, info: FieldInfo) -> st.SearchStrategy[Any]:
 def _tensors(spec: OperatorSpec) -> st.SearchStrategy[TensorDesc]:
     read = {key for form in spec.dialect.tensor_rules for key in form.require.needs}
     numbers = st.sampled_from([0, 1, 2, 3, 4, 16, 48, 2**31, 2**32 - 1])
-    made = {NUMBER: numbers, NUMBERS: st.lists(numbers, max_size=9).map(tuple)}
+    strategies_by_name = {NUMBER: numbers, NUMBERS: st.lists(numbers, max_size=9).map(tuple)}
     attributes = spec.dialect.vocabulary.attributes.items()
     slots: dict[str, st.SearchStrategy[Any]] = dict.fromkeys(TensorDesc._field_defaults, st.none())
-    slots |= {each.slot: st.none() | made[each.kind] for name, each in attributes if f"tensor.{name}" in read}
+    slots |= {
+        each.slot: st.none() | strategies_by_name[each.kind] for name, each in attributes if f"tensor.{name}" in read
+    }
     sizes = st.lists(st.sampled_from((*SIZES, *WILD)) | st.sampled_from(SIZES), max_size=9)
     has_value = any(f"{name}.value" in form.require.needs for form in spec.rule_forms for name in spec.fields)
     values = st.lists(st.integers(-3, 9) | st.sampled_from([0.5, -1.5]), max_size=2).map(tuple)

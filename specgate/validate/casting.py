@@ -41,49 +41,53 @@ _TO_FLOAT: Final = 2
 _FAR: Final = 3
 
 
-def nearest(found: str, allowed: Iterable[str], dialect: Dialect) -> str | None:
-    """Return the allowed type closest to `found`, None where none is of a kind that it can be cast to.
+def nearest(text: str, allowed: Iterable[str], dialect: Dialect) -> str | None:
+    """Return the allowed type closest to `text`, None where none is of a kind that it can be cast to.
 
     A type that holds every value comes first. Then the same kind comes before other integers, and those before floating
     point for an integer; within a kind a type of the same width or wider, and the nearest of those.
     """
     choices = tuple(name for name in allowed if name in dialect.types and family(name, dialect) in _NUMBERS)
-    if found not in dialect.types or family(found, dialect) not in _NUMBERS or not choices:
+    if text not in dialect.types or family(text, dialect) not in _NUMBERS or not choices:
         return None
 
     def distance(name: str) -> tuple[bool, int, int, int]:
-        mine, other = family(found, dialect), family(name, dialect)
-        width = bits_of(name, dialect) - bits_of(found, dialect)
+        mine, other = family(text, dialect), family(name, dialect)
+        width = bits_of(name, dialect) - bits_of(text, dialect)
         near = {mine, other} == {"i", "u"} or (mine == "b" and other in "iuf")
         kind = 0 if mine == other else 1 if near else _TO_FLOAT if mine in "iu" and other == "f" else _FAR
-        exact = lossless(found, name, dialect)
+        exact = lossless(text, name, dialect)
         return (not exact, kind, 0 if exact or (kind < _TO_FLOAT and width >= 0) else 1, abs(width))
 
     best = min(choices, key=distance)
     return best if distance(best)[1] < _FAR else None
 
 
-def exact_up_to(found: str, other: str, dialect: Dialect) -> str | None:
+def exact_up_to(text: str, other: str, dialect: Dialect) -> str | None:
     """Return up to which integer a cast of an integer to floating point is exact; None where it always is."""
-    if family(found, dialect) not in "iu" or family(other, dialect) != "f":
+    if family(text, dialect) not in "iu" or family(other, dialect) != "f":
         return None
-    held = _format(other, dialect)
-    return f"2**{held.significand}" if held is not None and held.significand < _magnitude(found, dialect) else None
+    known_float = _format(other, dialect)
+    return (
+        f"2**{known_float.significand}"
+        if known_float is not None and known_float.significand < _magnitude(text, dialect)
+        else None
+    )
 
 
-def lost(found: str, other: str, dialect: Dialect) -> str:
+def lost(text: str, other: str, dialect: Dialect) -> str:
     """Return what a cast loses, in words; "" where it loses nothing, or nothing is known of it."""
-    if found == other or lossless(found, other, dialect):
+    if text == other or lossless(text, other, dialect):
         return ""
-    exact = exact_up_to(found, other, dialect)
+    exact = exact_up_to(text, other, dialect)
     if exact is not None:
         return f"exact for integers up to {exact}"
-    mine, theirs = family(found, dialect), family(other, dialect)
+    mine, theirs = family(text, dialect), family(other, dialect)
     if mine in "iu" and theirs in "iu":
         bits = bits_of(other, dialect)
         low, high = (f"-2**{bits - 1}", f"2**{bits - 1} - 1") if theirs == "i" else ("0", f"2**{bits} - 1")
         return f"exact from {low} to {high}"
-    one, two = _format(found, dialect), _format(other, dialect)
+    one, two = _format(text, dialect), _format(other, dialect)
     if one is None or two is None:
         return ""
     parts = []
@@ -94,23 +98,23 @@ def lost(found: str, other: str, dialect: Dialect) -> str:
     return ", ".join(parts)
 
 
-def lossless(found: str, other: str, dialect: Dialect) -> bool:
+def lossless(text: str, other: str, dialect: Dialect) -> bool:
     """Return whether every value of one type is a value of another."""
-    mine, theirs = family(found, dialect), family(other, dialect)
-    width = bits_of(other, dialect) - bits_of(found, dialect)
+    mine, theirs = family(text, dialect), family(other, dialect)
+    width = bits_of(other, dialect) - bits_of(text, dialect)
     if mine == "b" and theirs in "iuf":
         return True
     if mine == "f" and theirs == "f":
-        one, two = _format(found, dialect), _format(other, dialect)
+        one, two = _format(text, dialect), _format(other, dialect)
         if one is None or two is None:
-            return found == other
+            return text == other
         return two.least <= one.least and two.most >= one.most and two.significand >= one.significand
     if mine == theirs:
         return width >= 0 and mine in "iuc"
     if mine in "iu" and theirs == "f":
-        held = _format(other, dialect)
-        needed = _magnitude(found, dialect)
-        return held is not None and held.significand >= needed and held.most >= needed
+        known_float = _format(other, dialect)
+        needed = _magnitude(text, dialect)
+        return known_float is not None and known_float.significand >= needed and known_float.most >= needed
     return mine == "u" and theirs == "i" and width > 0
 
 

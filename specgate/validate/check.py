@@ -138,8 +138,8 @@ def _checker(key: tuple[str, str, str, Basis, str | None]) -> Callable[[Mapping[
     """Return the compiled function of (dialect, operator, level, basis, by), None where it is not asked for often."""
     fast = _fast.get(key)
     if fast is None:
-        asked = _asked[key] = _asked.get(key, 0) + 1
-        if asked > WORTH and load_dialect(key[0]).operator(key[1]).is_written_for(key[2]):
+        number = _asked[key] = _asked.get(key, 0) + 1
+        if number > WORTH and load_dialect(key[0]).operator(key[1]).is_written_for(key[2]):
             fast = _fast[key] = _compile(*key)
     return fast
 
@@ -198,10 +198,10 @@ def refusals_noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verd
     if not refusing:
         return verdict
     notes = [
-        f"{title}: {found.message}"
+        f"{title}: {finding.message}"
         for name, title in refusing.items()
         if accepts(descriptor, level, "observed", name) is False
-        for found in check_at(descriptor, level, "observed", name).findings
+        for finding in check_at(descriptor, level, "observed", name).findings
     ]
     return replace(verdict, notes=(*verdict.notes, *notes)) if notes else verdict
 
@@ -213,8 +213,8 @@ def spelt_for(verdict: Verdict, target: str) -> Verdict:
         return replace(
             verdict,
             target=target,
-            findings=tuple(replace(found, target=target) for found in verdict.findings),
-            undecided=tuple(replace(found, target=target) for found in verdict.undecided),
+            findings=tuple(replace(finding, target=target) for finding in verdict.findings),
+            undecided=tuple(replace(finding, target=target) for finding in verdict.undecided),
         )
 
     if not verdict.accepted:
@@ -233,10 +233,10 @@ def _compile(
     if sides is None:
         return _never
     key = (dialect, operator, *(side.content for side in sides))
-    found = _shared.get(key)
-    if found is None:
-        found = _shared[key] = compiled(_joined(*sides))
-    return found
+    function = _shared.get(key)
+    if function is None:
+        function = _shared[key] = compiled(_joined(*sides))
+    return function
 
 
 def demanded(dialect: str, operator: str, level: str, basis: Basis, by: str | None) -> Resolved | None:

@@ -33,16 +33,16 @@ def _forget() -> None:
 
 def required_capabilities(dialect: str, level: str) -> Mapping[str, tuple[str, ...]]:
     """Return, for each type that some devices refuse at a level, the capabilities that allow it (one is enough)."""
-    found = _known.get((dialect, level))
-    if found is None:
+    texts_by_name = _known.get((dialect, level))
+    if texts_by_name is None:
         table = tables(dialect)
-        found = _known[dialect, level] = {
+        texts_by_name = _known[dialect, level] = {
             name: tuple(gate["any"])
             for name, info in table.types.items()
             for gate in info.get("capability") or ()
             if table.holds(level, gate.get("since"), gate.get("until"))
         }
-    return found
+    return texts_by_name
 
 
 def capabilities(dialect: str) -> list[str]:
@@ -72,21 +72,21 @@ def device_of(given: str | Iterable[str] | None, dialect: str | None = None) -> 
 
 def lacking(descriptor: Descriptor, level: str, device: frozenset[str]) -> list[tuple[str, str]]:
     """Return (place, type) of each tensor whose type asks at `level` for what `device` lacks."""
-    asked = required_capabilities(descriptor.dialect, level)
-    if not asked:
+    texts_by_name = required_capabilities(descriptor.dialect, level)
+    if not texts_by_name:
         return []
     return [
         (place, str(tensor.type))
         for place, tensor in descriptor.tensors()
-        if tensor.type in asked and device.isdisjoint(asked[str(tensor.type)])
+        if tensor.type in texts_by_name and device.isdisjoint(texts_by_name[str(tensor.type)])
     ]
 
 
-def _asks(descriptor: Descriptor, asked: Mapping[str, Any]) -> bool:
+def _asks(descriptor: Descriptor, entries: Mapping[str, Any]) -> bool:
     """Whether a tensor may be of one of the types, seen at a glance: an array may hold one."""
     for value in descriptor.fields.values():
         if value.__class__ is TensorDesc:
-            if value.type in asked:
+            if value.type in entries:
                 return True
         elif isinstance(value, list | tuple):
             return True
@@ -95,12 +95,12 @@ def _asks(descriptor: Descriptor, asked: Mapping[str, Any]) -> bool:
 
 def noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verdict:
     """Return an accepting verdict with what its types ask of a device that is not known; any other as it is."""
-    asked = required_capabilities(descriptor.dialect, level)
-    if not asked or verdict.accepted is not True or not _asks(descriptor, asked):
+    texts_by_name = required_capabilities(descriptor.dialect, level)
+    if not texts_by_name or verdict.accepted is not True or not _asks(descriptor, texts_by_name):
         return verdict
     notes = [
-        f"{place} is {tensor.type}, which needs a device that reports {' or '.join(asked[str(tensor.type)])}"
+        f"{place} is {tensor.type}, which needs a device that reports {' or '.join(texts_by_name[str(tensor.type)])}"
         for place, tensor in descriptor.tensors()
-        if tensor.type in asked
+        if tensor.type in texts_by_name
     ]
     return replace(verdict, notes=(*verdict.notes, *notes)) if notes else verdict

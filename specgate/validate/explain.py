@@ -36,9 +36,9 @@ def _by_case(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: 
     """Return every failure at the level of `resolved`, by the row of the case that holds."""
     context = facts.context(descriptor, resolved)
     answers = [(case, facts.holds(case.when, context)) for case in resolved.cases]
-    held = [row_failures(descriptor, case.resolved, facts, bare=bare) for case, answer in answers if answer is True]
-    if held:
-        return min(held, key=_badness)
+    failures = [row_failures(descriptor, case.resolved, facts, bare=bare) for case, answer in answers if answer is True]
+    if failures:
+        return min(failures, key=_badness)
     shared = row_failures(descriptor, replace(resolved, cases=()), facts)
     read = {name for when in resolved.spec.whens for name in when.fields}
     if any(f.where.partition("[")[0] in read for f in shared if not f.unknown):
@@ -46,8 +46,8 @@ def _by_case(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: 
     open_cases = [case for case, answer in answers if answer is UNKNOWN]
     if not open_cases:
         return [*shared, _no_case(resolved, context)]
-    told = {failure.key for failure in shared if not failure.unknown}
-    certain = [f for f in _in_all(descriptor, open_cases, facts) if f.key not in told]
+    texts = {failure.key for failure in shared if not failure.unknown}
+    certain = [f for f in _in_all(descriptor, open_cases, facts) if f.key not in texts]
     return [*shared, *certain, _no_case(resolved, context, unknown=True)]
 
 
@@ -61,7 +61,7 @@ def _in_all(descriptor: Descriptor, cases: list[Case], facts: Facts) -> list[Fai
     first, *others = [
         {f.key: f for f in row_failures(descriptor, case.resolved, facts) if not f.unknown} for case in cases
     ]
-    return [f for key, f in first.items() if all(key in found for found in others)]
+    return [f for key, f in first.items() if all(key in failures_by_texts for failures_by_texts in others)]
 
 
 def _no_case(resolved: Resolved, context: Context, *, unknown: bool = False) -> Failure:

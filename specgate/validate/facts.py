@@ -50,24 +50,24 @@ class Facts:
     def context(self, descriptor: Descriptor, resolved: Resolved) -> Context:
         """Return what the rules of a level read: one for all levels that have the same fields and limits."""
         key = id(descriptor), resolved.read
-        found = self._contexts.get(key)
-        if found is None:
-            given, spec = descriptor.fields, resolved.spec
+        pair = self._contexts.get(key)
+        if pair is None:
+            entries, spec = descriptor.fields, resolved.spec
             numbered = spec.dialect.numbered  # so that messages have words for the numbers of an enum
-            fields = {n: numbered(info, given.get(n, info.default)) for n, info in resolved.fields.items()}
-            found = descriptor, Context(fields, resolved.numbers, spec.dialect.bits, spec.scope.defines)
-            self._contexts[key] = found
-        return found[1]
+            fields = {n: numbered(info, entries.get(n, info.default)) for n, info in resolved.fields.items()}
+            pair = descriptor, Context(fields, resolved.numbers, spec.dialect.bits, spec.scope.defines)
+            self._contexts[key] = pair
+        return pair[1]
 
     def tensors(self, context: Context) -> list[tuple[str, str, Context]]:
         """Return the field, the place and the context of each tensor; equal tensors share theirs."""
-        found = self._tensors.get(id(context))
-        if found is None:
+        parts = self._tensors.get(id(context))
+        if parts is None:
             limits = tuple(context.numbers.items())
             placed = _places(context.fields)
-            found = [(name, place, self._of(tensor, limits, context)) for name, place, tensor in placed]
-            self._tensors[id(context)] = found
-        return found
+            parts = [(name, place, self._of(tensor, limits, context)) for name, place, tensor in placed]
+            self._tensors[id(context)] = parts
+        return parts
 
     def _of(self, tensor: TensorDesc, limits: tuple[Any, ...], context: Context) -> Context:
         own: Any = tensor if tensor.value is None else id(tensor)  # a constant may be large
@@ -84,55 +84,55 @@ class Facts:
     def judge(self, form: RuleForm, context: Context) -> Any:
         """Return True, False, UNKNOWN, or the Undefined that says why the rule has no value."""
         key = (id(form), id(context))
-        found = self._values.get(key)
-        if found is None:
+        result = self._values.get(key)
+        if result is None:
             try:
-                found = judge(form, context)
+                result = judge(form, context)
             except Undefined as error:
-                found = error
-            self._values[key] = found
-        return found
+                result = error
+            self._values[key] = result
+        return result
 
     def hold(self, rules: TensorRules, context: Context) -> bool:
         """Return whether all of the rules of a tensor hold."""
         key = (id(rules), id(context))
-        found = self._held.get(key)
-        if found is None:
-            found = rules.surely_hold(context.fields["tensor"]) or all(
+        result = self._held.get(key)
+        if result is None:
+            result = rules.surely_hold(context.fields["tensor"]) or all(
                 self.judge(form, context) is True for form in rules.forms
             )
-            self._held[key] = found
-        return found
+            self._held[key] = result
+        return result
 
     def holds(self, when: Rule, context: Context) -> Any:
         """Return True, False or UNKNOWN; a condition on what is left out, or that has no value, does not hold."""
         key = (id(when), id(context))
-        found = self._values.get(key)
-        if found is None:
+        result = self._values.get(key)
+        if result is None:
             try:
-                found = not any(context.absent(path) for path in when.needs) and evaluate(when, context)
+                result = not any(context.absent(path) for path in when.needs) and evaluate(when, context)
             except Undefined:
-                found = False
-            self._values[key] = found
-        return found
+                result = False
+            self._values[key] = result
+        return result
 
     def told(self, form: RuleForm, context: Context, where: str, say: Callable[[], Failure]) -> Failure:
         """Return what was said already of a rule that does not hold on the tensor at `where`, else what `say` does."""
         key = (id(form), id(context), where)
-        found = self._told.get(key)
-        if found is None:
-            found = self._told[key] = say()
-        return found
+        failure = self._told.get(key)
+        if failure is None:
+            failure = self._told[key] = say()
+        return failure
 
     def decisive(self, rule: Rule, context: Context) -> tuple[Leaf, ...]:
         """Return the parts that give a rule its value."""
         key = (id(rule), id(context))
-        found = self._leaves.get(key)
-        if found is None:
+        leafs = self._leaves.get(key)
+        if leafs is None:
             from specgate.rules.explain import decisive  # most rules hold
 
-            found = self._leaves[key] = decisive(rule, context)
-        return found
+            leafs = self._leaves[key] = decisive(rule, context)
+        return leafs
 
 
 class Changed(Facts):

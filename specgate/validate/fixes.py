@@ -46,15 +46,15 @@ def _type(failure: Failure, spec: OperatorSpec) -> str:
     return cast_fix(failure.where, str(next(iter(failure.values.values()))), failure.allowed, spec)
 
 
-def cast_fix(where: str, found: str, allowed: Sequence[str], spec: OperatorSpec) -> str:
-    """Return which of the allowed types to give a tensor of the type `found`, and what a cast to it loses."""
-    near = nearest(found, allowed, spec.dialect)
+def cast_fix(where: str, text: str, allowed: Sequence[str], spec: OperatorSpec) -> str:
+    """Return which of the allowed types to give a tensor of the type `text`, and what a cast to it loses."""
+    near = nearest(text, allowed, spec.dialect)
     if near is None:
         return f"give {where} {_one_of('the type', tuple(allowed), 'those types')}"
     info = spec.fields.get(where.partition("[")[0])
     if info is not None and info.kind == "output":
         return f"give {where} the type {near}"
-    loss = lost(found, near, spec.dialect)
+    loss = lost(text, near, spec.dialect)
     return f"cast {where} to {near}" + (f" ({loss})" if loss else "")
 
 

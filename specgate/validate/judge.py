@@ -43,7 +43,7 @@ def _failures_at(
     """
     from specgate.validate.explain import explain_at  # an answer alone is not explained
 
-    return {side: explain_at(descriptor, said, facts) for side, said in spec.sides_at(level, basis, by).items()}
+    return {side: explain_at(descriptor, resolved, facts) for side, resolved in spec.sides_at(level, basis, by).items()}
 
 
 def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, facts: Facts | None = None) -> bool | None:
@@ -54,8 +54,8 @@ def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, fac
     if late or missing or not spec.is_written_for(descriptor.version):
         return False
     facts, decided = facts or Facts(), True
-    for said in spec.sides_at(judged_at, basis, by).values():
-        accepted = accepts_at(descriptor, said, facts)
+    for resolved in spec.sides_at(judged_at, basis, by).values():
+        accepted = accepts_at(descriptor, resolved, facts)
         if accepted is False:
             return False
         decided = decided and accepted is True
@@ -88,8 +88,8 @@ def domainless(descriptor: Descriptor, target: Target, basis: Basis, device: fro
     from specgate.validate.reach import Reach  # few targets are that old
 
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
-    found = missing_domain(spec, target, Reach(descriptor, spec, basis, device=device).accepting())
-    return Verdict(accepted=False, target=str(target), operator=spec.name, basis=basis, findings=(found,))
+    matching_finding = missing_domain(spec, target, Reach(descriptor, spec, basis, device=device).accepting())
+    return Verdict(accepted=False, target=str(target), operator=spec.name, basis=basis, findings=(matching_finding,))
 
 
 def _placed(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str, bool, str | None]:
@@ -101,8 +101,8 @@ def _placed(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str
         dialect.check_level(descriptor.version)
         judged_at = descriptor.version
     late = dialect.position[judged_at] > dialect.position[level]
-    asked = (judged_at, level) if late else (judged_at,)  # a later level that lacks it keeps what it was
-    return judged_at, late, next((at for at in asked if at not in spec.levels), None)
+    texts = (judged_at, level) if late else (judged_at,)  # a later level that lacks it keeps what it was
+    return judged_at, late, next((at for at in texts if at not in spec.levels), None)
 
 
 def verdict_with_reasons(
@@ -126,21 +126,21 @@ def verdict_with_reasons(
     facts = Facts()
     facts.takes = takes
     failures = {} if missing else _failures_at(descriptor, spec, judged_at, basis, by, facts=facts)
-    certain = frozenset(f.rule for found in failures.values() for f in found if not f.unknown)
+    certain = frozenset(f.rule for matching_failures in failures.values() for f in matching_failures if not f.unknown)
     reach = Reach(descriptor, spec, basis, by, device, facts, certain)
-    taken = reach.accepting() if certain or late or missing else dialect.level_set([])
+    result = reach.accepting() if certain or late or missing else dialect.level_set([])
     findings: list[Finding] = []
     if not spec.is_written_for(descriptor.version):
         findings.append(unwritten_finding(descriptor, spec, target))
     elif late:
-        findings.append(version_finding(descriptor, spec, level, target, taken))
+        findings.append(version_finding(descriptor, spec, level, target, result))
     if missing is not None:
         later = _later_level(spec, missing)
-        rest = [] if later is None else _rest(descriptor, spec, later, basis, by, reach, taken, target)
-        findings += [missing_operator(descriptor, spec, missing, target, taken, later if rest else None), *rest]
+        rest = [] if later is None else _rest(descriptor, spec, later, basis, by, reach, result, target)
+        findings += [missing_operator(descriptor, spec, missing, target, result, later if rest else None), *rest]
     undecided: list[Finding] = []
-    for made in _findings(failures, reach, taken, judged_at, target):
-        (undecided if made.severity == "note" else findings).append(made)
+    for new_finding in _findings(failures, reach, result, judged_at, target):
+        (undecided if new_finding.severity == "note" else findings).append(new_finding)
     accepted = False if findings else None if undecided else True
     if basis == "both" and not missing and spec.follows_builds(judged_at):
         findings += _excused(descriptor, reach, failures, judged_at, target)
@@ -156,7 +156,7 @@ def _excused(
     page = reach.spec.resolve(level, "documented")
     if page is None:
         return []
-    known = {failure.key for found in failures.values() for failure in found}
+    known = {failure.key for matching_failures in failures.values() for failure in matching_failures}
     by_page = [failure for failure in explain_at(descriptor, page, reach.facts) if failure.key not in known]
     return [builds_note(failure, reach.spec, page.row, target) for failure in by_page if not failure.unknown]
 
@@ -176,31 +176,35 @@ def _rest(
     basis: Basis,
     by: str | None,
     reach: Reach,
-    taken: LevelSet,
+    result: LevelSet,
     target: str,
 ) -> list[Finding]:
     """Return what is wrong besides that the level lacks the operator: what fails at `level`, which has it."""
     there = reordered_for(replace(descriptor, version=None), spec, level)
     failures = _failures_at(there, spec, level, basis, by, facts=Facts())
-    return [made for made in _findings(failures, reach, taken, level, target) if made.severity != "note"]
+    return [
+        new_finding
+        for new_finding in _findings(failures, reach, result, level, target)
+        if new_finding.severity != "note"
+    ]
 
 
 def _findings(
-    failures: dict[SingleBasis, list[Failure]], reach: Reach, taken: LevelSet, level: str, target: str
+    failures: dict[SingleBasis, list[Failure]], reach: Reach, result: LevelSet, level: str, target: str
 ) -> list[Finding]:
     """Make the findings of both sides: what both refuse is one."""
-    keys = {side: {failure.key for failure in found} for side, found in failures.items()}
+    keys = {side: {failure.key for failure in matching_failures} for side, matching_failures in failures.items()}
     seen: set[tuple[tuple[str, str, str], bool]] = set()
-    made: list[Finding] = []
-    for side, found in failures.items():
+    findings: list[Finding] = []
+    for side, matching_failures in failures.items():
         other = keys.get("observed" if side == "documented" else "documented")
-        for failure in found:
+        for failure in matching_failures:
             if (failure.key, failure.unknown) not in seen:
                 seen.add((failure.key, failure.unknown))
                 alone = other is not None and failure.key not in other
-                nowhere = not taken and not failure.unknown and _nowhere(failure, reach, side)
-                made.append(finding(failure, reach.spec, level, target, side, taken, nowhere=nowhere, alone=alone))
-    return made
+                nowhere = not result and not failure.unknown and _nowhere(failure, reach, side)
+                findings.append(finding(failure, reach.spec, level, target, side, result, nowhere=nowhere, alone=alone))
+    return findings
 
 
 def _nowhere(failure: Failure, reach: Reach, side: SingleBasis) -> bool:

@@ -132,18 +132,18 @@ class _Judge:
         answers = np.full(which.stop - which.start, accepted)
         rows = np.flatnonzero(np.broadcast_to(waiting, answers.shape))
         for row in rows.tolist():
-            made = Descriptor(self.spec.dialect.name, self.spec.name, group.row(which.start + row), plain=plain)
-            answers[row] = accepts(made, self.level, self.basis, self.by) is True
+            descriptor = Descriptor(self.spec.dialect.name, self.spec.name, group.row(which.start + row), plain=plain)
+            answers[row] = accepts(descriptor, self.level, self.basis, self.by) is True
         return answers
 
     def _types_taken(self, fields: Mapping[str, Any]) -> Any:
         """Return which rows have types that exist and that the device and the release know."""
-        found: Any = True
+        result: Any = True
         for value in fields.values():
             for tensor in value if isinstance(value, list) else (value,):
                 if isinstance(tensor, TensorDesc):
-                    found = both(found, negation(_lacking(tensor.type, self._not_taken)))
-        return found
+                    result = both(result, negation(_lacking(tensor.type, self._not_taken)))
+        return result
 
     def _not_taken(self, word: Any) -> bool:
         return word in self.refused or not self.known(word)

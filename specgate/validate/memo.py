@@ -82,10 +82,10 @@ class Memo(Generic[Made]):
     def of(self, key: Callable[[], Hashable], make: Callable[[], Made]) -> Made:
         """Return the answer of `make`, or that to an equal question; make it each time where there is no key."""
         try:
-            asked = key()
+            hashable = key()
         except NoKey:
             return make()
-        found = self._known.get(asked, _MISSING)
-        if found is _MISSING:
-            found = keep(self._known, asked, make(), _MOST)
-        return found  # type: ignore[return-value]  # it is no longer missing
+        result = self._known.get(hashable, _MISSING)
+        if result is _MISSING:
+            result = keep(self._known, hashable, make(), _MOST)
+        return result  # type: ignore[return-value]  # it is no longer missing

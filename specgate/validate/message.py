@@ -37,14 +37,14 @@ def finding(
     level: str,
     target: str,
     side: SingleBasis,
-    taken: LevelSet,
+    result: LevelSet,
     *,
     nowhere: bool = False,
     alone: bool = False,
 ) -> Finding:
     """Return the finding for one failure at `level`.
 
-    taken: the levels that accept the whole descriptor. nowhere: no level's row takes what is refused. alone: only
+    result: the levels that accept the whole descriptor. nowhere: no level's row takes what is refused. alone: only
     `side` refuses it.
     """
     dialect = spec.dialect
@@ -52,7 +52,7 @@ def finding(
     if failure.allowed:
         verb = "is not decided" if failure.unknown else f"is not taken at {dialect.label(level)}"
         message += f", which {verb} ({_list(failure.allowed)})"
-    message += _reach(failure, taken, dialect, nowhere=nowhere)
+    message += _reach(failure, result, dialect, nowhere=nowhere)
     if alone and not failure.unknown:
         kind = (
             "documented rule that builds at this level do not enforce"
@@ -68,9 +68,9 @@ def finding(
         message=message,
         where=failure.where,
         values=failure.values,
-        first_level=None if failure.unknown else taken.first,
-        levels=() if failure.unknown else tuple(taken),
-        fix=_fix(failure, spec, level, taken),
+        first_level=None if failure.unknown else result.first,
+        levels=() if failure.unknown else tuple(result),
+        fix=_fix(failure, spec, level, result),
         basis=side,
         target=target,
         rule=failure.formula,
@@ -111,12 +111,12 @@ def _asked(level: str, side: SingleBasis, dialect: Dialect) -> str:
     return f": there is no build of {level}, those of {' and '.join(others)} enforce it"
 
 
-def _reach(failure: Failure, taken: LevelSet, dialect: Dialect, *, nowhere: bool) -> str:
+def _reach(failure: Failure, result: LevelSet, dialect: Dialect, *, nowhere: bool) -> str:
     """Say which levels take the whole descriptor, or that no level takes a type, rank or value."""
     if failure.unknown:
         return ""
-    if taken:
-        return f"; accepted by {taken}"
+    if result:
+        return f"; accepted by {result}"
     return f"; no {dialect.level_word} takes it" if nowhere else ""
 
 
@@ -125,7 +125,7 @@ def _list(words: tuple[str, ...]) -> str:
     return ", ".join(shown)
 
 
-def _fix(failure: Failure, spec: OperatorSpec, level: str, taken: LevelSet) -> str | None:
+def _fix(failure: Failure, spec: OperatorSpec, level: str, result: LevelSet) -> str | None:
     """Propose a change: the rule's own words, a type to cast to, or a level that takes the whole descriptor."""
     if failure.unknown:
         return None
@@ -133,7 +133,7 @@ def _fix(failure: Failure, spec: OperatorSpec, level: str, taken: LevelSet) -> s
 
     own = own_fix(failure, spec, level)
     proposals = [own] if own else []
-    later = later_fix(level, taken, spec.dialect)
+    later = later_fix(level, result, spec.dialect)
     if later:
         proposals.append(later)
     return " or ".join(proposals) or None
@@ -141,7 +141,7 @@ def _fix(failure: Failure, spec: OperatorSpec, level: str, taken: LevelSet) -> s
 
 def blocking(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Return what keeps a level from accepting, without notes: that it lacks the operator counts alone."""
-    counted = tuple(found for found in findings if found.severity != "note")
+    counted = tuple(matching_finding for matching_finding in findings if matching_finding.severity != "note")
     return counted[:1] if counted and counted[0].id.endswith("/level") else counted
 
 
@@ -167,18 +167,18 @@ def field_elsewhere(spec: OperatorSpec, name: str, level: str) -> str:
     return f"{info.vendor_name} is {an} {info.kind} of {spec.name} {span}, not at {dialect.label(level)}"
 
 
-def later_fix(level: str, taken: Iterable[str], dialect: Dialect) -> str | None:
+def later_fix(level: str, texts: Iterable[str], dialect: Dialect) -> str | None:
     """Propose the first later level that takes the whole descriptor."""
-    later = next((at for at in taken if dialect.position[at] > dialect.position[level]), None)
+    later = next((at for at in texts if dialect.position[at] > dialect.position[level]), None)
     return None if later is None else f"use {dialect.label(later)}"
 
 
 def missing_operator(
-    descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, taken: LevelSet, later: str | None = None
+    descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, result: LevelSet, later: str | None = None
 ) -> Finding:
     """Return the finding for an operator that the level does not have.
 
-    taken: the levels that accept the descriptor. later: the first level that has the operator, where something else is
+    result: the levels that accept the descriptor. later: the first level that has the operator, where something else is
     wrong there.
     """
     dialect = spec.dialect
@@ -195,23 +195,23 @@ def missing_operator(
         message=f"{spec.name} does not exist at {dialect.label(level)}; {state if withdrawn else f'it {state}'}",
         where="",
         values={"level": level, "operator": descriptor.operator},
-        first_level=taken.first,
-        levels=tuple(taken),
+        first_level=result.first,
+        levels=tuple(result),
         fix=instead
-        or later_fix(level, taken, dialect)
+        or later_fix(level, result, dialect)
         or (f"correct what else is wrong and use {dialect.label(later)}" if later is not None else None),
         target=target,
     )
 
 
-def missing_domain(spec: OperatorSpec, target: Target, taken: LevelSet) -> Finding:
+def missing_domain(spec: OperatorSpec, target: Target, result: LevelSet) -> Finding:
     """Return the finding for an operator of a domain that the target does not have.
 
-    taken: the versions of the domain that accept the descriptor.
+    result: the versions of the domain that accept the descriptor.
     """
     dialect = load_dialect(spec.dialect.name)
     having = {level: dialect.domain_level(spec.dialect.domain, level) for level in dialect.levels}
-    levels = LevelSet.of(dialect.levels, [level for level, version in having.items() if version and version in taken])
+    levels = LevelSet.of(dialect.levels, [level for level, version in having.items() if version and version in result])
     first = next(level for level, version in having.items() if version)
     return Finding(
         id=rule_id(dialect.name, spec.name, "level"),
@@ -227,14 +227,14 @@ def missing_domain(spec: OperatorSpec, target: Target, taken: LevelSet) -> Findi
     )
 
 
-def version_finding(descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, taken: LevelSet) -> Finding:
+def version_finding(descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, result: LevelSet) -> Finding:
     """Return the finding for a descriptor written for a later level than the target has.
 
-    taken: the levels that accept the descriptor as written for each; as it is, it takes a level from its own on.
+    result: the levels that accept the descriptor as written for each; as it is, it takes a level from its own on.
     """
     dialect = spec.dialect
     version = str(descriptor.version)
-    levels = dialect.level_set(f"{version}..") & spec.levels if version in taken else dialect.level_set([])
+    levels = dialect.level_set(f"{version}..") & spec.levels if version in result else dialect.level_set([])
     return Finding(
         id=rule_id(dialect.name, spec.name, "version"),
         severity="error",

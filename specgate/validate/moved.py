@@ -94,14 +94,17 @@ def moves_of(descriptor: Descriptor, resolved: Resolved) -> Move | None:
     became = resolved.spec.became
     if not became:
         return None
-    given, held = descriptor.fields, resolved.fields
+    entries, infos_by_name = descriptor.fields, resolved.fields
     late = {
         old: new
         for old, new in became.items()
-        if old not in held and new in held and given.get(old) is not None and given.get(new) is None
+        if old not in infos_by_name
+        and new in infos_by_name
+        and entries.get(old) is not None
+        and entries.get(new) is None
     }
     if late:
-        order = list(held)
+        order = list(infos_by_name)
         late = dict(sorted(late.items(), key=lambda pair: order.index(pair[1])))
         return _to_inputs(descriptor, resolved, late)
     return _to_attributes(descriptor, resolved) if _TOO_MANY in descriptor.extra else None
@@ -114,16 +117,16 @@ def readings(descriptor: Descriptor, resolved: Resolved) -> Move | None:
 
 
 def _to_inputs(descriptor: Descriptor, resolved: Resolved, moved: Mapping[str, str]) -> Move:
-    made: list[Descriptor] = []
+    descriptors: list[Descriptor] = []
     complete = True
     for sizes in ((), (1,)):  # some operators require a scalar, others a list of one element
         fields = {name: value for name, value in descriptor.fields.items() if name not in moved}
         tensors = {new: _tensor(descriptor.fields[old], new, sizes, fields, resolved) for old, new in moved.items()}
         complete = all(tensor.type is not None and tensor.value is not None for tensor in tensors.values())
-        made.append(replace(descriptor, fields={**fields, **tensors}, plain=False))
+        descriptors.append(replace(descriptor, fields={**fields, **tensors}, plain=False))
         if all(isinstance(descriptor.fields[old], list | tuple) for old in moved):
             break
-    return Move(moved, True, tuple(made), complete)
+    return Move(moved, True, tuple(descriptors), complete)
 
 
 def _tensor(value: Any, name: str, sizes: tuple[int, ...], fields: Mapping[str, Any], resolved: Resolved) -> TensorDesc:
@@ -144,7 +147,9 @@ def type_for(values: Sequence[Any], name: str, fields: Mapping[str, Any], resolv
         cell = row.cells.get(name)
         if cell is None or cell.types is None:
             continue
-        same = [other for other, held in row.cells.items() if cell.variable and held.variable == cell.variable]
+        same = [
+            other for other, known_cell in row.cells.items() if cell.variable and known_cell.variable == cell.variable
+        ]
         bound: list[str | None] = [fields[other].type for other in same if isinstance(fields.get(other), TensorDesc)]
         if bound:
             return next(filter(None, bound), None)
@@ -194,17 +199,17 @@ def _is_half(value: float, *, brain: bool) -> bool:
 
 def _to_attributes(descriptor: Descriptor, resolved: Resolved) -> Move | None:
     """Return the inputs that there are too many of, where each was an attribute before it became that input."""
-    spec, given = resolved.spec, descriptor.fields
+    spec, entries = resolved.spec, descriptor.fields
     pairs = list(_surplus(descriptor, resolved))
-    if not pairs or any(old is None or old in given for _, old, _ in pairs):
+    if not pairs or any(old is None or old in entries for _, old, _ in pairs):
         return None
     names = {new: str(old) for new, old, _ in pairs}
     values = {str(old): _value(tensor, spec.field_at(str(old), resolved.level)) for _, old, tensor in pairs}
     complete = all(value is not UNKNOWN for value in values.values())
     oddities = tuple(oddity for oddity in descriptor.oddities if oddity.code != _TOO_MANY)
     extra = {key: value for key, value in descriptor.extra.items() if key != _TOO_MANY}
-    made = replace(descriptor, fields={**given, **values}, oddities=oddities, extra=extra, plain=False)
-    return Move(names, False, (made,), complete)
+    new_descriptor = replace(descriptor, fields={**entries, **values}, oddities=oddities, extra=extra, plain=False)
+    return Move(names, False, (new_descriptor,), complete)
 
 
 def _surplus(descriptor: Descriptor, resolved: Resolved) -> Iterator[tuple[str, str | None, TensorDesc]]:
@@ -215,10 +220,10 @@ def _surplus(descriptor: Descriptor, resolved: Resolved) -> Iterator[tuple[str, 
     if not starts:
         return
     later = spec.layout(max(starts, key=spec.dialect.position.__getitem__)).inputs
-    held = spec.layout(resolved.level).inputs
+    infos = spec.layout(resolved.level).inputs
     left: Sequence[TensorDesc | None] = descriptor.extra[_TOO_MANY]
-    fits = [info.name for info in held] == [info.name for info in later[: len(held)]]
-    for at, tensor in enumerate(left, start=len(held)):
+    fits = [info.name for info in infos] == [info.name for info in later[: len(infos)]]
+    for at, tensor in enumerate(left, start=len(infos)):
         if tensor is not None:
             name = later[at].name if fits and at < len(later) else ""
             yield name, before.get(name), tensor
@@ -230,11 +235,11 @@ def _value(tensor: TensorDesc, info: FieldInfo | None) -> Any:
         return UNKNOWN
     whole = info.type.startswith("int")
     numbers = [int(v) if whole and float(v).is_integer() else v for v in tensor.value if isinstance(v, int | float)]
-    held = len(numbers) == len(tensor.value) and all(isinstance(v, int) if whole else _is_single(v) for v in numbers)
-    if not held or not (info.type.endswith("[]") or len(numbers) == 1):
+    result = len(numbers) == len(tensor.value) and all(isinstance(v, int) if whole else _is_single(v) for v in numbers)
+    if not result or not (info.type.endswith("[]") or len(numbers) == 1):
         return UNKNOWN
-    made = numbers if whole else [float(number) for number in numbers]
-    return made if info.type.endswith("[]") else made[0]
+    new_numbers = numbers if whole else [float(number) for number in numbers]
+    return new_numbers if info.type.endswith("[]") else new_numbers[0]
 
 
 def _is_single(value: float) -> bool:

@@ -29,26 +29,26 @@ def with_device_findings(
     lacked = lacking(descriptor, level, device)
     if not lacked:
         return verdict
-    asked = required_capabilities(descriptor.dialect, level)
+    texts_by_name = required_capabilities(descriptor.dialect, level)
     spec = tables(descriptor.dialect).operator(descriptor.operator)
-    taken = Reach(descriptor, spec, verdict.basis, by, device).accepting()
-    findings = [_finding(place, kind, asked[kind], device, verdict, taken) for place, kind in lacked]
+    result = Reach(descriptor, spec, verdict.basis, by, device).accepting()
+    findings = [_finding(place, kind, texts_by_name[kind], device, verdict, result) for place, kind in lacked]
     return replace(verdict, accepted=False, findings=(*verdict.findings, *findings))
 
 
 def _finding(
-    place: str, kind: str, alternatives: tuple[str, ...], device: frozenset[str], verdict: Verdict, taken: LevelSet
+    place: str, kind: str, alternatives: tuple[str, ...], device: frozenset[str], verdict: Verdict, result: LevelSet
 ) -> Finding:
     need = " or ".join(alternatives)
-    reach = f"; no such need at {taken}" if taken else ""
+    reach = f"; no such need at {result}" if result else ""
     return Finding(
         id=rule_id(verdict.target.partition(":")[0], "", DEVICE_RULE, "tensor"),
         severity="error",
         message=f"{place} is {kind}, which needs a device that reports {need}; this one does not{reach}",
         where=f"{place}.DataType",
         values={f"{place}.DataType": kind, "device": sorted(device)},
-        first_level=taken.first,
-        levels=tuple(taken),
+        first_level=result.first,
+        levels=tuple(result),
         fix=f"use a device that reports {need}, or another type for {place}",
         basis="observed" if verdict.basis == "observed" else "documented",
         target=verdict.target,

@@ -18,33 +18,33 @@ if TYPE_CHECKING:
 __all__ = ["passes"]
 
 
-def passes(made: Descriptor, resolved: Resolved, facts: Facts, doubts: Collection[str] = ()) -> bool:
+def passes(descriptor: Descriptor, resolved: Resolved, facts: Facts, doubts: Collection[str] = ()) -> bool:
     """Return whether `explain_at` would find nothing that fails or is undecided.
 
-    made: the descriptor as the level of `resolved` reads it. doubts: names of rules that probably fail: asked first.
+    descriptor: the descriptor as the level of `resolved` reads it. doubts: rules that probably fail, asked first.
     """
-    if made.oddities and not _all_excused(made, resolved):
+    if descriptor.oddities and not _all_excused(descriptor, resolved):
         return False
-    context = facts.context(made, resolved)
+    context = facts.context(descriptor, resolved)
     if resolved.cases:
         cases = (case for case in resolved.cases if facts.holds(case.when, context) is True)
-        return any(passes(made, case.resolved, facts, doubts) for case in cases)
+        return any(passes(descriptor, case.resolved, facts, doubts) for case in cases)
     if doubts and not _hold((form for form in resolved.rules if form.name in doubts), context, facts):
         return False
-    return all(walk(resolved.steps, _Passing(made, resolved, facts, context)))
+    return all(walk(resolved.steps, _Passing(descriptor, resolved, facts, context)))
 
 
-def _all_excused(made: Descriptor, resolved: Resolved) -> bool:
+def _all_excused(descriptor: Descriptor, resolved: Resolved) -> bool:
     from specgate.validate.row import is_excused  # few descriptors are odd
 
-    return all(is_excused(oddity, resolved) for oddity in made.oddities)
+    return all(is_excused(oddity, resolved) for oddity in descriptor.oddities)
 
 
 class _Passing:
     """Whether a descriptor passes each step of a level."""
 
-    def __init__(self, made: Descriptor, resolved: Resolved, facts: Facts, context: Context) -> None:
-        self.given = made.fields
+    def __init__(self, descriptor: Descriptor, resolved: Resolved, facts: Facts, context: Context) -> None:
+        self.given = descriptor.fields
         self.resolved = resolved
         self.facts = facts
         self.context = context

@@ -55,8 +55,8 @@ def place_of(node: ast.expr, context: Context) -> Place | None:
         case ast.Attribute(value=owner, attr="sizes"):
             return _tensor_place("sizes", owner, context)
         case ast.Attribute(value=ast.Name(id=name), attr=member) if hasattr(context.fields.get(name), "_asdict"):
-            held = context.fields[name]
-            return None if isinstance(held, TensorDesc) else Place("member", name, at=member)
+            result = context.fields[name]
+            return None if isinstance(result, TensorDesc) else Place("member", name, at=member)
         case ast.Subscript():
             return _element_place(node, context)
         case ast.Call(func=ast.Name(id=function), args=[argument]):
@@ -70,21 +70,21 @@ def _element_place(node: ast.Subscript, context: Context) -> Place | None:
         return None
     match resolved(node.value, context):
         case ast.Attribute(attr="sizes", value=owner):
-            found = _tensor_place("size", owner, context)
-            if found is None:
+            place = _tensor_place("size", owner, context)
+            if place is None:
                 return None
             written = ast.Subscript(ast.Attribute(owner, "sizes", ast.Load()), node.slice, ast.Load())
             try:
-                _, told = dimension(written, context)
+                _, number = dimension(written, context)
             except Undefined:
                 return None
-            return found._replace(at=index, told=str(told))
+            return place._replace(at=index, told=str(number))
         case ast.Call(func=ast.Name(id="values"), args=[owner]):
-            found = _tensor_place("entry", owner, context)
-            return None if found is None else found._replace(at=index)
+            place = _tensor_place("entry", owner, context)
+            return None if place is None else place._replace(at=index)
         case ast.Name(id=name) if isinstance(context.fields.get(name), list | tuple):
-            held = context.fields[name]
-            tensors = isinstance(held, TensorDesc) or any(isinstance(part, TensorDesc) for part in held)
+            result = context.fields[name]
+            tensors = isinstance(result, TensorDesc) or any(isinstance(part, TensorDesc) for part in result)
             return None if tensors else Place("element", name, at=index)
     return None
 
@@ -97,9 +97,9 @@ def _call_place(function: str, argument: ast.expr, context: Context) -> Place | 
     if function == "len":
         match resolved(argument, context):
             case ast.Name(id=name) if isinstance(context.fields.get(name), list | tuple):
-                held = context.fields[name]
-                tensors = isinstance(held, TensorDesc) or any(isinstance(part, TensorDesc) for part in held)
-                return None if tensors or not held else Place("length", name)
+                result = context.fields[name]
+                tensors = isinstance(result, TensorDesc) or any(isinstance(part, TensorDesc) for part in result)
+                return None if tensors or not result else Place("length", name)
     return None
 
 
@@ -109,28 +109,28 @@ def _tensor_place(kind: str, owner: ast.expr, context: Context) -> Place | None:
             return Place(kind, name)
         case ast.Subscript(value=ast.Name(id=name), slice=index):
             item = value_of(index, context)
-            held = context.fields.get(name)
-            if isinstance(held, list | tuple) and isinstance(item, int) and 0 <= item < len(held):
+            result = context.fields.get(name)
+            if isinstance(result, list | tuple) and isinstance(item, int) and 0 <= item < len(result):
                 return Place(kind, name, item)
     return None
 
 
 def changed(place: Place, value: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields with a part set; sizes that a change of rank or number leaves open are 1."""
-    held: Any = fields.get(place.field)
+    result: Any = fields.get(place.field)
     if place.kind in {"set", "given", "absent"}:
-        made = None if place.kind == "absent" else value
+        outcome = None if place.kind == "absent" else value
     elif place.kind == "member":
-        made = held._replace(**{str(place.at): value})
+        outcome = result._replace(**{str(place.at): value})
     elif place.kind == "element":
-        made = _set(held, place.at, value)
+        outcome = _set(result, place.at, value)
     elif place.kind == "length":
-        made = _resized(held, value)
+        outcome = _resized(result, value)
     elif place.item is None:
-        made = _tensor(place, value, held)
+        outcome = _tensor(place, value, result)
     else:
-        made = _set(held, place.item, _tensor(place, value, held[place.item]))
-    return {**fields, place.field: made}
+        outcome = _set(result, place.item, _tensor(place, value, result[place.item]))
+    return {**fields, place.field: outcome}
 
 
 def _set(items: Any, at: Any, value: Any) -> Any:

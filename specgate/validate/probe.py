@@ -34,14 +34,14 @@ def toggled(leaf: Leaf, context: Context) -> Iterator[tuple[Place, None]]:
 def probed(leaf: Leaf, context: Context) -> Iterator[tuple[Place, int]]:
     """Yield the numbers that a leaf reads, each with the nearest value that makes the leaf come out as wanted."""
     for place, value in list(_numbers(leaf.node, context).items())[:MAX_PARTS]:
-        found = _nearest(leaf, place, value, context)
-        if found is not None:
-            yield place, found
+        number = _nearest(leaf, place, value, context)
+        if number is not None:
+            yield place, number
 
 
 def _numbers(node: ast.expr, context: Context) -> dict[Place, int]:
     """Return the parts of an expression that hold whole numbers, with their values."""
-    found: dict[Place, int] = {}
+    numbers_by_place: dict[Place, int] = {}
     waiting = [node]
     while waiting:
         part = resolved(waiting.pop(0), context)
@@ -52,10 +52,10 @@ def _numbers(node: ast.expr, context: Context) -> dict[Place, int]:
         if place is not None and place.kind in _NUMBERS:
             value = value_of(part, context)
             if isinstance(value, int) and not isinstance(value, bool):
-                found[place] = value
+                numbers_by_place[place] = value
         elif not isinstance(part, ast.GeneratorExp):
             waiting += [inner for inner in ast.iter_child_nodes(part) if isinstance(inner, ast.expr)]
-    return found
+    return numbers_by_place
 
 
 def _nearest(leaf: Leaf, place: Place, value: int, context: Context) -> int | None:
@@ -66,16 +66,16 @@ def _nearest(leaf: Leaf, place: Place, value: int, context: Context) -> int | No
     return None
 
 
-def _closest(leaf: Leaf, place: Place, value: int, found: int, context: Context) -> int:
+def _closest(leaf: Leaf, place: Place, value: int, number: int, context: Context) -> int:
     """Return a number between one that does not do and one that does, which does and lies next to one that does not."""
     bad = value
-    while abs(found - bad) > 1:
-        middle = (bad + found) // 2
+    while abs(number - bad) > 1:
+        middle = (bad + number) // 2
         if _holds(leaf, place, middle, context):
-            found = middle
+            number = middle
         else:
             bad = middle
-    return found
+    return number
 
 
 def _holds(leaf: Leaf, place: Place, value: int, context: Context) -> bool:

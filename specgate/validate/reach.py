@@ -52,44 +52,44 @@ class Reach:
 
     def accepting(self) -> LevelSet:
         """Return the levels at which nothing fails and nothing is undecided."""
-        found: list[str] = []
-        for said, levels in self.spec.stretches(self.basis, self.by):
-            made = self._as_read_at(levels[0])
-            if all(passes(made, resolved, self.facts, self.doubts) for resolved in said.values()):
-                found += [at for at in levels if self.device is None or not lacking(made, at, self.device)]
-        return LevelSet.of(self.spec.dialect.levels, found)
+        texts: list[str] = []
+        for resolved_by_operator, levels in self.spec.stretches(self.basis, self.by):
+            descriptor = self._as_read_at(levels[0])
+            if all(passes(descriptor, resolved, self.facts, self.doubts) for resolved in resolved_by_operator.values()):
+                texts += [at for at in levels if self.device is None or not lacking(descriptor, at, self.device)]
+        return LevelSet.of(self.spec.dialect.levels, texts)
 
     def nowhere(self, field: str, side: SingleBasis) -> frozenset[tuple[str, str]]:
         """Return the (place, aspect) of what no level's row takes of a field: a type, a rank or a value."""
-        found = self._refused.get((field, side))
-        if found is None:
+        texts = self._refused.get((field, side))
+        if texts is None:
             rows = list(self._rows(field, side))
             refused = [frozenset(places) for places in rows]
-            found = self._refused[field, side] = frozenset.intersection(*refused) if refused else frozenset()
-        return found
+            texts = self._refused[field, side] = frozenset.intersection(*refused) if refused else frozenset()
+        return texts
 
     def _as_read_at(self, level: str) -> Descriptor:
         """Return the descriptor with its fields as `level` reads them: nearly always itself."""
         if self.descriptor.layout is None:
             return self.descriptor
-        found = self._read.get(level)
-        if found is None:
-            found = self._read[level] = reordered_for(self.descriptor, self.spec, level)
-        return found
+        descriptor = self._read.get(level)
+        if descriptor is None:
+            descriptor = self._read[level] = reordered_for(self.descriptor, self.spec, level)
+        return descriptor
 
     def _rows(self, field: str, side: SingleBasis) -> Iterator[set[tuple[str, str]]]:
         """Yield, for each row that some level has for a field, the (place, aspect) of what it refuses."""
         seen: set[Any] = set()
-        for said, levels in self.spec.stretches(side, self.by):
-            made = self._as_read_at(levels[0])
-            whole = said[side]
-            context = self.facts.context(made, whole)
+        for resolved_by_operator, levels in self.spec.stretches(side, self.by):
+            descriptor = self._as_read_at(levels[0])
+            whole = resolved_by_operator[side]
+            context = self.facts.context(descriptor, whole)
             cases = [case.resolved for case in whole.cases if self.facts.holds(case.when, context) is not False]
             for resolved in cases or [whole]:
                 info = resolved.fields.get(field)
                 if info is None:
                     continue
-                key = (id(made), id(info), resolved.cells.get(field), levels[0] if info.fuses else None)
+                key = (id(descriptor), id(info), resolved.cells.get(field), levels[0] if info.fuses else None)
                 if key not in seen:
                     seen.add(key)
                     failures = cell_failures(info, resolved.cells.get(field), context.fields[field], resolved)

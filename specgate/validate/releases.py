@@ -39,15 +39,15 @@ def newer_types(target: Target) -> Mapping[str, str]:
 
 def newer_than(dialect: str, release: str) -> Mapping[str, str]:
     """Return the first release of each type of a dialect that is newer than the release of a title."""
-    found = _known.get((dialect, release))
-    if found is None:
+    texts_by_name = _known.get((dialect, release))
+    if texts_by_name is None:
         table = tables(dialect)
         places = {str(entry["name"]): at for at, entry in enumerate(table.environments)}
         own = next(at for at, entry in enumerate(table.environments) if entry["title"] == release)
         firsts = {name: info["release"] for name, info in table.types.items() if info.get("release")}
         newer = {name: str(first) for name, first in firsts.items() if places[str(first)] > own}
-        found = _known[dialect, release] = newer
-    return found
+        texts_by_name = _known[dialect, release] = newer
+    return texts_by_name
 
 
 def with_release_findings(verdict: Verdict, descriptor: Descriptor, target: Target) -> Verdict:
@@ -55,10 +55,10 @@ def with_release_findings(verdict: Verdict, descriptor: Descriptor, target: Targ
     newer = newer_types(target)
     if not newer or verdict.basis == "documented":
         return verdict
-    found = places_of(newer, descriptor)
-    if not found:
+    texts = places_of(newer, descriptor)
+    if not texts:
         return verdict
-    findings = [_finding(place, kind, newer[kind], target) for place, kind in found]
+    findings = [_finding(place, kind, newer[kind], target) for place, kind in texts]
     return replace(verdict, accepted=False, findings=(*verdict.findings, *findings))
 
 

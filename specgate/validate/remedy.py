@@ -50,16 +50,16 @@ class Remedy:
 
     def fix(self) -> str | None:
         """Return the change in words, None where none is known."""
-        found = self.repair()
-        return None if found is None else advice(self._worded(found), self._infos(), self._names(), self._lost)
+        steps = self.repair()
+        return None if steps is None else advice(self._worded(steps), self._infos(), self._names(), self._lost)
 
     def _lost(self, step: Step) -> str:
         """Return what a cast of an input loses."""
         info = self._infos().get(step.place.field)
         if step.place.kind != "type" or info is None or info.kind == "output":
             return ""
-        held = self.context.fields.get(step.place.field)
-        tensor = held if step.place.item is None or held is None else held[step.place.item]
+        result = self.context.fields.get(step.place.field)
+        tensor = result if step.place.item is None or result is None else result[step.place.item]
         if tensor is None or tensor.type is None:
             return ""
         return lost(str(tensor.type), str(step.values[0]), self.resolved.spec.dialect)
@@ -94,23 +94,23 @@ class Remedy:
         return first
 
     def _spoils(self, repair: Repair, choice: int, before: set[tuple[str, str, str]]) -> bool:
-        made = self.changed(repair, choice)
+        descriptor = self.changed(repair, choice)
         takes = self.facts.takes
-        if takes is not None and made.plain and not self.resolved.spec.whens and takes(made.fields):
+        if takes is not None and descriptor.plain and not self.resolved.spec.whens and takes(descriptor.fields):
             return False
-        given = self.descriptor.fields
-        fields = frozenset(name for name, value in made.fields.items() if value is not given.get(name))
+        entries = self.descriptor.fields
+        fields = frozenset(name for name, value in descriptor.fields.items() if value is not entries.get(name))
         hidden, facts = self._hidden(), Changed(self.facts, self.context, fields)
-        new = [f for f in self._certain(made, facts, bare=True) if f.rule not in hidden and f.key not in before]
-        told = {rule for scope, rule, _ in before if scope == "operator"}
-        if any(_placed(f) or f.rule not in told for f in new):
+        new = [f for f in self._certain(descriptor, facts, bare=True) if f.rule not in hidden and f.key not in before]
+        names = {rule for scope, rule, _ in before if scope == "operator"}
+        if any(_placed(f) or f.rule not in names for f in new):
             return True
         if all(self._as_before(f.rule, fields) for f in new):
             return False
-        return any(f.key not in before and f.rule not in hidden for f in self._certain(made, facts, bare=False))
+        return any(f.key not in before and f.rule not in hidden for f in self._certain(descriptor, facts, bare=False))
 
-    def _certain(self, made: Descriptor, facts: Facts, *, bare: bool) -> list[Failure]:
-        return [f for f in self.failures(made, self.resolved, facts, bare=bare) if not f.unknown]
+    def _certain(self, descriptor: Descriptor, facts: Facts, *, bare: bool) -> list[Failure]:
+        return [f for f in self.failures(descriptor, self.resolved, facts, bare=bare) if not f.unknown]
 
     def _as_before(self, rule: str, fields: frozenset[str]) -> bool:
         """Whether a rule that fails again reads none of the fields that were changed, so that it fails as before."""
@@ -129,8 +129,8 @@ class Remedy:
         """Yield changes after which the rule holds, that can be said in words."""
         infos, names = self._infos(), self._names()
         leaves = self.facts.decisive(self.form.require, self.context)
-        found = repairs(self.form, self.context, leaves, infos, self.resolved.spec.dialect)
-        yield from (repair for repair in found if advice(repair, infos, names))
+        steps = repairs(self.form, self.context, leaves, infos, self.resolved.spec.dialect)
+        yield from (repair for repair in steps if advice(repair, infos, names))
 
     def changed(self, repair: Repair, choice: int = 0) -> Descriptor:
         """Return the descriptor after a change; of the last part's values the one numbered `choice`."""
@@ -138,17 +138,17 @@ class Remedy:
         for step in repair:
             value = step.tried[choice if step is repair[-1] else 0]
             fields = changed(step.place, value, fields)
-        given = {name: value for name, value in fields.items() if value is not self.context.fields.get(name)}
+        entries = {name: value for name, value in fields.items() if value is not self.context.fields.get(name)}
         if self.where:
-            given = self._placed(given[_TENSOR])
-        return replace(self.descriptor, fields={**self.descriptor.fields, **given}, plain=False)
+            entries = self._placed(entries[_TENSOR])
+        return replace(self.descriptor, fields={**self.descriptor.fields, **entries}, plain=False)
 
     def _placed(self, tensor: TensorDesc) -> dict[str, Any]:
         name, _, item = self.where.partition("[")
         if not item:
             return {name: tensor}
-        held = self.descriptor.fields[name]
-        return {name: type(held)(tensor if f"{at}]" == item else other for at, other in enumerate(held))}
+        result = self.descriptor.fields[name]
+        return {name: type(result)(tensor if f"{at}]" == item else other for at, other in enumerate(result))}
 
     def _infos(self) -> Mapping[str, FieldInfo]:
         fields = self.resolved.fields

@@ -76,9 +76,9 @@ def repairs(
     """
     search = _Search(form, context, fields, dialect)
     for option in search.options(leaves, context)[:MAX_FIRST]:
-        found = search.followed(option)
-        if found is not None:
-            yield found
+        steps = search.followed(option)
+        if steps is not None:
+            yield steps
 
 
 class _Search:
@@ -110,23 +110,23 @@ class _Search:
 
     def followed(self, option: Repair) -> Repair | None:
         """Return an option with the further steps that it takes until the rule holds; None where it never does."""
-        taken: list[Step] = []
+        steps: list[Step] = []
         done: list[tuple[Place, Any]] = []
-        wanted: Repair | None = option
-        while wanted is not None and len(taken) + len(wanted) <= MAX_STEPS:
-            helping = self._helping(done, wanted)
+        expected_steps: Repair | None = option
+        while expected_steps is not None and len(steps) + len(expected_steps) <= MAX_STEPS:
+            helping = self._helping(done, expected_steps)
             if helping is not None:
-                return (*taken, *helping)
-            if not all(step.tried and self.possible(step.place, step.tried[0]) for step in wanted):
+                return (*steps, *helping)
+            if not all(step.tried and self.possible(step.place, step.tried[0]) for step in expected_steps):
                 return None
-            done += [(step.place, step.tried[0]) for step in wanted]
-            taken += [step._replace(values=step.tried[:1], span=False) for step in wanted]
+            done += [(step.place, step.tried[0]) for step in expected_steps]
+            steps += [step._replace(values=step.tried[:1], span=False) for step in expected_steps]
             touched = {place for place, _ in done}
             then = self.after(done)
             options = self.options(decisive(self.form.require, then), then)
             following = [repair for repair in options if not touched & {step.place for step in repair}]
             owner = option[0].place.owner
-            wanted = min(following, key=lambda repair: repair[0].place.owner != owner, default=None)
+            expected_steps = min(following, key=lambda repair: repair[0].place.owner != owner, default=None)
         return None
 
     def _helping(self, done: list[tuple[Place, Any]], option: Repair) -> Repair | None:
@@ -190,8 +190,8 @@ class _Search:
             return (1.5, later)
         lossy = 0.0
         if place.kind == "type":
-            found = value_of(_type_of(place), context)
-            lossy = 0.0 if isinstance(found, str) and lossless(found, str(step.values[0]), self.dialect) else _LOSSY
+            result = value_of(_type_of(place), context)
+            lossy = 0.0 if isinstance(result, str) and lossless(result, str(step.values[0]), self.dialect) else _LOSSY
         return ((2.0 if info is not None and info.optional else 3.0) + lossy, later)
 
 
@@ -257,10 +257,10 @@ def _made_equal(places: list[Place | None], values: list[Any]) -> Iterator[Repai
     if any(value is UNKNOWN for value in values):
         return
     keys = [tuple(v) if isinstance(v, list | range) else v for v in values]
-    for wanted, _ in Counter(keys).most_common():
-        others = [place for place, key in zip(places, keys, strict=True) if key != wanted]
+    for result, _ in Counter(keys).most_common():
+        others = [place for place, key in zip(places, keys, strict=True) if key != result]
         if others and all(place is not None for place in others):
-            yield tuple(Step(place, (wanted,)) for place in dict.fromkeys(others) if place is not None)
+            yield tuple(Step(place, (result,)) for place in dict.fromkeys(others) if place is not None)
 
 
 def _made_ordered(places: list[Place | None], values: list[Any], ops: list[type[ast.cmpop]]) -> Iterator[Repair]:

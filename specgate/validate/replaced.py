@@ -18,15 +18,15 @@ def successor(spec: OperatorSpec, level: str) -> tuple[OperatorSpec, dict[str, A
     other = spec.dialect.operator(entry["operator"])
     if level not in other.levels:
         return None
-    given = entry.get("attributes", {})
-    return other, {name: value for name, value in given.items() if other.field_at(name, level) is not None}
+    entries = entry.get("attributes", {})
+    return other, {name: value for name, value in entries.items() if other.field_at(name, level) is not None}
 
 
 def advice(spec: OperatorSpec, level: str) -> str | None:
     """Return what to write instead of an operator that was removed before `level`, None where no table says so."""
-    found = successor(spec, level)
-    if found is None:
+    pair = successor(spec, level)
+    if pair is None:
         return None
-    other, added = found
+    other, added = pair
     words = " and ".join(f"{name} {value}" for name, value in added.items())
     return f"write it as {other.name}" + (f" with {words}" if words else "")

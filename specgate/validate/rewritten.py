@@ -39,11 +39,11 @@ class Replacement(NamedTuple):
 def replacement(descriptor: Descriptor, spec: OperatorSpec) -> Replacement | None:
     """Return a descriptor of a removed operator as the one that replaced it, None where it is not valid there."""
     level = str(descriptor.version)
-    found = successor(spec, level)
+    pair = successor(spec, level)
     entry = spec.table.replaced_by
-    if found is None or entry is None:
+    if pair is None or entry is None:
         return None
-    other, added = found
+    other, added = pair
     last = str(list(spec.levels)[-1])
     reading, moved = replace(descriptor, version=last), dict[str, str]()
     resolved = spec.resolve(last)
@@ -67,8 +67,10 @@ def replacement(descriptor: Descriptor, spec: OperatorSpec) -> Replacement | Non
         return None
     fields |= {name: TensorDesc(type_for([0.0], name, fields, there), (0,), value=()) for name in empty}
     added = {name: value for name, value in added.items() if name not in fields}
-    made = replace(reading, operator=other.name, fields={**fields, **added}, version=level, layout=None, plain=False)
-    if check_at(made, level).accepted is False:
+    new_descriptor = replace(
+        reading, operator=other.name, fields={**fields, **added}, version=level, layout=None, plain=False
+    )
+    if check_at(new_descriptor, level).accepted is False:
         return None
     dropped = tuple(spec.fields[old].vendor_name for old in moved)
-    return Replacement(made, last, inputs, tuple(moved.values()), tuple(empty), dropped, added)
+    return Replacement(new_descriptor, last, inputs, tuple(moved.values()), tuple(empty), dropped, added)

@@ -99,11 +99,11 @@ class _Explaining:
 
     def presence(self, info: FieldInfo) -> Iterable[Failure]:
         """Return the failure of a field that is missing, or of an array that is too short."""
-        name, given = info.name, self.judged.descriptor.fields.get(info.name)
-        if given is None and name not in self.odd and not self.judged.resolved.spec.dialect.may_omit(info):
+        name, result = info.name, self.judged.descriptor.fields.get(info.name)
+        if result is None and name not in self.odd and not self.judged.resolved.spec.dialect.may_omit(info):
             message = f"{info.vendor_name} is required, but it is not given"
-        elif info.min_count is not None and isinstance(given, list | tuple) and len(given) < info.min_count:
-            message = f"{name} holds {len(given)}, and at least {info.min_count} are required"
+        elif info.min_count is not None and isinstance(result, list | tuple) and len(result) < info.min_count:
+            message = f"{name} holds {len(result)}, and at least {info.min_count} are required"
         else:
             return ()
         self.lost.add(name)
@@ -111,12 +111,12 @@ class _Explaining:
 
     def absence(self, name: str) -> Iterable[Failure]:
         """Return the failure of a field that the level does not have."""
-        given = self.judged.descriptor.fields.get(name)
-        if given is None:
+        result = self.judged.descriptor.fields.get(name)
+        if result is None:
             return ()
         self.lost.add(name)
         message = field_elsewhere(self.judged.resolved.spec, name, self.judged.resolved.level)
-        return (Failure(f"{name}.exists", name, message, {name: plain(given)}, aspect="structure", structural=True),)
+        return (Failure(f"{name}.exists", name, message, {name: plain(result)}, aspect="structure", structural=True),)
 
     def cell(self, info: FieldInfo, cell: Cell | None) -> Iterable[Failure]:
         """Return what the row refuses, or leaves open, in a field's value."""
@@ -158,12 +158,12 @@ def is_excused(oddity: Malformed, resolved: Resolved) -> bool:
 def _odd_failure(oddity: Malformed, field_name: str, resolved: Resolved) -> Failure:
     name = f"{field_name}.{oddity.code}" if field_name in resolved.fields else oddity.code
     where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else shown(oddity.where)
-    said = oddity.message
+    text = oddity.message
     page_names = resolved.spec.layout(resolved.level).page_names
     if oddity.code == "unknown-attribute" and oddity.where not in page_names:  # the level says which there are
         words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
-        said += f" (it has: {', '.join(words) or 'none'})"
-    return Failure(name, where, said, {where: found(oddity.value)}, aspect="structure", structural=True)
+        text += f" (it has: {', '.join(words) or 'none'})"
+    return Failure(name, where, text, {where: found(oddity.value)}, aspect="structure", structural=True)
 
 
 def cell_failures(info: FieldInfo, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:

@@ -83,9 +83,9 @@ def _remedy(form: RuleForm, context: Context, where: str, judged: Judged) -> Rem
 
 
 def _failure(form: RuleForm, context: Context, where: str, judged: Judged, remedy: Remedy | None) -> Failure:
-    said, rule = _sentence(form, where), form.require
+    result, rule = _sentence(form, where), form.require
     if form.when is not None and applies(form, context) is UNKNOWN:
-        said, rule = f"{said} (whether this applies is not decided)", form.when
+        result, rule = f"{result} (whether this applies is not decided)", form.when
     values = explain(rule, context)
     if where:
         values = {_spoken(text, where): value for text, value in values.items()}
@@ -95,13 +95,13 @@ def _failure(form: RuleForm, context: Context, where: str, judged: Judged, remed
         names = {"tensor": where} if where else {name: info.vendor_name for name, info in fields.items()}
         facts = words(judged.facts.decisive(rule, context), context, names)
         facts = facts or " and ".join(f"{text} is {told(value)}" for text, value in values.items())
-        text = said + (f": {facts}" if facts else "")
+        text = result + (f": {facts}" if facts else "")
         return capital(text, context.fields) if form.because else text
 
     return Failure(
         rule=form.name,
         where=where or _place(form.require, values),
-        text=said,
+        text=result,
         values={text: plain(value) for text, value in values.items()},
         fix=form.fix,
         unknown=remedy is None,

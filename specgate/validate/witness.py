@@ -28,8 +28,8 @@ def refusing(descriptor: Descriptor, level: str, basis: Basis, implementations: 
     facts, of_plain = Facts(), Facts()
     plain = descriptor if descriptor.plain else with_sizes(descriptor)
     for by in implementations:
-        taken = plain is not None and accepts(plain, level, basis, by, of_plain)  # this is fast
-        if not taken and (plain is descriptor or accepts(descriptor, level, basis, by, facts) is False):
+        result = plain is not None and accepts(plain, level, basis, by, of_plain)  # this is fast
+        if not result and (plain is descriptor or accepts(descriptor, level, basis, by, facts) is False):
             yield by
 
 
@@ -45,8 +45,8 @@ def with_sizes(descriptor: Descriptor, size: int = 1) -> Descriptor | None:
     for name, value in descriptor.fields.items():
         if value is not UNSTATED:
             fields[name] = _with_size(value, size)
-    made = replace(descriptor, fields=fields, plain=False)
-    return made if made.plain else None
+    new_descriptor = replace(descriptor, fields=fields, plain=False)
+    return new_descriptor if new_descriptor.plain else None
 
 
 def _with_size(value: Any, size: int) -> Any:

@@ -67,7 +67,7 @@ def matrix(result: Result) -> Markup:
     )
     head = tag("tr", *corner, *(tag("th", level, scope="col") for level in levels), tag("th", "all", scope="col"))
     caption = "Agreement in % of verdicts, by operator and level" + ("" if several else f": {next(iter(totals))}")
-    bodies = [_body(operator, found, levels, links, several=several) for operator, found in rows.items()]
+    bodies = [_body(operator, entries, levels, links, several=several) for operator, entries in rows.items()]
     foot = _foot(tallies, levels, several=several)
     table = tag("table", tag("caption", tag("span", caption)), tag("thead", head), *bodies, foot, class_="matrix")
     return Markup(scrolled(table, "Agreement by operator and level") + _legend())
@@ -75,16 +75,16 @@ def matrix(result: Result) -> Markup:
 
 def _body(
     operator: str,
-    found: Mapping[str, Mapping[str, Tally]],
+    entries: Mapping[str, Mapping[str, Tally]],
     levels: Sequence[str],
     links: Mapping[tuple[str, str, str], str],
     *,
     several: bool,
 ) -> Markup:
     rows = []
-    for at, (name, by_level) in enumerate(found.items()):
+    for at, (name, by_level) in enumerate(entries.items()):
         first = (
-            tag("th", breakable(operator), class_="name", scope="rowgroup", rowspan=str(len(found)))
+            tag("th", breakable(operator), class_="name", scope="rowgroup", rowspan=str(len(entries)))
             if at == 0
             else Markup()
         )
@@ -133,14 +133,14 @@ def _cell(tallies: Iterable[Tally], link: str = "") -> Markup:
 
 def _links(result: Result) -> dict[tuple[str, str, str], str]:
     """Return where the differences of a cell begin; a difference may name several levels."""
-    found: dict[tuple[str, str, str], str] = {}
+    texts_by_texts: dict[tuple[str, str, str], str] = {}
     ordered = [
         difference for group in by_kind(result).values() for difference in group
     ]  # as `differences` numbers them
     for number, difference in enumerate(ordered):
         for level in difference.level.split(", "):
-            found.setdefault((difference.operator, level, difference.implementation), f"d{number}")
-    return found
+            texts_by_texts.setdefault((difference.operator, level, difference.implementation), f"d{number}")
+    return texts_by_texts
 
 
 def _legend() -> Markup:
@@ -149,12 +149,12 @@ def _legend() -> Markup:
     keys = [
         tag("li", tag("span", label, class_=f"part {name}")) for label, (_, name) in zip(labels, _SHADES, strict=True)
     ]
-    said = (
+    text = (
         "A cell shows agreement with what is known of builds (observed). Where agreement by the vendor's page "
         "(documented) is another, it stands below. Percentages are rounded down. A linked cell leads to its "
         "disagreements."
     )
-    return tag("div", tag("p", said), tag("ul", *keys, class_="keys"), class_="legend")
+    return tag("div", tag("p", text), tag("ul", *keys, class_="keys"), class_="legend")
 
 
 _NUMBERS: Final = ("accepting", "rejecting", "oracle", "cases", "equal", "equal %", "not computed")
@@ -164,10 +164,10 @@ def differences(result: Result) -> Markup:
     """Return the disagreements by kind, each one folded."""
     parts: list[Markup] = []
     number = 0
-    for kind, found in by_kind(result).items():
-        items = [_difference(d, f"d{number + at}") for at, d in enumerate(found)]
-        number += len(found)
-        title = tag("h3", tag("span", kind, class_=f"kind {_slug(kind)}"), f" {size(found)}")
+    for kind, matching_differences in by_kind(result).items():
+        items = [_difference(d, f"d{number + at}") for at, d in enumerate(matching_differences)]
+        number += len(matching_differences)
+        title = tag("h3", tag("span", kind, class_=f"kind {_slug(kind)}"), f" {size(matching_differences)}")
         about = tag("p", f"{KINDS[kind].capitalize()}.", class_="about")
         parts.append(tag("div", title, about, *items, class_="group", data_kind=kind))
     return _section("Disagreements", *(parts or [tag("p", "None.")]))
@@ -184,8 +184,8 @@ def _slug(kind: str) -> str:
 def _difference(d: Difference, name: str = "") -> Markup:
     ids = [tag("code", breakable(finding), class_="id") for finding in d.findings]
     mine = tag("span", "rejected by ", *_joined(ids)) if ids else tag("span", "accepted")
-    said = [" ", tag("q", d.detail)] if d.detail else []
-    theirs = tag("span", f"{d.implementation}: {d.theirs}", *said)
+    texts = [" ", tag("q", d.detail)] if d.detail else []
+    theirs = tag("span", f"{d.implementation}: {d.theirs}", *texts)
     summary = tag(
         "summary",
         tag("span", tag("b", breakable(d.operator)), f" at {d.level}", class_="what"),
@@ -232,7 +232,7 @@ def rules(result: Result) -> Markup:
         return Markup()
     met = rules_met(result.rules)
     lacking = [rule for rule in met if rule.open]
-    said = (
+    text = (
         f"{said_of(met)}. Accepting: both sides take it; rejecting: only this finding rejects it; oracle: an "
         "implementation refuses one of those too."
     )
@@ -241,7 +241,7 @@ def rules(result: Result) -> Markup:
     folded = tag(
         "details", tag("summary", f"All {len(met):,}"), _table("Cases of every rule", head, every, class_="rules")
     )
-    parts = [tag("p", said)]
+    parts = [tag("p", text)]
     if lacking:
         summary = tag("summary", count(len(lacking), "rule or cell lacks a case", "rules and cells lack a case"))
         table = _table("Rules that lack a case", head, [_rule(rule) for rule in lacking], class_="rules")
@@ -353,10 +353,10 @@ def _filters(result: Result) -> Markup:
             "label",
             tag("input", type="checkbox", name="kind", value=kind, checked=True),
             f"{kind} ",
-            tag("span", f"{sum(d.count for d in found):,}", class_="count"),
+            tag("span", f"{sum(d.count for d in matching_differences):,}", class_="count"),
             class_="choice",
         )
-        for kind, found in by_kind(result).items()
+        for kind, matching_differences in by_kind(result).items()
     ]
     chosen = tag("fieldset", tag("legend", "Kind of disagreement"), *kinds) if kinds else Markup()
     search = tag("input", type="search", name="operator", autocomplete="off", spellcheck="false", placeholder="any")

@@ -171,17 +171,17 @@ def _worst(tallies: list[Tally]) -> str:
 
 def _differences(result: Result) -> list[str]:
     blocks = ["## Disagreements"]
-    for kind, found in by_kind(result).items():
+    for kind, differences in by_kind(result).items():
         loud = "**" if kind == "unexplained" else ""
-        blocks += [f"### {kind.capitalize()}: {size(found)}", f"{loud}{_text(KINDS[kind].capitalize())}.{loud}"]
-        blocks += _classes(found)
+        blocks += [f"### {kind.capitalize()}: {size(differences)}", f"{loud}{_text(KINDS[kind].capitalize())}.{loud}"]
+        blocks += _classes(differences)
     return blocks if len(blocks) > 1 else [*blocks, "None."]
 
 
-def _by_operator(found: list[Difference]) -> list[str]:
+def _by_operator(differences: list[Difference]) -> list[str]:
     """Return a table of how many classes each operator has, and their findings; ``--format json`` has them all."""
     groups: dict[str, list[Difference]] = {}
-    for difference in sorted(found, key=lambda d: natural(d.operator)):
+    for difference in sorted(differences, key=lambda d: natural(d.operator)):
         groups.setdefault(difference.operator, []).append(difference)
     rows = [
         [_code(name), _code(_most_met(group)), f"{len(group):,}", f"{sum(d.count for d in group):,}"]
@@ -195,13 +195,13 @@ def _most_met(group: list[Difference]) -> str:
     return f"{', '.join(top.findings) or 'taken by us'}; {top.theirs} by {top.implementation}"
 
 
-def _classes(found: list[Difference]) -> list[str]:
+def _classes(differences: list[Difference]) -> list[str]:
     """Return a table of differences and, folded, what shows each again; of very many, the sum for each operator."""
-    if len(found) > _MANY:
-        return _by_operator(found)
+    if len(differences) > _MANY:
+        return _by_operator(differences)
     rows = []
     folded = []
-    for number, d in enumerate(found, 1):
+    for number, d in enumerate(differences, 1):
         rejected = f"rejected by {', '.join(map(_code, d.findings))}"
         sides = [rejected if d.findings else ours(()), " ".join(filter(None, (_code(d.theirs), _code(d.detail))))]
         rows.append([str(number), _code(d.operator), _text(d.level), _code(d.implementation), *sides, f"{d.count:,}"])
@@ -221,12 +221,12 @@ def _rules(result: Result) -> list[str]:
         for rule in met
         for lack in rule.open
     ]
-    said = (
+    text = (
         f"{said_of(met)}. Accepting: both sides take it; rejecting: only this finding rejects it; oracle: an "
         "implementation refuses one of those too."
     )
     table = _table(["Rule or cell", "Operator", "Lacks", "At levels"], rows, names=4)
-    return ["## Rules", said, *(_folded(f"{count(len(rows), 'rule')} lacking a case", table) if rows else [])]
+    return ["## Rules", text, *(_folded(f"{count(len(rows), 'rule')} lacking a case", table) if rows else [])]
 
 
 def _values(result: Result) -> list[str]:

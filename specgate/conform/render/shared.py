@@ -117,20 +117,22 @@ def said_of(met: Sequence[Rule]) -> str:
     lacking = sum(bool(rule.open) for rule in met)
     whys = Counter(lack.explained for rule in met if not rule.open for lack in rule.lacks[:1])
     complete = len(met) - lacking - whys.total()
-    said = f"{complete:,} of {count(len(met), 'rule and cell', 'rules and cells')} have"
-    said += " an accepting, a rejecting and an oracle case at every level"
+    text = f"{complete:,} of {count(len(met), 'rule and cell', 'rules and cells')} have"
+    text += " an accepting, a rejecting and an oracle case at every level"
     return "; ".join(
-        [said, *(f"{number:,} have no oracle case because it is {_WHY[why]}" for why, number in whys.items())]
+        [text, *(f"{number:,} have no oracle case because it is {_WHY[why]}" for why, number in whys.items())]
     )
 
 
 def _lacks(group: list[RuleCount]) -> tuple[Lack, ...]:
-    found: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    texts_by_key: dict[tuple[tuple[str, ...], str], list[str]] = {}
     for rule in group:
         missing = tuple(name for name in ("accepting", "rejecting", "oracle") if not getattr(rule, name))
         if missing:
-            found.setdefault((missing, _explained(rule) if missing == ("oracle",) else ""), []).append(rule.level)
-    return tuple(Lack(cases, tuple(levels), why) for (cases, why), levels in found.items())
+            texts_by_key.setdefault((missing, _explained(rule) if missing == ("oracle",) else ""), []).append(
+                rule.level
+            )
+    return tuple(Lack(cases, tuple(levels), why) for (cases, why), levels in texts_by_key.items())
 
 
 def _explained(rule: RuleCount) -> str:
@@ -202,13 +204,13 @@ def sort_tallies(result: Result) -> list[Tally]:
 def _rank(result: Result, implementation: str) -> int:
     """Return where `result.versions` lists an implementation: by its name, alone or before levels."""
     names = (name == implementation or name.startswith(f"{implementation} ") for name in result.versions)
-    return next((at for at, found in enumerate(names) if found), len(result.versions))
+    return next((at for at, result in enumerate(names) if result), len(result.versions))
 
 
 def by_kind(result: Result) -> dict[Kind, list[Difference]]:
     """Return the differences of each kind that there is, what is unexplained first."""
     kinds = {kind: [d for d in result.differences if d.kind == kind] for kind in KIND_ORDER}
-    return {kind: found for kind, found in kinds.items() if found}
+    return {kind: differences for kind, differences in kinds.items() if differences}
 
 
 def ours(findings: Sequence[str]) -> str:
@@ -235,10 +237,10 @@ def answers(words: Mapping[str, int]) -> str:
 
 def uncomputed(result: Result) -> list[tuple[str, str, int, tuple[str, ...]]]:
     """Return why values are missing: implementation, reason, how often, and the operators; the most frequent first."""
-    found: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    pairs_by_texts: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for tally in result.values:
         for reason, number in tally.unavailable.items():
-            found.setdefault((tally.implementation, reason), []).append((number, tally.operator))
+            pairs_by_texts.setdefault((tally.implementation, reason), []).append((number, tally.operator))
     rows = [
         (
             implementation,
@@ -246,7 +248,7 @@ def uncomputed(result: Result) -> list[tuple[str, str, int, tuple[str, ...]]]:
             sum(n for n, _ in seen),
             tuple(sorted({operator for _, operator in seen}, key=natural)),
         )
-        for (implementation, reason), seen in found.items()
+        for (implementation, reason), seen in pairs_by_texts.items()
     ]
     return sorted(rows, key=lambda row: (-row[2], row[:2]))
 
@@ -264,27 +266,27 @@ def headline(result: Result) -> str:
     total = Sum.of(result.tallies)
     values = [sum(column) for column in zip(*((v.cases, v.equal) for v in result.values), strict=True)] or [0, 0]
     if not total.cases and not values[0]:
-        said = ["nothing was compared"]
+        texts = ["nothing was compared"]
     elif result.unexplained:
         of_values = f" ({values[0] - values[1]:,} of them values)" if values[0] > values[1] else ""
-        said = [f"{count(result.unexplained, 'case')} UNEXPLAINED{of_values}"]
+        texts = [f"{count(result.unexplained, 'case')} UNEXPLAINED{of_values}"]
     else:
-        said = ["nothing unexplained"]
-    said.append(f"{count(result.cases, 'descriptor')}, {count(total.cases, 'verdict')}")
+        texts = ["nothing unexplained"]
+    texts.append(f"{count(result.cases, 'descriptor')}, {count(total.cases, 'verdict')}")
     if total.cases:
-        said.append(f"agreement {total.percents[1]} % documented, {total.percents[2]} % observed")
+        texts.append(f"agreement {total.percents[1]} % documented, {total.percents[2]} % observed")
     if values[0]:
-        said.append(f"{percent(values[1], values[0])} % of {count(values[0], 'value')} equal")
+        texts.append(f"{percent(values[1], values[0])} % of {count(values[0], 'value')} equal")
     if result.capped:
-        said.append("STOPPED BY THE TIME LIMIT")
-    return "; ".join(said)
+        texts.append("STOPPED BY THE TIME LIMIT")
+    return "; ".join(texts)
 
 
 def values_by_kind(result: Result) -> list[tuple[Kind, list[Difference]]]:
     """Return the differences in values by their kind, the unexplained first."""
     every = [d for tally in result.values for d in tally.differing]
-    found = [(kind, [d for d in every if d.kind == kind]) for kind in KIND_ORDER]
-    return [(kind, differing) for kind, differing in found if differing]
+    pairs = [(kind, [d for d in every if d.kind == kind]) for kind in KIND_ORDER]
+    return [(kind, differing) for kind, differing in pairs if differing]
 
 
 def repeat_command(result: Result, form: str) -> str:

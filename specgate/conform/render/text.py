@@ -91,17 +91,17 @@ class _Page:
         self.table(head, rows + (totals if len(totals) < len(rows) else []))
 
     def differences(self, result: Result) -> None:
-        for kind, found in by_kind(result).items():
+        for kind, differences in by_kind(result).items():
             name = kind.upper() if kind == "unexplained" else kind
-            self.heading(f"{name}: {size(found)} ({KINDS[kind]})")
-            for difference in found:
+            self.heading(f"{name}: {size(differences)} ({KINDS[kind]})")
+            for difference in differences:
                 self.difference(difference)
 
     def difference(self, d: Difference) -> None:
         self.put(f"{d.operator} at {d.level}: {count(d.count, 'case')}", first="  ", hang="      ")
         self.put(ours(d.findings), first="    ours        ", hang=" " * 16)
-        said = f"{d.implementation}: {d.theirs}" + (f" ({d.detail})" if d.detail else "")
-        self.put(said, first="    theirs      ", hang=" " * 16)
+        text = f"{d.implementation}: {d.theirs}" + (f" ({d.detail})" if d.detail else "")
+        self.put(text, first="    theirs      ", hang=" " * 16)
         self.put(_cut(one_line(d.descriptor)), first="    descriptor  ", hang=" " * 16)
         if d.command:
             self.lines.append(f"    $ {clean(d.command, None)}")

@@ -177,14 +177,14 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
         from specgate.dialects.directml.oracle.values_install import install_values
 
         chosen = levels or ("6.4" if values else "6.2")
-        asked: Any = system  # the command takes no other word than the two there are
-        wanted: Any = "all" if chosen == "all" else [level.strip() for level in chosen.split(",")]
+        result: Any = system  # the command takes no other word than the two there are
+        value: Any = "all" if chosen == "all" else [level.strip() for level in chosen.split(",")]
         if not values:
-            install_directml(wanted, system=asked, progress=progress)
+            install_directml(value, system=result, progress=progress)
             return
         if system == "linux":
             raise InputError("values are computed with Windows builds, so --system linux has none")
-        install_values(wanted, progress=progress)
+        install_values(value, progress=progress)
 
     def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
         from specgate.dialects.directml.oracle.builds import levels as built

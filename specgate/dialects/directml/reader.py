@@ -75,13 +75,13 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
     fields: dict[str, Any] = {}
     odd: list[Malformed] = []
     plain = True
-    taken = 0
+    number = 0
     for name, info in spec.fields.items():
         raw = desc.get(name)
         if raw is None:
-            taken += name in desc
+            number += name in desc
             continue
-        taken += 1
+        number += 1
         where = f"{place}.{name}" if place else name
         if info.type == "tensor":
             fields[name], known = tensor_and_known(raw, where, odd)
@@ -93,7 +93,7 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
                 raw = read_union(raw, desc.get(info.type_from), where)
             fields[name] = _value(info, raw, where, depth, odd)
             plain = plain and info.type not in _LOOKED_INTO
-    if taken != len(desc):
+    if number != len(desc):
         refuse_unknown(desc, list(spec.fields), place, f"a field of {spec.name}")
     if odd:
         nested = f"{place}." if place else ""

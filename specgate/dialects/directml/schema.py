@@ -120,10 +120,10 @@ def _operator(spec: OperatorSpec) -> dict[str, Any]:
 
 def _field(info: FieldInfo) -> dict[str, Any]:
     kinds = [listed(_single(form.type.removesuffix("[]")), form) for form in info.forms or (info,)]
-    made = either(*kinds)
-    told = {"description": info.doc} if info.doc else {}
+    entries = either(*kinds)
+    texts_by_name = {"description": info.doc} if info.doc else {}
     default = {} if info.default is None else {"default": info.default}
-    return {**nullable(made), **told, **default}
+    return {**nullable(entries), **texts_by_name, **default}
 
 
 def _single(kind: str) -> dict[str, Any]:

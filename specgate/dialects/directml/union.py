@@ -29,8 +29,8 @@ def read_union(raw: Mapping[str, Any], kind: Any, place: str) -> Any:
     FLOAT16 is given by its bits (``{"UInt16": 15360}`` is 1.0). Raises InputError for another member, for an integer
     that the member cannot hold and for a type that has none; floating numbers are left as they are.
     """
-    said = word_of(kind, dialect("directml").type_numbers, "DML_TENSOR_DATA_TYPE_")
-    word = said if isinstance(said, str) else ""
+    result = word_of(kind, dialect("directml").type_numbers, "DML_TENSOR_DATA_TYPE_")
+    word = result if isinstance(result, str) else ""
     bits = dialect("directml").bits.get(word) or 0
     if bits < 8:
         why = "" if kind is None else f"; {shown(kind)} has no member of DML_SCALAR_UNION"

@@ -44,12 +44,12 @@ def opset_minimum(model: object, settings: LintSettings | None = None, basis: Ba
             no_table[unit.operator] = no_table.get(unit.operator, 0) + 1
         else:
             domains.setdefault(unit.operator.rpartition(".")[0], []).append(unit)
-    found = [_domain(domain, graph.imports.get(domain), domains[domain], basis) for domain in sorted(domains)]
-    return ModelMinimum(found, no_table, graph.findings, domain_name(""))
+    minimums = [_domain(domain, graph.imports.get(domain), domains[domain], basis) for domain in sorted(domains)]
+    return ModelMinimum(minimums, no_table, graph.findings, domain_name(""))
 
 
 def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Basis) -> DomainMinimum:
-    found = DomainMinimum(domain_name(domain), imported)
+    minimum = DomainMinimum(domain_name(domain), imported)
     blocked: dict[str, list[Blocked]] = {}
     judged: list[tuple[Unit, Descriptor]] = []
     alike: dict[str, dict[str, str]] = {}
@@ -57,14 +57,14 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
     for unit in units:
         if unit.descriptor is None:
             continue
-        found.nodes += 1
+        minimum.nodes += 1
         judged.append((unit, unit.descriptor))
         if unit.operator not in alike:
             alike[unit.operator] = _alike(dialect("onnx").operator(unit.descriptor.operator))
             for version in reversed(alike[unit.operator]):
                 blocked.setdefault(version, [])
-                found.labels[version] = dialect("onnx").operator(unit.descriptor.operator).dialect.label(version)
-                found.undecided.setdefault(version, 0)
+                minimum.labels[version] = dialect("onnx").operator(unit.descriptor.operator).dialect.label(version)
+                minimum.undecided.setdefault(version, 0)
         answers = known.get(id(unit.descriptor))
         if answers is None:
             free = replace(unit.descriptor, version=None)
@@ -74,21 +74,23 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
             accepted, findings = answers[level]
             if accepted is False:
                 if level != version:  # one verdict serves several versions, each in its own words
-                    findings = _told_at(findings, found.labels[level], found.labels[version])
+                    findings = _told_at(findings, minimum.labels[level], minimum.labels[version])
                 blocked[version].append(Blocked(unit.location, findings))
             elif accepted is None:
-                found.undecided[version] += 1
-    found.taken = [version for version in blocked if not blocked[version]]
-    found.blocked = {version: nodes for version, nodes in blocked.items() if nodes}
-    if found.taken:
-        found.version = found.taken[0]
-        lowest = found.version
-        found.moved = [moved for unit, made in judged if (moved := _moved(unit, made, lowest)) is not None]
-    return found
+                minimum.undecided[version] += 1
+    minimum.taken = [version for version in blocked if not blocked[version]]
+    minimum.blocked = {version: nodes for version, nodes in blocked.items() if nodes}
+    if minimum.taken:
+        minimum.version = minimum.taken[0]
+        lowest = minimum.version
+        minimum.moved = [
+            moved for unit, descriptor in judged if (moved := _moved(unit, descriptor, lowest)) is not None
+        ]
+    return minimum
 
 
 def _told_at(findings: tuple[Finding, ...], judged: str, version: str) -> tuple[Finding, ...]:
-    return tuple(replace(found, message=at_level(found.message, judged, version)) for found in findings)
+    return tuple(replace(finding, message=at_level(finding.message, judged, version)) for finding in findings)
 
 
 def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:

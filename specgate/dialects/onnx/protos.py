@@ -113,10 +113,10 @@ def _tensor(name: str, info: Any) -> TensorDesc:
         return TensorDesc(None, None)
     if case != "tensor_type":
         return TensorDesc(_spelt(kind, name), None)
-    held = kind.tensor_type
-    sizes = tuple(_size(dim) for dim in held.shape.dim) if held.HasField("shape") else None
+    result = kind.tensor_type
+    sizes = tuple(_size(dim) for dim in result.shape.dim) if result.HasField("shape") else None
     kind_of = {number: word for word, number in dialect("onnx").type_numbers.items()}
-    number = int(held.elem_type)  # one that does not exist stays, so that it is found
+    number = int(result.elem_type)  # one that does not exist stays, so that it is found
     return TensorDesc(kind_of.get(number, str(number)) if number else None, sizes)
 
 
@@ -125,16 +125,16 @@ def _spelt(kind: Any, name: str, depth: int = 0) -> str | None:
     case = kind.WhichOneof("value")
     if case is None or depth > MAX_DEPTH:
         return None
-    held = getattr(kind, case)
+    result = getattr(kind, case)
     types = dialect("onnx").types
     if case in {"tensor_type", "sparse_tensor_type"}:
-        element = _type(held.elem_type, name)
+        element = _type(result.elem_type, name)
         spelling = None if element is None else str(types[element]["tensor"])
         return f"sparse_{spelling}" if spelling and case == "sparse_tensor_type" else spelling
     if case not in {"sequence_type", "optional_type", "map_type"}:
         raise InputError(f"is an {case.removesuffix('_type')} type, which no operator takes", place=name[:60])
-    inner = _spelt(held.value_type if case == "map_type" else held.elem_type, name, depth + 1)
-    key = _type(held.key_type, name) if case == "map_type" else None
+    inner = _spelt(result.value_type if case == "map_type" else result.elem_type, name, depth + 1)
+    key = _type(result.key_type, name) if case == "map_type" else None
     if inner is None or (case == "map_type" and key is None):
         return None
     return container(case.removesuffix("_type"), inner, key)
@@ -221,7 +221,7 @@ def constant_protos(descriptor: Descriptor) -> dict[str, Any]:
     """Return an ``onnx.TensorProto`` for each constant of a descriptor, by the names that `to_node_proto` gives."""
     onnx = _onnx(descriptor)
     types = dialect("onnx").types
-    found = {}
+    entries = {}
     for name, tensor in _named(descriptor, "input"):
         if tensor is None or tensor.value is None or tensor.type is None:
             continue
@@ -229,10 +229,10 @@ def constant_protos(descriptor: Descriptor) -> dict[str, Any]:
             raise InputError("a constant needs sizes that are known", place=name)
         number = types[tensor.type]["value"]
         try:
-            found[name] = onnx.helper.make_tensor(name, number, tensor.sizes or (), list(tensor.value))
+            entries[name] = onnx.helper.make_tensor(name, number, tensor.sizes or (), list(tensor.value))
         except (ValueError, TypeError, OverflowError) as error:
             raise InputError(f"no TensorProto can hold this constant: {error!s:.120}", place=name) from None
-    return found
+    return entries
 
 
 def _onnx(descriptor: Descriptor) -> ModuleType:

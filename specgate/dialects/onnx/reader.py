@@ -68,8 +68,8 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     refuse_unknown(data, _KEYS, place, "a field of a node")
     op_type, domain = data.get("op_type"), data.get("domain") or ""
     if not isinstance(op_type, str) or not isinstance(domain, str):
-        found = f"{shown(op_type)} and {shown(domain)}"
-        raise InputError(f"expected op_type and domain as strings, found {found}", place=place or None)
+        text = f"{shown(op_type)} and {shown(domain)}"
+        raise InputError(f"expected op_type and domain as strings, found {text}", place=place or None)
     spec = dialect(NAME).operator(operator_name(op_type, domain))
     attributes = data.get("attributes") or {}
     if not isinstance(attributes, dict):
@@ -197,13 +197,13 @@ _OBJECTS: Final = {
 
 def _object(kind: str, raw: Any) -> Any:
     """Return a tensor, a type or a graph: as it is, or from a dict such as `read` describes for inputs."""
-    wanted = GraphDesc if kind == "graph" else TensorDesc
-    if isinstance(raw, wanted):
+    function = GraphDesc if kind == "graph" else TensorDesc
+    if isinstance(raw, function):
         return raw
     if not isinstance(raw, dict):
         raise ValueError(f"{_OBJECTS[kind]} is expected")  # noqa: TRY004  # a value of another kind, as for the others
     try:
-        if wanted is TensorDesc:
+        if function is TensorDesc:
             return _of_known_type(_tensor(raw, ""))
         if not raw.keys() <= {"inputs", "outputs"}:
             raise ValueError("a graph is expected as inputs and outputs")

@@ -41,13 +41,13 @@ def _words(spec: OperatorSpec) -> dict[str, dict[str, str]]:
     """Return the words of each attribute that holds one of some, by their small letters; the page's own first."""
     rows = [row for _, rows in spec.support for row in rows.values()]
     rows += [entry.get("support", {}) for entry in spec.table.observed]
-    found: dict[str, dict[str, str]] = {}
+    entries: dict[str, dict[str, str]] = {}
     for info in spec.attributes:
         if info.type == "string":
             values = [word for row in rows for word in row.get(info.name, {}).get("values") or ()]
             for word in values:
-                found.setdefault(info.name, {}).setdefault(str(word).lower(), str(word))
-    return found
+                entries.setdefault(info.name, {}).setdefault(str(word).lower(), str(word))
+    return entries
 
 
 _INTEGER: Final = re.compile(r"\s*(-?[0-9]{1,19})(?![0-9])", re.ASCII)

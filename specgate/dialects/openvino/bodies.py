@@ -132,9 +132,9 @@ class _Map:
     def findings(self) -> Iterator[Finding]:
         whole = True
         for entry, data in self.entries:
-            found = list(self._entry(entry, data))
-            whole = whole and not found
-            yield from found
+            findings = list(self._entry(entry, data))
+            whole = whole and not findings
+            yield from findings
         if whole:
             missing = list(self._missing())
             yield from missing
@@ -162,9 +162,9 @@ class _Map:
                 return
         inner = self.layers.get(str(data["internal_layer_id"]))
         if inner is None or inner.type != _LAYERS[entry.kind]:
-            found = "none" if inner is None else f"a {shown(inner.type)}"
+            text = "none" if inner is None else f"a {shown(inner.type)}"
             number = data["internal_layer_id"]
-            message = f"expected a {_LAYERS[entry.kind]} as layer {number} of the body, found {found}"
+            message = f"expected a {_LAYERS[entry.kind]} as layer {number} of the body, found {text}"
             yield self._wrong("port-map-layer", message, entry)
             return
         outer: IrPort | None = None
@@ -273,17 +273,17 @@ class _Map:
             number = numbered(edge.data).get(key)
             inner = self.layers.get(str(number))
             if not isinstance(number, int):
-                rule, found = "back-edge", _given(edge, key)  # noqa: PLW2901  # a number is asked of both ends
+                rule, text = "back-edge", _given(edge, key)  # noqa: PLW2901  # a number is asked of both ends
             elif inner is None or inner.type != kind:
-                found = f"{number}, which is " + ("none" if inner is None else f"a {shown(inner.type)}")
+                text = f"{number}, which is " + ("none" if inner is None else f"a {shown(inner.type)}")
             else:
                 continue
-            yield self._wrong(rule, f"expected a {kind} of the body as {key}, found {found}", edge)
+            yield self._wrong(rule, f"expected a {kind} of the body as {key}, found {text}", edge)
             return
         data = numbered(edge.data)
         result, parameter = self.layers[str(data["from-layer"])], self.layers[str(data["to-layer"])]
-        for given, taken in zip(result.inputs[:1], parameter.outputs[:1], strict=False):
-            yield from self._against(taken, parameter, given, f"what {_named(result)} gives back", edge, {})
+        for port, used_port in zip(result.inputs[:1], parameter.outputs[:1], strict=False):
+            yield from self._against(used_port, parameter, port, f"what {_named(result)} gives back", edge, {})
 
 
 def _named(layer: IrLayer) -> str:

@@ -53,19 +53,19 @@ class Constants:
         if layer.type != "Const" or kind not in _BITS or offset is None or size is None:
             return None
         count = _count(shape, limit * 8)
-        wanted = limit + 1 if count is None else (count * _BITS[kind] + 7) // 8
-        if count is None or wanted > min(size, limit):
+        number = limit + 1 if count is None else (count * _BITS[kind] + 7) // 8
+        if count is None or number > min(size, limit):
             return None
-        blob = self._read(offset, size, wanted)
-        if blob is None or len(blob) != wanted:
+        blob = self._read(offset, size, number)
+        if blob is None or len(blob) != number:
             return None
         key = kind, count, blob
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = tuple(_decode(*key))
-        return found
+        items = self._known.get(key)
+        if items is None:
+            items = self._known[key] = tuple(_decode(*key))
+        return items
 
-    def _read(self, offset: int, size: int, wanted: int) -> bytes | None:
+    def _read(self, offset: int, size: int, number: int) -> bytes | None:
         """Return the first bytes of a Const, None where it does not lie within the file."""
         try:
             if self._stream is None:
@@ -73,7 +73,7 @@ class Constants:
             if self._stream is None or offset + size > self.size:
                 return None
             self._stream.seek(offset)
-            return self._stream.read(wanted)
+            return self._stream.read(number)
         except (OSError, ValueError):
             return None
 

@@ -52,11 +52,11 @@ def connect(net: IrNet, error: _Error) -> None:
         target.shape = _merged(source.shape, target.shape)
 
 
-def _merged(given: tuple[int, ...] | None, stated: tuple[int, ...] | None) -> tuple[int, ...] | None:
+def _merged(numbers: tuple[int, ...] | None, stated: tuple[int, ...] | None) -> tuple[int, ...] | None:
     """Return the shape that an output port gives, with sizes that only the input port states."""
-    if given is None or stated is None or len(given) != len(stated) or -1 not in given:
-        return stated if given is None else given
-    return tuple(other if size == -1 else size for size, other in zip(given, stated, strict=True))
+    if numbers is None or stated is None or len(numbers) != len(stated) or -1 not in numbers:
+        return stated if numbers is None else numbers
+    return tuple(other if size == -1 else size for size, other in zip(numbers, stated, strict=True))
 
 
 def _hold_distinct(ports: Iterable[IrPort], layer: IrLayer, error: _Error) -> None:

@@ -127,12 +127,12 @@ class _Walk:
     def port(self, port: IrPort, feed: IrLayer | None) -> TensorDesc:
         values = self.constants.values(feed) if feed is not None and feed.type == "Const" else None
         key = port.element_type, port.shape, id(values)  # equal ones are the same, and are kept
-        found = self.tensors.get(key)
-        if found is None:
+        tensor = self.tensors.get(key)
+        if tensor is None:
             sizes = None if port.shape is None else tuple(None if size == -1 else size for size in port.shape)
             known = port.element_type if port.element_type in self.table.types else None
-            found = self.tensors[key] = TensorDesc(known, sizes, value=values)
-        return found
+            tensor = self.tensors[key] = TensorDesc(known, sizes, value=values)
+        return tensor
 
 
 class _Scope(NamedTuple):
@@ -201,15 +201,15 @@ def _opset(layer: IrLayer, unit: Unit) -> Iterator[Finding]:
 
 def _maps(layer: IrLayer) -> dict[str, Any]:
     """The port maps and back edges of a layer as a descriptor has them."""
-    found: dict[str, Any] = {}
+    matching_entries: dict[str, Any] = {}
     for name, entries in layer.maps.items():
         if name == BACK_EDGES:
-            found[name] = [numbered(entry.data) for entry in entries]
+            matching_entries[name] = [numbered(entry.data) for entry in entries]
         else:
-            found[name] = {
+            matching_entries[name] = {
                 kind: [numbered(entry.data) for entry in entries if entry.kind == kind] for kind in ("input", "output")
             }
-    return found
+    return matching_entries
 
 
 def _reads_value(operator: str) -> bool:

@@ -274,8 +274,8 @@ class _Reader:
         text = attributes.get(key)
         value = None if text is None else whole_number(text)
         if value is None:
-            found = "none" if text is None else _show(text)
-            raise self.error(f"expected a whole number as {key} of <{tag}>, found {found}")
+            result = "none" if text is None else _show(text)
+            raise self.error(f"expected a whole number as {key} of <{tag}>, found {result}")
         return self.share(str(value))
 
     def share(self, value: _T) -> _T:

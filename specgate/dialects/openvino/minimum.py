@@ -40,9 +40,9 @@ def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") ->
     graph = openvino_units(model)
     table = dialect(graph.dialect)
     numbers = {level: level.removeprefix(table.level_word) for level in table.levels}
-    found = DomainMinimum(graph.dialect, None)
-    found.undecided = dict.fromkeys(numbers.values(), 0)
-    found.labels = {number: table.label(level) for level, number in numbers.items()}
+    minimum = DomainMinimum(graph.dialect, None)
+    minimum.undecided = dict.fromkeys(numbers.values(), 0)
+    minimum.labels = {number: table.label(level) for level, number in numbers.items()}
     blocked: dict[str, list[Blocked]] = {number: [] for number in numbers.values()}
     no_table: dict[str, int] = {}
     known: dict[tuple[int, str, str], tuple[bool | None, tuple[Finding, ...]]] = {}
@@ -52,8 +52,8 @@ def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") ->
             no_table[unit.operator] = no_table.get(unit.operator, 0) + 1
         if version not in table.position:
             continue
-        found.nodes += 1
-        found.imported = max(int(numbers[version]), found.imported or 0)
+        minimum.nodes += 1
+        minimum.imported = max(int(numbers[version]), minimum.imported or 0)
         for level, number in numbers.items():
             key = id(unit.descriptor), version, level  # layers that say the same share a descriptor
             if unit.descriptor is None or key not in known:
@@ -62,20 +62,20 @@ def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") ->
             if accepted is False:
                 blocked[number].append(Blocked(unit.location, findings))
             elif accepted is None:
-                found.undecided[number] += 1
-    found.taken = [number for number, nodes in blocked.items() if not nodes]
-    found.blocked = {number: nodes for number, nodes in blocked.items() if nodes}
-    found.version = found.taken[0] if found.taken else None
-    if not found.nodes:
+                minimum.undecided[number] += 1
+    minimum.taken = [number for number, nodes in blocked.items() if not nodes]
+    minimum.blocked = {number: nodes for number, nodes in blocked.items() if nodes}
+    minimum.version = minimum.taken[0] if minimum.taken else None
+    if not minimum.nodes:
         return ModelMinimum([], no_table, graph.findings, graph.dialect)
     descriptors = (unit.descriptor for unit in graph.units if unit.descriptor is not None and basis != "documented")
     judged = list({id(descriptor): descriptor for descriptor in descriptors}.values())
-    release = _release(found, numbers, model.version, judged, basis)
-    return ModelMinimum([found], no_table, graph.findings, graph.dialect, release)
+    release = _release(minimum, numbers, model.version, judged, basis)
+    return ModelMinimum([minimum], no_table, graph.findings, graph.dialect, release)
 
 
 def _release(
-    found: DomainMinimum, numbers: dict[str, str], ir_version: int | None, judged: list[Descriptor], basis: Basis
+    minimum: DomainMinimum, numbers: dict[str, str], ir_version: int | None, judged: list[Descriptor], basis: Basis
 ) -> ReleaseMinimum:
     """Return the first release that refuses no layer at its newest opset, reads the file and knows its types."""
     before: list[Release] = []
@@ -85,9 +85,9 @@ def _release(
         opset, newest = numbers[entry["level"]], entry.get("ir_version")
         reads = ir_version is None or newest is None or ir_version <= newest
         newer = tuple(sorted(types & newer_types(parse_target(f"openvino:{entry['name']}")).keys()))
-        taken = opset in found.taken
-        alone = taken and _refused(judged, entry["level"], basis, table.by_release(entry["name"]))
-        release = Release(entry["name"], entry["title"], opset, newest, not taken, reads, newer, alone)
+        result = opset in minimum.taken
+        alone = result and _refused(judged, entry["level"], basis, table.by_release(entry["name"]))
+        release = Release(entry["name"], entry["title"], opset, newest, not result, reads, newer, alone)
         if release.takes:
             return ReleaseMinimum(release, tuple(before), ir_version)
         before.append(release)

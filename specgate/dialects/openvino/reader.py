@@ -59,8 +59,8 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     refuse_unknown(data, _KEYS, place, "a field of a layer")
     kind, version = data.get("type"), data.get("version")
     if not isinstance(kind, str) or not (version is None or isinstance(version, str)):
-        found = f"{shown(kind)} and {shown(version)}"
-        raise InputError(f"expected type and version as strings, found {found}", place=place or None)
+        text = f"{shown(kind)} and {shown(version)}"
+        raise InputError(f"expected type and version as strings, found {text}", place=place or None)
     name = data.get("name")
     if not (name is None or isinstance(name, str)):
         raise InputError(f"expected a name, found {shown(name)}", place=f"{prefix}name")
@@ -71,7 +71,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     maps: dict[str, Any] = {}
     if any(info.type == "graph" for info in spec.attributes):
         attributes, maps = parted(attributes, f"{prefix}data")
-    made = build(
+    descriptor = build(
         spec,
         tensors_of(data.get("inputs"), f"{prefix}inputs", "ports", _tensor),
         outputs_of(data.get("outputs"), f"{prefix}outputs", "ports", _tensor),
@@ -81,7 +81,7 @@ def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
         convert=attribute_value,
         builds_read=builds_read,
     )
-    return with_maps(made, maps)
+    return with_maps(descriptor, maps)
 
 
 def _tensor(raw: Any, place: str) -> TensorDesc | None:
@@ -189,9 +189,9 @@ def _float(raw: Any) -> float:
 def write(descriptor: Descriptor) -> dict[str, Any]:
     """Return the layer dict of a descriptor."""
     spec = dialect(NAME).operator(descriptor.operator)
-    given = ((i.vendor_name, descriptor.fields.get(i.name)) for i in spec.attributes)
+    pairs = ((i.vendor_name, descriptor.fields.get(i.name)) for i in spec.attributes)
     renamed = read_by_page_names(descriptor, spec)
-    data = {name: _attribute(name, value) for name, value in given if value is not None and name not in renamed}
+    data = {name: _attribute(name, value) for name, value in pairs if value is not None and name not in renamed}
     names = {info.name: info.vendor_name for info in spec.attributes}
     odd = (o for o in descriptor.oddities if o.code in {"unknown-attribute", "wrong-kind"})
     data.update((names.get(o.where, o.where), o.value) for o in odd)

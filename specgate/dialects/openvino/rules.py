@@ -37,9 +37,9 @@ def ir_findings(model: IrModel) -> Iterator[Finding]:
     """Yield what is wrong with the file itself; of one read from memory the .bin file is not looked for."""
     known = dialect("openvino").tables.ir_versions
     if str(model.version) not in known:
-        found = "states no IR version" if model.version is None else f"has IR version {model.version}"
+        text = "states no IR version" if model.version is None else f"has IR version {model.version}"
         place = Location(model.file, None, "model")
-        yield wrong("ir-version", f"{found}, expected {' or '.join(known)}", place, where="ir_version")
+        yield wrong("ir-version", f"{text}, expected {' or '.join(known)}", place, where="ir_version")
     weights = _Weights(model.file)
     yield from _net(model, model.net, "net", weights)
     if weights.problem and weights.asked:
@@ -59,14 +59,14 @@ def release_findings(graph: Graph, target: Target, files: list[str]) -> Iterator
     first = next(reading, None)
     if first is None:
         return  # no OpenVINO has it, which is said without a target
-    made = wrong(
+    finding = wrong(
         "ir-version",
         f"has IR version {graph.ir_version}, but {target.environment} reads those up to {newest}",
         Location(files[0] if files else None, None, "model"),
         where="ir_version",
         values={"ir_version": graph.ir_version, "target": newest},
     )
-    yield replace(made, target=str(target), fix=f"use {first}")
+    yield replace(finding, target=str(target), fix=f"use {first}")
 
 
 class _Weights:
@@ -167,8 +167,8 @@ def _constant(layer: IrLayer, place: Callable[[], Location], weights: _Weights) 
     port = layer.outputs[0] if layer.outputs else None
     kind = layer.data.get("element_type")
     if port is None or kind is None or port.element_type not in dialect("openvino").types:
-        found = _given(layer, "element_type")
-        yield wrong("constant", f"expected a known element_type, found {found}", place(), where="element_type")
+        text = _given(layer, "element_type")
+        yield wrong("constant", f"expected a known element_type, found {text}", place(), where="element_type")
         return
     sizes = port.shape
     if "shape" not in layer.data or sizes is None or min(sizes, default=0) < 0:

@@ -75,7 +75,7 @@ class _Entry(NamedTuple):
 
 
 def _entries(entries: Sequence[IrEntry], kind: str) -> list[_Entry]:
-    found = []
+    matching_entries = []
     for entry in entries:
         if entry.kind == kind:
             data = {"start": 0, "end": -1, "stride": 1, "part_size": 1, **numbered(entry.data)}
@@ -86,8 +86,8 @@ def _entries(entries: Sequence[IrEntry], kind: str) -> list[_Entry]:
             outer, start, end, stride, part = (int(str(number)) for number in numbers)
             place = None if axis is None else int(axis)
             inner, purpose = str(data.get("internal_layer_id")), str(data.get("purpose", ""))
-            found.append(_Entry(outer, inner, place, start, end, stride, part, purpose))
-    return found
+            matching_entries.append(_Entry(outer, inner, place, start, end, stride, part, purpose))
+    return matching_entries
 
 
 def _at(inputs: Sequence[NDArray[Any]], entry: _Entry) -> NDArray[Any]:
@@ -109,8 +109,8 @@ def _branch(
         raise InputError("expected a condition of one element")
     branch = "then" if bool(inputs[0].reshape(())) else "else"
     maps = layer.maps.get(f"{branch}_port_map", [])
-    given = {entry.inner: _at(inputs, entry) for entry in _entries(maps, "input")}
-    results = compute(layer.bodies[f"{branch}_body"], given)
+    stated_arrays_by_name = {entry.inner: _at(inputs, entry) for entry in _entries(maps, "input")}
+    results = compute(layer.bodies[f"{branch}_body"], stated_arrays_by_name)
     return [_result(results, entry.inner) for entry in _entries(maps, "output")]
 
 
@@ -142,7 +142,7 @@ class _Loop:
         return min(counts), True
 
     def outputs(self, hold: Callable[[int], object]) -> list[NDArray[Any]]:
-        given = {e.inner: _at(self.inputs, e) for e in self.takes if e.axis is None and not e.purpose}
+        stated_arrays_by_name = {e.inner: _at(self.inputs, e) for e in self.takes if e.axis is None and not e.purpose}
         sliced = {e.inner: list(_parts(_at(self.inputs, e), e)) for e in self.takes if e.axis is not None}
         joined = {e.inner for e in self.gives if e.axis is not None}
         turns: list[Arrays] = []
@@ -150,19 +150,23 @@ class _Loop:
         for turn in count() if self.limit is None else range(self.limit):
             if not self.goes_on:
                 break
-            given.update({name: parts[turn] for name, parts in sliced.items()})
-            given.update({e.inner: np.array(turn, np.int64) for e in self.takes if e.purpose == "current_iteration"})
+            stated_arrays_by_name.update({name: parts[turn] for name, parts in sliced.items()})
+            stated_arrays_by_name.update(
+                {e.inner: np.array(turn, np.int64) for e in self.takes if e.purpose == "current_iteration"}
+            )
             if turns:  # of turns but the last one only what is joined is wanted
                 turns[-1] = {name: turns[-1][name] for name in joined & turns[-1].keys()}
-            turns.append(self.compute(self.body, given))
+            turns.append(self.compute(self.body, stated_arrays_by_name))
             collected += sum(held_bytes(turns[-1][name]) for name in joined & turns[-1].keys())
             hold(collected)
-            given.update({str(e.get("to-layer")): _result(turns[-1], str(e.get("from-layer"))) for e in self.edges})
+            stated_arrays_by_name.update(
+                {str(e.get("to-layer")): _result(turns[-1], str(e.get("from-layer"))) for e in self.edges}
+            )
             if self.condition is not None:
                 self.goes_on = bool(_result(turns[-1], self.condition).reshape(()))
-        return [self._output(entry, turns, given) for entry in self.gives if entry.outer >= 0]
+        return [self._output(entry, turns, stated_arrays_by_name) for entry in self.gives if entry.outer >= 0]
 
-    def _output(self, entry: _Entry, turns: Sequence[Arrays], given: Arrays) -> NDArray[Any]:
+    def _output(self, entry: _Entry, turns: Sequence[Arrays], stated_arrays_by_name: Arrays) -> NDArray[Any]:
         if entry.axis is not None and turns:
             parts = [_result(turn, entry.inner) for turn in turns]
             return np.concatenate(parts if entry.stride > 0 else parts[::-1], entry.axis)
@@ -170,7 +174,7 @@ class _Loop:
             return _result(turns[-1], entry.inner)
         for edge in self.edges:
             if entry.axis is None and str(edge.get("from-layer")) == entry.inner:
-                return given[str(edge.get("to-layer"))]
+                return stated_arrays_by_name[str(edge.get("to-layer"))]
         raise NoKernel("a loop without a turn has no value for an output that no input begins")
 
 
@@ -334,15 +338,15 @@ class _Run:
             return [self._blank(layer)]
         return self._executed(layer, inputs)
 
-    def _body(self, net: IrNet, given: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    def _body(self, net: IrNet, stated_arrays_by_name: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Compute a body from arrays by its Parameters' ids; return what its Results read, by their ids."""
         inner = _Run(self.model, net, self.path, self.budget.less(self.alive()))
         inner.judge, inner.basis, inner.by, inner.notes = self.judge, self.basis, self.by, self.notes
         for layer in net.layers:
             if layer.type == "Parameter":
-                if layer.id not in given:
+                if layer.id not in stated_arrays_by_name:
                     raise InputError(f"nothing is mapped to the Parameter {shown(layer.name or layer.id)} of the body")
-                inner.given[layer.id] = inner.fitted(layer, given[layer.id])
+                inner.given[layer.id] = inner.fitted(layer, stated_arrays_by_name[layer.id])
         for layer in _in_order(net):
             with at_node(_label(layer), self.path):
                 inner.layer(layer, None)
@@ -383,7 +387,7 @@ class _Run:
         if self.judge is not None:
             left = self.budget.less(self.alive())
             self.judge.computed(
-                descriptor, arrays, results, lambda what, given: execute_at(what, given, version, budget=left)
+                descriptor, arrays, results, lambda what, entries: execute_at(what, entries, version, budget=left)
             )
         if spec.several_at(version):
             return [part for info in layout.outputs for part in results[info.name]]
@@ -391,21 +395,21 @@ class _Run:
 
     def _type(self, array: NDArray[Any]) -> str:
         types = self.tables.types.items()
-        found = (name for name, info in types if array.dtype.name in {info["numpy"], info.get("ml_dtypes")})
-        return next(found, array.dtype.name)
+        texts = (name for name, info in types if array.dtype.name in {info["numpy"], info.get("ml_dtypes")})
+        return next(texts, array.dtype.name)
 
     def outputs(self) -> dict[str, NDArray[Any]]:
         """Return what Results read by the names of tensors, else of the Results."""
-        found: dict[str, NDArray[Any]] = {}
+        matching_arrays_by_name: dict[str, NDArray[Any]] = {}
         ports = {(layer.id, port.id): port for layer in self.net.layers for port in layer.outputs}
         for layer in self.net.layers:
             if layer.type == "Result":
                 source = self.sources[layer.id, layer.inputs[0].id]
                 name = next(iter(ports[source].names), "")
-                if not name or name in found:
+                if not name or name in matching_arrays_by_name:
                     name = layer.name or layer.id
-                found[name] = self.values[source]
-        return found
+                matching_arrays_by_name[name] = self.values[source]
+        return matching_arrays_by_name
 
 
 def _value(array: NDArray[Any]) -> tuple[Any, ...] | None:
@@ -420,16 +424,16 @@ def _in_order(net: IrNet) -> list[IrLayer]:
     for edge in net.edges:
         after.setdefault(edge.from_layer, []).append(edge.to_layer)
     ready = [layer.id for layer in reversed(net.layers) if not waiting[layer.id]]
-    found = []
+    matching_layers = []
     while ready:
-        found.append(layers[ready.pop()])
-        for other in after.get(found[-1].id, ()):
+        matching_layers.append(layers[ready.pop()])
+        for other in after.get(matching_layers[-1].id, ()):
             waiting[other] -= 1
             if not waiting[other]:
                 ready.append(other)
-    if len(found) < len(layers):
-        raise InputError(f"{len(layers) - len(found)} layers are computed from themselves")
-    return found
+    if len(matching_layers) < len(layers):
+        raise InputError(f"{len(layers) - len(matching_layers)} layers are computed from themselves")
+    return matching_layers
 
 
 def _label(layer: IrLayer) -> str:

@@ -53,8 +53,8 @@ def schema() -> dict[str, Any]:
 
 
 def _attribute(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
-    made = listed(_single(spec, info), info)
-    return either(made, {"type": "string"}) if info.type.endswith("[]") else made
+    entries = listed(_single(spec, info), info)
+    return either(entries, {"type": "string"}) if info.type.endswith("[]") else entries
 
 
 def _single(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:

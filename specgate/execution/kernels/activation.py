@@ -96,12 +96,12 @@ def _sigmoid(x: NDArray[Any]) -> NDArray[Any]:
 
 def _log_of_sum(x: NDArray[Any]) -> NDArray[Any]:
     """Return log(1 + exp(x)), which np.logaddexp gives too, in many times the time."""
-    found = np.asarray(np.abs(x))
-    np.negative(found, out=found)
-    np.exp(found, out=found)
-    np.log1p(found, out=found)
-    found += np.maximum(x, 0)
-    return found
+    array = np.asarray(np.abs(x))
+    np.negative(array, out=array)
+    np.exp(array, out=array)
+    np.log1p(array, out=array)
+    array += np.maximum(x, 0)
+    return array
 
 
 def _stretched(x: NDArray[Any], steepness: NDArray[Any]) -> NDArray[Any]:
@@ -109,10 +109,10 @@ def _stretched(x: NDArray[Any], steepness: NDArray[Any]) -> NDArray[Any]:
 
     def function(v: NDArray[Any]) -> NDArray[Any]:
         steep = v * steepness
-        found = _log_of_sum(steep)
-        found /= steepness
-        np.copyto(found, v, where=~(steep < _STEEP))
-        return found
+        array = _log_of_sum(steep)
+        array /= steepness
+        np.copyto(array, v, where=~(steep < _STEEP))
+        return array
 
     return rounded(function, x)
 
@@ -135,11 +135,11 @@ def _leaky(x: NDArray[Any], alpha: NDArray[Any]) -> NDArray[Any]:
 
 def _unit(x: NDArray[Any]) -> NDArray[Any]:
     """Return numbers held between 0 and 1, 0 for nan."""
-    held = np.asarray(np.clip(x, _ZERO, _ONE))
-    if held.size and np.isnan(held.max()):
-        np.copyto(held, _ZERO, where=np.isnan(held))
-    held += _ZERO  # minus 0 becomes 0
-    return held
+    array = np.asarray(np.clip(x, _ZERO, _ONE))
+    if array.size and np.isnan(array.max()):
+        np.copyto(array, _ZERO, where=np.isnan(array))
+    array += _ZERO  # minus 0 becomes 0
+    return array
 
 
 def _share(x: NDArray[Any]) -> NDArray[Any]:
@@ -233,9 +233,9 @@ def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False, of_c
     """
     shape = x.shape
     if of_channels:
-        slope, given = slope.reshape(()) if slope.size == 1 else slopes_of_channels(x, slope), slope
-        if slope is given and slope.ndim:
-            raise NoKernel(f"prelu: how slopes of shape {list(given.shape)} go with {list(shape)} is not said")
+        slope, array = slope.reshape(()) if slope.size == 1 else slopes_of_channels(x, slope), slope
+        if slope is array and slope.ndim:
+            raise NoKernel(f"prelu: how slopes of shape {list(array.shape)} go with {list(shape)} is not said")
     x, slope = paired("prelu", x, slope, broadcast=broadcast)
     require_shape("prelu", "slopes that broadcast", x.shape, shape)
     values = to_float32(x, x.dtype)

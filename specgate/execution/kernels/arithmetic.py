@@ -75,8 +75,8 @@ def chosen(condition: NDArray[np.bool_], a: Any, b: Any) -> NDArray[Any]:
     one, other = np.asarray(a), np.asarray(b)
     size = one.dtype.itemsize
     if one.dtype != other.dtype or one.dtype.hasobject or size not in {1, 2, 4, 8}:
-        found: NDArray[Any] = np.where(condition, a, b)
-        return found
+        array: NDArray[Any] = np.where(condition, a, b)
+        return array
     bits = np.dtype(f"i{size}")
     mask = np.asarray(np.negative(condition.view(np.int8), dtype=bits))  # all bits, or none
     result = np.asarray((one.view(bits) & mask) | (other.view(bits) & ~mask))
@@ -103,10 +103,10 @@ def check_axis(axis: int, rank: int, name: str) -> None:
 
 def check_axes(axes: Iterable[int], rank: int, name: str) -> tuple[int, ...]:
     """Return the axes, each once, in rising order; raise InputError for one that is no position."""
-    found = sorted(set(axes))
-    for axis in found:
+    numbers = sorted(set(axes))
+    for axis in numbers:
         check_axis(axis, rank, name)
-    return tuple(found)
+    return tuple(numbers)
 
 
 def same_length(name: str, count: int, **lists: Sequence[Any]) -> None:
@@ -116,10 +116,10 @@ def same_length(name: str, count: int, **lists: Sequence[Any]) -> None:
             raise InputError(f"{name}: expected {count} {what}, found {len(values)}")
 
 
-def require_shape(name: str, what: str, found: Sequence[int], expected: Sequence[int]) -> None:
+def require_shape(name: str, what: str, numbers: Sequence[int], expected: Sequence[int]) -> None:
     """Raise InputError unless a shape is the expected one."""
-    if tuple(found) != tuple(expected):
-        raise InputError(f"{name}: expected {what} of shape {list(expected)}, found {list(found)}")
+    if tuple(numbers) != tuple(expected):
+        raise InputError(f"{name}: expected {what} of shape {list(expected)}, found {list(numbers)}")
 
 
 def shape_of(name: str, sizes: Sequence[int]) -> tuple[int, ...]:

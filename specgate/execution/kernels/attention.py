@@ -68,8 +68,8 @@ def attention(
         raise InputError(f"attention: expected at least one head, found {min(heads, fewer)}")
     parts = _parts((query, key, value), query_key, key_value, query_key_value, (heads, fewer, fewer))
     dtype = parts[0].dtype
-    given = (*parts[1:], bias, position_bias, past_key, past_value)
-    if any(array is not None and array.dtype != dtype for array in given):
+    arrays = (*parts[1:], bias, position_bias, past_key, past_value)
+    if any(array is not None and array.dtype != dtype for array in arrays):
         raise InputError(f"attention: expected arrays of {dtype} alone")
     with memory.quiet():
         queries, keys, values = _biased([to_float64(part) for part in parts], bias)
@@ -87,9 +87,9 @@ def attention(
             boolean = mask if mask_type == "BOOLEAN" else None
             times = _hidden(mask, mask_type, _open(shape, boolean, past_lengths))
         if past_lengths is not None:
-            made = [np.zeros((*queries.shape[:3], all_values.shape[3]))]
-            made += [_roomy(all_keys, key_room), _roomy(all_values, value_room)]
-            rooms = [_merged(made[0], rank), _led(made[1], key_rank), _led(made[2], value_rank)]
+            new_arrays = [np.zeros((*queries.shape[:3], all_values.shape[3]))]
+            new_arrays += [_roomy(all_keys, key_room), _roomy(all_values, value_room)]
+            rooms = [_merged(new_arrays[0], rank), _led(new_arrays[1], key_rank), _led(new_arrays[2], value_rank)]
             first, second, third = (
                 np.ma.MaskedArray(round_to(each, dtype), np.ones(each.shape, np.bool_)) for each in rooms
             )
@@ -103,8 +103,8 @@ def attention(
             scores += np.where(times == 0, 0.0, times * np.float64(np.float32(filter_value)))
             if narrow_sums:
                 scores = scores.astype(np.float32).astype(np.float64)
-        found = multiply_matrices(_softmax(scores), _shared(all_values, heads))
-        result = round_to(_merged(found, rank), dtype)
+        matching_array = multiply_matrices(_softmax(scores), _shared(all_values, heads))
+        result = round_to(_merged(matching_array, rank), dtype)
         if heads % fewer:
             result = np.ma.MaskedArray(result, np.ones(result.shape, np.bool_))
         return result, _led(round_to(all_keys, dtype), key_rank), _led(round_to(all_values, dtype), value_rank)
@@ -134,10 +134,10 @@ def _parts(
     heads: tuple[int, int, int],
 ) -> list[NDArray[Any]]:
     """Return query, keys and values as [batch, heads, length, size]; each must be given exactly once."""
-    found: list[list[NDArray[Any]]] = [[], [], []]
+    arrays: list[list[NDArray[Any]]] = [[], [], []]
     for place, array in enumerate(plain):
         if array is not None:
-            found[place].append(_split(array, heads[place]))
+            arrays[place].append(_split(array, heads[place]))
     for places, stack in (((0, 1), query_key), ((1, 2), key_value), ((0, 1, 2), query_key_value)):
         if stack is None:
             continue
@@ -147,10 +147,10 @@ def _parts(
                 f"attention: expected a stack of {len(places)} for {sorted(several)} heads, found {list(stack.shape)}"
             )
         for index, place in enumerate(places):
-            found[place].append(np.swapaxes(stack[:, :, :, index], 1, 2))
-    if [len(each) for each in found] != [1, 1, 1]:
+            arrays[place].append(np.swapaxes(stack[:, :, :, index], 1, 2))
+    if [len(each) for each in arrays] != [1, 1, 1]:
         raise InputError("attention: expected query, keys and values once each, alone or in stacks")
-    return [each[0] for each in found]
+    return [each[0] for each in arrays]
 
 
 def _split(array: NDArray[Any], heads: int) -> NDArray[Any]:
@@ -340,26 +340,26 @@ def attend_to_heads(
     _hold_sizes(query, key, value)
     batch, many, queries, size = query.shape
     shape, kind = (batch, many, queries, key.shape[2]), working(query)
-    held = kind if precision is None else precision
+    dtype = kind if precision is None else precision
     factor = kind.type(1 / np.sqrt(size) if scale is None else scale)
     with quiet():
         shared = many // key.shape[1] * queries
         split = query.astype(kind).reshape(batch, key.shape[1], shared, size) * factor
-        scores = round_to(multiply_matrices(split, np.swapaxes(key.astype(kind), 2, 3)).reshape(shape), held)
+        scores = round_to(multiply_matrices(split, np.swapaxes(key.astype(kind), 2, 3)).reshape(shape), dtype)
         scores = _changed(score_graph, scores)
-        shares = _changed(share_graph, round_to(_masked_softmax(scores.astype(kind), kind), held))
+        shares = _changed(share_graph, round_to(_masked_softmax(scores.astype(kind), kind), dtype))
         flattened = shares.astype(kind).reshape(batch, key.shape[1], shared, key.shape[2])
-        found = multiply_matrices(flattened, value.astype(kind)).reshape(batch, many, queries, value.shape[3])
-        return round_to(found, query.dtype)
+        array = multiply_matrices(flattened, value.astype(kind)).reshape(batch, many, queries, value.shape[3])
+        return round_to(array, query.dtype)
 
 
 def _changed(graph: Body | None, array: NDArray[Any]) -> NDArray[Any]:
     if graph is None:
         return array
-    found = graph([array])
-    if len(found) != 1 or found[0].shape != array.shape or found[0].dtype != array.dtype:
+    items = graph([array])
+    if len(items) != 1 or items[0].shape != array.shape or items[0].dtype != array.dtype:
         raise InputError(f"attention: expected a graph that gives {array.dtype} {list(array.shape)} again")
-    changed: NDArray[Any] = found[0]
+    changed: NDArray[Any] = items[0]
     return changed
 
 

@@ -34,13 +34,13 @@ def cast(inputs: NDArray[Any], *, output_type: np.dtype[Any]) -> NDArray[Any]:
         whole = np.trunc(np.nan_to_num(inputs.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))
         low, high = whole < float(limits.min), whole >= float(limits.max) + 1
         with memory.quiet():
-            made = np.where(low | high, 0, whole).astype(output_type)
-        return np.where(low, limits.min, np.where(high, limits.max, made)).astype(output_type)
+            new_array = np.where(low | high, 0, whole).astype(output_type)
+        return np.where(low, limits.min, np.where(high, limits.max, new_array)).astype(output_type)
     if output_type.itemsize >= 4:
         return inputs.astype(output_type)
     values: NDArray[Any] = inputs.astype(f"{output_type.kind}{max(4, inputs.itemsize)}")
-    held: NDArray[Any] = np.clip(values, limits.min, limits.max).astype(output_type)
-    return held
+    array: NDArray[Any] = np.clip(values, limits.min, limits.max).astype(output_type)
+    return array
 
 
 def convert(inputs: NDArray[Any], like: NDArray[Any] | None = None, *, to: np.dtype[Any] | None = None) -> NDArray[Any]:
@@ -65,17 +65,17 @@ def convert(inputs: NDArray[Any], like: NDArray[Any] | None = None, *, to: np.dt
     limits = integer_range(dtype)
     if limits is None:
         raise NoKernel(f"no kernel converts to {dtype}")
-    whole, held = _whole(wide, *limits) if is_float(wide.dtype) else (wide, None)
+    whole, array = _whole(wide, *limits) if is_float(wide.dtype) else (wide, None)
     # integers of ml_dtypes keep the low bits of those of numpy, but cannot be made of all of its types
-    made = (whole.astype(np.int64) if dtype.kind == "V" else whole).astype(dtype)
-    return made if held is None or held.all() else np.ma.array(made, mask=~held)
+    new_array = (whole.astype(np.int64) if dtype.kind == "V" else whole).astype(dtype)
+    return new_array if array is None or array.all() else np.ma.array(new_array, mask=~array)
 
 
 def _whole(array: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return floats without their fractions, 0 for those that are not between both, and which of them are."""
     whole = np.trunc(array.astype(np.float64))
-    held = (whole >= float(low)) & (whole < float(high) + (high < 2**53))
-    return np.where(held, whole, 0), held
+    known_array = (whole >= float(low)) & (whole < float(high) + (high < 2**53))
+    return np.where(known_array, whole, 0), known_array
 
 
 def convert_both(
@@ -164,8 +164,8 @@ def cast_elements(
     if dtype.kind == "b":
         raise NoKernel("cast: it is not said which texts are true")
     numbers, read = _read(inputs, whole=integer_range(dtype) is not None)
-    made = _numbers(numbers, dtype, saturate, rounding)
-    return made if read.all() else np.ma.array(made, mask=~read | np.ma.getmaskarray(made))
+    array = _numbers(numbers, dtype, saturate, rounding)
+    return array if read.all() else np.ma.array(array, mask=~read | np.ma.getmaskarray(array))
 
 
 def reinterpret_bits(inputs: NDArray[Any], *, to: np.dtype[Any]) -> NDArray[Any]:
@@ -181,8 +181,8 @@ def reinterpret_bits(inputs: NDArray[Any], *, to: np.dtype[Any]) -> NDArray[Any]
     codes = codes_of(inputs)
     if to.kind != "b":
         return numbers_of(codes, to).copy()
-    made = codes == 1
-    return made if (codes <= 1).all() else np.ma.array(made, mask=codes > 1)
+    result = codes == 1
+    return result if (codes <= 1).all() else np.ma.array(result, mask=codes > 1)
 
 
 def _numbers(x: NDArray[Any], dtype: np.dtype[Any], saturate: int, rounding: str) -> NDArray[Any]:
@@ -197,10 +197,10 @@ def _numbers(x: NDArray[Any], dtype: np.dtype[Any], saturate: int, rounding: str
         return x.astype(dtype)  # all are held, which spares most of the time
     whole = np.trunc(x.astype(np.float64))
     low, high = (-(2**62), 2**62) if dtype.kind == "V" else limits
-    held = (whole >= float(low)) & (whole < float(high) + (high < 2**53))
-    cut = np.where(held, whole, 0.0)
-    made = (cut.astype(np.int64) if dtype.kind == "V" else cut).astype(dtype)
-    return made if held.all() else np.ma.array(made, mask=~held)
+    array = (whole >= float(low)) & (whole < float(high) + (high < 2**53))
+    cut = np.where(array, whole, 0.0)
+    new_array = (cut.astype(np.int64) if dtype.kind == "V" else cut).astype(dtype)
+    return new_array if array.all() else np.ma.array(new_array, mask=~array)
 
 
 def _floats(x: NDArray[Any], dtype: np.dtype[Any], saturate: int) -> NDArray[Any]:
@@ -217,16 +217,16 @@ def _powers(x: NDArray[Any], dtype: np.dtype[Any], saturate: int, rounding: str)
     there = wide > 0
     fraction, exponent = np.frexp(np.where(there & np.isfinite(wide), wide, 1.0))
     more = {"up": fraction > 0.5, "down": np.zeros(wide.shape, np.bool_), "nearest": fraction >= 0.75}[rounding]
-    found = np.clip(exponent - 1 + more, _LEAST, _MOST)
+    result = np.clip(exponent - 1 + more, _LEAST, _MOST)
     small, large = wide < 2.0**_LEAST, wide > 2.0**_MOST
     if saturate:
-        codes = np.where(small, 0, np.where(large, _MOST - _LEAST, found - _LEAST))
+        codes = np.where(small, 0, np.where(large, _MOST - _LEAST, result - _LEAST))
     else:
-        codes = np.where(small | large, _NAN, found - _LEAST)
+        codes = np.where(small | large, _NAN, result - _LEAST)
     codes = np.where(np.isnan(wide), _NAN, codes)
-    made = codes.astype(np.uint8).view(dtype)
+    array = codes.astype(np.uint8).view(dtype)
     negative = np.signbit(wide) & ~np.isnan(wide)
-    return np.ma.array(made, mask=negative) if negative.any() else made
+    return np.ma.array(array, mask=negative) if negative.any() else array
 
 
 def _texts(inputs: NDArray[Any]) -> NDArray[Any]:
@@ -255,9 +255,9 @@ def _read(inputs: NDArray[Any], *, whole: bool) -> tuple[NDArray[Any], NDArray[n
     numbers: Any
     if whole:
         exact = [int(text) if there else 0 for text, there in zip(texts, read, strict=True)]
-        held = np.array([-(2**63) <= number < 2**64 for number in exact], np.bool_)
-        read &= held
-        numbers = np.array([number % 2**64 if there else 0 for number, there in zip(exact, held, strict=True)], "u8")
+        array = np.array([-(2**63) <= number < 2**64 for number in exact], np.bool_)
+        read &= array
+        numbers = np.array([number % 2**64 if there else 0 for number, there in zip(exact, array, strict=True)], "u8")
     else:
         numbers = np.array([float(text) if there else 0.0 for text, there in zip(texts, read, strict=True)], "f8")
     return numbers.reshape(inputs.shape), read.reshape(inputs.shape)

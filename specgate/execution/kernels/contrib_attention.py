@@ -127,8 +127,8 @@ def _coded(new: NDArray[Any], store: Store) -> NDArray[Any]:
         return new
     factors = _factors(store, len(new))
     most = 2 ** (store.bits - 1)
-    made = np.rint(round_to(new, _SINGLE) * np.where(factors == 0, np.float32(1), 1 / factors))
-    numbers = np.where(np.isnan(made), most - 1, np.clip(made, -most, most - 1)).astype(np.int8)
+    result = np.rint(round_to(new, _SINGLE) * np.where(factors == 0, np.float32(1), 1 / factors))
+    numbers = np.where(np.isnan(result), most - 1, np.clip(result, -most, most - 1)).astype(np.int8)
     if store.bits != 4:
         return np.asarray(numbers.astype(store.dtype))
     raised = (numbers + 8).astype(np.uint8)
@@ -200,19 +200,19 @@ def summand(
 
     with_starts: a mask may be of two numbers for each batch.
     """
-    found: NDArray[Any] | None = None
+    array: NDArray[Any] | None = None
     if mask is not None:
         if mask.ndim == 1 and mask.size == 2 * sizes.batch and sizes.batch and not with_starts:
             raise InputError(f"attention: a mask {list(mask.shape)} is none for {sizes.batch} batches")
-        found = np.where(_hidden(mask, sizes), np.float32(filter_value), np.float32(0))
+        array = np.where(_hidden(mask, sizes), np.float32(filter_value), np.float32(0))
     if score_bias is not None:
         shape = (sizes.batch, sizes.heads, sizes.queries, sizes.keys)
         fits = score_bias.ndim == 4 and score_bias.shape[2:] == shape[2:]
         if not fits or any(n not in {1, m} for n, m in zip(score_bias.shape[:2], shape[:2], strict=True)):
             raise InputError(f"attention: a bias of scores {list(score_bias.shape)} does not go with {list(shape)}")
         wide = round_to(score_bias, _SINGLE)
-        found = wide if found is None else found + wide
-    return found
+        array = wide if array is None else array + wide
+    return array
 
 
 def _hidden(mask: NDArray[Any], sizes: Sizes) -> NDArray[np.bool_]:
@@ -620,9 +620,9 @@ def _cache_by_heads(
     query: NDArray[Any], key: NDArray[Any] | None, value: NDArray[Any] | None, heads: int, shared: int
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return queries, keys and values, [batch, heads, time, size]."""
-    given = [query] if key is None and value is None else [query, key, value]
-    parts = [each for each in given if each is not None and each.ndim == 3 and each.dtype == query.dtype]
-    if len(parts) != len(given) or heads < 1 or shared < 1 or heads % shared:
+    arrays = [query] if key is None and value is None else [query, key, value]
+    parts = [each for each in arrays if each is not None and each.ndim == 3 and each.dtype == query.dtype]
+    if len(parts) != len(arrays) or heads < 1 or shared < 1 or heads % shared:
         raise InputError(
             f"attention: expected queries, keys and values of 3 dimensions, and not {heads} and {shared} heads"
         )
@@ -717,14 +717,14 @@ def _attended(
     for at, cut in memory.in_time(enumerate(cuts_of(lengths, times))):
         rows = []
         for which, store in enumerate(stores):
-            cache, found = written(None if past is None else past[which][at], new[which][at], cut, room, store)
+            cache, array = written(None if past is None else past[which][at], new[which][at], cut, room, store)
             caches[which][at] = cache
-            rows.append(found[:, : cut.length - cut.base])  # what follows is padding
+            rows.append(array[:, : cut.length - cut.base])  # what follows is padding
         free[at, :, rows[0].shape[1] - cut.dropped :] = times.rolling
         last = cut.base + rows[0].shape[1]
         added = None if bias is None else round_to(bias[at, ..., cut.base : last], _SINGLE)
-        found, shown = _one(round_to(wide[at], _SINGLE), rows[0], rows[1], cut, added, way)
-        result[at] = round_to(found.swapaxes(0, 1).reshape(queries, heads * size), wide.dtype)
+        array, shown = _one(round_to(wide[at], _SINGLE), rows[0], rows[1], cut, added, way)
+        result[at] = round_to(array.swapaxes(0, 1).reshape(queries, heads * size), wide.dtype)
         scores[at, ..., : cut.length] = 0
         scores[at, ..., cut.base : last] = round_to(shown, wide.dtype)
         scores[at, ..., cut.length :] = np.ma.masked
@@ -760,8 +760,8 @@ def _one(
     places = cut.base + np.arange(count)
     seen = (places >= cut.starts[:, np.newaxis]) & (places < cut.ends[:, np.newaxis])
     shares = _softmax(np.where(seen, scores, np.float32(-np.inf)), way.sinks)
-    found = multiply_matrices(shares.reshape(*split.shape[:2], count), values).reshape(heads, queries, size)
-    return found, np.where(seen, scores if way.shown == 1 else shares, np.float32(0))
+    array = multiply_matrices(shares.reshape(*split.shape[:2], count), values).reshape(heads, queries, size)
+    return array, np.where(seen, scores if way.shown == 1 else shares, np.float32(0))
 
 
 def _softmax(scores: NDArray[Any], sinks: NDArray[Any] | None) -> NDArray[Any]:

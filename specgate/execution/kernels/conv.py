@@ -143,10 +143,10 @@ def _padded(array: NDArray[Any], padding: Sequence[int]) -> NDArray[Any]:
 
 def _channels(inputs: NDArray[Any], filters: NDArray[Any], groups: int, *, transposed: bool) -> int:
     """Return the output's channels; raise InputError where filters and groups do not divide them."""
-    found, (first, second) = inputs.shape[1], filters.shape[:2]
+    result, (first, second) = inputs.shape[1], filters.shape[:2]
     read, written = (first, second * groups) if transposed else (second * groups, first)
-    if groups < 1 or found != read or first % groups:
-        raise InputError(f"convolution: {groups} groups of filters {list(filters.shape)} do not fit {found} channels")
+    if groups < 1 or result != read or first % groups:
+        raise InputError(f"convolution: {groups} groups of filters {list(filters.shape)} do not fit {result} channels")
     return int(written)
 
 
@@ -267,14 +267,14 @@ def slide_over(
         raise InputError(f"{name}: expected pads of 0 or more, and one of {', '.join(_AUTOMATIC)}")
     if auto_pad != "NOTSET" and pads is not None:
         raise InputError(f"{name}: pads and auto_pad do not go together")
-    found = Slide(steps, apart, around[:rank], around[rank:], [])
+    slide = Slide(steps, apart, around[:rank], around[rank:], [])
     for axis, (size, length, step, gap) in enumerate(zip(sizes, window, steps, apart, strict=True)):
         span = (length - 1) * gap + 1
         if auto_pad.startswith("SAME"):
             whole = max(0, (-(-size // step) - 1) * step + span - size)
-            found.start[axis] = whole // 2 if auto_pad == "SAME_UPPER" else whole - whole // 2
-            found.end[axis] = whole - found.start[axis]
-        before, behind = found.start[axis], found.end[axis]
+            slide.start[axis] = whole // 2 if auto_pad == "SAME_UPPER" else whole - whole // 2
+            slide.end[axis] = whole - slide.start[axis]
+        before, behind = slide.start[axis], slide.end[axis]
         left = size + before + behind - span
         count = (-(-left // step) if ceil else left // step) + 1
         if ceil and auto_pad == "VALID" and count >= 0:
@@ -285,12 +285,12 @@ def slide_over(
             raise InputError(f"{name}: a window of {span} does not fit into {size + before + behind} places")
         if count and length >= _LIMIT:
             raise InputError(f"{name}: expected windows below {_LIMIT}, found {length}")
-        found.counts.append(count)
+        slide.counts.append(count)
         if count <= 1:  # whatever they are, and they may be more than an array's arithmetic holds
             steps[axis] = min(step, _LIMIT)
         if length == 1:
             apart[axis] = 1
-    return found
+    return slide
 
 
 def convolve(
@@ -376,15 +376,15 @@ def convolve_transposed(
     bounds = [_LIMIT if any_output_padding else max(pair) for pair in zip(slide.strides, slide.dilations, strict=True)]
     if any(not 0 <= n < bound for n, bound in zip(more, bounds, strict=True)):
         raise InputError(f"convolution: expected output paddings below {bounds}, found {more}")
-    wanted = output_shape
-    if wanted is None and auto_pad.startswith("SAME"):
-        wanted = [size * step for size, step in zip(inputs.shape[2:], slide.strides, strict=True)]
-    if wanted is not None:
-        same_length("convolution", rank, **{"output sizes": wanted})
+    numbers = output_shape
+    if numbers is None and auto_pad.startswith("SAME"):
+        numbers = [size * step for size, step in zip(inputs.shape[2:], slide.strides, strict=True)]
+    if numbers is not None:
+        same_length("convolution", rank, **{"output sizes": numbers})
     for axis, (size, length) in enumerate(zip(inputs.shape[2:], filters.shape[2:], strict=True)):
-        if wanted is not None:
+        if numbers is not None:
             span = (length - 1) * slide.dilations[axis] + 1
-            whole = slide.strides[axis] * (size - 1) + more[axis] + span - wanted[axis]
+            whole = slide.strides[axis] * (size - 1) + more[axis] + span - numbers[axis]
             slide.start[axis] = whole // 2 if auto_pad == "SAME_UPPER" else whole - whole // 2
             slide.end[axis] = whole - slide.start[axis]
         slide.end[axis] -= more[axis]
@@ -528,7 +528,7 @@ def slide_filters_back(
         pads = [*first, *(max(0, n) for n in left)]
         sizes = None if explicit else [size - n for size, n in zip(sizes, wider, strict=True)]
         memory.hold((data.shape[0], flat.shape[1] * groups, *places), data.dtype)
-    found = convolve_transposed(
+    array = convolve_transposed(
         data,
         flat,
         strides=strides,
@@ -541,7 +541,7 @@ def slide_filters_back(
         output_shape=sizes,
         any_output_padding=True,
     )
-    return np.pad(found, [(0, 0), (0, 0), *((0, n) for n in wider)]) if any(wider) else found
+    return np.pad(array, [(0, 0), (0, 0), *((0, n) for n in wider)]) if any(wider) else array
 
 
 def _flat(filters: NDArray[Any]) -> tuple[int, NDArray[Any]]:

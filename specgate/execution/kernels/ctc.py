@@ -55,8 +55,8 @@ def decode_best_masked(scores: NDArray[Any], steps: NDArray[Any], *, merge: bool
     inside = np.cumprod(steps != 0, axis=0, dtype=np.bool_).T
     turned = scores.transpose(1, 0, 2)
     classes = memory.empty(turned.shape[:2], np.dtype(np.int64))
-    found, _ = _decoded(turned, inside, scores.shape[2] - 1, classes, np.empty(len(turned), np.int64), merge=merge)
-    result: NDArray[Any] = found.astype(scores.dtype)[:, :, None, None]
+    array, _ = _decoded(turned, inside, scores.shape[2] - 1, classes, np.empty(len(turned), np.int64), merge=merge)
+    result: NDArray[Any] = array.astype(scores.dtype)[:, :, None, None]
     return result
 
 
@@ -123,8 +123,8 @@ def sequence_loss(
         steps = to_float64(scores[at, : int(lengths[at])])
         most = steps.max(axis=1, keepdims=True) if len(steps) else steps
         logs = steps - most - np.log(np.exp(steps - most).sum(axis=1, keepdims=True))
-        found = _merged(logs, spelled, none) if merge else _plain(logs, spelled, none)
-        result[at] = round_to(np.array(0.0 - found), scores.dtype)
+        number = _merged(logs, spelled, none) if merge else _plain(logs, spelled, none)
+        result[at] = round_to(np.array(0.0 - number), scores.dtype)
     return np.ma.MaskedArray(result, lacking) if lacking.any() else result
 
 

@@ -68,17 +68,17 @@ def slide_deformed(
             planes = data[batch, first * filters.shape[1] : last * filters.shape[1]]
             for place, at in memory.in_time(enumerate(np.ndindex(*window))):
                 y, x = (_moved(slide, axis, at[axis], moves[batch, part, place, axis]) for axis in (0, 1))
-                found, unclear = _sampled(planes, y, x, zeros_around)
+                array, unclear = _sampled(planes, y, x, zeros_around)
                 if factors is not None:
-                    found = found * factors[batch, part, place]
+                    array = array * factors[batch, part, place]
                 for block in blocks:
-                    rows = found.reshape(last - first, filters.shape[1], points)[block.group - first]
+                    rows = array.reshape(last - first, filters.shape[1], points)[block.group - first]
                     result[batch, block.channels] += multiply_matrices(flat[block.channels, :, place], rows)
                 open_places[batch, part] |= unclear
-    made = round_to(result, data.dtype).reshape(shape)
+    new_array = round_to(result, data.dtype).reshape(shape)
     if not open_places.any():
-        return made
-    return np.ma.MaskedArray(made, mask=np.repeat(open_places, outputs // offset_group, axis=1).reshape(shape))
+        return new_array
+    return np.ma.MaskedArray(new_array, mask=np.repeat(open_places, outputs // offset_group, axis=1).reshape(shape))
 
 
 class _Block(NamedTuple):
@@ -93,8 +93,8 @@ def _blocks(outputs: int, groups: int, part: int, each: int) -> list[_Block]:
     first, last = part * each, (part + 1) * each
     if not size or first == last:
         return []
-    found = range(first // size, (last - 1) // size + 1)
-    return [_Block(g, slice(max(first, g * size), min(last, (g + 1) * size))) for g in found]
+    numbers = range(first // size, (last - 1) // size + 1)
+    return [_Block(g, slice(max(first, g * size), min(last, (g + 1) * size))) for g in numbers]
 
 
 def _slide(
@@ -142,11 +142,11 @@ def _moved(slide: Slide, axis: int, step: int, moves: NDArray[Any]) -> NDArray[A
     starts = first + np.arange(slide.counts[axis]) * slide.strides[axis]
     grid = np.broadcast_to(starts[:, None] if axis == 0 else starts, slide.counts).reshape(-1)
     if is_float(moves.dtype):
-        held = np.clip(to_float64(moves), -_FAR, _FAR)
+        result = np.clip(to_float64(moves), -_FAR, _FAR)
     else:
         small = np.clip(moves.astype(object), -_FAR, _FAR) if moves.dtype.itemsize > 4 else moves
-        held = small.astype(np.int64)
-    places: NDArray[Any] = grid + held
+        result = small.astype(np.int64)
+    places: NDArray[Any] = grid + result
     return places
 
 
@@ -172,6 +172,6 @@ def _sampled(
         at, to = top + row, left + column
         chosen = np.flatnonzero((weights != 0) & (at >= 0) & (at < rows) & (to >= 0) & (to < columns))
         if len(chosen):
-            found = to_float64(planes[:, at[chosen], to[chosen]])
-            result[:, chosen] += found * weights[chosen] if is_float(planes.dtype) else found
+            array = to_float64(planes[:, at[chosen], to[chosen]])
+            result[:, chosen] += array * weights[chosen] if is_float(planes.dtype) else array
     return result, unclear

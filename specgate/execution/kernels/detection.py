@@ -81,14 +81,14 @@ def detect_boxes(
     require_shape("detect_boxes", "offsets", offsets.shape, (batches, count * (1 if shared else many) * 4))
     if len(places) not in {1, batches}:
         raise InputError(f"detect_boxes: expected prior boxes of 1 or {batches} batches, found {len(places)}")
-    held = scores.astype(one).reshape(batches, count, many)
+    array = scores.astype(one).reshape(batches, count, many)
     if more_scores is not None:
         require_shape("detect_boxes", "the first stage's scores", more_scores.shape, (batches, count * 2))
         lacking = more_scores.astype(one).reshape(batches, count, 2)[:, :, 1] < one(objects)
         alone = np.zeros(many, one)
         if 0 <= background < many:
             alone[background] = 1
-        held = np.where(lacking[:, :, None], alone, held)
+        array = np.where(lacking[:, :, None], alone, array)
     boxes = places[:, :, None]
     for stage in (more_offsets, offsets):
         if stage is not None:
@@ -98,7 +98,7 @@ def detect_boxes(
             boxes = np.clip(boxes, one(0), one(1)) if clip_before else boxes
     rules = _Rules(overlap, score_threshold, candidates, kept, background, one_list)
     limit = kept if kept > 0 else candidates * many if kept == -1 and candidates > 0 else many * count
-    return _written(_found(boxes, held, rules), batches * limit, scores.dtype, rules, clip=clip_behind)
+    return _written(_found(boxes, array, rules), batches * limit, scores.dtype, rules, clip=clip_behind)
 
 
 def _priors(priors: NDArray[Any], *, variances: bool, sizes: tuple[int, int]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -183,20 +183,20 @@ def _by_best_class(
 
 
 def _written(
-    found: Iterator[tuple[Any, ...]], room: int, dtype: np.dtype[Any], rules: _Rules, *, clip: bool
+    items: Iterator[tuple[Any, ...]], room: int, dtype: np.dtype[Any], rules: _Rules, *, clip: bool
 ) -> NDArray[Any]:
     """Return the rows, and behind them a batch of -1 where there is room; what follows is masked."""
     result = memory.empty((1, 1, max(0, room), 7), dtype)
     result[...] = 0
     rows, count = result[0, 0], 0
-    for batch, labels, scores, boxes in found:
-        held = slice(count, min(count + len(labels), len(rows)))
+    for batch, labels, scores, boxes in items:
+        part = slice(count, min(count + len(labels), len(rows)))
         count += len(labels)
         with memory.quiet():
-            rows[held, 0] = batch
-            rows[held, 1] = (labels - 1 if rules.one_list else labels)[: held.stop - held.start]
-            rows[held, 2] = scores[: held.stop - held.start]
-            rows[held, 3:] = (np.clip(boxes, 0, 1) if clip else boxes)[: held.stop - held.start]
+            rows[part, 0] = batch
+            rows[part, 1] = (labels - 1 if rules.one_list else labels)[: part.stop - part.start]
+            rows[part, 2] = scores[: part.stop - part.start]
+            rows[part, 3:] = (np.clip(boxes, 0, 1) if clip else boxes)[: part.stop - part.start]
     if count >= len(rows):
         return result
     rows[count, 0] = -1
@@ -328,14 +328,14 @@ def _whole(what: str, sizes: NDArray[Any]) -> tuple[int, int]:
 
 def _different(ratios: Sequence[float], *, flip: bool) -> list[float]:
     """Return the ratios that are new, and not 1, each upside down behind it with `flip`."""
-    found = [1.0]
+    numbers = [1.0]
     for ratio in memory.in_time(ratios):
-        given = float(np.float32(ratio))
-        if all(abs(given - known) >= _SAME for known in found):
-            found += [given, 1 / given if given else np.inf] if flip else [given]
-        if len(found) > _MANY:
+        number = float(np.float32(ratio))
+        if all(abs(number - known) >= _SAME for known in numbers):
+            numbers += [number, 1 / number if number else np.inf] if flip else [number]
+        if len(numbers) > _MANY:
             raise InputError("boxes_of_sizes: too many ratios")
-    return found[1:]
+    return numbers[1:]
 
 
 def _shaped(size: float, ratio: float) -> tuple[float, float]:
@@ -402,20 +402,20 @@ def _placed(
     parts = np.array([box[:4] for box in boxes], np.float64).reshape(-1, 4)
     cut = np.array([box.cut for box in boxes], np.bool_)
     across, down = x[None, :, None] + parts[:, 2], y[:, None, None] + parts[:, 3]
-    found = np.empty((len(y), len(x), len(boxes), 4))
+    array = np.empty((len(y), len(x), len(boxes), 4))
     with memory.quiet():
         for at, (places, half, size) in enumerate([(across, parts[:, 0], image[1]), (down, parts[:, 1], image[0])]):
             for corner, ends in ((at, places - half), (at + 2, places + half)):
                 shares = ends / np.float64(size)
-                held = np.minimum(shares, 1) if corner > 1 else np.maximum(shares, 0)
-                found[..., corner] = np.where(cut, held, shares)
-    result[0] = round_to(np.clip(found, 0, 1) if clip else found, result.dtype).reshape(-1)
+                known_array = np.minimum(shares, 1) if corner > 1 else np.maximum(shares, 0)
+                array[..., corner] = np.where(cut, known_array, shares)
+    result[0] = round_to(np.clip(array, 0, 1) if clip else array, result.dtype).reshape(-1)
     each = round_to(np.array(variances or [_VARIANCE], np.float32).astype(np.float64), result.dtype)
     result[1].reshape(-1, len(each))[...] = each
     unknown = np.array([not box.known for box in boxes], np.bool_)
     if not unknown.any():
         return result
-    mask = np.zeros((2, *found.shape), np.bool_)
+    mask = np.zeros((2, *array.shape), np.bool_)
     mask[0] = unknown[:, None]
     return np.ma.MaskedArray(result, mask=mask.reshape(result.shape))
 
@@ -471,18 +471,18 @@ def propose_of_images(
     require_shape("propose_of_images", "offsets", offsets.shape, (len(scores), *offsets.shape[1:]))
     one, more = precision_of(anchors, scores), 0.0 if normalized else 1.0
     choice = _Choice(before, behind, overlap, (min_size, min_size), more, eta, first=False)
-    found = []
+    arrays = []
     for at in memory.in_time(range(len(scores))):
-        moved, held = _in_order("propose_of_images", anchors.shape[:3], offsets[at], scores[at], one)
+        moved, array = _in_order("propose_of_images", anchors.shape[:3], offsets[at], scores[at], one)
         boxes = _moved_anchors(anchors.astype(one).reshape(-1, 4), moved, more=more, less=more, most=_MOST)
-        found.append(_chosen(_inside(boxes, sizes[at].astype(one), more), held, choice))
+        arrays.append(_chosen(_inside(boxes, sizes[at].astype(one), more), array, choice))
     number = memory.empty((len(scores),), np.dtype(np.int32 if int32_counts else np.int64))
-    number[...] = [len(left) for _, left in found]
+    number[...] = [len(left) for _, left in arrays]
     total = int(number.sum())
     corners, kept = memory.empty((total, 4), scores.dtype), memory.empty((total,), scores.dtype)
     with memory.quiet():
-        corners[...] = np.concatenate([np.zeros((0, 4), one), *(boxes for boxes, _ in found)])
-        kept[...] = np.concatenate([np.zeros(0, one), *(left for _, left in found)])
+        corners[...] = np.concatenate([np.zeros((0, 4), one), *(boxes for boxes, _ in arrays)])
+        kept[...] = np.concatenate([np.zeros(0, one), *(left for _, left in arrays)])
     return corners, kept, number
 
 
@@ -510,14 +510,14 @@ def propose_of_image(
         raise InputError(f"propose_of_image: expected a number of regions of at least 0, found {behind}")
     one = precision_of(anchors, scores)
     many, height, width = scores.shape
-    moved, held = _in_order("propose_of_image", (height, width, many), offsets, scores, one)
+    moved, known_array = _in_order("propose_of_image", (height, width, many), offsets, scores, one)
     require_shape("propose_of_image", "anchors", anchors.shape, (scores.size, 4))
     boxes = _inside(_moved_anchors(anchors.astype(one), moved, more=1.0, less=1.0, most=_MOST), size.astype(one), 1.0)
-    found, left = _chosen(boxes, held, _Choice(before, behind, overlap, (min_size, min_size), 1.0))
+    array, left = _chosen(boxes, known_array, _Choice(before, behind, overlap, (min_size, min_size), 1.0))
     corners, kept = memory.empty((behind, 4), scores.dtype), memory.empty((behind,), scores.dtype)
     corners[...], kept[...] = 0, 0
     with memory.quiet():
-        corners[: len(left)], kept[: len(left)] = found, left
+        corners[: len(left)], kept[: len(left)] = array, left
     return corners, kept
 
 
@@ -578,9 +578,9 @@ def propose_from_sizes(
     choice = _Choice(before, behind, overlap, (shortest[0], shortest[1]), more)
     counts = []
     for at in memory.in_time(range(batches)):
-        moved, held = _in_order("propose_from_sizes", (height, width, many), offsets[at], scores[at, many:], one)
+        moved, array = _in_order("propose_from_sizes", (height, width, many), offsets[at], scores[at, many:], one)
         boxes = _moved_anchors(anchors, moved / parts, more=more)
-        boxes, left = _chosen(_inside(boxes, image, more) if clip_before else boxes, held, choice)
+        boxes, left = _chosen(_inside(boxes, image, more) if clip_before else boxes, array, choice)
         boxes = _inside(boxes, image, more) if clip_behind else boxes
         counts.append(len(left))
         with memory.quiet():
@@ -607,7 +607,7 @@ def _ended(
 def _anchors(base: int, ratios: Sequence[float], scales: Sequence[float], *, rounded: bool) -> NDArray[Any]:
     """Return anchors [ratios * scales, 4] by corners, all around the middle of a square at the origin."""
     more = 1.0 if rounded else 0.0
-    found = []
+    arrays = []
     for ratio in ratios:
         across = float(np.sqrt(base * base / ratio)) if ratio > 0 else float("nan")
         across = float(np.floor(across + 0.5)) if rounded else across
@@ -615,8 +615,8 @@ def _anchors(base: int, ratios: Sequence[float], scales: Sequence[float], *, rou
         for scale in scales:
             half = np.array([across * scale - more, down * scale - more]) / 2
             middle = (base - more) / 2
-            found.append(np.concatenate([middle - half, middle + half]))
-    return np.array(found).reshape(-1, 4)
+            arrays.append(np.concatenate([middle - half, middle + half]))
+    return np.array(arrays).reshape(-1, 4)
 
 
 def _in_order(
@@ -701,14 +701,14 @@ def activate_predictions(
             likely -= likely.max(2, keepdims=True)
             np.exp(likely, out=likely)
             likely /= likely.sum(2, keepdims=True)
-    found = round_to(result, data.dtype).reshape(data.shape)
+    array = round_to(result, data.dtype).reshape(data.shape)
     if not exclusive:
-        return found
+        return array
     for axis in (first, last):
         check_axis(axis, 4, "activate_predictions")
     if first > last:
         raise InputError(f"activate_predictions: dimensions {first} to {last} are none")
-    return found.reshape(*data.shape[:first], prod(data.shape[first : last + 1]), *data.shape[last + 1 :])
+    return array.reshape(*data.shape[:first], prod(data.shape[first : last + 1]), *data.shape[last + 1 :])
 
 
 def channels_of_places(data: NDArray[Any], *, block: int) -> NDArray[Any]:
@@ -788,13 +788,13 @@ def best_regions(regions: NDArray[Any], scores: NDArray[Any], *, count: int = 0)
     result = memory.empty((count, 4), regions.dtype)
     result[...] = 0
     order = by_score(scores.astype(precision_of(scores)))
-    found = order[:count]
-    result[: len(found)] = regions[found]
-    held = scores[order]
+    array = order[:count]
+    result[: len(array)] = regions[array]
+    known_array = scores[order]
     same = np.zeros(len(order) + 1, np.bool_)
-    same[1:-1] = held[1:] == held[:-1]
+    same[1:-1] = known_array[1:] == known_array[:-1]
     lacking = np.ones(count, np.bool_)
-    lacking[: len(found)] = (same[:-1] | same[1:])[: len(found)] | np.isnan(held.astype(np.float64)).any()
+    lacking[: len(array)] = (same[:-1] | same[1:])[: len(array)] | np.isnan(known_array.astype(np.float64)).any()
     return np.ma.MaskedArray(result, np.broadcast_to(lacking[:, None], result.shape)) if lacking.any() else result
 
 
@@ -826,7 +826,7 @@ def refine_boxes(
         require_shape("refine_boxes", name, array.shape, shape)
     require_shape("refine_boxes", "the image", image.shape, (1, 3))
     one = precision_of(regions, scores)
-    held = scores.astype(one)
+    known_array = scores.astype(one)
     boxes = _refined(
         regions.astype(one), offsets.astype(one).reshape(many, labels, 4), one(max_delta_log), np.array(weights, one)
     )
@@ -836,14 +836,14 @@ def refine_boxes(
     kinds: list[int] = []
     for label in memory.in_time(range(1, labels)):
         own = boxes[:, label]
-        found, _ = suppressed(held[:, label], limits, apart(own, more=1.0))
-        places += found.tolist()
-        kinds += [label] * len(found)
+        matching_array, _ = suppressed(known_array[:, label], limits, apart(own, more=1.0))
+        places += matching_array.tolist()
+        kinds += [label] * len(matching_array)
     chosen, classes = np.array(places, np.intp), np.array(kinds, np.intp)
     if len(chosen) > count:
-        best = by_score(held[chosen, classes])[:count]
+        best = by_score(known_array[chosen, classes])[:count]
         chosen, classes = chosen[best], classes[best]
-    outputs = (boxes[chosen, classes], classes, held[chosen, classes])
+    outputs = (boxes[chosen, classes], classes, known_array[chosen, classes])
     types = (regions.dtype, np.dtype(np.int32), scores.dtype)
     return tuple(_filled(part, count, dtype) for part, dtype in zip(outputs, types, strict=True))  # type: ignore[return-value]
 

@@ -45,8 +45,8 @@ def sum_products(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[An
     memory.hold(tuple(sizes[name] for name in target), dtype)
     with memory.quiet():
         names, total = _summed(terms, inputs, sizes, kept)
-    made = round_to(total.transpose([names.index(name) for name in kept]), dtype)
-    return made if len(kept) == len(target) else _spread(made, kept, target)
+    new_array = round_to(total.transpose([names.index(name) for name in kept]), dtype)
+    return new_array if len(kept) == len(target) else _spread(new_array, kept, target)
 
 
 def _parsed(equation: str, ranks: Sequence[int]) -> tuple[list[_Names], _Names]:
@@ -72,10 +72,10 @@ def _parsed(equation: str, ranks: Sequence[int]) -> tuple[list[_Names], _Names]:
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    found = _TERM.fullmatch(text)
-    if found is None:
+    match = _TERM.fullmatch(text)
+    if match is None:
         raise InputError(f"einsum: {text!r:.60} is no term of letters with at most one ellipsis")
-    return found[1], found[2] or "", found[3]
+    return match[1], match[2] or "", match[3]
 
 
 def _sizes(terms: Sequence[_Names], inputs: Sequence[NDArray[Any]]) -> dict[str | int, int]:
@@ -144,19 +144,19 @@ def _product(
     shape = (*shared, *high, *wide)
     one, other = one.reshape(*shared, prod(high), summed), other.reshape(*shared, summed, prod(wide))
     if last and is_float(left.dtype) and left.dtype == right.dtype:
-        made = multiply_rounded(one, other, left.dtype)
+        array = multiply_rounded(one, other, left.dtype)
     else:
         one, other = to_float64(one), to_float64(other)
         memory.hold(shape, one.dtype)
-        made = multiply_matrices(one, other)
-    return (*both, *rows, *columns), made.reshape(shape)
+        array = multiply_matrices(one, other)
+    return (*both, *rows, *columns), array.reshape(shape)
 
 
-def _spread(made: NDArray[Any], kept: _Names, target: _Names) -> NDArray[Any]:
+def _spread(array: NDArray[Any], kept: _Names, target: _Names) -> NDArray[Any]:
     """Return the elements on the diagonal of the names that the output has twice, and the others masked."""
-    shape = tuple(made.shape[kept.index(name)] for name in target)
-    whole = np.ma.MaskedArray(np.zeros(shape, made.dtype), mask=np.ones(shape, np.bool_))
-    indices = np.indices(made.shape, sparse=True)
-    place: tuple[Any, ...] = tuple(np.broadcast_to(indices[kept.index(name)], made.shape) for name in target)
-    whole[place] = made
+    shape = tuple(array.shape[kept.index(name)] for name in target)
+    whole = np.ma.MaskedArray(np.zeros(shape, array.dtype), mask=np.ones(shape, np.bool_))
+    indices = np.indices(array.shape, sparse=True)
+    place: tuple[Any, ...] = tuple(np.broadcast_to(indices[kept.index(name)], array.shape) for name in target)
+    whole[place] = array
     return whole

@@ -208,9 +208,9 @@ def _nearest(function: Callable[[NDArray[Any]], NDArray[Any]], x: NDArray[Any]) 
     with quiet():
         values = function(x.astype(np.float64))
         low = np.floor(values)
-        found = np.where(values - low >= 0.5, low + 1, low)
-        fits = (found >= float(limits.min)) & (found < float(limits.max) + (limits.max <= 2**32))
-    return undefined(np.where(fits, found, 0.0).astype(x.dtype), ~fits)
+        result = np.where(values - low >= 0.5, low + 1, low)
+        fits = (result >= float(limits.min)) & (result < float(limits.max) + (limits.max <= 2**32))
+    return undefined(np.where(fits, result, 0.0).astype(x.dtype), ~fits)
 
 
 def in_place(function: np.ufunc) -> Callable[[NDArray[Any]], NDArray[Any]]:
@@ -249,8 +249,8 @@ def unary(
         values = prepared(x, scale_bias)
         with quiet():
             if of_singles is not None and values.dtype == np.float32:
-                found = singles_by(of_singles, values) if simple is None else np.asarray(simple(values))
-                return round_to(found, x.dtype)
+                array = singles_by(of_singles, values) if simple is None else np.asarray(simple(values))
+                return round_to(array, x.dtype)
             return round_to(function(values) if single_steps else rounded(wide, values), x.dtype)
 
     return called(name, kernel)
@@ -421,8 +421,8 @@ def _half_away(x: NDArray[Any]) -> NDArray[Any]:
 
 def _half_added(x: NDArray[Any]) -> NDArray[Any]:
     single = to_float32(x, x.dtype)
-    found: NDArray[Any] = np.sign(single) * np.floor(np.abs(single) + single.dtype.type(_HALF))
-    return found
+    array: NDArray[Any] = np.sign(single) * np.floor(np.abs(single) + single.dtype.type(_HALF))
+    return array
 
 
 _ROUNDINGS: Final[Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
@@ -710,8 +710,8 @@ def _comparison(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..
         a: NDArray[Any], b: NDArray[Any], *, dtype: np.dtype[Any] | None = None, **how: Unpack[Broadcast]
     ) -> NDArray[Any]:
         a, b = paired(name, a, b, repeat=False, **how)
-        found = function(a, b)
-        return found if dtype is None else cast(found, dtype)
+        array = function(a, b)
+        return array if dtype is None else cast(array, dtype)
 
     return called(name, kernel)
 
@@ -834,8 +834,8 @@ def power_by_logarithm(
     scale_bias: applied to the bases and to the exponents; narrower integers become ones of 32 bits by it.
     """
     base, exponent = paired("power_by_logarithm", base, exponent, same_type=False)
-    given = (base, exponent) if scale_bias is None else (_word(base), _word(exponent))
-    x, y = (prepared(array, scale_bias) for array in given)
+    arrays = (base, exponent) if scale_bias is None else (_word(base), _word(exponent))
+    x, y = (prepared(array, scale_bias) for array in arrays)
     with quiet():
         if is_float(base.dtype) or is_float(exponent.dtype):
             work = np.dtype(np.float64 if base.dtype == np.float64 else np.float32)

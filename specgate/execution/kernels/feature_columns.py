@@ -67,8 +67,8 @@ def join_columns(parts: Sequence[NDArray[Any]], *, widths: Sequence[int] | None 
     result[...] = 0
     begin = 0
     for part, width in zip(rows, wide, strict=True):
-        held = min(width, part.shape[1])
-        result[:, begin : begin + held] = part[:, :held]
+        value = min(width, part.shape[1])
+        result[:, begin : begin + value] = part[:, :value]
         begin += width
     return result
 
@@ -144,12 +144,12 @@ def _looked_up(inputs: NDArray[Any], places: Mapping[Any, int], *, of_nan: int =
     """Return the place of each element, -1 of one that has none, of a nan `of_nan`."""
     flat = inputs.reshape(-1)
     if inputs.dtype == np.object_:
-        found = np.fromiter((places.get(each, -1) for each in memory.in_time(flat)), np.intp, flat.size)
+        array = np.fromiter((places.get(each, -1) for each in memory.in_time(flat)), np.intp, flat.size)
     else:
         different, inverse = np.unique(flat, return_inverse=True)
         sought = (places.get(each, of_nan if each != each else -1) for each in different.tolist())  # noqa: PLR0124
-        found = np.fromiter(sought, np.intp, different.size)[inverse.reshape(-1)]
-    return found.reshape(inputs.shape)
+        array = np.fromiter(sought, np.intp, different.size)[inverse.reshape(-1)]
+    return array.reshape(inputs.shape)
 
 
 def _placed(values: NDArray[Any], default: Any, places: NDArray[np.intp]) -> NDArray[Any]:
@@ -170,10 +170,10 @@ def _array(values: Sequence[Any] | NDArray[Any], kind: Any) -> NDArray[Any]:
 
 
 def _one(name: str, what: str, lists: Sequence[tuple[Sequence[Any] | NDArray[Any] | None, Any]]) -> NDArray[Any]:
-    given = [_array(values, kind) for values, kind in lists if values is not None]
-    if len(given) != 1:
-        raise InputError(f"{name}: expected one list of {what}, found {len(given)}")
-    return given[0]
+    arrays = [_array(values, kind) for values, kind in lists if values is not None]
+    if len(arrays) != 1:
+        raise InputError(f"{name}: expected one list of {what}, found {len(arrays)}")
+    return arrays[0]
 
 
 def map_labels(
@@ -215,28 +215,28 @@ def map_labels(
         "keys",
         [(integer_keys, np.int64), (float_keys, np.float32), (text_keys, np.object_), (keys, None)],
     )
-    held = _one(
+    array = _one(
         name,
         "values",
         [(integer_values, np.int64), (float_values, np.float32), (text_values, np.object_), (values, None)],
     )
-    if sought.size != held.size or sought.dtype != inputs.dtype:
+    if sought.size != array.size or sought.dtype != inputs.dtype:
         raise InputError(
-            f"{name}: {sought.size} keys of {sought.dtype} and {held.size} values do not fit elements of {inputs.dtype}"
+            f"{name}: {sought.size} keys of {sought.dtype} and {array.size} values do not fit {inputs.dtype}"
         )
     pairs = [(key, place) for place, key in enumerate(sought.tolist())]
     if repeated == "first":
         pairs.reverse()
     of_nan = [place for key, place in pairs if isinstance(key, float) and isnan(key)]
     if default is not None:
-        if default.size != 1 or default.dtype != held.dtype:
-            raise InputError(f"{name}: expected a default of one element of {held.dtype}")
+        if default.size != 1 or default.dtype != array.dtype:
+            raise InputError(f"{name}: expected a default of one element of {array.dtype}")
         other: Any = default.reshape(-1)[0]
     else:
-        other = {"O": text_default, "f": float_default}.get(held.dtype.kind, integer_default)
-    if held.dtype.kind == "i" and not np.iinfo(held.dtype).min <= int(other) <= np.iinfo(held.dtype).max:
-        raise InputError(f"{name}: {other} is no value of {held.dtype}")
-    return _placed(held, other, _looked_up(inputs, dict(pairs), of_nan=of_nan[-1] if of_nan else -1))
+        other = {"O": text_default, "f": float_default}.get(array.dtype.kind, integer_default)
+    if array.dtype.kind == "i" and not np.iinfo(array.dtype).min <= int(other) <= np.iinfo(array.dtype).max:
+        raise InputError(f"{name}: {other} is no value of {array.dtype}")
+    return _placed(array, other, _looked_up(inputs, dict(pairs), of_nan=of_nan[-1] if of_nan else -1))
 
 
 def map_names(
@@ -276,19 +276,19 @@ def mark_categories(
     if inputs.dtype.kind == "f":
         whole = np.trunc(inputs.astype(np.float64))
         inside = np.abs(whole) < 2.0**63
-        found = _looked_up(np.where(inside, whole, 0).astype(np.int64), {c: i for i, c in enumerate(categories)})
-        found = np.where(inside, found, -1)
+        array = _looked_up(np.where(inside, whole, 0).astype(np.int64), {c: i for i, c in enumerate(categories)})
+        array = np.where(inside, array, -1)
     else:
-        found = _looked_up(inputs, {c: i for i, c in enumerate(categories)})
+        array = _looked_up(inputs, {c: i for i, c in enumerate(categories)})
     result = memory.empty((*inputs.shape, len(categories)), np.dtype(np.float32))
     result[...] = 0
-    at = np.flatnonzero(found.reshape(-1) >= 0)
-    result.reshape(prod(inputs.shape), len(categories))[at, found.reshape(-1)[at]] = 1
-    if unknown_is_zeros or (found >= 0).all():
+    at = np.flatnonzero(array.reshape(-1) >= 0)
+    result.reshape(prod(inputs.shape), len(categories))[at, array.reshape(-1)[at]] = 1
+    if unknown_is_zeros or (array >= 0).all():
         return result
     if texts is None:
         raise InputError(f"{name}: an element is none of the categories")
-    return np.ma.MaskedArray(result, mask=np.broadcast_to((found < 0)[..., None], result.shape))
+    return np.ma.MaskedArray(result, mask=np.broadcast_to((array < 0)[..., None], result.shape))
 
 
 _NUMBER: Final = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|\s*[+-]?(inf|infinity|nan)", re.IGNORECASE)
@@ -310,7 +310,7 @@ def maps_of_rows(
 
 
 def values_at_words(
-    held: tuple[NDArray[Any], NDArray[Any]],
+    arrays: tuple[NDArray[Any], NDArray[Any]],
     *,
     integers: Sequence[int] | None = None,
     texts: Sequence[str] | None = None,
@@ -319,7 +319,7 @@ def values_at_words(
 
     integers, texts: the words, of the type of its keys. Keys that are no word have no place.
     """
-    keys, values = held
+    keys, values = arrays
     words: Sequence[Any] | None = texts if keys.dtype == np.object_ else integers
     if words is None or (integers is not None and texts is not None):
         raise InputError("values_at_words: expected words of the type of the map's keys, and no others")
@@ -333,7 +333,7 @@ def values_at_words(
 
 
 def row_of_map(
-    held: tuple[NDArray[Any], NDArray[Any]],
+    arrays: tuple[NDArray[Any], NDArray[Any]],
     *,
     kind: str = "TO_FLOAT",
     form: str = "DENSE",
@@ -346,7 +346,7 @@ def row_of_map(
     SPARSE, where a key is the place of its value in a row of `length`, larger keys have no place, and other places are
     0 or missing_text. Raises InputError for a negative key then.
     """
-    keys, values = held
+    keys, values = arrays
     if kind not in _KINDS or form not in {"DENSE", "SPARSE"}:
         raise InputError(f"row_of_map: there is no {kind!r:.40} or no {form!r:.40}")
     dtype, convert = _KINDS[kind]
@@ -361,23 +361,23 @@ def row_of_map(
     lacking = np.zeros(result.shape, np.bool_)
     for place, value in memory.in_time(zip(places.tolist(), values[order].tolist(), strict=True)):
         if place < result.shape[1]:
-            made = convert(value)
-            lacking[0, place] = made is None
-            result[0, place] = result[0, place] if made is None else made
+            outcome = convert(value)
+            lacking[0, place] = outcome is None
+            result[0, place] = result[0, place] if outcome is None else outcome
     return np.ma.MaskedArray(result, mask=lacking) if lacking.any() else result
 
 
 def _as_float(value: float | str) -> float | None:
     if not isinstance(value, str):
         return value
-    found = _NUMBER.match(value)
-    return float(found[0]) if found else None
+    match = _NUMBER.match(value)
+    return float(match[0]) if match else None
 
 
 def _as_int64(value: float | str) -> int | None:
     if isinstance(value, str):
-        found = _WHOLE.match(value)
-        number = int(found[1]) if found and len(found[1]) < 32 else None
+        match = _WHOLE.match(value)
+        number = int(match[1]) if match and len(match[1]) < 32 else None
     else:
         number = int(value) if abs(value) < 2.0**63 else None
     return number if number is not None and -(2**63) <= number < 2**63 else None

@@ -74,15 +74,15 @@ def inverse_half_transform(
             values = _along(values, axis, size, inverse=True)
             continue
         whole = max(0, 2 * (values.shape[axis] - 1))
-        asked = whole if signal_size is None or int(signal_size.reshape(-1)[-1]) == -1 else size
-        settled = settled and asked == whole
-        memory.hold(tuple(asked if d == axis else n for d, n in enumerate(values.shape)), data.dtype)
-        if asked and values.size:
-            values = np.fft.irfft(_fitted(values, axis, asked // 2 + 1), n=asked, axis=axis)
+        result = whole if signal_size is None or int(signal_size.reshape(-1)[-1]) == -1 else size
+        settled = settled and result == whole
+        memory.hold(tuple(result if d == axis else n for d, n in enumerate(values.shape)), data.dtype)
+        if result and values.size:
+            values = np.fft.irfft(_fitted(values, axis, result // 2 + 1), n=result, axis=axis)
         else:
-            values = np.zeros([asked if d == axis else n for d, n in enumerate(values.shape)])
-    made = round_to(values.real, data.dtype)
-    return made if settled else np.ma.MaskedArray(made, mask=np.ones(made.shape, np.bool_))
+            values = np.zeros([result if d == axis else n for d, n in enumerate(values.shape)])
+    array = round_to(values.real, data.dtype)
+    return array if settled else np.ma.MaskedArray(array, mask=np.ones(array.shape, np.bool_))
 
 
 def transform_frames(
@@ -111,8 +111,8 @@ def transform_frames(
     weights = np.zeros(size)
     weights[left : left + len(window)] = _wide(window)[:size]
     values = np.fft.rfft(frames * weights, axis=-1)
-    made = _parted(np.swapaxes(values, -1, -2) if transpose_frames else values, signal.dtype)
-    return made if len(window) == size else np.ma.MaskedArray(made, mask=np.ones(made.shape, np.bool_))
+    new_array = _parted(np.swapaxes(values, -1, -2) if transpose_frames else values, signal.dtype)
+    return new_array if len(window) == size else np.ma.MaskedArray(new_array, mask=np.ones(new_array.shape, np.bool_))
 
 
 def _wide(data: NDArray[Any]) -> NDArray[Any]:
@@ -137,22 +137,22 @@ def _parted(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 def _plan(shape: Sequence[int], axes: NDArray[Any], signal_size: NDArray[Any] | None) -> list[tuple[int, int]]:
     """Return each axis from 0 up, with the size that the data is to have along it."""
     rank = len(shape)
-    given = [int(axis) for axis in axes.reshape(-1)]
-    found = [axis + rank if axis < 0 else axis for axis in given]
-    if len(set(found)) < len(found) or not all(0 <= axis < rank for axis in found):
-        raise InputError(f"fourier: expected different axes of {rank} dimensions, found {given}")
-    sizes = [-1] * len(found) if signal_size is None else [int(size) for size in signal_size.reshape(-1)]
-    if len(sizes) != len(found) or any(size < 1 and size != -1 for size in sizes):
-        raise InputError(f"fourier: expected a size for each of {len(found)} axes, or -1, found {sizes}")
-    return [(axis, shape[axis] if size == -1 else size) for axis, size in zip(found, sizes, strict=True)]
+    stated_numbers = [int(axis) for axis in axes.reshape(-1)]
+    numbers = [axis + rank if axis < 0 else axis for axis in stated_numbers]
+    if len(set(numbers)) < len(numbers) or not all(0 <= axis < rank for axis in numbers):
+        raise InputError(f"fourier: expected different axes of {rank} dimensions, found {stated_numbers}")
+    sizes = [-1] * len(numbers) if signal_size is None else [int(size) for size in signal_size.reshape(-1)]
+    if len(sizes) != len(numbers) or any(size < 1 and size != -1 for size in sizes):
+        raise InputError(f"fourier: expected a size for each of {len(numbers)} axes, or -1, found {sizes}")
+    return [(axis, shape[axis] if size == -1 else size) for axis, size in zip(numbers, sizes, strict=True)]
 
 
 def _along(values: NDArray[Any], axis: int, size: int, *, inverse: bool) -> NDArray[Any]:
     fitted = _fitted(values, axis, size)
     if not fitted.size:
         return fitted.astype(np.complex128)
-    found: NDArray[Any] = (np.fft.ifft if inverse else np.fft.fft)(fitted, axis=axis)
-    return found
+    array: NDArray[Any] = (np.fft.ifft if inverse else np.fft.fft)(fitted, axis=axis)
+    return array
 
 
 def _fitted(values: NDArray[Any], axis: int, size: int) -> NDArray[Any]:
@@ -271,10 +271,10 @@ def transform_axis(
     with quiet():
         wide = to_float64(data)
         if onesided and inverse:
-            made = np.fft.irfft(_complex(wide), count, at)
-            return round_to(made[..., np.newaxis], data.dtype)
-        found = np.fft.rfft(wide[..., 0], count, at) if onesided else _transformed(_complex(wide), count, at, inverse)
-        return _parts(found, data.dtype)
+            new_array = np.fft.irfft(_complex(wide), count, at)
+            return round_to(new_array[..., np.newaxis], data.dtype)
+        array = np.fft.rfft(wide[..., 0], count, at) if onesided else _transformed(_complex(wide), count, at, inverse)
+        return _parts(array, data.dtype)
 
 
 def transform_steps(
@@ -310,15 +310,15 @@ def transform_steps(
         weighed = framed if window is None else framed * to_float64(window)
         if onesided and signal.shape[2] == 1:
             return _parts(np.fft.rfft(weighed, count, 2), signal.dtype)
-        found = np.fft.fft(weighed, count, 2)
-        return _parts(found[..., : count // 2 + 1] if onesided else found, signal.dtype)
+        array = np.fft.fft(weighed, count, 2)
+        return _parts(array[..., : count // 2 + 1] if onesided else array, signal.dtype)
 
 
 def _complex(wide: NDArray[Any]) -> NDArray[Any]:
-    found: NDArray[Any] = wide[..., 0].astype(np.complex128)
+    array: NDArray[Any] = wide[..., 0].astype(np.complex128)
     if wide.shape[-1] == 2:
-        found.imag = wide[..., 1]
-    return found
+        array.imag = wide[..., 1]
+    return array
 
 
 def _transformed(numbers: NDArray[Any], count: int, at: int, inverse: int) -> NDArray[Any]:

@@ -71,10 +71,10 @@ def fill_sequence(
     with memory.quiet():
         first, step = number(start, output_type), number(delta, output_type)
         if is_float(output_type):
-            made = round_to(first.astype(np.float64) + steps * step.astype(np.float64), output_type)
+            array = round_to(first.astype(np.float64) + steps * step.astype(np.float64), output_type)
         else:
-            made = first + steps.astype(output_type) * step
-    result[...] = made.reshape(result.shape)
+            array = first + steps.astype(output_type) * step
+    result[...] = array.reshape(result.shape)
     return result
 
 
@@ -121,8 +121,8 @@ def diagonal_strip(
 def _differences(shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Column - row of the last two dimensions; a single dimension is one row."""
     rows, columns = (1, *shape)[-2:]
-    found = np.arange(columns) - np.arange(rows)[:, np.newaxis]
-    return found if len(shape) > 1 else found[0]
+    array = np.arange(columns) - np.arange(rows)[:, np.newaxis]
+    return array if len(shape) > 1 else array[0]
 
 
 _FAR = 2**40
@@ -162,14 +162,14 @@ def stated_value(
     texts: Sequence[str] | None = None,
 ) -> NDArray[Any]:
     """Return the one of these that is there as an array: numbers as float32 or int64, texts as objects."""
-    given: list[tuple[Any, Any]] = [
+    stated_values: list[tuple[Any, Any]] = [
         (tensor, None), (float_, np.float32), (floats, np.float32), (int_, np.int64), (ints, np.int64),
         (text, object), (texts, object),
     ]  # fmt: skip
-    found = [(value, kind) for value, kind in given if value is not None]
-    if len(found) != 1:
-        raise InputError(f"constant: expected one value, found {len(found)}")
-    value, kind = found[0]
+    values = [(value, kind) for value, kind in stated_values if value is not None]
+    if len(values) != 1:
+        raise InputError(f"constant: expected one value, found {len(values)}")
+    value, kind = values[0]
     return np.array(value, kind)
 
 
@@ -238,8 +238,8 @@ def numbers_between(
             result[...] = np.array([first + i * by for i in memory.in_time(range(count))], object).astype(dtype)
         else:
             places = np.arange(count, dtype=np.int64 if whole else np.float64)
-            found = first + places * by
-            result[...] = round_to(found, dtype) if is_float(dtype) else found.astype(dtype)
+            value = first + places * by
+            result[...] = round_to(value, dtype) if is_float(dtype) else value.astype(dtype)
     return result
 
 

@@ -40,14 +40,14 @@ def to_half(array: NDArray[Any]) -> NDArray[Any]:
     most = min(_BLOCK, flat.size)
     room = np.empty(most, np.uint32), np.empty(most, np.float32), np.empty(most, np.uint16)
     for begin in memory.in_time(range(0, flat.size, _BLOCK)):
-        some, made = flat[begin : begin + _BLOCK], to[begin : begin + _BLOCK]
+        some, new_array = flat[begin : begin + _BLOCK], to[begin : begin + _BLOCK]
         bits, size, signs = (each[: some.size] for each in room)
         np.abs(some, size)
         if size.max() < _MOST:
-            _round_normal(some.view(np.uint32), made.view(np.uint16), bits, signs)
-            _round_small(some, made, size, signs)
+            _round_normal(some.view(np.uint32), new_array.view(np.uint16), bits, signs)
+            _round_small(some, new_array, size, signs)
         else:  # too large, an infinity or nan
-            made[...] = some
+            new_array[...] = some
     return result
 
 
@@ -65,18 +65,18 @@ def _round_normal(whole: NDArray[Any], codes: NDArray[Any], bits: NDArray[Any], 
     np.bitwise_or(codes, signs, codes)
 
 
-def _round_small(some: NDArray[Any], made: NDArray[Any], size: NDArray[Any], signs: NDArray[Any]) -> None:
+def _round_small(some: NDArray[Any], array: NDArray[Any], size: NDArray[Any], signs: NDArray[Any]) -> None:
     """Write what is below the normal numbers, 0 included. size: of each element, written over."""
     small = size < _LEAST
     count = np.count_nonzero(small)
     if count > some.size // 16:
         np.multiply(size, _STEPS, size)
         np.rint(size, size)
-        codes = made.view(np.uint16)
+        codes = array.view(np.uint16)
         signs |= size.astype(np.uint16)
         signs ^= codes  # exchanged by their bits, since a choice by elements takes longer
         signs &= np.negative(small.view(np.int8), dtype=np.int16).view(np.uint16)
         codes ^= signs
     elif count:
         at = np.flatnonzero(small)
-        made[at] = some[at]
+        array[at] = some[at]

@@ -92,9 +92,9 @@ def product_of_batches(
     if a.dtype != b.dtype or not is_float(a.dtype):
         raise InputError(f"matrix product: expected floats of one type, found {a.dtype} and {b.dtype}")
     wide = np.dtype(np.float64)  # so that the product is rounded once, behind the factor
-    found = matrix_product(left.astype(wide), right.astype(wide), transpose_a=transpose_a, transpose_b=transpose_b)
+    array = matrix_product(left.astype(wide), right.astype(wide), transpose_a=transpose_a, transpose_b=transpose_b)
     with memory.quiet():
-        return round_to(found * np.float32(alpha), a.dtype)
+        return round_to(array * np.float32(alpha), a.dtype)
 
 
 def _batches_out(array: NDArray[Any], inside: bool) -> NDArray[Any]:
@@ -120,12 +120,12 @@ def activated_product(
     beta: float = 1.0,
 ) -> NDArray[Any]:
     """Return an activation of what `scaled_matrix_product` does, with the numbers that it takes; itself without one."""
-    found = scaled_matrix_product(a, b, c, transpose_a=transpose_a, transpose_b=transpose_b, alpha=alpha, beta=beta)
+    array = scaled_matrix_product(a, b, c, transpose_a=transpose_a, transpose_b=transpose_b, alpha=alpha, beta=beta)
     named = {"alpha": activation_alpha, "beta": activation_beta, "gamma": activation_gamma}
     if activation is None:
-        return found
+        return array
     known = _known(activation)
-    return _applied(activation, known, found, [named.get(name) for name in known.takes])
+    return _applied(activation, known, array, [named.get(name) for name in known.takes])
 
 
 def activated_convolution(
@@ -142,16 +142,16 @@ def activated_convolution(
 
     parameters: the numbers that the activation takes, in order. Both sums are rounded as the convolution is.
     """
-    found = convolve(inputs, filters, bias, **slide)
+    array = convolve(inputs, filters, bias, **slide)
     if summand is not None:
-        same = summand.dtype == found.dtype
-        require_shape("convolution", f"a summand of {found.dtype}", summand.shape if same else (), found.shape)
+        same = summand.dtype == array.dtype
+        require_shape("convolution", f"a summand of {array.dtype}", summand.shape if same else (), array.shape)
         with memory.quiet():
-            found = round_to(to_float64(found) + to_float64(summand), found.dtype)
+            array = round_to(to_float64(array) + to_float64(summand), array.dtype)
     if activation is None:
-        return found
+        return array
     known = _known(activation)
-    return _applied(activation, known, found, list(parameters or ()) if known.takes else [])
+    return _applied(activation, known, array, list(parameters or ()) if known.takes else [])
 
 
 def _known(name: str) -> _Activation:

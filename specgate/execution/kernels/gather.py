@@ -194,8 +194,8 @@ def tuples_at(inputs: NDArray[Any], indices: NDArray[Any], *, batch_dimensions: 
     places = [places_in("gather_nd", at[..., i], size) for i, size in enumerate(data.shape[1 : count + 1])]
     result = memory.empty((*indices.shape[:-1], *inputs.shape[batch_dimensions + count :]), inputs.dtype)
     if result.size:
-        found = data[(np.arange(prod(batch))[:, np.newaxis], *places)]
-        result[...] = found.reshape(result.shape)
+        value = data[(np.arange(prod(batch))[:, np.newaxis], *places)]
+        result[...] = value.reshape(result.shape)
     return result
 
 

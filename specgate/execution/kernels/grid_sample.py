@@ -73,8 +73,8 @@ def sample_at_grid(
     with memory.quiet():
         for (i, row), (j, column) in product(enumerate(steps), enumerate(steps)):
             rows, columns = (top + row).astype(np.int64), (left + column).astype(np.int64)
-            found = to_float64(_at(data, rows, columns, padding_mode, align_corners))
-            result += found * (weights[1][i] * weights[0][j])[:, None]
+            array = to_float64(_at(data, rows, columns, padding_mode, align_corners))
+            result += array * (weights[1][i] * weights[0][j])[:, None]
     return round_to(result, data.dtype)
 
 
@@ -110,9 +110,9 @@ def _at(
     if padding_mode == "reflection":
         rows, columns = reflected(rows, height, align_corners), reflected(columns, width, align_corners)
     batch = np.arange(len(data))[:, None, None]
-    found = data[batch, :, np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)]  # [batch, H, W, channels]
-    found = np.moveaxis(found, -1, 1)
-    return np.where(inside[:, None], found, np.zeros((), data.dtype)) if padding_mode == "zeros" else found
+    array = data[batch, :, np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)]  # [batch, H, W, channels]
+    array = np.moveaxis(array, -1, 1)
+    return np.where(inside[:, None], array, np.zeros((), data.dtype)) if padding_mode == "zeros" else array
 
 
 def reflected(at: NDArray[np.int64], size: int, align_corners: bool) -> NDArray[np.int64]:
@@ -232,8 +232,8 @@ def sample_places(
             flat = places[at].reshape(-1, rank)
             ats = [_unnormalized_places(flat[:, rank - 1 - d], data.shape[d + 2], align_corners) for d in range(rank)]
             result[at] = _interpolated(data[at].astype(kind, copy=False), ats, mode, padding, bool(align_corners))
-        made = result if mode == "nearest" else round_to(result, data.dtype) if is_float(data.dtype) else None
-        return (held(result, data.dtype) if made is None else made).reshape(shape)
+        array = result if mode == "nearest" else round_to(result, data.dtype) if is_float(data.dtype) else None
+        return (held(result, data.dtype) if array is None else array).reshape(shape)
 
 
 def _unnormalized_places(at: NDArray[Any], size: int, align_corners: int) -> NDArray[Any]:
@@ -262,10 +262,10 @@ def _interpolated(
             )
     total: NDArray[Any] = np.zeros((), planes.dtype)
     for number, each in enumerate(product(*taps)):
-        found = _elements(flat, [tap for tap, _ in each], sizes, padding, corners)
+        array = _elements(flat, [tap for tap, _ in each], sizes, padding, corners)
         for _, weight in each:
-            found = found if weight is None else np.multiply(found, weight.astype(flat.dtype), out=found)
-        total = np.add(total, found, out=total) if number else found
+            array = array if weight is None else np.multiply(array, weight.astype(flat.dtype), out=array)
+        total = np.add(total, array, out=total) if number else array
     return total
 
 
@@ -278,8 +278,8 @@ def _elements(
         inside = inside & (tap >= 0) & (tap < size) if padding == "zeros" else True
         place = reflected(tap, size, corners) if padding == "reflection" else np.clip(tap, 0, size - 1)
         index = index * size + place
-    found = np.take(flat, index, axis=1)
-    return chosen(inside, found, np.zeros((), flat.dtype)) if padding == "zeros" else found
+    result = np.take(flat, index, axis=1)
+    return chosen(inside, result, np.zeros((), flat.dtype)) if padding == "zeros" else result
 
 
 def convolve_deformed(
@@ -337,19 +337,19 @@ def convolve_deformed(
             for batch, part in np.ndindex(len(inputs), parts):
                 ats = [np.nan_to_num(at + moved[batch, part, tap, d], nan=-9.0) for d, at in enumerate(base)]
                 ats = [np.clip(at, -9.0, size + 9.0) for at, size in zip(ats, inputs.shape[2:], strict=True)]
-                found = _interpolated(planes[batch, part], ats, "linear", "zeros", corners=False)
-                found = found if factors is None else found * factors[batch, part, tap]
-                _add(total[batch], weights[..., tap], found, part * planes.shape[2])
+                array = _interpolated(planes[batch, part], ats, "linear", "zeros", corners=False)
+                array = array if factors is None else array * factors[batch, part, tap]
+                _add(total[batch], weights[..., tap], array, part * planes.shape[2])
         result = total.reshape(len(inputs), filters.shape[0], count)
         result = result if bias is None else result + bias.astype(kind)[:, None]
         return round_to(result.reshape(len(inputs), filters.shape[0], *slide.counts), inputs.dtype)
 
 
-def _add(total: NDArray[Any], weights: NDArray[Any], found: NDArray[Any], first: int) -> None:
+def _add(total: NDArray[Any], weights: NDArray[Any], array: NDArray[Any], first: int) -> None:
     """Add the products of some channels, from `first` on, with the weights of the groups that they are in."""
     each = max(1, weights.shape[2])
-    for group in range(first // each, -(-(first + len(found)) // each)):
-        low, high = max(first, group * each), min(first + len(found), (group + 1) * each)
+    for group in range(first // each, -(-(first + len(array)) // each)):
+        low, high = max(first, group * each), min(first + len(array), (group + 1) * each)
         total[group] += multiply_matrices(
-            weights[group][:, low - group * each : high - group * each], found[low - first : high - first]
+            weights[group][:, low - group * each : high - group * each], array[low - first : high - first]
         )

@@ -36,9 +36,9 @@ def decode_image(stream: NDArray[Any], *, pixel_format: str = "RGB") -> NDArray[
     try:
         with Image.open(BytesIO(stream.tobytes()), formats=_FORMATS) as image:
             channels = 1 if pixel_format == "Grayscale" else 3
-            found = memory.empty((image.height, image.width, channels), np.dtype(np.uint8))
+            array = memory.empty((image.height, image.width, channels), np.dtype(np.uint8))
             pixels = np.asarray(image.convert("L" if channels == 1 else "RGB"))
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError) as error:
         raise InputError(f"the bytes are no image that is decoded: {str(error)[:120]}") from None
-    found[...] = pixels.reshape(found.shape)
-    return found[..., ::-1].copy() if pixel_format == "BGR" else found
+    array[...] = pixels.reshape(array.shape)
+    return array[..., ::-1].copy() if pixel_format == "BGR" else array

@@ -57,10 +57,10 @@ def attend_linearly(
         _by_heads(each, count, (batch, time), kind)
         for each, count in ((query, heads), (key, shared_heads), (value, shared_heads))
     ]
-    asked, keys, values = parts
+    array, keys, values = parts
     size, width = keys.shape[3], values.shape[3]
-    if asked.shape[3] != size:
-        raise InputError(f"attention: queries of {asked.shape[3]} do not go with keys of {size}")
+    if array.shape[3] != size:
+        raise InputError(f"attention: queries of {array.shape[3]} do not go with keys of {size}")
     state_shape = (batch, shared_heads, size, width)
     if past is not None:
         require_shape("attention", "a state", past.shape, state_shape)
@@ -71,13 +71,13 @@ def attend_linearly(
     factor = kind.type(scale or 1 / np.sqrt(max(size, 1)))
     with quiet():
         for at in memory.in_time(range(time)):
-            new, held = values[:, at], keys[:, at]
+            new, known_array = values[:, at], keys[:, at]
             if gated and drop is not None:
                 state = state * np.exp(drop[:, at].reshape(batch, shared_heads, drop.shape[2] // shared_heads, 1))
             if delta and part is not None:
-                new = part[:, at, :, None] * (new - (held[:, :, None] @ state)[:, :, 0])
-            state = state + held[..., None] * new[..., None, :]
-            grouped = asked[:, at].reshape(batch, shared_heads, heads // shared_heads, size)
+                new = part[:, at, :, None] * (new - (known_array[:, :, None] @ state)[:, :, 0])
+            state = state + known_array[..., None] * new[..., None, :]
+            grouped = array[:, at].reshape(batch, shared_heads, heads // shared_heads, size)
             result[:, at] = ((grouped @ state) * factor).reshape(batch, heads, width)
         last = round_to(state, query.dtype if past is None else past.dtype)
         return round_to(result.reshape(batch, time, heads * width), query.dtype), last

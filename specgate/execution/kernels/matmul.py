@@ -81,9 +81,9 @@ def _multiply_by_columns(left: NDArray[Any], right: NDArray[Any], result: NDArra
     for first in memory.in_time(range(0, count, each)):
         columns = slice(first, min(first + each, count))
         many = columns.stop - first
-        part, made = (room[: size * many].reshape(size, many) for room, size in zip(rooms, left.T.shape, strict=True))
+        part, array = (room[: size * many].reshape(size, many) for room, size in zip(rooms, left.T.shape, strict=True))
         part[...] = right[:, columns]
-        result[:, columns] = _rounded(multiply_matrices(wide, part, made), result.dtype)
+        result[:, columns] = _rounded(multiply_matrices(wide, part, array), result.dtype)
 
 
 def _multiply_lists(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any]) -> None:
@@ -93,9 +93,9 @@ def _multiply_lists(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any
     rooms = [np.empty((many, *each.shape[1:])) for each in arrays]
     for first in memory.in_time(range(0, len(result), many)):
         some = slice(first, min(first + many, len(result)))
-        one, other, made = (room[: some.stop - first] for room in rooms)
+        one, other, array = (room[: some.stop - first] for room in rooms)
         one[...], other[...] = left[some], right[some]
-        result[some] = _rounded(multiply_matrices(one, other, made), result.dtype)
+        result[some] = _rounded(multiply_matrices(one, other, array), result.dtype)
 
 
 def _rounded(wide: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

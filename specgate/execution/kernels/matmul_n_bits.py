@@ -58,8 +58,8 @@ def product_of_scaled(
             return np.asarray(total.astype(np.float32) * factor, np.float32)
         if scale.size != 1 or zero.size != 1:
             raise InputError("matrix product: expected one scale and zero point for the product")
-        made = np.rint(total.astype(np.float32) * (factor / scale.reshape(()))) + np.float32(zero.reshape(()))
-        return held(np.where(np.isnan(made), np.float32(np.iinfo(zero.dtype).min), made), zero.dtype)
+        result = np.rint(total.astype(np.float32) * (factor / scale.reshape(()))) + np.float32(zero.reshape(()))
+        return held(np.where(np.isnan(result), np.float32(np.iinfo(zero.dtype).min), result), zero.dtype)
 
 
 def _by_columns(what: str, array: NDArray[Any], columns: int) -> NDArray[Any]:
@@ -85,8 +85,8 @@ def multiply_by_range(
     if isinstance(numbers, np.ma.MaskedArray):
         numbers = np.zeros(a.shape, np.uint8)
         zero = np.zeros((), np.uint8)
-    found = _scaled(integer_product(numbers, b, zero, b_zero), scale, b_scale, b, bias)
-    return found if np.isfinite(scale) else np.ma.MaskedArray(found, np.ones(found.shape, np.bool_))
+    array = _scaled(integer_product(numbers, b, zero, b_zero), scale, b_scale, b, bias)
+    return array if np.isfinite(scale) else np.ma.MaskedArray(array, np.ones(array.shape, np.bool_))
 
 
 def multiply_scaled(
@@ -124,11 +124,11 @@ def _scaled(
     dtype = b_scale.dtype
     with quiet():
         factor = a_scale.astype(np.float32).reshape(()) * _by_columns("scales", b_scale, columns).astype(np.float32)
-        found = total.astype(np.float32) * factor
+        array = total.astype(np.float32) * factor
         if bias is not None:
             require_shape("matrix product", "a bias", bias.shape, (columns,))
-            found = found + bias.astype(np.float32).reshape((columns,) if b.ndim > 1 else ())
-        return round_to(np.asarray(found), dtype)
+            array = array + bias.astype(np.float32).reshape((columns,) if b.ndim > 1 else ())
+        return round_to(np.asarray(array), dtype)
 
 
 def multiply_by_blocks(
@@ -167,13 +167,13 @@ def multiply_by_blocks(
         points = _points(zeros, (columns, count), bits)
         factors = to_float64(scales).reshape(columns, count)
         weights = (numbers - points[:, at]) * factors[:, at]
-        found = multiply_matrices(to_float64(a).reshape(prod(a.shape[:-1]), rows), weights.T).reshape(
+        array = multiply_matrices(to_float64(a).reshape(prod(a.shape[:-1]), rows), weights.T).reshape(
             *a.shape[:-1], columns
         )
         if bias is not None:
             require_shape("matrix product", "a bias", bias.shape, (columns,))
-            found = found + to_float64(bias)
-        return round_to(found, a.dtype)
+            array = array + to_float64(bias)
+        return round_to(array, a.dtype)
 
 
 def _groups(groups: NDArray[Any], rows: int, count: int) -> NDArray[Any]:
@@ -243,13 +243,13 @@ def multiply_by_codes(
         codes = np.stack([b >> 4, b & 15], axis=1).reshape(-1)[:count]
         weights = (_CODES[kind][codes] * peaks.astype(np.float32)[np.arange(count) // block]).astype(np.float64)
         matrix = weights.reshape(columns, rows)
-        found = multiply_matrices(to_float64(a).reshape(prod(a.shape[:-1]), inner), matrix.T if transposed else matrix)
-        return round_to(found.reshape(*a.shape[:-1], found.shape[-1]), a.dtype)
+        array = multiply_matrices(to_float64(a).reshape(prod(a.shape[:-1]), inner), matrix.T if transposed else matrix)
+        return round_to(array.reshape(*a.shape[:-1], array.shape[-1]), a.dtype)
 
 
 def quantized_windows_of_places(inputs: NDArray[Any], *, channels_last: bool = False, **others: Any) -> NDArray[Any]:
     """Return `quantized_windows`, with its arguments; channels_last: channels stand behind the spatial dimensions."""
     if inputs.ndim < 3:
         raise InputError(f"convolution: expected a batch, channels and spatial dimensions, found {list(inputs.shape)}")
-    found = quantized_windows(np.moveaxis(inputs, -1, 1) if channels_last else inputs, **others)
-    return np.moveaxis(found, 1, -1) if channels_last else found
+    array = quantized_windows(np.moveaxis(inputs, -1, 1) if channels_last else inputs, **others)
+    return np.moveaxis(array, 1, -1) if channels_last else array

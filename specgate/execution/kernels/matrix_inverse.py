@@ -58,11 +58,11 @@ def inverse_matrices(data: NDArray[Any], *, transposed: bool = False) -> NDArray
     with memory.quiet():
         single = data.astype(np.float32).astype(np.float64)
         for place in memory.in_time(np.ndindex(data.shape[:-2])):
-            found = _inverse(single[place])
-            open_[place] = found is None
-            result[place] = 0 if found is None else round_to(round_to(found, np.dtype(np.float32)), data.dtype)
-    made = np.swapaxes(result, -1, -2) if transposed else result
-    return np.ma.MaskedArray(made, mask=open_) if open_.any() else made
+            array = _inverse(single[place])
+            open_[place] = array is None
+            result[place] = 0 if array is None else round_to(round_to(array, np.dtype(np.float32)), data.dtype)
+    new_array = np.swapaxes(result, -1, -2) if transposed else result
+    return np.ma.MaskedArray(new_array, mask=open_) if open_.any() else new_array
 
 
 def determinants(data: NDArray[Any]) -> NDArray[Any]:
@@ -81,10 +81,10 @@ def _inverse(matrix: NDArray[Any]) -> NDArray[Any] | None:
     if not np.isfinite(matrix).all():
         return None
     try:
-        found: NDArray[Any] = np.linalg.inv(matrix)
+        array: NDArray[Any] = np.linalg.inv(matrix)
     except np.linalg.LinAlgError:
         return None
     if not matrix.size:
-        return found
-    condition = np.abs(matrix).sum(axis=0).max() * np.abs(found).sum(axis=0).max()
-    return found if condition < _CONDITION else None
+        return array
+    condition = np.abs(matrix).sum(axis=0).max() * np.abs(array).sum(axis=0).max()
+    return array if condition < _CONDITION else None

@@ -47,17 +47,17 @@ def _hashed(data: NDArray[np.uint8], seed: int) -> NDArray[np.uint32]:
     count, length = data.shape
     whole = length // 4
     words = np.ascontiguousarray(data[:, : 4 * whole]).view("<u4").astype(np.uint32).reshape(count, whole)
-    found = np.full(count, seed, np.uint32)
+    array = np.full(count, seed, np.uint32)
     for at in memory.in_time(range(whole)):
-        found = _turned(found ^ _scrambled(words[:, at]), 13) * np.uint32(5) + _ADDED
+        array = _turned(array ^ _scrambled(words[:, at]), 13) * np.uint32(5) + _ADDED
     if length % 4:
         rest = np.zeros((count, 4), np.uint8)
         rest[:, : length % 4] = data[:, 4 * whole :]
-        found = found ^ _scrambled(rest.view("<u4").astype(np.uint32)[:, 0])
-    found = found ^ np.uint32(length)
+        array = array ^ _scrambled(rest.view("<u4").astype(np.uint32)[:, 0])
+    array = array ^ np.uint32(length)
     for shift, factor in _MIXES:
-        found = (found ^ (found >> np.uint32(shift))) * factor
-    return found ^ (found >> np.uint32(16))
+        array = (array ^ (array >> np.uint32(shift))) * factor
+    return array ^ (array >> np.uint32(16))
 
 
 def _scrambled(words: NDArray[np.uint32]) -> NDArray[np.uint32]:

@@ -83,23 +83,23 @@ def rounded(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """
     single = array.astype(np.float32)
     if dtype.name == _POWERS:
-        made, held = _power_of_two(single, dtype)
+        new_array, known_array = _power_of_two(single, dtype)
     else:
-        made = round_to(single, dtype)
-        held = np.abs(single) <= _ENDS.get(dtype.name, np.inf)
+        new_array = round_to(single, dtype)
+        known_array = np.abs(single) <= _ENDS.get(dtype.name, np.inf)
     if dtype.name != "float4_e2m1fn":
-        held |= np.isnan(single)
-    return made if held.all() else np.ma.array(made, mask=~held)
+        known_array |= np.isnan(single)
+    return new_array if known_array.all() else np.ma.array(new_array, mask=~known_array)
 
 
 def _power_of_two(array: NDArray[Any], dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the nearest of the powers from 2**-127 to 2**127, and where there is one; of nan there is nan."""
-    held = (array >= 2.0**-127) & (array < 1.5 * 2.0**127)
-    fraction, exponent = np.frexp(np.where(held, array, 1).astype(np.float64))
+    known_array = (array >= 2.0**-127) & (array < 1.5 * 2.0**127)
+    fraction, exponent = np.frexp(np.where(known_array, array, 1).astype(np.float64))
     codes = exponent + 126  # of the power below
     codes = codes + ((fraction > 0.75) | ((fraction == 0.75) & (codes % 2 == 1)))
     codes = np.where(np.isnan(array), 255, codes)
-    return codes.astype(np.uint8).view(dtype), held
+    return codes.astype(np.uint8).view(dtype), known_array
 
 
 def round_between_scales(

@@ -48,8 +48,8 @@ def areas(boxes: NDArray[Any], *, more: float = 0.0) -> NDArray[Any]:
     """Return the area of boxes [..., 4] by their corners, each side longer by `more`."""
     extra = boxes.dtype.type(more)
     sides = boxes[..., 2:] - boxes[..., :2] + extra
-    found: NDArray[Any] = sides[..., 0] * sides[..., 1]
-    return found
+    array: NDArray[Any] = sides[..., 0] * sides[..., 1]
+    return array
 
 
 def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touching: bool = False) -> NDArray[Any]:
@@ -129,27 +129,27 @@ def _overlaps(box: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
     there = np.concatenate([crossed, _inside(boxes, others), _inside(others, boxes)], axis=1)
     common = _area_around(points, there)
     union = np.abs(_polygon(boxes)) + np.abs(_polygon(others)) - common
-    found: NDArray[Any] = np.divide(common, union, out=np.zeros_like(common), where=union > 0)
-    return found
+    array: NDArray[Any] = np.divide(common, union, out=np.zeros_like(common), where=union > 0)
+    return array
 
 
 def _across(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
     """Return the cross product of vectors [..., 2]."""
-    found: NDArray[Any] = first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
-    return found
+    array: NDArray[Any] = first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
+    return array
 
 
 def _polygon(corners: NDArray[Any]) -> NDArray[Any]:
     """Return the area of polygons [n, corners, 2], below 0 where corners go round the other way."""
     # from the first corner on, so that far from the origin nothing is lost
     moved = corners - corners[:, :1]
-    found: NDArray[Any] = _across(moved, np.roll(moved, -1, axis=1)).sum(axis=1) / 2
-    return found
+    array: NDArray[Any] = _across(moved, np.roll(moved, -1, axis=1)).sum(axis=1) / 2
+    return array
 
 
 def _edges(corners: NDArray[Any]) -> NDArray[Any]:
-    found: NDArray[Any] = np.roll(corners, -1, axis=1) - corners
-    return found
+    array: NDArray[Any] = np.roll(corners, -1, axis=1) - corners
+    return array
 
 
 def _crossings(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -171,11 +171,11 @@ def _inside(corners: NDArray[Any], box: NDArray[Any]) -> NDArray[np.bool_]:
     edges = _edges(box)
     side, down = edges[:, None, 0], -edges[:, None, 3]
     moved = corners - box[:, None, 0]
-    found = np.ones(corners.shape[:2], np.bool_)
+    array = np.ones(corners.shape[:2], np.bool_)
     for edge in (side, down):
         along, length = (moved * edge).sum(axis=-1), (edge * edge).sum(axis=-1)
-        found &= (along >= -_NEAR * length) & (along <= length * (1 + _NEAR))
-    return found
+        array &= (along >= -_NEAR * length) & (along <= length * (1 + _NEAR))
+    return array
 
 
 def _area_around(points: NDArray[Any], there: NDArray[np.bool_]) -> NDArray[Any]:
@@ -190,8 +190,8 @@ def _area_around(points: NDArray[Any], there: NDArray[np.bool_]) -> NDArray[Any]
     # those that are none repeat the first point, which adds no area
     counted = np.arange(points.shape[1]) < count
     closed = np.where(counted[..., None], sorted_points, sorted_points[:, :1])
-    found: NDArray[Any] = np.where(count[:, 0] > 2, np.abs(_polygon(closed)), 0.0)
-    return found
+    array: NDArray[Any] = np.where(count[:, 0] > 2, np.abs(_polygon(closed)), 0.0)
+    return array
 
 
 #: Boxes that are held against each other at once, and at least.
@@ -296,11 +296,11 @@ def _decayed(
             chosen.append(int(order[at]))
             kept.append(left[at])
             order, left = np.delete(order, at), np.delete(left, at)
-        found = overlap(chosen[-1], order)
-        left = left * np.exp(one(-0.5) * found * found / one(limits.sigma))
+        array = overlap(chosen[-1], order)
+        left = left * np.exp(one(-0.5) * array * array / one(limits.sigma))
         stays = limits.enough(left)
         if limits.cut:
-            stays &= ~(found > one(limits.overlap))
+            stays &= ~(array > one(limits.overlap))
         order, left = order[stays], left[stays]
     return np.array(chosen, np.intp), np.array(kept, scores.dtype)
 
@@ -341,12 +341,12 @@ def suppress_boxes(
     if inclusive:
         above = float(np.nextafter(one(above), one(-np.inf)))
     limits = Limits(count, above, score, decay, cut=remove_overlapping, strict=strict)
-    found = _selected_boxes(scores.astype(one), limits, lambda batch: apart(placed[batch]))
-    found = found.sorted() if across else found
+    result = _selected_boxes(scores.astype(one), limits, lambda batch: apart(placed[batch]))
+    result = result.sorted() if across else result
     classes, most = scores.shape[1], min(count, boxes.shape[1])
-    room = {"selected": len(found.scores), "maximum": most * len(boxes) * classes}
+    room = {"selected": len(result.scores), "maximum": most * len(boxes) * classes}
     room["class_limit"] = min(boxes.shape[1], count * classes)
-    return _written(found, room[rows], np.dtype(np.int32 if int32_indices else np.int64), scores_type or scores.dtype)
+    return _written(result, room[rows], np.dtype(np.int32 if int32_indices else np.int64), scores_type or scores.dtype)
 
 
 def suppress_turned_boxes(
@@ -370,10 +370,10 @@ def suppress_turned_boxes(
     count = max(0, int(_single("suppress_turned_boxes", limit)))
     above, score = (float(_single("suppress_turned_boxes", part)) for part in (overlap, score_threshold))
     limits = Limits(count, above, score)
-    found = _selected_boxes(scores.astype(precision_of(scores)), limits, lambda batch: _apart_turned(corners[batch]))
-    found = found.sorted() if across else found
+    result = _selected_boxes(scores.astype(precision_of(scores)), limits, lambda batch: _apart_turned(corners[batch]))
+    result = result.sorted() if across else result
     kind = np.dtype(np.int32 if int32_indices else np.int64)
-    return _written(found, len(found.scores), kind, scores_type or scores.dtype)
+    return _written(result, len(result.scores), kind, scores_type or scores.dtype)
 
 
 def _hold(name: str, boxes: NDArray[Any], scores: NDArray[Any], numbers: int) -> None:
@@ -420,17 +420,17 @@ def _selected_boxes(scores: NDArray[Any], limits: Limits, of_batch: Callable[[in
 
 
 def _written(
-    found: _Found, room: int, kind: np.dtype[Any], scores_type: np.dtype[Any]
+    result: _Found, room: int, kind: np.dtype[Any], scores_type: np.dtype[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return the outputs: `room` rows, those of no box filled with -1."""
-    count = len(found.scores)
+    count = len(result.scores)
     indices, scored = memory.empty((room, 3), kind), memory.empty((room, 3), scores_type)
     indices[...], scored[...] = -1, -1
-    held = min(count, room)
-    indices[:held] = found.places[:held]
+    known_number = min(count, room)
+    indices[:known_number] = result.places[:known_number]
     with memory.quiet():
-        scored[:held, :2] = found.places[:held, :2]
-        scored[:held, 2] = round_to(found.scores[:held], scores_type)
+        scored[:known_number, :2] = result.places[:known_number, :2]
+        scored[:known_number, 2] = round_to(result.scores[:known_number], scores_type)
     number = np.array([count], kind)
     if count <= room:
         return indices, scored, number
@@ -490,8 +490,8 @@ def suppress_by_class(
         boxes.shape[1], overlap, score_threshold, eta=eta, candidates=None if candidates < 0 else candidates
     )
 
-    def of_class(corners: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-        return suppressed(given, limits, apart(corners, more=more))
+    def of_class(corners: NDArray[Any], array: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        return suppressed(array, limits, apart(corners, more=more))
 
     rows = [_of_image(image, background, kept, one, of_class) for image in memory.in_time(images)]
     return _write_classes(rows, boxes.dtype, order=order, across=across, narrow=int32_indices)
@@ -523,18 +523,18 @@ def suppress_by_matrix(
     one = precision_of(boxes, scores)
     more = 0.0 if normalized else 1.0
 
-    def of_class(corners: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-        chosen = by_score(given)
-        chosen = chosen[given[chosen] > one(score_threshold)]
+    def of_class(corners: NDArray[Any], array: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        chosen = by_score(array)
+        chosen = chosen[array[chosen] > one(score_threshold)]
         chosen = chosen if candidates < 0 else chosen[:candidates]
         memory.hold((len(chosen), len(chosen)), np.dtype(one))  # what is worked with
-        found = [overlaps(corners[box], corners[chosen], more=more, touching=True) for box in memory.in_time(chosen)]
-        above = np.triu(np.array(found, one).reshape(len(chosen), len(chosen)), 1)
+        arrays = [overlaps(corners[box], corners[chosen], more=more, touching=True) for box in memory.in_time(chosen)]
+        above = np.triu(np.array(arrays, one).reshape(len(chosen), len(chosen)), 1)
         most = above.max(axis=0, initial=0)[:, None]
         decay = np.exp((most**2 - above**2) * one(sigma)) if gaussian else (one(1) - above) / (one(1) - most)
         # a box is not decayed by those of lower scores, nor by itself
         decay = np.where(np.triu(np.ones(above.shape, np.bool_), 1), decay, one(1))
-        left = given[chosen] * decay.min(axis=0, initial=1)
+        left = array[chosen] * decay.min(axis=0, initial=1)
         stays = left > one(post_threshold)
         return chosen[stays], left[stays]
 
@@ -614,19 +614,19 @@ def _write_classes(
     one = rows[0].scores.dtype if rows else np.dtype(np.float32)
     batches = np.repeat(np.arange(len(rows)), number)
     empty = _Rows(np.zeros(0, np.int64), np.zeros(0, one), np.zeros(0, np.int64), np.zeros((0, 4), one))
-    found = _Rows(*(np.concatenate(parts) for parts in zip(empty, *rows, strict=True)))
+    matching_rows = _Rows(*(np.concatenate(parts) for parts in zip(empty, *rows, strict=True)))
     keys: list[NDArray[Any]] = []
     if order == "score":
-        keys = [-found.scores]
+        keys = [-matching_rows.scores]
     elif order == "class":
-        keys = [-found.scores, *([batches] if across else []), found.labels]
-    chosen = np.lexsort([*keys, *([] if across else [batches])]) if keys else np.arange(len(found.scores))
+        keys = [-matching_rows.scores, *([batches] if across else []), matching_rows.labels]
+    chosen = np.lexsort([*keys, *([] if across else [batches])]) if keys else np.arange(len(matching_rows.scores))
     outputs, places = memory.empty((len(chosen), 6), dtype), memory.empty((len(chosen), 1), kind)
     with memory.quiet():
         outputs[:, 0], outputs[:, 1], outputs[:, 2:] = (
-            part[chosen] for part in (found.labels, found.scores, found.boxes)
+            part[chosen] for part in (matching_rows.labels, matching_rows.scores, matching_rows.boxes)
         )
-        places[:, 0] = found.places[chosen]
+        places[:, 0] = matching_rows.places[chosen]
     if order == "none" and len(chosen) > 1:
         return np.ma.MaskedArray(outputs, True), np.ma.MaskedArray(places, True), number
     return outputs, places, number

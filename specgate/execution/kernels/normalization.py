@@ -62,7 +62,7 @@ def normalize_mean_variance(
     1. Without use_mean the mean is taken for 0 (the variance is the mean square then), without use_variance nothing is
     divided by. element_as_variance: each element is taken for its own variance. activation: of float32.
     """
-    found = check_axes(axes, inputs.ndim, "normalization")
+    numbers = check_axes(axes, inputs.ndim, "normalization")
     for name, array in (("scale", scale), ("bias", bias)):
         if array is not None and (array.dtype != inputs.dtype or not _broadcastable(array.shape, inputs.shape)):
             raise InputError(f"normalization: a {name} of {array.dtype}{array.shape} does not fit {inputs.dtype}"
@@ -71,9 +71,9 @@ def normalize_mean_variance(
         result = memory.empty(inputs.shape, np.dtype(np.float64))
         result[...] = inputs
         if use_mean:
-            result -= np.mean(result, axis=found, keepdims=True)
+            result -= np.mean(result, axis=numbers, keepdims=True)
         if use_variance:
-            squares = None if element_as_variance else np.mean(np.square(result), axis=found, keepdims=True)
+            squares = None if element_as_variance else np.mean(np.square(result), axis=numbers, keepdims=True)
             variance = to_float64(inputs) if squares is None else squares
             result /= np.sqrt(variance + np.float32(epsilon))
         if scale is not None:
@@ -127,11 +127,11 @@ def normalize_instances(
         return inputs.copy()
     batch, channels = inputs.shape[:2]
 
-    def scaled(made: NDArray[Any], rows: slice) -> NDArray[Any]:
+    def scaled(array: NDArray[Any], rows: slice) -> NDArray[Any]:
         each = np.arange(rows.start, rows.stop) % channels
-        made *= factor[each].astype(made.dtype)
-        made += summand[each].astype(made.dtype)
-        return made
+        array *= factor[each].astype(array.dtype)
+        array += summand[each].astype(array.dtype)
+        return array
 
     def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
         wide /= centre_rows(wide, epsilon)[1]
@@ -246,11 +246,11 @@ def normalize_layer(
     factor = _rows(scale, inputs, axis, "a scale")
     summand = None if bias is None else _rows(bias, inputs, axis, "a bias")
 
-    def scaled(made: NDArray[Any], rows: slice) -> NDArray[Any]:
-        made *= factor[rows if len(factor) == outer else slice(1)].astype(made.dtype, copy=False)
+    def scaled(array: NDArray[Any], rows: slice) -> NDArray[Any]:
+        array *= factor[rows if len(factor) == outer else slice(1)].astype(array.dtype, copy=False)
         if summand is not None:
-            made += summand[rows if len(summand) == outer else slice(1)].astype(made.dtype, copy=False)
-        return made
+            array += summand[rows if len(summand) == outer else slice(1)].astype(array.dtype, copy=False)
+        return array
 
     def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
         mean[rows], root[rows] = centre_rows(wide, epsilon)
@@ -332,11 +332,11 @@ _LOW, _HIGH = 1e-10, 1e18
 
 def _places(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> tuple[int, ...]:
     """Return each dimension that axes name once; negative ones count from the end."""
-    given = integers("normalization", "axes", np.ravel(axes) if isinstance(axes, np.ndarray) else list(axes))
-    found = {axis + inputs.ndim if axis < 0 else axis for axis in given}
-    for axis in found:
+    stated_numbers = integers("normalization", "axes", np.ravel(axes) if isinstance(axes, np.ndarray) else list(axes))
+    numbers = {axis + inputs.ndim if axis < 0 else axis for axis in stated_numbers}
+    for axis in numbers:
         check_axis(axis, inputs.ndim, "normalization")
-    return tuple(sorted(found))
+    return tuple(sorted(numbers))
 
 
 def normalize_along(
@@ -429,12 +429,12 @@ def normalize_groups(
         scale, bias = (np.repeat(array, inputs.shape[1] // groups) for array in (scale, bias))
     factor, summand = (array.astype(np.float64).reshape(groups, -1, 1) for array in (scale, bias))
 
-    def scaled(made: NDArray[Any], rows: slice) -> NDArray[Any]:
+    def scaled(array: NDArray[Any], rows: slice) -> NDArray[Any]:
         each = np.arange(rows.start, rows.stop) % groups
-        channels = made.reshape(len(made), factor.shape[1], -1)
-        channels *= factor[each].astype(made.dtype)
-        channels += summand[each].astype(made.dtype)
-        return made
+        channels = array.reshape(len(array), factor.shape[1], -1)
+        channels *= factor[each].astype(array.dtype)
+        channels += summand[each].astype(array.dtype)
+        return array
 
     def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
         wide /= centre_rows(wide, epsilon)[1]
@@ -481,8 +481,10 @@ def normalize_neighbourhoods(
 
 def _near_enough(inputs: NDArray[Any], share: np.float64, beta: np.float32, bias: np.float32, count: int) -> bool:
     """Return whether float32 loses little: of few sums of what is not negative, and powers that are made of roots."""
-    held = inputs.dtype == np.float32 and count <= _FEW and beta in _ROOTS and 0 <= share <= 1 and _LOW <= bias <= _HIGH
-    return bool(held and inputs.size and inputs.max() <= _HIGH and inputs.min() >= -_HIGH)
+    result = (
+        inputs.dtype == np.float32 and count <= _FEW and beta in _ROOTS and 0 <= share <= 1 and _LOW <= bias <= _HIGH
+    )
+    return bool(result and inputs.size and inputs.max() <= _HIGH and inputs.min() >= -_HIGH)
 
 
 def _divided_by_roots(
@@ -495,15 +497,15 @@ def _divided_by_roots(
     room = np.empty((2, 0, 0), np.float32)
     for outer in memory.in_time(range(len(values))):
         for some in blocks_of(values.shape[2], length, 2):
-            given, width = values[outer, :, some], some.stop - some.start
+            array, width = values[outer, :, some], some.stop - some.start
             if not some.start and not outer:
                 room = np.empty((2, length, width), np.float32)
             squares, base = room[:, :, :width]
-            np.square(given, out=squares)
+            np.square(array, out=squares)
             _add_near(base, squares, *count)
             base *= np.float32(share)
             base += bias
-            np.divide(given, _ROOTS[beta](base, squares), out=result[outer, :, some])
+            np.divide(array, _ROOTS[beta](base, squares), out=result[outer, :, some])
     return result.reshape(inputs.shape)
 
 

@@ -119,9 +119,9 @@ def _sum(parts: list[NDArray[Any]], factors: NDArray[Any]) -> NDArray[Any]:
 
 
 def _rounded(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    held = np.clip(values, 0, 255)
+    value = np.clip(values, 0, 255)
     if is_float(dtype):
-        return round_to(held, dtype)
-    found = np.floor(held + 0.5).astype(dtype)
-    middle = np.abs(held % 1 - 0.5) < _MIDDLE
-    return np.ma.MaskedArray(found, mask=middle) if middle.any() else found
+        return round_to(value, dtype)
+    result = np.floor(value + 0.5).astype(dtype)
+    middle = np.abs(value % 1 - 0.5) < _MIDDLE
+    return np.ma.MaskedArray(result, mask=middle) if middle.any() else result

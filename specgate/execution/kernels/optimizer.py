@@ -81,7 +81,7 @@ def _each(
     if len(tensors) % parts:
         raise InputError(f"{name}: {len(tensors)} tensors are not {parts} of each")
     count = len(tensors) // parts
-    found: list[list[NDArray[Any]]] = [[] for _ in range(parts - 1)]
+    arrays: list[list[NDArray[Any]]] = [[] for _ in range(parts - 1)]
     for first in range(count):
         group = [tensors[first + count * part] for part in range(parts)]
         for each in group:
@@ -90,10 +90,10 @@ def _each(
                 raise InputError(f"{name}: expected floats, found {each.dtype}")
         kinds = [group[0].dtype, *(each.dtype for each in group[2:])]
         for place, (result, dtype) in enumerate(zip(step(*(g.astype(np.float64) for g in group)), kinds, strict=True)):
-            made = memory.empty(group[0].shape, dtype)
-            made[...] = result
-            found[place].append(made)
-    return [array for part in found for array in part]
+            new_array = memory.empty(group[0].shape, dtype)
+            new_array[...] = result
+            arrays[place].append(new_array)
+    return [array for part in arrays for array in part]
 
 
 def step_by_adagrad(

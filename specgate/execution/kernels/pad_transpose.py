@@ -171,8 +171,8 @@ def one_place(name: str, axis: NDArray[Any], rank: int) -> int:
     """Return the dimension that an array of one integer names, negative ones counted from the end."""
     if axis.size != 1 or axis.ndim > 1 or axis.dtype.kind not in "iu":
         raise InputError(f"{name}: expected one integer as axis, found {axis.dtype}{list(axis.shape)}")
-    given = int(axis.reshape(())[()])
-    place = given + rank if given < 0 else given
+    stated_number = int(axis.reshape(())[()])
+    place = stated_number + rank if stated_number < 0 else stated_number
     check_axis(place, rank, name)
     return place
 
@@ -210,10 +210,10 @@ def gather_along(
     each = (folded[0], prod(indices.shape[batches:]))
     data = inputs.reshape(*folded, shape[place], prod(shape[place + 1 :]))
     first, second = np.ogrid[: folded[0], : folded[1]]
-    found = data[first[..., np.newaxis], second[..., np.newaxis], places.reshape(each)[:, np.newaxis]]
+    array = data[first[..., np.newaxis], second[..., np.newaxis], places.reshape(each)[:, np.newaxis]]
     if zero is not None:
-        found.transpose(0, 2, 1, 3)[outside.reshape(each)] = zero
-    result[...] = found.reshape(result.shape)
+        array.transpose(0, 2, 1, 3)[outside.reshape(each)] = zero
+    result[...] = array.reshape(result.shape)
     return result
 
 

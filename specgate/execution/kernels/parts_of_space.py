@@ -57,8 +57,8 @@ def largest_of_parts(
     numbers = np.arange(prod(data.shape[2:])).reshape(data.shape[2:])
     unknown = np.zeros(shape, np.bool_)
     for at, part in memory.in_time(parts):
-        held = wide[_at(part)]
-        flat = held.reshape(*data.shape[:2], prod(held.shape[2:]))
+        result = wide[_at(part)]
+        flat = result.reshape(*data.shape[:2], prod(result.shape[2:]))
         best = flat.argmax(axis=-1)
         values[_at(at)] = np.take_along_axis(flat, best[..., None], -1)[..., 0].astype(data.dtype)
         places[_at(at)] = numbers[part].reshape(-1)[best]

@@ -249,7 +249,7 @@ def _largest(
     result = memory.empty(shape, values.dtype)
     result[...] = lowest
     first = windows.places[:, 0] if windows.places.shape[1] else np.zeros_like(windows.counts)
-    found = np.take(places, first, axis)
+    array = np.take(places, first, axis)
     for to, at, where in _met(windows, axis, values.ndim):
         candidate, best = values[at], result[to]
         better = candidate > best
@@ -257,8 +257,8 @@ def _largest(
             better |= np.isnan(candidate) & ~np.isnan(best)
         better &= where
         np.copyto(best, candidate, where=better)
-        np.copyto(found[to], places[at], where=better)
-    return result, found
+        np.copyto(array[to], places[at], where=better)
+    return result, array
 
 
 def _start(inputs: NDArray[Any], *, finite: bool) -> tuple[NDArray[Any], Any]:
@@ -602,7 +602,7 @@ def mean_in_windows(
         return memory.empty(shape, data.dtype)
     if not data.size:
         return np.ma.array(memory.empty(shape, data.dtype), mask=True)
-    found = average_pool(
+    array = average_pool(
         data,
         strides=slide.strides,
         window=window,
@@ -612,7 +612,7 @@ def mean_in_windows(
         dilations=slide.dilations,
     )
     empty = np.broadcast_to(_without_input(data.shape[2:], window, slide), shape)
-    return np.ma.array(found, mask=empty) if exclude and empty.any() else found
+    return np.ma.array(array, mask=empty) if exclude and empty.any() else array
 
 
 def _slide(
@@ -681,12 +681,12 @@ def _window_ends(data: NDArray[Any], window: Sequence[int], slide: Slide) -> lis
 
 def _without_input(sizes: Sequence[int], window: Sequence[int], slide: Slide) -> NDArray[np.bool_]:
     """Return under which windows [spatial…] there is padding alone."""
-    found = np.zeros((1,) * len(sizes), np.bool_)
+    array = np.zeros((1,) * len(sizes), np.bool_)
     for at, (size, length, step, gap, before, _, count) in enumerate(zip(sizes, window, *slide, strict=True)):
         first = np.arange(count) * step - before
         skipped = np.where(first < 0, -(first // gap) if gap else length, 0)
         met = (skipped < length) & (first + skipped * gap < size)
         shape = [1] * len(sizes)
         shape[at] = count
-        found = found | ~met.reshape(shape)
-    return found
+        array = array | ~met.reshape(shape)
+    return array

@@ -106,8 +106,8 @@ def quantized_add(
     with quiet():
         total = _real(a, a_scale, a_zero_point) + _real(b, b_scale, b_zero_point)
         point = 0 if output_zero_point is None else int(_one("output_zero_point", output_zero_point, dtype))
-        made = np.rint(total / _one("output_scale", output_scale)) + np.float32(point)
-        return held(np.where(np.isnan(made), np.float32(np.iinfo(dtype).min), made), dtype)
+        result = np.rint(total / _one("output_scale", output_scale)) + np.float32(point)
+        return held(np.where(np.isnan(result), np.float32(np.iinfo(dtype).min), result), dtype)
 
 
 def _real(x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None) -> NDArray[Any]:
@@ -118,9 +118,9 @@ def _real(x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None)
 
 def _one(what: str, array: NDArray[Any], dtype: np.dtype[Any] | None = None) -> Any:
     if array.size != 1 or (dtype is not None and array.dtype != dtype):
-        found = f"{array.size} of {array.dtype}"
+        text = f"{array.size} of {array.dtype}"
         raise InputError(
-            f"quantized_add: expected one element{f' of {dtype}' if dtype else ''} as {what}, found {found}"
+            f"quantized_add: expected one element{f' of {dtype}' if dtype else ''} as {what}, found {text}"
         )
     return array.reshape(())[()]
 
@@ -194,17 +194,17 @@ def dequantize_by_axis(
     """
     if dtype is None and type_number:
         raise InputError(f"quantize: {type_number} is the number of no type")
-    wanted = dtype if type_number else None
-    if is_stored(scale.dtype) and wanted is None:
+    expected_dtype = dtype if type_number else None
+    if is_stored(scale.dtype) and expected_dtype is None:
         raise InputError(f"quantize: numbers in {scale.dtype} are scales only, they say no type for the output")
     x, scale = widened(x), widened(scale)
     factors, points = _fitted(x, scale, None if zero_point is None else widened(zero_point), axis, block)
     if not is_float(x.dtype):
-        return dequantize_linear(x, factors, points, dtype=wanted)
+        return dequantize_linear(x, factors, points, dtype=expected_dtype)
     memory.hold(x.shape, np.dtype(np.float64))
     with quiet():
         moved = x if points is None else x - points
-        return round_to(moved * factors.astype(np.float32), wanted or scale.dtype)
+        return round_to(moved * factors.astype(np.float32), expected_dtype or scale.dtype)
 
 
 def _fitted(
@@ -290,7 +290,7 @@ def _filling(x: NDArray[Any], ends: tuple[float, float], scale: NDArray[Any], ze
     nothing has to be held where they need not be.
     """
     result = np.empty(x.shape, np.uint8)
-    flat, made = np.ascontiguousarray(x).reshape(-1), result.reshape(-1)
+    flat, array = np.ascontiguousarray(x).reshape(-1), result.reshape(-1)
     room = np.empty(min(BLOCK, flat.size), np.promote_types(x.dtype, np.float32))
     point = zero.astype(np.float32)
     least, greatest = np.rint(np.array(ends, x.dtype) / scale) + point
@@ -301,7 +301,7 @@ def _filling(x: NDArray[Any], ends: tuple[float, float], scale: NDArray[Any], ze
         scaled += point
         if beyond:
             np.clip(scaled, 0, 255, out=scaled)
-        made[some] = scaled
+        array[some] = scaled
     return result
 
 
@@ -320,9 +320,9 @@ def quantize_in_blocks(
         raise InputError(f"quantize: expected scales of {x.dtype} and zero points of {dtype}")
     (factors, points), fit = _repeated(x.shape, scale, point)
     with quiet():
-        found = np.rint(x.astype(np.float32) / factors.astype(np.float32))
-        found = found + (np.float32(_middle(dtype, bits)) if points is None else points.astype(np.float32))
-        result = np.clip(np.where(np.isnan(found), low, found), low, high).astype(dtype)
+        value = np.rint(x.astype(np.float32) / factors.astype(np.float32))
+        value = value + (np.float32(_middle(dtype, bits)) if points is None else points.astype(np.float32))
+        result = np.clip(np.where(np.isnan(value), low, value), low, high).astype(dtype)
     return result if fit else np.ma.MaskedArray(result, np.ones(x.shape, np.bool_))
 
 
@@ -359,19 +359,19 @@ def _parameters(
 
 def _repeated(shape: tuple[int, ...], *arrays: NDArray[Any] | None) -> tuple[list[Any], bool]:
     """Return arrays of blocks repeated to a shape, and whether their sizes divide it; where not, it is any of them."""
-    found: list[Any] = []
+    items: list[Any] = []
     fit = True
     for array in arrays:
         if array is None:
-            found.append(None)
+            items.append(None)
             continue
-        made = array
+        new_array = array
         for axis, (size, count) in enumerate(zip(shape, array.shape, strict=True)):
             fit = fit and size % count == 0
             places = np.minimum(np.arange(size) // max(1, size // count), count - 1)
-            made = made if count == 1 else np.take(made, places, axis)
-        found.append(made)
-    return found, fit
+            new_array = new_array if count == 1 else np.take(new_array, places, axis)
+        items.append(new_array)
+    return items, fit
 
 
 def _range(dtype: np.dtype[Any], bits: int) -> tuple[int, int]:

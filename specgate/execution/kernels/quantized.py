@@ -58,10 +58,10 @@ def _again(real: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None, d
     return _rounded(steps + _one("a zero point", zero, dtype), dtype)
 
 
-def _rounded(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _rounded(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return numbers as integers of `dtype`, halves to the even neighbour, nan as the least."""
-    made = np.rint(found)
-    return held(np.where(np.isnan(made), np.float32(np.iinfo(dtype).min), made), dtype)
+    result = np.rint(array)
+    return held(np.where(np.isnan(result), np.float32(np.iinfo(dtype).min), result), dtype)
 
 
 def sum_of_quantized(
@@ -86,8 +86,8 @@ def sum_of_quantized(
         last = _one("a scale", scale, _SINGLE)
         first, second = (np.float32(_one("a scale", each, _SINGLE) / last) for each in (a_scale, b_scale))
         constant = _one("a zero point", zero, a.dtype) - (first * points[0] + second * points[1])
-        found = (b.astype(np.float64) * second + constant).astype(np.float32)
-        return _rounded((a.astype(np.float64) * first + found).astype(np.float32), a.dtype)
+        result = (b.astype(np.float64) * second + constant).astype(np.float32)
+        return _rounded((a.astype(np.float64) * first + result).astype(np.float32), a.dtype)
 
 
 def product_of_quantized(
@@ -108,8 +108,8 @@ def product_of_quantized(
     one = np.ones((), np.float32)
     with quiet():
         factor = _one("a scale", a_scale, _SINGLE) * _one("a scale", b_scale, _SINGLE) / _one("a scale", scale, _SINGLE)
-        found = real_of(a, one, a_zero) * real_of(b, one, b_zero) * factor
-        return _rounded(found + _one("a zero point", zero, a.dtype), a.dtype)
+        result = real_of(a, one, a_zero) * real_of(b, one, b_zero) * factor
+        return _rounded(result + _one("a zero point", zero, a.dtype), a.dtype)
 
 
 def choose_quantized(
@@ -127,11 +127,11 @@ def choose_quantized(
 
     What has this scale and zero point already stays as it is.
     """
-    given, parts = ((a, a_scale, a_zero), (b, b_scale, b_zero)), []
+    arrayses, parts = ((a, a_scale, a_zero), (b, b_scale, b_zero)), []
     with quiet():
-        for x, own_scale, own_zero in given:
-            made = _again(real_of(x, own_scale, own_zero), scale, zero, zero.dtype)
-            parts.append(x if own_scale == scale and own_zero == zero else made)
+        for x, own_scale, own_zero in arrayses:
+            array = _again(real_of(x, own_scale, own_zero), scale, zero, zero.dtype)
+            parts.append(x if own_scale == scale and own_zero == zero else array)
     return select(condition, *parts, broadcast=True)
 
 
@@ -185,14 +185,14 @@ def join_quantized(
     """
     if not parts or len(parts) % 3:
         raise InputError(f"quantized: expected a scale and a zero point behind each array, found {len(parts)} in all")
-    made = []
+    arrays = []
     with quiet():
         for x, x_scale, x_zero in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             if x.dtype != zero.dtype:
                 raise InputError(f"quantized: expected arrays of {zero.dtype}, found {x.dtype}")
-            made.append(_again(real_of(x, x_scale, x_zero), scale, zero, zero.dtype))
-    check_axis(axis, made[0].ndim, "quantized")
-    return join(made, axis=axis)
+            arrays.append(_again(real_of(x, x_scale, x_zero), scale, zero, zero.dtype))
+    check_axis(axis, arrays[0].ndim, "quantized")
+    return join(arrays, axis=axis)
 
 
 def mean_of_quantized_windows(
@@ -212,8 +212,8 @@ def mean_of_quantized_windows(
     """
     with quiet():
         mean = average_windows(_channels_moved(real_of(x, x_scale, x_zero), channels_last), **slide)
-        found = _rounded(mean / _one("a scale", scale, _SINGLE) + _one("a zero point", zero, x.dtype), x.dtype)
-    return np.moveaxis(found, 1, -1) if channels_last else found
+        array = _rounded(mean / _one("a scale", scale, _SINGLE) + _one("a zero point", zero, x.dtype), x.dtype)
+    return np.moveaxis(array, 1, -1) if channels_last else array
 
 
 def mean_of_quantized_places(
@@ -347,13 +347,15 @@ def normalize_quantized_embeddings(
 
     numbers: the scale and the zero point of each, by its name with _by and _zero behind it.
     """
-    given = {"word_table": word_table, "place_table": place_table, "scale": scale, "shift": shift}
+    arrays_by_name = {"word_table": word_table, "place_table": place_table, "scale": scale, "shift": shift}
     if segment_table is not None:
-        given["segment_table"] = segment_table
-    missing = [name for name in given if f"{name}_by" not in numbers or f"{name}_zero" not in numbers]
+        arrays_by_name["segment_table"] = segment_table
+    missing = [name for name in arrays_by_name if f"{name}_by" not in numbers or f"{name}_zero" not in numbers]
     if missing:
         raise InputError(f"expected a scale and a zero point of each table, found none of {', '.join(missing)}")
     with quiet():
-        tables = {name: real_of(each, numbers[f"{name}_by"], numbers[f"{name}_zero"]) for name, each in given.items()}
+        tables = {
+            name: real_of(each, numbers[f"{name}_by"], numbers[f"{name}_zero"]) for name, each in arrays_by_name.items()
+        }
     result, counted, _ = normalize_embeddings(words, segments=segments, mask=mask, epsilon=epsilon, **tables)
     return result, counted

@@ -203,11 +203,11 @@ def _quantized(total: NDArray[Any], factor: NDArray[Any], zero: NDArray[Any], dt
     """Return whole numbers times a factor of float32, rounded, plus a zero point, held in an integer type."""
     limits = np.iinfo(dtype)
     scaled = np.rint(total.astype(np.float32) * factor) + zero.astype(np.float32)
-    made: NDArray[Any] = np.clip(scaled, limits.min, limits.max)
-    undefined = np.isnan(made)
+    array: NDArray[Any] = np.clip(scaled, limits.min, limits.max)
+    undefined = np.isnan(array)
     if not undefined.any():
-        return made.astype(dtype)
-    return np.ma.MaskedArray(np.where(undefined, 0, made).astype(dtype), mask=undefined)
+        return array.astype(dtype)
+    return np.ma.MaskedArray(np.where(undefined, 0, array).astype(dtype), mask=undefined)
 
 
 def convolve_integers(
@@ -235,12 +235,12 @@ def convolve_integers(
     left = _less(inputs, _spread("an input's zero point", input_zero_point, 1, 1, inputs.ndim))
     point = _spread("filters' zero points", filter_zero_point, many, 1, filters.ndim)
     right = _less(filters, point if point is None else np.swapaxes(point, 0, 1))
-    found = convolution(
+    array = convolution(
         left, right, transposed=False, flipped=False, strides=strides, dilations=dilations,
         start_padding=start_padding, end_padding=end_padding, output_padding=(0,) * (inputs.ndim - 2), groups=groups,
         sizes=sizes, sizes_decide=True,
     )  # fmt: skip
-    return _wrapped(found)
+    return _wrapped(array)
 
 
 def convolve_quantized(
@@ -268,17 +268,17 @@ def convolve_quantized(
     bias: [1, output channels, 1…], in units of the product of both scales. Scales are as their zero points. What is
     nan, of scales of 0 or without bounds, is masked. point_wraps: as for `multiply_quantized`.
     """
-    found = convolve_integers(
+    array = convolve_integers(
         inputs, filters, input_zero_point, filter_zero_point, strides=strides, dilations=dilations,
         start_padding=start_padding, end_padding=end_padding, groups=groups, sizes=sizes,
     )  # fmt: skip
     if bias is not None:
-        require_shape("convolution", "a bias", bias.shape, (1, found.shape[1], *(1,) * (found.ndim - 2)))
-        found = found + bias.astype(np.int32)
-    scale = _factor("an input's scale", input_scale, 1, 1, found.ndim)
-    scale = scale * _factor("filters' scales", filter_scale, found.shape[1], 1, found.ndim)
+        require_shape("convolution", "a bias", bias.shape, (1, array.shape[1], *(1,) * (array.ndim - 2)))
+        array = array + bias.astype(np.int32)
+    scale = _factor("an input's scale", input_scale, 1, 1, array.ndim)
+    scale = scale * _factor("filters' scales", filter_scale, array.shape[1], 1, array.ndim)
     with memory.quiet():
-        return _requantized(found.astype(np.float32), scale, output_scale, output_zero_point, 1, 1, dtype, point_wraps)
+        return _requantized(array.astype(np.float32), scale, output_scale, output_zero_point, 1, 1, dtype, point_wraps)
 
 
 def multiply_integers(
@@ -313,12 +313,12 @@ def multiply_quantized(
     Scales are as their zero points; those of the output are one, or one for each row. What is nan is masked.
     point_wraps: the quotient is held in 32 bits, and adding the zero point wraps around there.
     """
-    found = multiply_integers(a, b, a_zero_point, b_zero_point)
+    array = multiply_integers(a, b, a_zero_point, b_zero_point)
     rows = _factor("scales of rows", a_scale, a.shape[-2], -2, 2)
     with memory.quiet():
         scale = rows * _factor("scales of columns", b_scale, b.shape[-1], -1, 2)
         return _requantized(
-            found.astype(np.float32), scale, output_scale, output_zero_point, a.shape[-2], -2, dtype, point_wraps
+            array.astype(np.float32), scale, output_scale, output_zero_point, a.shape[-2], -2, dtype, point_wraps
         )
 
 
@@ -340,13 +340,13 @@ def multiply_to_floats(
     rows = _factor("scales of rows", a_scale, a.shape[-2], -2, 2)
     columns = _factor("scales of columns", b_scale, b.shape[-1], -1, 2)
     with memory.quiet():
-        found = _product(a, b, a_zero_point, b_zero_point, rows, columns)
+        array = _product(a, b, a_zero_point, b_zero_point, rows, columns)
         if bias is not None:
             require_shape(
-                "matrix product", f"a bias of {dtype}", bias.shape if bias.dtype == dtype else (), found.shape
+                "matrix product", f"a bias of {dtype}", bias.shape if bias.dtype == dtype else (), array.shape
             )
-            found += bias
-        return round_to(found, dtype)
+            array += bias
+        return round_to(array, dtype)
 
 
 def mean_of_quantized(
@@ -375,11 +375,11 @@ def mean_of_quantized(
     left = _less(inputs, _spread("an input's zero points", input_zero_point, many, 1, inputs.ndim))
     with memory.quiet():
         left = left.astype(np.float32) * _factor("an input's scales", input_scale, many, 1, inputs.ndim)
-    found = average_pool(
+    array = average_pool(
         left, strides=strides, window=window, start_padding=start_padding, end_padding=end_padding,
         include_padding=include_padding, dilations=dilations, sizes=sizes,
     )  # fmt: skip
-    return _requantized(found, None, output_scale, output_zero_point, many, 1, dtype)
+    return _requantized(array, None, output_scale, output_zero_point, many, 1, dtype)
 
 
 def _product(
@@ -409,8 +409,8 @@ def _spread(what: str, array: NDArray[Any] | None, count: int, axis: int, rank: 
         return None
     shape = [1] * rank
     if array.size != 1:
-        found = array.shape[axis] if -array.ndim <= axis < array.ndim else 0
-        if array.size != count or found != count:
+        result = array.shape[axis] if -array.ndim <= axis < array.ndim else 0
+        if array.size != count or result != count:
             raise InputError(f"expected one number as {what}, or {count} along one axis, found {list(array.shape)}")
         shape[axis] = count
     return array.reshape(shape)
@@ -454,9 +454,9 @@ def _requantized(
     point = _spread("an output's zero points", zero_point, count, axis, array.ndim)
     with memory.quiet():
         divisor = _factor("an output's scales", scale, count, axis, array.ndim)
-        found = np.rint(array / divisor if factor is None else array * (factor / divisor))
+        result = np.rint(array / divisor if factor is None else array * (factor / divisor))
         if point_wraps and point is not None:
-            total: NDArray[Any] = (held(found, np.dtype(np.int32)).astype(np.int64) + point).astype(np.int32)
+            total: NDArray[Any] = (held(result, np.dtype(np.int32)).astype(np.int64) + point).astype(np.int32)
         else:
-            total = found if point is None else found + point.astype(np.float32)
-        return undefined(held(total, dtype), np.isnan(found))
+            total = result if point is None else result + point.astype(np.float32)
+        return undefined(held(total, dtype), np.isnan(result))

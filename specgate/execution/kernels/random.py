@@ -98,8 +98,8 @@ def _drawn(count: int, low: NDArray[Any], high: NDArray[Any], key: int, counter:
         return wide
     fraction, one, word = _FRACTIONS[dtype.name]
     numbers = (words & np.uint64(2**fraction - 1) | np.uint64(one)).astype(word).view(dtype)
-    found: NDArray[Any] = (numbers - dtype.type(1)) * (high - low) + low
-    return found
+    array: NDArray[Any] = (numbers - dtype.type(1)) * (high - low) + low
+    return array
 
 
 def _twisted(count: int, low: NDArray[Any], high: NDArray[Any], seed: int) -> NDArray[Any]:
@@ -116,8 +116,8 @@ def _twisted(count: int, low: NDArray[Any], high: NDArray[Any], seed: int) -> ND
         return whole
     digits = _DIGITS[dtype.name]
     parts = (words & np.uint64(2**digits - 1)).astype(np.float64) / 2.0**digits
-    found: NDArray[Any] = parts.astype(dtype) * (high - low) + low
-    return found
+    array: NDArray[Any] = parts.astype(dtype) * (high - low) + low
+    return array
 
 
 def _words(count: int, key: int, counter: int) -> NDArray[np.uint64]:
@@ -138,8 +138,8 @@ def _philox(counters: list[NDArray[np.uint64]], key: int) -> NDArray[np.uint64]:
             [products[0] >> _HIGH ^ keys[1] ^ second[1], products[0] & _MASK],
         )
         keys = [(part + step) & _MASK for part, step in zip(keys, _STEPS, strict=True)]
-    found: NDArray[np.uint64] = np.stack([*first, *second], axis=1).reshape(-1)
-    return found
+    array: NDArray[np.uint64] = np.stack([*first, *second], axis=1).reshape(-1)
+    return array
 
 
 def _halves(number: int) -> tuple[np.uint64, np.uint64]:
@@ -162,10 +162,10 @@ def _shape(like: NDArray[Any] | None, shape: Sequence[int] | None) -> tuple[int,
 
 
 def _type(like: NDArray[Any] | None, dtype: np.dtype[Any] | None) -> np.dtype[Any]:
-    found = dtype if dtype is not None else like.dtype if like is not None else np.dtype(np.float32)
-    if not is_float(found):
-        raise InputError(f"random: expected a type of floats, found {found}")
-    return found
+    matching_dtype = dtype if dtype is not None else like.dtype if like is not None else np.dtype(np.float32)
+    if not is_float(matching_dtype):
+        raise InputError(f"random: expected a type of floats, found {matching_dtype}")
+    return matching_dtype
 
 
 def draw_normal(
@@ -226,9 +226,9 @@ def draw_classes(
         return undefined(result, np.ones(shape, np.bool_))
     logs = to_float64(inputs)
     sums = np.exp(logs - logs.max(axis=1, keepdims=True)).cumsum(axis=1)
-    for row, (whole, wanted) in enumerate(memory.in_time(zip(sums, drawn, strict=True))):
-        found = np.searchsorted(whole / whole[-1], wanted, side="right")
-        result[row] = np.minimum(found, inputs.shape[1] - 1)
+    for row, (whole, outcome) in enumerate(memory.in_time(zip(sums, drawn, strict=True))):
+        value = np.searchsorted(whole / whole[-1], outcome, side="right")
+        result[row] = np.minimum(value, inputs.shape[1] - 1)
     return undefined(result, np.broadcast_to(~np.isfinite(sums[:, -1:]), shape))
 
 

@@ -48,9 +48,9 @@ def reduce(
         return arg_reduce(inputs, axes=axes, largest=function == "ARGMAX", last=False, output_type=output_type)
     if function not in _FUNCTIONS:
         raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}, ARGMAX, ARGMIN")
-    found = check_axes(axes, inputs.ndim, "reduce")
+    numbers = check_axes(axes, inputs.ndim, "reduce")
     with memory.quiet():
-        return round_to(np.asarray(_FUNCTIONS[function](inputs, found)), inputs.dtype)
+        return round_to(np.asarray(_FUNCTIONS[function](inputs, numbers)), inputs.dtype)
 
 
 def _sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
@@ -95,13 +95,21 @@ def _log_sum_exp(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
 
 
 def _max(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    found = np.fmax.reduce(quiet(to_float32(array, array.dtype)), axis=axes, keepdims=True)
-    return np.where(np.isnan(found), -np.inf, found) if is_float(array.dtype) else np.asarray(found)
+    matching_array = np.fmax.reduce(quiet(to_float32(array, array.dtype)), axis=axes, keepdims=True)
+    return (
+        np.where(np.isnan(matching_array), -np.inf, matching_array)
+        if is_float(array.dtype)
+        else np.asarray(matching_array)
+    )
 
 
 def _min(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    found = np.fmin.reduce(quiet(to_float32(array, array.dtype)), axis=axes, keepdims=True)
-    return np.where(np.isnan(found), np.inf, found) if is_float(array.dtype) else np.asarray(found)
+    matching_array = np.fmin.reduce(quiet(to_float32(array, array.dtype)), axis=axes, keepdims=True)
+    return (
+        np.where(np.isnan(matching_array), np.inf, matching_array)
+        if is_float(array.dtype)
+        else np.asarray(matching_array)
+    )
 
 
 _FUNCTIONS: Final[dict[str, Callable[[NDArray[Any], tuple[int, ...]], NDArray[Any]]]] = {
@@ -131,17 +139,17 @@ def arg_reduce(
     It counts over the reduced dimensions in row-major order. last: of equal elements the last instead of the first. nan
     is passed over, but stays if it is the first element. output_type: an integer type, int64 if None.
     """
-    found = check_axes(axes, inputs.ndim, "arg_reduce")
-    kept = [axis for axis in range(inputs.ndim) if axis not in found]
-    count = prod(inputs.shape[axis] for axis in found)
-    rows = np.transpose(inputs, (*kept, *found)).reshape(*(inputs.shape[axis] for axis in kept), count)
+    numbers = check_axes(axes, inputs.ndim, "arg_reduce")
+    kept = [axis for axis in range(inputs.ndim) if axis not in numbers]
+    count = prod(inputs.shape[axis] for axis in numbers)
+    rows = np.transpose(inputs, (*kept, *numbers)).reshape(*(inputs.shape[axis] for axis in kept), count)
     values = quiet(to_float32(rows, inputs.dtype))
     best = (np.fmax if largest else np.fmin).reduce(values, axis=-1, keepdims=True)
     hits = values == best
     places = np.asarray(count - 1 - np.argmax(hits[..., ::-1], axis=-1) if last else np.argmax(hits, axis=-1))
     if is_float(inputs.dtype):
         places = np.where(np.isnan(values[..., 0]), 0, places)
-    shape = tuple(1 if axis in found else size for axis, size in enumerate(inputs.shape))
+    shape = tuple(1 if axis in numbers else size for axis, size in enumerate(inputs.shape))
     return places.reshape(shape).astype(output_type or np.int64)
 
 
@@ -161,7 +169,7 @@ def _accumulated(
     each = min(size, max(1, BLOCK // behind))
     room = np.empty((each + 1, behind), work)  # in front, what the block before came to
     slices = list(room)
-    for place, made in zip(flat, result, strict=True):
+    for place, value in zip(flat, result, strict=True):
         for some in blocks_of(size, behind):
             count = some.stop - some.start
             wide = room[1 : count + 1]
@@ -169,7 +177,7 @@ def _accumulated(
             later = slices[1 if some.start else 2 : count + 1]
             for _ in map(function, slices[0 if some.start else 1 :], later, later):
                 pass
-            made[some] = round_to(wide, dtype)
+            value[some] = round_to(wide, dtype)
             room[0] = wide[-1]
     return result.reshape(values.shape)
 
@@ -217,17 +225,17 @@ def reduce_dimensions(
     if function not in _AXES_FUNCTIONS:
         raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}")
     _hold_keep("reduce", keep)
-    asked: list[int] = [] if axes is None else np.asarray(axes, np.int64).reshape(-1).tolist()
-    if asked:
-        along = tuple(sorted({axis + inputs.ndim if axis < 0 else axis for axis in asked}))
+    numbers: list[int] = [] if axes is None else np.asarray(axes, np.int64).reshape(-1).tolist()
+    if numbers:
+        along = tuple(sorted({axis + inputs.ndim if axis < 0 else axis for axis in numbers}))
         for axis in along:
             check_axis(axis, inputs.ndim, "reduce")
     else:
         along = () if none_of_none else tuple(range(inputs.ndim))
     with memory.quiet():
-        found = np.asarray(_AXES_FUNCTIONS[function](inputs, along))
-        whole = found.dtype.kind == "f" and not is_float(inputs.dtype)
-        result = np.trunc(found).astype(inputs.dtype) if whole else round_to(found, inputs.dtype)
+        array = np.asarray(_AXES_FUNCTIONS[function](inputs, along))
+        whole = array.dtype.kind == "f" and not is_float(inputs.dtype)
+        result = np.trunc(array).astype(inputs.dtype) if whole else round_to(array, inputs.dtype)
     nothing = along and not all(inputs.shape[axis] for axis in along)
     if nothing and (function == "AVERAGE" or (function in _LOGARITHMS and whole)):
         result = undefined(np.zeros_like(result), np.ones(result.shape, np.bool_))
@@ -354,8 +362,8 @@ def arg_reduce_dimension(
         sizes = [1 if place == axis else n for place, n in enumerate(inputs.shape) if keep or place != axis]
         return np.ma.array(np.zeros(sizes, np.int64), mask=True)
     values = np.flip(to_float32(inputs, inputs.dtype), axis) if last else to_float32(inputs, inputs.dtype)
-    found = (np.argmax if largest else np.argmin)(values, axis=axis, keepdims=bool(keep))
-    return np.asarray(size - 1 - found if last else found, np.int64)
+    result = (np.argmax if largest else np.argmin)(values, axis=axis, keepdims=bool(keep))
+    return np.asarray(size - 1 - result if last else result, np.int64)
 
 
 def cumulate(

@@ -42,13 +42,13 @@ WORD: Final = re.compile(r"\w", re.ASCII)
 
 def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
     """Return ranges in order, those that touch as one."""
-    found: list[tuple[int, int]] = []
+    numbers: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
-        if found and low <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        if numbers and low <= numbers[-1][1] + 1:
+            numbers[-1] = (numbers[-1][0], max(high, numbers[-1][1]))
         else:
-            found.append((low, high))
-    return tuple(found)
+            numbers.append((low, high))
+    return tuple(numbers)
 
 
 def complement(ranges: Ranges) -> Ranges:
@@ -88,14 +88,14 @@ NAMED: Final[dict[str, Ranges]] = {
 @lru_cache(maxsize=1)
 def _categories() -> dict[str, Ranges]:
     """The characters of each general category of Unicode."""
-    found: dict[str, list[tuple[int, int]]] = {}
+    numbers_by_name: dict[str, list[tuple[int, int]]] = {}
     for code in range(sys.maxunicode + 1):
-        ranges = found.setdefault(unicodedata.category(chr(code)), [])
+        ranges = numbers_by_name.setdefault(unicodedata.category(chr(code)), [])
         if ranges and ranges[-1][1] == code - 1:
             ranges[-1] = (ranges[-1][0], code)
         else:
             ranges.append((code, code))
-    return {name: tuple(ranges) for name, ranges in found.items()}
+    return {name: tuple(ranges) for name, ranges in numbers_by_name.items()}
 
 
 def general(name: str) -> Ranges | None:
@@ -104,26 +104,26 @@ def general(name: str) -> Ranges | None:
         return ALL
     if len(name) > 2 or name in {"C", "Cn"}:  # whether what is not assigned counts differs between tables
         return None
-    found = [span for key, ranges in _categories().items() if key.startswith(name) for span in ranges]
-    return merged(found) if found else None
+    numbers = [span for key, ranges in _categories().items() if key.startswith(name) for span in ranges]
+    return merged(numbers) if numbers else None
 
 
 def _folded(char: str) -> str:
     """Return what characters have in common that differ in case alone."""
-    made = char.casefold()
-    made = made if len(made) == 1 else char.lower()
-    return made if len(made) == 1 else char
+    text = char.casefold()
+    text = text if len(text) == 1 else char.lower()
+    return text if len(text) == 1 else char
 
 
 @lru_cache(maxsize=1)
 def _alike() -> tuple[tuple[int, ...], ...]:
     """Characters that differ in case alone, those that belong together."""
-    found: dict[str, list[int]] = {}
+    numbers_by_name: dict[str, list[int]] = {}
     for code in range(sys.maxunicode + 1):
         char = chr(code)
         if char.lower() != char or char.upper() != char or char.casefold() != char:
-            found.setdefault(_folded(char), []).append(code)
-    return tuple(tuple(codes) for codes in found.values() if len(codes) > 1)
+            numbers_by_name.setdefault(_folded(char), []).append(code)
+    return tuple(tuple(codes) for codes in numbers_by_name.values() if len(codes) > 1)
 
 
 def closed(ranges: Ranges) -> Ranges:
@@ -199,12 +199,12 @@ class _Reader:
     def choice(self, depth: int) -> Node:
         if depth > _DEEPEST:
             raise NoKernel(f"patterns with more than {_DEEPEST} groups in each other are not computed")
-        flags, found = self.flags, [self.sequence(depth)]
+        flags, nodes = self.flags, [self.sequence(depth)]
         while self.sees("|"):
             self.at += 1
-            found.append(self.sequence(depth))
+            nodes.append(self.sequence(depth))
         self.flags = flags
-        return _together("choice", found)
+        return _together("choice", nodes)
 
     def sequence(self, depth: int) -> Node:
         parts: list[Node] = []
@@ -227,14 +227,14 @@ class _Reader:
         bounds = simple.get(self.text[self.at])
         end = self.at + 1
         if bounds is None:
-            found = _COUNT.match(self.text, self.at)
-            if not found:
+            match = _COUNT.match(self.text, self.at)
+            if not match:
                 return None
-            least = int(found[1][:9])
-            most = least if found[2] is None else int(found[3][:9]) if found[3] else None
+            least = int(match[1][:9])
+            most = least if match[2] is None else int(match[3][:9]) if match[3] else None
             if max(least, most or 0) > _MOST_REPEATED or (most is not None and most < least):
                 raise self.error("a repetition out of range")
-            bounds, end = (least, most), found.end()
+            bounds, end = (least, most), match.end()
         self.at = end + self.text.startswith("?", end)
         return bounds
 
@@ -278,9 +278,9 @@ class _Reader:
                 self.flags = (before | set(flags[1])) - set(flags[3] or "")
                 if flags[4] == ")":
                     return []
-                found = self.closed_group(depth)
+                nodes = self.closed_group(depth)
                 self.flags = before
-                return found
+                return nodes
             else:
                 raise self.error("a group that is none of RE2's")
         else:
@@ -288,13 +288,11 @@ class _Reader:
         return self.closed_group(depth)
 
     def closed_group(self, depth: int) -> list[Node]:
-        found = self.choice(depth + 1)
+        node = self.choice(depth + 1)
         if not self.sees(")"):
             raise self.error("a group that does not end")
         self.at += 1
-        return [
-            found if found.kind in {"choice", "sequence", "set"} else Node("sequence", (found,), weight=found.weight)
-        ]
+        return [node if node.kind in {"choice", "sequence", "set"} else Node("sequence", (node,), weight=node.weight)]
 
     def escape(self) -> list[Node]:
         char = self.text[self.at + 1 : self.at + 2]
@@ -321,15 +319,15 @@ class _Reader:
             return complement(ranges) if char.isupper() else ranges
         if char not in {"p", "P"}:
             return None
-        found = re.compile(r"\\[pP](\{(\^?)(\w+)\}|([A-Za-z]))").match(self.text, self.at)
-        if not found:
+        match = re.compile(r"\\[pP](\{(\^?)(\w+)\}|([A-Za-z]))").match(self.text, self.at)
+        if not match:
             raise self.error("a set of characters without a name")
-        name = found[3] or found[4]
+        name = match[3] or match[4]
         inside = general(name)
         if inside is None:
             raise NoKernel(f"patterns with the set of characters {name!r:.40} are not computed")
-        self.at = found.end()
-        return complement(inside) if (char == "P") != bool(found[2]) else inside
+        self.at = match.end()
+        return complement(inside) if (char == "P") != bool(match[2]) else inside
 
     def character(self) -> int:
         """Read a character, which may be escaped, and return its number."""
@@ -357,7 +355,7 @@ class _Reader:
         self.at += 1
         negated = self.sees("^")
         self.at += negated
-        found: list[tuple[int, int]] = []
+        numbers: list[tuple[int, int]] = []
         first = True
         while first or not self.sees("]"):
             first = False
@@ -368,11 +366,11 @@ class _Reader:
                 if named[2] not in NAMED:
                     raise self.error("a set without a name that is known")
                 self.at = named.end()
-                found += complement(NAMED[named[2]]) if named[1] else NAMED[named[2]]
+                numbers += complement(NAMED[named[2]]) if named[1] else NAMED[named[2]]
                 continue
             ranges = self.named_set() if self.sees("\\") else None
             if ranges is not None:
-                found += ranges
+                numbers += ranges
                 continue
             low = high = self.character()
             if self.sees("-") and not self.sees("-]") and self.at + 1 < len(self.text):
@@ -380,11 +378,11 @@ class _Reader:
                 high = self.character()
                 if high < low:
                     raise self.error("a range that ends before it begins")
-            found.append((low, high))
+            numbers.append((low, high))
         self.at += 1
         if "i" in self.flags:
-            found = list(closed(merged(found)))
-        return complement(merged(found)) if negated else merged(found)
+            numbers = list(closed(merged(numbers)))
+        return complement(merged(numbers)) if negated else merged(numbers)
 
 
 #: Places that a pattern may have, and that all remembered sets have together.
@@ -500,11 +498,11 @@ class _Machine:
             state = following
             if not self._kept[state][0]:
                 return False
-        found = self._ends[state]
-        if found is None:
+        result = self._ends[state]
+        if result is None:
             places, before = self._kept[state]
-            found = self._ends[state] = self.last in self._reached(places, before, _EDGE)
-        return found
+            result = self._ends[state] = self.last in self._reached(places, before, _EDGE)
+        return result
 
     def _step(self, state: int, kind: int) -> int:
         """Return the state behind a character of a kind, and remember it."""
@@ -522,15 +520,15 @@ class _Machine:
 
     def _reached(self, places: Iterable[int], before: int, behind: int) -> set[int]:
         """Return the places that can be reached from some without a character, between two kinds of characters."""
-        found, waiting = set(places), list(places)
+        numbers, waiting = set(places), list(places)
         for place in self._popped(waiting):
             if self.sets[place] >= 0 or not _holds(self.asks[place], before, behind):
                 continue
             for following in self.leads[place]:
-                if following not in found:
-                    found.add(following)
+                if following not in numbers:
+                    numbers.add(following)
                     waiting.append(following)
-        return found
+        return numbers
 
     @staticmethod
     def _popped(waiting: list[int]) -> Iterator[int]:
@@ -538,11 +536,11 @@ class _Machine:
             yield waiting.pop()
 
 
-def _holds(asked: str, before: int, behind: int) -> bool:
-    if not asked:
+def _holds(text: str, before: int, behind: int) -> bool:
+    if not text:
         return True
-    if asked in {"begin", "line-begin"}:
-        return before == _EDGE or (asked == "line-begin" and before == _NEWLINE)
-    if asked in {"end", "line-end"}:
-        return behind == _EDGE or (asked == "line-end" and behind == _NEWLINE)
-    return ((before == _WORDS) != (behind == _WORDS)) == (asked == "word-edge")
+    if text in {"begin", "line-begin"}:
+        return before == _EDGE or (text == "line-begin" and before == _NEWLINE)
+    if text in {"end", "line-end"}:
+        return behind == _EDGE or (text == "line-end" and behind == _NEWLINE)
+    return ((before == _WORDS) != (behind == _WORDS)) == (text == "word-edge")

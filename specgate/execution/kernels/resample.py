@@ -91,8 +91,8 @@ def _stepwise(values: NDArray[Any], axis: int, size: int, scale: float, offsets:
 def places_of(size: int, scale: float, before: float, behind: float) -> NDArray[np.float32]:
     """Return where each of `size` places of the output lies in the input: (place - behind) / scale - before."""
     one = np.float32
-    found: NDArray[np.float32] = (np.arange(size, dtype=one) - one(behind)) / one(scale) - one(before)
-    return found
+    array: NDArray[np.float32] = (np.arange(size, dtype=one) - one(behind)) / one(scale) - one(before)
+    return array
 
 
 def nearest(places: NDArray[np.float32], upwards: bool | None, size: int, *, higher: bool = False) -> NDArray[np.int64]:
@@ -146,15 +146,15 @@ def _in_steps(values: NDArray[Any], axis: int, size: int, offsets: Sequence[floa
 def _weighed(values: NDArray[Any], axis: int, places: NDArray[np.float32], scale: float) -> NDArray[Any]:
     """Return the means of elements around places, with the weights of a triangle that reaches 1 / scale far."""
     size = values.shape[axis]
-    held = np.clip(np.nan_to_num(places.astype(np.float64)), 0, size - 1)
-    first = np.maximum(np.floor(held - 1 / scale), 0).astype(np.int64)
+    array = np.clip(np.nan_to_num(places.astype(np.float64)), 0, size - 1)
+    first = np.maximum(np.floor(array - 1 / scale), 0).astype(np.int64)
     shape = (*values.shape[:axis], len(places), *values.shape[axis + 1 :])
     result, total = memory.empty(shape, np.dtype(np.float64)), np.zeros(len(places))
     result[...] = 0
     column = (-1, *(1,) * (values.ndim - 1 - axis))
     for step in memory.in_time(range(min(size, 2 * ceil(1 / scale) + 2))):
         at = np.minimum(first + step, size - 1)
-        weight = np.where(first + step < size, np.maximum(0.0, 1 - np.abs(at - held) * scale), 0)
+        weight = np.where(first + step < size, np.maximum(0.0, 1 - np.abs(at - array) * scale), 0)
         total += weight
         result += np.take(values, at, axis) * weight.reshape(column)
     return np.asarray(result / total.reshape(column))

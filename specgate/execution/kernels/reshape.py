@@ -103,11 +103,11 @@ def drop_ones(inputs: NDArray[Any], axes: NDArray[Any] | None = None) -> NDArray
 
 def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
     """Return `inputs` with dimensions of size 1, which stand at `axes` of the result."""
-    given = integers("unsqueeze", "axes", _listed(axes))
-    rank = inputs.ndim + len(given)
-    along = _places("unsqueeze", given, rank)
-    if len(along) != len(given) or rank > memory.MAX_DIMENSIONS:
-        raise InputError(f"unsqueeze: expected each axis once, found {given!r:.80}")
+    numbers = integers("unsqueeze", "axes", _listed(axes))
+    rank = inputs.ndim + len(numbers)
+    along = _places("unsqueeze", numbers, rank)
+    if len(along) != len(numbers) or rank > memory.MAX_DIMENSIONS:
+        raise InputError(f"unsqueeze: expected each axis once, found {numbers!r:.80}")
     sizes = iter(inputs.shape)
     return inputs.reshape([1 if axis in along else next(sizes) for axis in range(rank)]).copy()
 
@@ -130,10 +130,10 @@ def expand(inputs: NDArray[Any], shape: NDArray[Any]) -> NDArray[Any]:
         if any(size < 0 for size in sizes) or len(sizes) > memory.MAX_DIMENSIONS:
             raise ValueError
         memory.hold(tuple(sizes), inputs.dtype)
-        wanted = np.broadcast_shapes(inputs.shape, tuple(sizes))
+        items = np.broadcast_shapes(inputs.shape, tuple(sizes))
     except ValueError:
         raise InputError(f"expand: {list(inputs.shape)} and {sizes!r:.80} cannot be broadcast") from None
-    result = memory.empty(wanted, inputs.dtype)
+    result = memory.empty(items, inputs.dtype)
     result[...] = inputs
     return result
 
@@ -149,22 +149,22 @@ _LONG = 2**8
 _EXACT = 2.0**63  # floats from here on are no int64
 
 
-def integers(name: str, what: str, given: NDArray[Any] | Sequence[int]) -> list[int]:
+def integers(name: str, what: str, result: NDArray[Any] | Sequence[int]) -> list[int]:
     """Return a list of integers; raise InputError for another rank or type, or more than any array has dimensions."""
-    array = np.asarray(given, None if isinstance(given, np.ndarray) else np.int64)
+    array = np.asarray(result, None if isinstance(result, np.ndarray) else np.int64)
     if array.ndim != 1 or array.size > _MOST or array.dtype.kind not in "iu":
         raise InputError(f"{name}: expected a list of integers as {what}, found {array.dtype}{list(array.shape)}")
     numbers: list[int] = array.tolist()
     return numbers
 
 
-def _whole(name: str, what: str, given: NDArray[Any] | Sequence[int]) -> list[int]:
+def _whole(name: str, what: str, result: NDArray[Any] | Sequence[int]) -> list[int]:
     """Return a list of integers, which an array of floats may hold too."""
-    if not isinstance(given, np.ndarray) or given.dtype.kind != "f":
-        return integers(name, what, given)
-    if not (np.isfinite(given) & (np.abs(given) < _EXACT) & (given == np.trunc(given))).all():
+    if not isinstance(result, np.ndarray) or result.dtype.kind != "f":
+        return integers(name, what, result)
+    if not (np.isfinite(result) & (np.abs(result) < _EXACT) & (result == np.trunc(result))).all():
         raise InputError(f"{name}: expected whole numbers as {what}")
-    return integers(name, what, given.astype(np.int64))
+    return integers(name, what, result.astype(np.int64))
 
 
 def slice_between(

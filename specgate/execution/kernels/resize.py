@@ -61,8 +61,8 @@ def rounded_places(at: NDArray[Any], size: int, how: str) -> NDArray[np.int64]:
     """Return the elements that places are rounded to, the outermost ones for those outside."""
     if how not in _ROUNDED:
         raise InputError(f"resize: unknown rounding {how!r:.40}")
-    held: NDArray[Any] = np.clip(np.nan_to_num(_ROUNDED[how](at)), 0, size - 1)
-    return held.astype(np.int64)
+    array: NDArray[Any] = np.clip(np.nan_to_num(_ROUNDED[how](at)), 0, size - 1)
+    return array.astype(np.int64)
 
 
 def _around(at: NDArray[Any], reach: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -137,9 +137,9 @@ def resize(
     policy: stretch, or one scale for all sizes, so that none is larger, or smaller, than wanted. stated: the scales,
     where they are no array. Integers lose the fraction.
     """
-    found = _axes(data, roi, scales if scales is None or scales.size else None, sizes, axes, stated, policy)
+    axis = _axes(data, roi, scales if scales is None or scales.size else None, sizes, axes, stated, policy)
     shape = list(data.shape)
-    for each in found:
+    for each in axis:
         shape[each.axis] = each.size
     memory.hold(tuple(shape), np.dtype(np.float64))
     if not data.size:
@@ -155,19 +155,19 @@ def resize(
     cropped = coordinate_transformation_mode == "tf_crop_and_resize"
     ats = [
         places_of(coordinate_transformation_mode, e.size, data.shape[e.axis], e.scale, e.length, (e.begin, e.end))
-        for e in found
+        for e in axis
     ]
     with quiet():
         result = data if mode == "nearest" else data.astype(working(data)) if is_float(data.dtype) else to_float64(data)
         result = result.astype(np.float64) if mode != "nearest" and not is_float(data.dtype) else result
-        for each, at in sorted(zip(found, ats, strict=True), key=lambda pair: pair[0].scale):
+        for each, at in sorted(zip(axis, ats, strict=True), key=lambda pair: pair[0].scale):
             if mode == "nearest":
                 result = np.take(result, rounded_places(at, data.shape[each.axis], nearest), each.axis)
             else:
                 result = _along(result, each, at, (mode, bool(antialias), bool(exclude), cube))
         if mode != "nearest":
             result = round_to(result, data.dtype) if is_float(data.dtype) else held(result, data.dtype)
-        return _outside(result, data, found, ats, beyond) if cropped else result
+        return _outside(result, data, axis, ats, beyond) if cropped else result
 
 
 def _axes(
@@ -187,11 +187,11 @@ def _axes(
     if len(set(chosen)) != len(chosen):
         raise NoKernel("resize: it is not said what an axis means that is there twice")
     old = [data.shape[axis] for axis in chosen]
-    given = stated if stated is not None else None if scales is None else to_float64(scales.reshape(-1)).tolist()
-    if (given is None) == (sizes is None) or len(sizes if given is None else given) != len(chosen):  # type: ignore[arg-type]
+    result = stated if stated is not None else None if scales is None else to_float64(scales.reshape(-1)).tolist()
+    if (result is None) == (sizes is None) or len(sizes if result is None else result) != len(chosen):  # type: ignore[arg-type]
         raise InputError(f"resize: expected {len(chosen)} scales or sizes")
-    if given is not None:
-        factors = [float(np.float32(n)) for n in given]
+    if result is not None:
+        factors = [float(np.float32(n)) for n in result]
         if any(not 0 < n < _MOST for n in factors):
             raise InputError(f"resize: expected scales above 0, found {factors!r:.60}")
         new = [floor(float(np.float32(size * n))) for n, size in zip(factors, old, strict=True)]
@@ -202,20 +202,20 @@ def _axes(
         if roi.size != 2 * len(chosen):
             raise NoKernel(f"resize: it is not said what {roi.size} numbers are for {len(chosen)} axes")
         ends = to_float64(roi.reshape(-1)).tolist()
-    lengths = [n * size for n, size in zip(factors, old, strict=True)] if given is not None else list(map(float, new))
+    lengths = [n * size for n, size in zip(factors, old, strict=True)] if result is not None else list(map(float, new))
     parts = zip(chosen, new, lengths, factors, ends[: len(chosen)], ends[len(chosen) :], strict=True)
     return [_Axis(*part) for part in parts]
 
 
-def _by_sizes(wanted: list[int], old: list[int], policy: str) -> tuple[list[int], list[float]]:
-    if min(wanted, default=0) < 0:
-        raise NoKernel(f"resize: it is not said what the sizes {wanted!r:.60} are")
+def _by_sizes(numbers: list[int], old: list[int], policy: str) -> tuple[list[int], list[float]]:
+    if min(numbers, default=0) < 0:
+        raise NoKernel(f"resize: it is not said what the sizes {numbers!r:.60} are")
     if policy == "stretch":
-        return wanted, [float(np.float32(n / size)) if size else 1.0 for n, size in zip(wanted, old, strict=True)]
+        return numbers, [float(np.float32(n / size)) if size else 1.0 for n, size in zip(numbers, old, strict=True)]
     if not all(old):
         raise NoKernel("resize: nothing has no scale that keeps its proportions")
     scale = (min if policy == "not_larger" else max)(
-        (n / size for n, size in zip(wanted, old, strict=True)), default=1.0
+        (n / size for n, size in zip(numbers, old, strict=True)), default=1.0
     )
     return [floor(scale * size + 0.5) for size in old], [scale] * len(old)
 
@@ -242,20 +242,20 @@ def _along(data: NDArray[Any], each: _Axis, at: NDArray[Any], how: tuple[str, bo
     for tap in memory.in_time(range(taps.shape[1])):
         factor = weights[:, tap].astype(data.dtype)
         if factor.any():
-            taken = np.take(data, taps[:, tap], each.axis)
-            taken *= factor.reshape(column)
-            result += taken
+            array = np.take(data, taps[:, tap], each.axis)
+            array *= factor.reshape(column)
+            result += array
     return result
 
 
 def _outside(
-    result: NDArray[Any], data: NDArray[Any], found: list[_Axis], ats: list[NDArray[Any]], beyond: float
+    result: NDArray[Any], data: NDArray[Any], axis: list[_Axis], ats: list[NDArray[Any]], beyond: float
 ) -> NDArray[Any]:
     """Return the result with another number where a place is outside of the data."""
     if data.dtype.kind not in "fiu" and not is_float(data.dtype):
         raise NoKernel(f"resize: it is not said what is beyond elements of {data.dtype}")
     result = result.copy()
-    for each, at in zip(found, ats, strict=True):
+    for each, at in zip(axis, ats, strict=True):
         moved = np.moveaxis(result, each.axis, 0)
         moved[(at < 0) | (at > data.shape[each.axis] - 1)] = round_to(np.array(beyond), data.dtype)
     return result
@@ -349,8 +349,8 @@ def _said_of_corners(
     mode, align_corners, *others = how
     if len(set(axes)) != len(axes) or mode != "linear" or not align_corners or any(others):
         raise NoKernel(f"interpolate: which places count is not said of mode {mode!r:.40}, apart from aligned corners")
-    wanted = [] if sizes is None else sizes.reshape(-1).tolist()
-    for axis, length in zip(axes, wanted, strict=False):
+    items = [] if sizes is None else sizes.reshape(-1).tolist()
+    for axis, length in zip(axes, items, strict=False):
         if 0 <= axis < data.ndim and length == 1 != data.shape[axis]:
             raise NoKernel("interpolate: it is not said which place of several is the only one")
     return "straight", "align_corners"
@@ -371,10 +371,10 @@ def _lengths(
     old: list[int], sizes: NDArray[Any] | None, scales: NDArray[Any] | None, by: str
 ) -> tuple[list[int], list[float]]:
     """Return the new sizes, and by how much each is larger."""
-    given = sizes if by == "sizes" else scales
-    if by not in {"sizes", "scales"} or given is None or given.size != len(old):
+    array = sizes if by == "sizes" else scales
+    if by not in {"sizes", "scales"} or array is None or array.size != len(old):
         raise InputError(f"interpolate: expected {len(old)} sizes or scales")
-    numbers = to_float64(given).reshape(-1).tolist()
+    numbers = to_float64(array).reshape(-1).tolist()
     if any(not np.isfinite(n) or not 0 <= n < _LARGEST for n in numbers):
         raise NoKernel(f"interpolate: it is not said what {numbers!r:.80} are as {by}")
     if by == "sizes":
@@ -449,8 +449,8 @@ def _resize_along(data: NDArray[Any], axis: int, terms: _Terms) -> NDArray[Any]:
     column = [1] * data.ndim
     column[axis] = len(terms.places)
     for term in memory.in_time(range(terms.places.shape[1])):
-        found = np.take(data, terms.places[:, term], axis) * terms.weights[:, term].reshape(column)
-        result += found if terms.there is None else np.where(terms.there[:, term].reshape(column), found, 0.0)
+        value = np.take(data, terms.places[:, term], axis) * terms.weights[:, term].reshape(column)
+        result += value if terms.there is None else np.where(terms.there[:, term].reshape(column), value, 0.0)
     return result
 
 

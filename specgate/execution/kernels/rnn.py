@@ -74,8 +74,10 @@ class Layer:
             for index, (cell, reverse) in enumerate(zip(cells, self.backwards, strict=True)):
                 begin = [None if state is None else state[index] for state in self.states]
                 ends = np.minimum(self.ends, time)
-                for whole, made in zip(last, _run(cell, inputs, begin, ends, sequence[:, index], reverse), strict=True):
-                    whole[index] = made
+                for whole, array in zip(
+                    last, _run(cell, inputs, begin, ends, sequence[:, index], reverse), strict=True
+                ):
+                    whole[index] = array
             dtype = self.inputs.dtype
             outside = (self.ends < 1) | (self.ends > time)
             singles = [_masked(round_to(each[np.newaxis], dtype), outside) for each in last]
@@ -255,9 +257,9 @@ def _run(
         running = time < ends
         following = cell.step(inputs[at, rows], states)
         before = [np.zeros_like(new) if old is None else old for new, old in zip(following, states, strict=True)]
-        made = [np.where(running[:, np.newaxis], new, old) for new, old in zip(following, before, strict=True)]
-        sequence[at[running], rows[running]] = made[0][running]
-        states = made
+        arrays = [np.where(running[:, np.newaxis], new, old) for new, old in zip(following, before, strict=True)]
+        sequence[at[running], rows[running]] = arrays[0][running]
+        states = arrays
     return [state for state in states if state is not None]
 
 

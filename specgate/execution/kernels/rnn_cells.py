@@ -96,11 +96,11 @@ def _single(
     for state in states:
         require_shape("recurrent", "a state", state.shape, (inputs.shape[0], recurrence.shape[1]))
     arrays = weights[np.newaxis], recurrence[np.newaxis], None if bias is None else bias[np.newaxis]
-    made = over_time(
+    new_arrays = over_time(
         kind, inputs[:, np.newaxis], [state[:, np.newaxis] for state in states], np.ones(len(inputs), np.int64), arrays,
         "forward", activations, clip, linear,
     )  # fmt: skip
-    return [each[:, 0] for each in made[1:]]
+    return [each[:, 0] for each in new_arrays[1:]]
 
 
 _WAYS: Final = {"forward": 1, "reverse": 1, "bidirectional": 2}
@@ -127,8 +127,8 @@ def rnn_sequences(
     in `rnn_step`, for each direction. What lies behind the end of a sequence is masked, and so is the last state of a
     sequence without elements or with more than there are. direction: forward, reverse or bidirectional.
     """
-    made = _sequences(Rnn, inputs, [hidden], lengths, weights, recurrence, bias, direction, activations, clip)
-    return made[0], made[1]
+    arrays = _sequences(Rnn, inputs, [hidden], lengths, weights, recurrence, bias, direction, activations, clip)
+    return arrays[0], arrays[1]
 
 
 def gru_sequences(
@@ -145,10 +145,10 @@ def gru_sequences(
     linear_before_reset: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return what `rnn_sequences` does, of the steps of `gru_step`."""
-    made = _sequences(
+    arrays = _sequences(
         Gru, inputs, [hidden], lengths, weights, recurrence, bias, direction, activations, clip, linear_before_reset
     )
-    return made[0], made[1]
+    return arrays[0], arrays[1]
 
 
 def lstm_sequences(
@@ -165,8 +165,8 @@ def lstm_sequences(
     clip: float | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return what `rnn_sequences` does, of the steps of `lstm_step`, and the last cell as the last state."""
-    made = _sequences(Lstm, inputs, [hidden, cell], lengths, weights, recurrence, bias, direction, activations, clip)
-    return made[0], made[1], made[2]
+    arrays = _sequences(Lstm, inputs, [hidden, cell], lengths, weights, recurrence, bias, direction, activations, clip)
+    return arrays[0], arrays[1], arrays[2]
 
 
 def _sequences(

@@ -27,10 +27,10 @@ __all__ = [
 
 
 def _sigmoid(x: NDArray[Any], _a: float, _b: float) -> NDArray[Any]:
-    found = np.asarray(np.negative(x))
-    np.exp(found, out=found)
-    found += 1.0
-    return np.asarray(np.divide(1.0, found, out=found))
+    array = np.asarray(np.negative(x))
+    np.exp(array, out=array)
+    array += 1.0
+    return np.asarray(np.divide(1.0, array, out=array))
 
 
 def _tanh(x: NDArray[Any], _a: float, _b: float) -> NDArray[Any]:
@@ -133,8 +133,8 @@ class Network:
     def returning(self, state: NDArray[Any], first: int, last: int) -> NDArray[Any]:
         size = state.shape[1]
         part = slice(first * size, last * size)
-        found: NDArray[Any] = self.recurrence.times(state, part) + self.state_bias[part]
-        return found
+        array: NDArray[Any] = self.recurrence.times(state, part) + self.state_bias[part]
+        return array
 
 
 class Rnn(Network):
@@ -200,8 +200,8 @@ def run_rnn(
     coefficients in turn), clip (of what the functions of gates get), batch_first (inputs are [batch, time, input], and
     states have the batch first). Raises NoKernel for lengths that are no part of the time.
     """
-    made = Sequences(Rnn, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
-    return made[0], made[1]
+    arrays = Sequences(Rnn, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
+    return arrays[0], arrays[1]
 
 
 def run_gru(
@@ -217,8 +217,8 @@ def run_gru(
 
     how: and linear, with which the reset gate multiplies behind the product with the state.
     """
-    made = Sequences(Gru, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
-    return made[0], made[1]
+    arrays = Sequences(Gru, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
+    return arrays[0], arrays[1]
 
 
 def run_lstm(
@@ -237,8 +237,8 @@ def run_lstm(
     cell: as `hidden`. peephole: [directions, 3 * hidden], of input, output and forget. how: and coupled, with which the
     forget gate is 1 less the input gate.
     """
-    made = Sequences(Lstm, inputs, weights, recurrence, bias, lengths, [hidden, cell], peephole, how).run()
-    return made[0], made[1], made[2]
+    arrays = Sequences(Lstm, inputs, weights, recurrence, bias, lengths, [hidden, cell], peephole, how).run()
+    return arrays[0], arrays[1], arrays[2]
 
 
 class Sequences:
@@ -308,13 +308,13 @@ class Sequences:
         last = [np.empty((len(self.backwards), batch, self.width)) for _ in self.states]
         with quiet():
             for at, reverse in enumerate(self.backwards):
-                found = self._walk(at, whole[:, at], reverse=reverse)
-                for target, state in zip(last, found, strict=True):
+                arrays = self._walk(at, whole[:, at], reverse=reverse)
+                for target, state in zip(last, arrays, strict=True):
                     target[at] = state
             if self.batch_first:
                 whole, last = whole.transpose(2, 0, 1, 3), [np.swapaxes(each, 0, 1) for each in last]
-            made = [round_to(np.ascontiguousarray(each), self.dtype) for each in (whole, *last)]
-        return [made[0], *(self._known(each) for each in made[1:])]
+            new_arrays = [round_to(np.ascontiguousarray(each), self.dtype) for each in (whole, *last)]
+        return [new_arrays[0], *(self._known(each) for each in new_arrays[1:])]
 
     def _known(self, state: NDArray[Any]) -> NDArray[Any]:
         """Return last states, masked where a sequence has no elements: it is not said which those are."""
@@ -437,5 +437,5 @@ class _Scaled:
         if scale == 0:
             return np.zeros((len(values), numbers.shape[1]))
         total = integer_product(quantized, numbers, point, self.zero[rows])
-        made: NDArray[Any] = total.astype(np.float32) * (scale * self.scale[rows])
-        return made.astype(np.float64)
+        array: NDArray[Any] = total.astype(np.float32) * (scale * self.scale[rows])
+        return array.astype(np.float64)

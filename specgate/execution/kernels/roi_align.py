@@ -61,10 +61,10 @@ def align_regions(
         return y.reshape(-1), x.reshape(-1), (down, across)
 
     _hold_regions("align_regions", inputs, regions, batches, 4)
-    found = _pooled(
+    array = _pooled(
         inputs, regions.astype(one), batches, (height, width), points, largest=largest, of_parts=of_parts, lines=True
     )
-    return np.maximum(found, found.dtype.type(0)) if largest and from_zero else found
+    return np.maximum(array, array.dtype.type(0)) if largest and from_zero else array
 
 
 def align_turned_regions(
@@ -114,10 +114,10 @@ def _interpolated_on_lines(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any
     top, bottom, down = neighbours(y, planes.shape[1])
     left, right, across = neighbours(x, planes.shape[2])
     rows = np.take(planes, top, 1) * (1 - down)[:, None] + np.take(planes, bottom, 1) * down[:, None]
-    found: NDArray[Any] = np.take(rows, left, 2) * (1 - across) + np.take(rows, right, 2) * across
-    found[:, (y < -1) | (y > planes.shape[1])] = 0
-    found[:, :, (x < -1) | (x > planes.shape[2])] = 0
-    return found
+    array: NDArray[Any] = np.take(rows, left, 2) * (1 - across) + np.take(rows, right, 2) * across
+    array[:, (y < -1) | (y > planes.shape[1])] = 0
+    array[:, :, (x < -1) | (x > planes.shape[2])] = 0
+    return array
 
 
 def _means_on_lines(
@@ -138,11 +138,11 @@ def _weights(places: NDArray[Any], size: int, parts: int, each: int) -> NDArray[
     """Return [parts, size]: how much each element along a dimension gives to the mean of each part's points."""
     first, second, share = neighbours(places, size)
     inside = ((places >= -1) & (places <= size)) / each
-    found = np.zeros((parts, size))
+    array = np.zeros((parts, size))
     part = np.arange(parts).repeat(each)
-    np.add.at(found, (part, first), (1 - share) * inside)
-    np.add.at(found, (part, second), share * inside)
-    return found
+    np.add.at(array, (part, first), (1 - share) * inside)
+    np.add.at(array, (part, second), share * inside)
+    return array
 
 
 def between(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
@@ -176,9 +176,9 @@ def _shares(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> tuple[NDA
 
 def neighbours(places: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
     """Return the elements before and behind places, and the weight of the one behind."""
-    held = np.clip(places, 0, size - 1)
-    first = np.floor(held).astype(np.int64)
-    return first, np.minimum(first + 1, size - 1), to_float64(held - first)
+    result = np.clip(places, 0, size - 1)
+    first = np.floor(result).astype(np.int64)
+    return first, np.minimum(first + 1, size - 1), to_float64(result - first)
 
 
 def _precision(regions: NDArray[Any]) -> Any:
@@ -260,10 +260,10 @@ def _pooled(
             continue
         if of_parts:
             y, x = (np.repeat(y, len(x)), np.tile(x, len(y))) if lines else (y, x)
-            found = np.maximum.reduce(_weighed(planes, y, x))
+            value = np.maximum.reduce(_weighed(planes, y, x))
         else:
-            found = _interpolated_on_lines(planes, y, x) if lines else interpolated(planes, y, x)
-        parts = found.reshape(channels, height, down, width, across)
+            value = _interpolated_on_lines(planes, y, x) if lines else interpolated(planes, y, x)
+        parts = value.reshape(channels, height, down, width, across)
         result[index] = round_to(parts.max((2, 4)) if largest else parts.mean((2, 4)), inputs.dtype)
     if not lacking.any():
         return result
@@ -346,9 +346,9 @@ def crop_regions(
         for index, batch, points in each_region(inputs.shape, regions, batches, cropping):
             memory.hold((2, inputs.shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
             planes = to_float64(inputs[batch])
-            found = between(planes, points.y, points.x) if linear else nearest_elements(planes, points, upper=upper)
-            found = np.where(points.outside, np.float64(np.float32(outside)), found)
-            parts = found.reshape(len(found), *points.grid)
+            array = between(planes, points.y, points.x) if linear else nearest_elements(planes, points, upper=upper)
+            array = np.where(points.outside, np.float64(np.float32(outside)), array)
+            parts = array.reshape(len(array), *points.grid)
             pooled = largest_of(parts, inputs.dtype) if largest else parts.mean((2, 4))
             result[index] = round_to(pooled, inputs.dtype)
             lacking[index, 0] = points.unsure.reshape(points.grid).any((1, 3))
@@ -423,8 +423,8 @@ def _along_crop(
     one = np.float32
     span = end - start
     share = np.abs(span / one(parts))
-    wanted = ceil(share) if np.isfinite(share) else _FEW_CROPS
-    count = min(max(wanted, cropping.least), cropping.most)
+    result = ceil(share) if np.isfinite(share) else _FEW_CROPS
+    count = min(max(result, cropping.least), cropping.most)
     if parts * count >= _FEW_CROPS:
         raise InputError(f"crop_regions: {count} points along a dimension of each of {parts} parts are too many")
     total = parts * count
@@ -533,9 +533,9 @@ def _gradient_shares(
 
 def _of_largest(wide: NDArray[Any], points: Points, planes: NDArray[Any], how: _Picking) -> NDArray[Any]:
     """Return the gradient at the first of the largest points of each part, 0 at the others: [channels, points]."""
-    found = np.where(points.outside, 0.0, _values(planes, points, how)).reshape(len(planes), *points.grid)
-    channels, (height, down, width, across) = len(found), points.grid
-    flat = found.transpose(0, 1, 3, 2, 4).reshape(channels, height, width, down * across)
+    array = np.where(points.outside, 0.0, _values(planes, points, how)).reshape(len(planes), *points.grid)
+    channels, (height, down, width, across) = len(array), points.grid
+    flat = array.transpose(0, 1, 3, 2, 4).reshape(channels, height, width, down * across)
     best = np.where(np.isnan(flat), -np.inf, flat).argmax(-1)[..., None]
     chosen = np.zeros(flat.shape)
     np.put_along_axis(chosen, best, wide[:, :, 0, :, 0][..., None], -1)
@@ -584,13 +584,13 @@ def _by_corners(
     upper, lower = planes[:, top, right] - planes[:, top, left], planes[:, bottom, right] - planes[:, bottom, left]
     before, behind = planes[:, bottom, left] - planes[:, top, left], planes[:, bottom, right] - planes[:, top, right]
     across, down = ((1 - low) * upper + low * lower, (1 - beside) * before + beside * behind)
-    found = []
+    values = []
     for slopes, axes, size in ((across, (0, 1, 3), columns), (down, (1, 2, 3), rows)):
         parts = np.where(points.outside, 0, slopes * shares).sum(0).reshape(points.grid).sum(axes)
         count, whole = (len(parts) - 1, size - 1) if to_corners else (len(parts), size)
         moved = np.arange(len(parts)) * (whole / count) if count else whole / 2
-        found.append(((parts * (whole - moved)).sum(), (parts * moved).sum()))
-    (x1, x2), (y1, y2) = found
+        values.append(((parts * (whole - moved)).sum(), (parts * moved).sum()))
+    (x1, x2), (y1, y2) = values
     return np.array([x1, y1, x2, y2])
 
 

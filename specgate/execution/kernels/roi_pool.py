@@ -45,13 +45,13 @@ def pool_parts(
 
     def largest(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
         x1, y1, x2, y2 = (int(at) for at in _rounded(corners * corners.dtype.type(scale)))
-        found = np.zeros((len(planes), height, width))
+        array = np.zeros((len(planes), height, width))
         across = edges(x1, max(1, x2 - x1 + 1), width, columns)
         for i, (top, bottom) in enumerate(edges(y1, max(1, y2 - y1 + 1), height, rows)):
             for j, (left, right) in enumerate(across):
                 if top < bottom and left < right:
-                    found[:, i, j] = planes[:, top:bottom, left:right].max((1, 2))
-        return found
+                    array[:, i, j] = planes[:, top:bottom, left:right].max((1, 2))
+        return array
 
     def between(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
         y, x = (
@@ -84,10 +84,10 @@ def pool_channels_of_parts(
     output is the mean over bins of the points at its place, each bin from its own channel; points outside count as 0.
     It is masked where rounding decides whether a point is outside.
     """
-    _, found, rows, columns = _four(inputs)
+    _, number, rows, columns = _four(inputs)
     needed = channels * (bins_across * bins_down if straight else parts * parts)
-    if found != needed:
-        raise NoKernel(f"pool_channels_of_parts: it is not said what {found} channels mean where {needed} are pooled")
+    if number != needed:
+        raise NoKernel(f"pool_channels_of_parts: it is not said what {number} channels mean where {needed} are pooled")
 
     def mean(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
         one = corners.dtype.type
@@ -133,9 +133,9 @@ def pool_moved_parts(
     of the output are divided among classes. A bin is the element at its first corner; bins that are more than half an
     element outside are left out, and a part is 0 without any. Parts that offsets move nowhere (nan) are masked.
     """
-    _, found, rows, columns = _four(inputs)
-    if found != channels * parts * parts:
-        raise InputError(f"pool_moved_parts: expected {channels * parts * parts} channels, found {found}")
+    _, number, rows, columns = _four(inputs)
+    if number != channels * parts * parts:
+        raise InputError(f"pool_moved_parts: expected {channels * parts * parts} channels, found {number}")
     classes = 1 if offsets is None else offsets.shape[1] // 2
     if classes < 1 or channels % classes:
         raise NoKernel(f"pool_moved_parts: it is not said which of {channels} channels belong to {classes} classes")
@@ -156,11 +156,11 @@ def pool_moved_parts(
         inner = [np.arange(n).astype(one) * size for n, size in zip((bins_across, bins_down), sizes, strict=True)]
         lost = np.broadcast_to(~(np.isfinite(y) & np.isfinite(x)), (classes, parts, parts))
         own = planes.reshape(classes, channels // classes, parts, parts, rows, columns)
-        found = _mean_of_bins(own, np.where(lost, -np.inf, y), np.where(lost, -np.inf, x), inner)
+        array = _mean_of_bins(own, np.where(lost, -np.inf, y), np.where(lost, -np.inf, x), inner)
         if not lost.any():
-            return found
-        mask = np.broadcast_to(lost[:, None], own.shape[:4]).reshape(found.shape)
-        return np.ma.MaskedArray(found, mask=mask)
+            return array
+        mask = np.broadcast_to(lost[:, None], own.shape[:4]).reshape(array.shape)
+        return np.ma.MaskedArray(array, mask=mask)
 
     def pooled(planes: NDArray[Any], corners: NDArray[Any], region: int = 0) -> NDArray[Any]:
         none = np.zeros((1, 2, 1, 1), corners.dtype)
@@ -212,8 +212,8 @@ def _touched(start: Any, span: Any, parts: int, size: int) -> list[tuple[int, in
     """Return the first element that each part of a length touches, and the one behind its last."""
     one = type(start)
     first, last = (np.arange(at, parts + at).astype(one) * span + start for at in (0, 1))
-    held = (np.clip(at, 0, size).astype(int).tolist() for at in (np.floor(first), np.ceil(last)))
-    return list(zip(*held, strict=True))
+    items = (np.clip(at, 0, size).astype(int).tolist() for at in (np.floor(first), np.ceil(last)))
+    return list(zip(*items, strict=True))
 
 
 def _spread(first: Any, span: Any, count: int, size: int) -> NDArray[Any]:
@@ -222,8 +222,8 @@ def _spread(first: Any, span: Any, count: int, size: int) -> NDArray[Any]:
     if count == 1:
         return np.array([one(0.5) * (first + (first + span)) * more])
     step = span * more / one(max(1, count - 1))
-    found: NDArray[Any] = np.arange(count).astype(one) * step + first * more
-    return found
+    array: NDArray[Any] = np.arange(count).astype(one) * step + first * more
+    return array
 
 
 def _of_bin(
@@ -237,17 +237,17 @@ def _of_bin(
         span = (last - first) / one(bins)
         return _spread(first + one(at) * span, span, count, size)
 
-    found, exact = points(ends.dtype.type), points(np.float64)
+    array, exact = points(ends.dtype.type), points(np.float64)
     near = (np.abs(exact) < _NEAR * size) | (np.abs(exact - (size - 1)) < _NEAR * size)
-    return found, near & (found != exact)
+    return array, near & (array != exact)
 
 
 def _to_corner(first: Any, last: Any, count: int, size: int) -> NDArray[Any]:
     """Return points from `first` to `last`, which is where it is, whatever the steps before it lost."""
-    found = _spread(first, last - first, count, size)
+    array = _spread(first, last - first, count, size)
     if count > 1:
-        found[-1] = last * type(last)(size - 1)
-    return found
+        array[-1] = last * type(last)(size - 1)
+    return array
 
 
 def _at(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
@@ -291,8 +291,8 @@ def _of_regions(
             continue
         planes = to_float64(inputs[int(numbers[at])])
         with memory.quiet():
-            found = pooled(planes, corners[at], at) if counted else pooled(planes, corners[at])
-        result[at], mask[at] = round_to(np.ma.getdata(found), inputs.dtype), np.ma.getmaskarray(found)
+            array = pooled(planes, corners[at], at) if counted else pooled(planes, corners[at])
+        result[at], mask[at] = round_to(np.ma.getdata(array), inputs.dtype), np.ma.getmaskarray(array)
     return np.ma.MaskedArray(result, mask=mask) if mask.any() else result
 
 

@@ -97,18 +97,18 @@ def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: in
         raise InputError(f"affine_grid: expected maps of planes or volumes, found {list(theta.shape)}")
     rank = theta.shape[1]
     require_shape("affine_grid", "sizes", size.shape, (rank + 2,))
-    wanted = [int(n) for n in size]
-    if wanted[0] != len(theta) or min(wanted[2:]) < 0 or align_corners not in {0, 1}:
-        raise InputError(f"affine_grid: {len(theta)} maps do not go with the sizes {wanted!r:.60}")
-    shape = (len(theta), *wanted[2:], rank)
+    numbers = [int(n) for n in size]
+    if numbers[0] != len(theta) or min(numbers[2:]) < 0 or align_corners not in {0, 1}:
+        raise InputError(f"affine_grid: {len(theta)} maps do not go with the sizes {numbers!r:.60}")
+    shape = (len(theta), *numbers[2:], rank)
     memory.hold(shape, np.dtype(np.float64))
     if 0 in shape:  # without the places along its other dimensions, for which nothing is charged
         return memory.empty(shape, theta.dtype)
-    steps = [_steps(n, centres=bool(align_corners)) for n in wanted[2:]]
-    places = np.stack([*reversed(np.meshgrid(*steps, indexing="ij")), np.ones(wanted[2:])], axis=-1)
+    steps = [_steps(n, centres=bool(align_corners)) for n in numbers[2:]]
+    places = np.stack([*reversed(np.meshgrid(*steps, indexing="ij")), np.ones(numbers[2:])], axis=-1)
     with quiet():
-        made = multiply_matrices(places.reshape(1, -1, rank + 1), to_float64(theta).swapaxes(1, 2))
-        return round_to(made.reshape(shape), theta.dtype)
+        array = multiply_matrices(places.reshape(1, -1, rank + 1), to_float64(theta).swapaxes(1, 2))
+        return round_to(array.reshape(shape), theta.dtype)
 
 
 def _steps(count: int, *, centres: bool) -> NDArray[Any]:

@@ -66,8 +66,10 @@ def rows_by(
         wide = [each[:count] for each in room]
         for each, array in zip(wide, arrays, strict=True):
             each[...] = array[rows]
-        made = function(*wide, rows) if places else function(*wide)
-        result[rows] = made if dtype.itemsize >= 4 else to_float32(made, dtype)  # narrower ones by way of float32
+        new_array = function(*wide, rows) if places else function(*wide)
+        result[rows] = (
+            new_array if dtype.itemsize >= 4 else to_float32(new_array, dtype)
+        )  # narrower ones by way of float32
     return result
 
 
@@ -79,10 +81,10 @@ def singles_by(
     function: of elements, of an array to write the results into, and of one to compute in, which it may write over.
     """
     result = np.empty(array.shape, np.float32)
-    flat, made = np.ascontiguousarray(array).reshape(-1), result.reshape(-1)
+    flat, new_array = np.ascontiguousarray(array).reshape(-1), result.reshape(-1)
     room = np.empty(min(BLOCK, flat.size), np.float32)
     for some in blocks_of(flat.size, 1):
-        function(flat[some], made[some], room[: some.stop - some.start])
+        function(flat[some], new_array[some], room[: some.stop - some.start])
     return result
 
 
@@ -122,14 +124,14 @@ def scale_singles(
     rest = (means - near).astype(np.float32)
     numbers = near, rest, slopes.astype(np.float32), summands.astype(np.float32)
     for some in blocks_of(len(inputs), prod(inputs.shape[1:]), _TIMES):
-        made = result[some]
+        array = result[some]
         each = np.arange(some.start, some.stop) % every
         first, second, slope, summand = (number[each] for number in numbers)
-        np.subtract(inputs[some], first, out=made)
+        np.subtract(inputs[some], first, out=array)
         if second.any():
-            made -= second
-        made *= slope
-        made += summand
+            array -= second
+        array *= slope
+        array += summand
     return result
 
 
@@ -152,11 +154,11 @@ def normalize_singles(
     least = 0.0 if epsilon >= _OUTWEIGHS else _LEAST
     sums = _sums_of(size)
     for some in blocks_of(count, size, _TIMES):
-        made = result[some]
-        mean, spread = _centre(inputs[some], made, sums)
+        array = result[some]
+        mean, spread = _centre(inputs[some], array, sums)
         root = np.sqrt(spread + np.float32(epsilon))
-        made *= (1 / root).astype(np.float32)
-        scaled(made, some)
+        array *= (1 / root).astype(np.float32)
+        scaled(array, some)
         if statistics is not None:
             statistics[0][some], statistics[1][some] = mean, root
         if not (least <= spread.min() and spread.max() <= _MOST):
@@ -167,20 +169,20 @@ def normalize_singles(
 
 def _beyond(rows: NDArray[Any], spread: NDArray[Any], least: float) -> NDArray[np.intp]:
     """Return the finite rows whose variances float32 does not hold; all of another is nan in any type."""
-    found = np.flatnonzero(~((spread >= least) & (spread <= _MOST)))
-    held: NDArray[np.intp] = found[np.isfinite(rows[found]).all(axis=1)]
-    return held
+    array = np.flatnonzero(~((spread >= least) & (spread <= _MOST)))
+    known_array: NDArray[np.intp] = array[np.isfinite(rows[array]).all(axis=1)]
+    return known_array
 
 
-def _centre(rows: NDArray[Any], made: NDArray[Any], sums: _Sums) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Write rows less their means to `made`; return means and variances in float64."""
+def _centre(rows: NDArray[Any], array: NDArray[Any], sums: _Sums) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Write rows less their means to `array`; return means and variances in float64."""
     size = rows.shape[1]
     near = (sums(rows, None) / size).astype(np.float32)
-    np.subtract(rows, near, out=made)  # hardly rounds where the mean is large beside what remains
-    rest = np.where(np.isfinite(near), sums(made, None) / size, 0.0)
-    spread = np.maximum(sums(made, made) / size - rest * rest, 0.0)
+    np.subtract(rows, near, out=array)  # hardly rounds where the mean is large beside what remains
+    rest = np.where(np.isfinite(near), sums(array, None) / size, 0.0)
+    spread = np.maximum(sums(array, array) / size - rest * rest, 0.0)
     if (np.abs(rest) > np.sqrt(spread) * 2.0**-24).any():
-        made -= rest.astype(np.float32)
+        array -= rest.astype(np.float32)
     return near + rest, spread
 
 
@@ -195,10 +197,10 @@ def _sums_of(size: int) -> _Sums:
 
     def sums(rows: NDArray[Any], others: NDArray[Any] | None) -> NDArray[Any]:
         if not parts:
-            found = (rows if others is None else rows * others).sum(axis=1, keepdims=True)  # in pairs
-            return np.asarray(found, np.float64)
+            result = (rows if others is None else rows * others).sum(axis=1, keepdims=True)  # in pairs
+            return np.asarray(result, np.float64)
         by = ones if others is None else others.reshape(-1, each, 1)
-        found = np.matmul(rows.reshape(-1, 1, each), by).reshape(-1, parts)
-        return np.asarray(found.sum(axis=1, keepdims=True, dtype=np.float64))
+        result = np.matmul(rows.reshape(-1, 1, each), by).reshape(-1, parts)
+        return np.asarray(result.sum(axis=1, keepdims=True, dtype=np.float64))
 
     return sums

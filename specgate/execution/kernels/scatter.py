@@ -229,10 +229,10 @@ def write_tuples(
         raise InputError(f"scatter: tuples of {count} numbers are too long for {list(data.shape)}")
     shape = (*chosen.shape[:-1], *data.shape[count:])
     require_shape("scatter", "updates", updates.shape, (1,) * (rank - len(shape)) + shape)
-    found = [places_and_outside(chosen[..., i], size) for i, size in enumerate(data.shape[:count])]
-    outside = np.any([beyond for _, beyond in found], axis=0)
-    made = _scattered(data, tuple(places for places, _ in found), updates.reshape(shape), outside, chosen.shape[:-1])
-    return made.reshape(inputs.shape)
+    arrays = [places_and_outside(chosen[..., i], size) for i, size in enumerate(data.shape[:count])]
+    outside = np.any([beyond for _, beyond in arrays], axis=0)
+    array = _scattered(data, tuple(places for places, _ in arrays), updates.reshape(shape), outside, chosen.shape[:-1])
+    return array.reshape(inputs.shape)
 
 
 def _scattered(

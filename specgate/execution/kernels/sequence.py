@@ -100,9 +100,9 @@ def join_sequence(sequence: list[Any], axis: int, *, new_axis: int = 0) -> NDArr
             raise InputError(f"tensor {index} of the shape {list(array.shape)} does not fit {list(first.shape)}")
     length = len(sequence) if new_axis else sum(array.shape[axis] for array in sequence)
     rest = first.shape[:axis], first.shape[axis + (0 if new_axis else 1) :]
-    found = memory.empty((*rest[0], length, *rest[1]), first.dtype)
-    (np.stack if new_axis else np.concatenate)(sequence, axis=axis, out=found)
-    return found
+    matching_array = memory.empty((*rest[0], length, *rest[1]), first.dtype)
+    (np.stack if new_axis else np.concatenate)(sequence, axis=axis, out=matching_array)
+    return matching_array
 
 
 def _same_but(shape: tuple[int, ...], other: tuple[int, ...], axis: int) -> bool:
@@ -156,13 +156,13 @@ def hold_value(value: Any = None) -> Held:
 
 def held_value(value: Any) -> Any:
     """Return what an optional holds; a value that is none is returned as it is."""
-    held = value.value if isinstance(value, Held) else value
-    if held is None:
+    result = value.value if isinstance(value, Held) else value
+    if result is None:
         raise InputError("the optional holds nothing, so there is no element to get")
-    return held
+    return result
 
 
 def has_value(value: Any = None) -> NDArray[Any]:
     """Return whether an optional holds something, a scalar of bool."""
-    held = value.value if isinstance(value, Held) else value
-    return np.array(held is not None)
+    result = value.value if isinstance(value, Held) else value
+    return np.array(result is not None)

@@ -105,7 +105,7 @@ def tile(inputs: NDArray[Any], *, repeats: Sequence[int]) -> NDArray[Any]:
     return result
 
 
-def reverse_beginnings(inputs: NDArray[Any], lengths: NDArray[Any], *, axis: int, held: bool = True) -> NDArray[Any]:
+def reverse_beginnings(inputs: NDArray[Any], lengths: NDArray[Any], *, axis: int, result: bool = True) -> NDArray[Any]:
     """Return `inputs` with the first elements of each sequence along `axis` in reverse order.
 
     lengths: how many, of the shape of `inputs` with size 1 along `axis`; more than there are mean all. Unless held,
@@ -114,7 +114,7 @@ def reverse_beginnings(inputs: NDArray[Any], lengths: NDArray[Any], *, axis: int
     check_axis(axis, inputs.ndim, "reverse_beginnings")
     require_shape("reverse_beginnings", "lengths", lengths.shape, (*inputs.shape[:axis], 1, *inputs.shape[axis + 1 :]))
     size = inputs.shape[axis]
-    counts = (np.minimum(lengths, size) if held else lengths.astype(np.uint32)).astype(np.int64)
+    counts = (np.minimum(lengths, size) if result else lengths.astype(np.uint32)).astype(np.int64)
     places = np.arange(size, dtype=np.int64).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
     turned = np.minimum(counts - 1 - places, size - 1)
     return np.take_along_axis(inputs, np.where(places < counts, turned, places), axis)
@@ -290,14 +290,14 @@ def centre(inputs: NDArray[Any], shape: NDArray[Any], *, axes: Sequence[int] | N
     axes: all without. Of an odd difference the larger part is behind.
     """
     chosen = list(range(inputs.ndim)) if axes is None else [a + inputs.ndim if a < 0 else a for a in axes]
-    wanted = [int(size) for size in shape.reshape(-1)]
-    if shape.ndim != 1 or len(wanted) != len(chosen) or len(set(chosen)) != len(chosen):
-        raise InputError(f"centre: {len(wanted)} sizes do not go with the axes {chosen!r:.60}")
-    if any(not 0 <= axis < inputs.ndim for axis in chosen) or min(wanted, default=0) < 0:
-        raise InputError(f"centre: {wanted!r:.60} are no sizes for the axes {chosen!r:.60} of {inputs.ndim}")
+    numbers = [int(size) for size in shape.reshape(-1)]
+    if shape.ndim != 1 or len(numbers) != len(chosen) or len(set(chosen)) != len(chosen):
+        raise InputError(f"centre: {len(numbers)} sizes do not go with the axes {chosen!r:.60}")
+    if any(not 0 <= axis < inputs.ndim for axis in chosen) or min(numbers, default=0) < 0:
+        raise InputError(f"centre: {numbers!r:.60} are no sizes for the axes {chosen!r:.60} of {inputs.ndim}")
     whole = list(inputs.shape)
     source, target = [slice(None)] * inputs.ndim, [slice(None)] * inputs.ndim
-    for axis, size in zip(chosen, wanted, strict=True):
+    for axis, size in zip(chosen, numbers, strict=True):
         old, whole[axis] = inputs.shape[axis], size
         first = abs(old - size) // 2
         (source if old > size else target)[axis] = slice(first, first + min(old, size))

@@ -36,19 +36,19 @@ def top_k(
     if not 0 < k <= size:
         raise InputError(f"top_k: expected k from 1 to {size}, found {k}")
     keys = to_float32(inputs, inputs.dtype)
-    if (found := _by_partition(inputs, keys, axis, k, largest)) is not None:
-        return found[0], found[1].astype(index_type or np.int64)
+    if (arrays := _by_partition(inputs, keys, axis, k, largest)) is not None:
+        return arrays[0], arrays[1].astype(index_type or np.int64)
     if largest:  # sorted backwards and turned round, so that equal elements keep their order
         order = size - 1 - np.flip(np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
     else:
         order = np.argsort(keys, axis, kind="stable")
     places = np.take(order, range(k), axis)
-    found = np.take_along_axis(inputs, places, axis), places.astype(index_type or np.int64)
+    arrays = np.take_along_axis(inputs, places, axis), places.astype(index_type or np.int64)
     unordered = np.isnan(keys).any(axis, keepdims=True) if keys.dtype.kind == "f" else np.zeros(1, np.bool_)
     if not unordered.any():
-        return found
+        return arrays
     mask = np.broadcast_to(unordered, places.shape)
-    return np.ma.MaskedArray(found[0], mask=mask), np.ma.MaskedArray(found[1], mask=mask)
+    return np.ma.MaskedArray(arrays[0], mask=mask), np.ma.MaskedArray(arrays[1], mask=mask)
 
 
 def _by_partition(
@@ -65,7 +65,7 @@ def _by_partition(
     if keys.dtype.kind == "f" and np.isnan(rows).any():
         return None
     which = np.empty((len(rows), k), np.int64)
-    for row, found in zip(memory.in_time(rows), which, strict=True):
+    for row, array in zip(memory.in_time(rows), which, strict=True):
         edge = np.partition(row, size - k if largest else k - 1)[size - k if largest else k - 1]
         near = np.flatnonzero(row >= edge if largest else row <= edge)  # in their order, so that the earlier is first
         if len(near) > 4 * k:
@@ -76,7 +76,7 @@ def _by_partition(
             if largest
             else np.argsort(values, kind="stable")
         )
-        found[:] = near[order[:k]]
+        array[:] = near[order[:k]]
     shape = (*keys.shape[:axis], *keys.shape[axis + 1 :], k)
     places = np.ascontiguousarray(np.moveaxis(which.reshape(shape), -1, axis))
     return np.take_along_axis(inputs, places, axis), places
@@ -108,10 +108,10 @@ def top_elements(
         check_axis(axis, inputs.ndim, "top_k")
         none = np.take(inputs, range(0), axis)
         return none, np.zeros(none.shape, index_type)
-    found = top_k(inputs, axis=axis, k=number, largest=largest, index_type=index_type)
+    arrays = top_k(inputs, axis=axis, k=number, largest=largest, index_type=index_type)
     if order == "value" and stable:
-        return found
-    values, places = _open(inputs, found, axis, order, stable)
+        return arrays
+    values, places = _open(inputs, arrays, axis, order, stable)
     if order != "index":
         return values, places
     turn = np.argsort(np.ma.getdata(places), axis, kind="stable")
@@ -125,16 +125,16 @@ def _turned(array: NDArray[Any], turn: NDArray[Any], axis: int) -> NDArray[Any]:
 
 
 def _open(
-    inputs: NDArray[Any], found: tuple[NDArray[Any], NDArray[Any]], axis: int, order: str, stable: bool
+    inputs: NDArray[Any], arrays: tuple[NDArray[Any], NDArray[Any]], axis: int, order: str, stable: bool
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return values and places, in the order of `top_k`, with those masked that order and ties leave open."""
-    values, places = found
+    values, places = arrays
     plain = np.ma.getdata(values)
     if order == "none":
         unknown = np.broadcast_to(np.bool_(plain.shape[axis] > 1), plain.shape)
         return np.ma.MaskedArray(plain, mask=unknown), np.ma.MaskedArray(np.ma.getdata(places), mask=True)
     if stable:
-        return found
+        return arrays
     last = np.take(plain, [-1], axis)
     cut = (inputs == last).sum(axis, keepdims=True) > (plain == last).sum(axis, keepdims=True)
     if order == "index":  # which of equal elements is taken decides where all others stand
@@ -144,7 +144,7 @@ def _open(
         for step in (1, -1):
             twice |= _beside(plain, axis, step)
         open_values, open_places = np.zeros(plain.shape, np.bool_), twice | (cut & (plain == last))
-    masks = (np.ma.getmaskarray(each) for each in found)
+    masks = (np.ma.getmaskarray(each) for each in arrays)
     opened = (mask | more for mask, more in zip(masks, (open_values, open_places), strict=True))
     values_mask, places_mask = opened
     return np.ma.MaskedArray(plain, mask=values_mask), np.ma.MaskedArray(np.ma.getdata(places), mask=places_mask)
@@ -175,8 +175,8 @@ def bucket_numbers(
     if not (sorted_ones[1:] > sorted_ones[:-1]).all() or _is_open(sorted_ones).any():
         raise InputError("bucket_numbers: expected boundaries in rising order, no two alike")
     keys = to_float32(data, data.dtype)
-    found = _places(sorted_ones, keys, after=not right_bound)
-    return _result(found, _is_open(keys), int32_indices)
+    array = _places(sorted_ones, keys, after=not right_bound)
+    return _result(array, _is_open(keys), int32_indices)
 
 
 def places_to_insert(
@@ -197,12 +197,12 @@ def places_to_insert(
             -1, keepdims=True
         )
     if sequences.ndim == 1:
-        found, unknown = _places(lists, keys, after=right), _is_open(keys) | bool(unordered.any())
-        return _result(found, unknown, int32_indices)
-    found = np.empty(values.shape, np.int64)
+        array, unknown = _places(lists, keys, after=right), _is_open(keys) | bool(unordered.any())
+        return _result(array, unknown, int32_indices)
+    array = np.empty(values.shape, np.int64)
     for place in memory.in_time(np.ndindex(values.shape[:-1])):
-        found[place] = _places(lists[place], keys[place], after=right)
-    return _result(found, _is_open(keys) | unordered, int32_indices)
+        array[place] = _places(lists[place], keys[place], after=right)
+    return _result(array, _is_open(keys) | unordered, int32_indices)
 
 
 def _places(sorted_ones: NDArray[Any], keys: NDArray[Any], *, after: bool) -> NDArray[Any]:
@@ -217,8 +217,8 @@ def _is_open(keys: NDArray[Any]) -> NDArray[np.bool_]:
     return np.isnan(keys) if keys.dtype.kind == "f" else np.zeros(keys.shape, np.bool_)
 
 
-def _result(found: NDArray[Any], unknown: NDArray[np.bool_], narrow: bool) -> NDArray[Any]:
-    places = found.astype(np.int32 if narrow else np.int64)
+def _result(array: NDArray[Any], unknown: NDArray[np.bool_], narrow: bool) -> NDArray[Any]:
+    places = array.astype(np.int32 if narrow else np.int64)
     return np.ma.MaskedArray(places, mask=np.broadcast_to(unknown, places.shape)) if unknown.any() else places
 
 

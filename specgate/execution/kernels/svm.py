@@ -247,10 +247,10 @@ def _probabilities(scores: NDArray[Any], classes: int, a: NDArray[Any], b: NDArr
 def _coupled(matrix: NDArray[Any]) -> NDArray[Any]:
     """Return, for each matrix Q [classes, classes], the p of sum 1 with the least p Q p, within libsvm's bounds."""
     classes = matrix.shape[1]
-    found = np.full(matrix.shape[:2], 1 / classes)
+    array = np.full(matrix.shape[:2], 1 / classes)
     waiting = np.arange(len(matrix))
     for _ in memory.in_time(range(max(_STEPS, classes))):
-        q, p = matrix[waiting], found[waiting]
+        q, p = matrix[waiting], array[waiting]
         products = np.einsum("nij,nj->ni", q, p)
         whole = (p * products).sum(axis=1)
         left = ~(np.abs(products - whole[:, None]).max(axis=1, initial=0.0) < _ENOUGH / classes)
@@ -263,5 +263,5 @@ def _coupled(matrix: NDArray[Any]) -> NDArray[Any]:
             products = (products + step[:, None] * q[:, t]) / (1 + step)[:, None]
             p[:, t] += step
             p /= (1 + step)[:, None]
-        found[waiting] = p
-    return found
+        array[waiting] = p
+    return array

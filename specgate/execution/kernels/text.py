@@ -106,9 +106,9 @@ def _cased(text: str, action: str) -> str:
     """Return a text in lower or upper case, character by character: one that becomes several stays."""
     if action == "NONE":
         return text
-    made = text.lower() if action == "LOWER" else text.upper()
-    if len(made) == len(text) and text.isascii():
-        return made
+    result = text.lower() if action == "LOWER" else text.upper()
+    if len(result) == len(text) and text.isascii():
+        return result
     each = (c.lower() if action == "LOWER" else c.upper() for c in text)
     return "".join(new if len(new) == 1 else old for new, old in zip(each, text, strict=True))
 

@@ -21,8 +21,8 @@ def _numbered(words: NDArray[Any], pool: Sequence[Any]) -> tuple[NDArray[np.int6
     """Return the words and the pool as numbers from 1 on, one for each different word of the pool; 0 is any other."""
     numbers = {word: number for number, word in enumerate(dict.fromkeys(pool), 1)}
     flat = words.reshape(-1)
-    found = np.fromiter((numbers.get(word, 0) for word in memory.in_time(flat.tolist())), np.int64, flat.size)
-    return found.reshape(words.shape), np.fromiter((numbers[word] for word in pool), np.int64, len(pool))
+    array = np.fromiter((numbers.get(word, 0) for word in memory.in_time(flat.tolist())), np.int64, flat.size)
+    return array.reshape(words.shape), np.fromiter((numbers[word] for word in pool), np.int64, len(pool))
 
 
 def _parts(pool: NDArray[np.int64], begins: Sequence[int]) -> list[NDArray[np.int64]]:
@@ -68,11 +68,11 @@ def count_n_grams(
         raise InputError(f"{name}: expected one or two dimensions, lengths from 1 on, and n-grams")
     if mode not in {"TF", "IDF", "TFIDF"} or min(ngram_indexes) < 0:
         raise InputError(f"{name}: expected TF, IDF or TFIDF, and places that are not negative")
-    given, known = _numbered(words, pool)
+    array, known = _numbered(words, pool)
     grams = _parts(known, begins)
     if sum(map(len, grams)) != len(ngram_indexes) or (weights is not None and len(weights) != len(ngram_indexes)):
         raise InputError(f"{name}: expected a place, and a weight, for each of {sum(map(len, grams))} n-grams")
-    rows = np.atleast_2d(given)
+    rows = np.atleast_2d(array)
     counts = memory.empty((len(rows), len(ngram_indexes)), np.dtype(np.float64))
     counts[...] = 0
     first = 0
@@ -113,5 +113,5 @@ def _occurring(rows: NDArray[np.int64], grams: NDArray[np.int64], step: int) -> 
         windows = np.where((different[at] == sought) & (windows > 0), at + 1, 0)
     size = int(codes.max(initial=0)) + 1
     inside = np.where(windows < size, windows, 0)
-    found = np.bincount((inside + np.arange(len(rows))[:, None] * size).reshape(-1), minlength=len(rows) * size)
-    return np.asarray(found.reshape(len(rows), size)[:, codes])
+    array = np.bincount((inside + np.arange(len(rows))[:, None] * size).reshape(-1), minlength=len(rows) * size)
+    return np.asarray(array.reshape(len(rows), size)[:, codes])

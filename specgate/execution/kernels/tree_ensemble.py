@@ -132,8 +132,8 @@ def _is_member(values: NDArray[Any], nodes: NDArray[np.int64], trees: Trees) -> 
     place = np.minimum(np.searchsorted(different, values), different.size - 1)
     which = np.searchsorted(np.flatnonzero(trees.modes == MEMBER), nodes)
     sought = which * different.size + place
-    found = known[np.minimum(np.searchsorted(known, sought), known.size - 1)] == sought
-    return np.asarray(found & (different[place] == values))
+    result = known[np.minimum(np.searchsorted(known, sought), known.size - 1)] == sought
+    return np.asarray(result & (different[place] == values))
 
 
 class Scores(NamedTuple):
@@ -154,16 +154,16 @@ def scores_of(inputs: NDArray[Any], trees: Trees, votes: Votes, aggregate: str =
     if branches.size and not (branches.min() >= 0 and branches.max() < inputs.shape[1]):
         raise InputError(f"trees: a node asks for another feature than the {inputs.shape[1]} that there are")
     shape = (len(inputs), votes.size)
-    made = Scores(memory.empty(shape, np.dtype(np.float64)), np.ones(shape, np.bool_), np.ones(len(inputs), np.bool_))
+    scores = Scores(memory.empty(shape, np.dtype(np.float64)), np.ones(shape, np.bool_), np.ones(len(inputs), np.bool_))
     rows = max(1, _TOGETHER // max(1, trees.roots.size * votes.targets.shape[1]))
     for first in memory.in_time(range(0, len(inputs), rows)):
         part = slice(first, first + rows)
         leaves = walked(inputs[part].astype(np.float64), trees)
-        made.reached[part] = (leaves >= 0).all(axis=1)
-        _gather(np.maximum(leaves, 0), votes, aggregate, made.values[part], made.voted[part])
+        scores.reached[part] = (leaves >= 0).all(axis=1)
+        _gather(np.maximum(leaves, 0), votes, aggregate, scores.values[part], scores.voted[part])
     if aggregate == "AVERAGE":
-        np.divide(made.values, max(1, trees.roots.size), out=made.values)
-    return made
+        np.divide(scores.values, max(1, trees.roots.size), out=scores.values)
+    return scores
 
 
 def _gather(
@@ -177,14 +177,14 @@ def _gather(
     targets = (votes.targets[leaves] + (np.arange(len(leaves)) * count)[:, None, None]).reshape(-1)
     weights, size = votes.weights[leaves].reshape(-1), len(leaves) * count
     if aggregate in {"SUM", "AVERAGE"}:
-        found = np.bincount(targets, weights, size)
+        array = np.bincount(targets, weights, size)
     else:
         best = np.minimum if aggregate == "MIN" else np.maximum
-        found = np.full(size, np.inf if aggregate == "MIN" else -np.inf)
-        best.at(found, targets, weights)
+        array = np.full(size, np.inf if aggregate == "MIN" else -np.inf)
+        best.at(array, targets, weights)
     numbers = np.bincount(targets, minlength=size).reshape(len(leaves), count)[:, :-1]
     voted[...] = numbers > 0
-    values[...] = np.where(voted, found.reshape(len(leaves), count)[:, :-1], 0.0)
+    values[...] = np.where(voted, array.reshape(len(leaves), count)[:, :-1], 0.0)
 
 
 def results_of(
@@ -343,10 +343,10 @@ def _trees(
     led[true], led[false], led[-1] = True, True, False
     order = np.argsort(led[:-1], kind="stable")  # those that none leads to, before the others of their tree
     _, first = np.unique(trees[order], return_index=True)
-    made = Trees(
+    new_trees = Trees(
         kinds, lists[1], values, true, false, lacking.astype(np.bool_), np.sort(order[first]), np.arange(trees.size)
     )
-    return made, known
+    return new_trees, known
 
 
 def _votes(
@@ -407,11 +407,11 @@ def regress_by_trees(
         raise InputError("trees: the number of targets must be known")
     numbers = _numbers(values, wide_values)
     trees, known = _trees(tree_ids, node_ids, features, modes, numbers, true_ids, false_ids, missing)
-    held = _numbers(weights, wide_weights)
-    votes, found = _votes(known, trees.modes.size, vote_trees, vote_nodes, vote_targets, held, targets)
+    array = _numbers(weights, wide_weights)
+    votes, result = _votes(known, trees.modes.size, vote_trees, vote_nodes, vote_targets, array, targets)
     scores = scores_of(inputs, trees, votes, aggregate)
     results = _added(scores.values, _numbers(base, wide_base))
-    return results_of(results, scores.reached & found, post_transform, np.dtype(np.float32))
+    return results_of(results, scores.reached & result, post_transform, np.dtype(np.float32))
 
 
 def classify_by_trees(
@@ -447,13 +447,13 @@ def classify_by_trees(
         raise InputError("trees: expected the label of a class")
     numbers = _numbers(values, wide_values)
     trees, known = _trees(tree_ids, node_ids, features, modes, numbers, true_ids, false_ids, missing)
-    held, added = _numbers(weights, wide_weights), _numbers(base, wide_base)
-    votes, found = _votes(known, trees.modes.size, vote_trees, vote_nodes, vote_classes, held, labels.size)
+    array, added = _numbers(weights, wide_weights), _numbers(base, wide_base)
+    votes, result = _votes(known, trees.modes.size, vote_trees, vote_nodes, vote_classes, array, labels.size)
     scores = scores_of(inputs, trees, votes)
-    defined, voted = scores.reached & found, np.unique(_integers(vote_classes)).tolist()
+    defined, voted = scores.reached & result, np.unique(_integers(vote_classes)).tolist()
     if labels.size == 2 and ((voted == [0] and added.size < 2) or (len(voted) == 1 and not added.size)):
         score = scores.values[:, voted[0]] + added.sum()
-        places, both = _binary(score, post_transform, positive=bool((held >= 0).all()), first=voted == [0])
+        places, both = _binary(score, post_transform, positive=bool((array >= 0).all()), first=voted == [0])
     else:
         single = _added(scores.values, added).astype(np.float32)
         open_to = scores.voted if labels.size > 2 and not added.size else True

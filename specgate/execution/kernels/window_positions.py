@@ -41,16 +41,16 @@ def largest_by_slices(values: NDArray[Any], windows: Sequence[Windows], lowest: 
 
     Where all is padding, there is `lowest`, where there is nan, nan.
     """
-    found = [values]
+    arrays = [values]
     for axis in range(2, values.ndim):
-        last, each = found[-1], windows[axis - 2]
+        last, each = arrays[-1], windows[axis - 2]
         result = memory.empty((*last.shape[:axis], len(each.counts), *last.shape[axis + 1 :]), last.dtype)
         result[...] = lowest
         for to, at in each.runs or ():
             before = (slice(None),) * axis
             np.maximum(result[(*before, to)], last[(*before, at)], out=result[(*before, to)])
-        found.append(result)
-    return found
+        arrays.append(result)
+    return arrays
 
 
 def values_by_slices(
@@ -105,14 +105,14 @@ def _places(steps: Sequence[NDArray[Any]], windows: Sequence[Windows]) -> NDArra
     codes: NDArray[Any] = np.zeros((), kind)
     for step, axis in enumerate(range(2, rank)):
         values, best, before = steps[step], steps[step + 1], (slice(None),) * axis
-        found = np.full(best.shape, np.iinfo(kind).max, kind)
+        array = np.full(best.shape, np.iinfo(kind).max, kind)
         for number, (to, at) in enumerate(windows[axis - 2].runs or ()):
             same = values[(*before, at)] == best[(*before, to)]
             missed = same.view(np.uint8).astype(kind, copy=False) - kind.type(1)  # all bits, where it is another
             code = kind.type(number * prod(counts[axis - 1 :]))
             missed |= codes[(*before, at)] + code if step else code
-            np.minimum(found[(*before, to)], missed, out=found[(*before, to)])
-        codes = found
+            np.minimum(array[(*before, to)], missed, out=array[(*before, to)])
+        codes = array
     offsets = np.zeros((), np.int64)
     of_rows = np.arange(prod(shape[:2]), dtype=np.int64).reshape(*shape[:2], *(1,) * (rank - 2)) * prod(shape[2:])
     origins = np.zeros((), np.int64)

@@ -46,8 +46,8 @@ def columns_of_windows(
         at = 2 + 2 * axis
         met = (places >= 0) & (places < size)
         column = met.reshape(*met.shape, *(1,) * (result.ndim - at - 1))
-        taken = np.take(result, np.where(met, places, 0), at)
-        result = np.where(column, taken, np.zeros((), inputs.dtype))
+        array = np.take(result, np.where(met, places, 0), at)
+        result = np.where(column, array, np.zeros((), inputs.dtype))
     rank = len(each)
     order = (0, 1, *range(2, 2 + 2 * rank, 2), *range(3, 2 + 2 * rank, 2))
     return result.transpose(order).reshape(batch, channels * prod(window), prod(counts))
@@ -105,15 +105,15 @@ def _column_places(
     same_length("windows", rank, **{"start paddings": start, "end paddings": end})
     if rank < 1 or any(not 0 <= n < _FARTHEST for n in (*window, *strides, *dilations, *start, *end)) or 0 in strides:
         raise InputError("windows: expected strides above 0, and nothing negative or above 2**32 - 1")
-    found = []
+    items = []
     for size, length, step, gap, before, behind in zip(sizes, window, strides, dilations, start, end, strict=True):
         left = size + before + behind - gap * (length - 1) - 1
         if left < 0:
             raise InputError(f"windows: a window of {gap * (length - 1) + 1} does not fit into {size} and its padding")
         memory.hold((length, left // step + 1), np.dtype(np.int64))
         first = np.arange(left // step + 1, dtype=np.int64) * step - before
-        found.append(np.arange(length, dtype=np.int64)[:, np.newaxis] * gap + first)
-    return found
+        items.append(np.arange(length, dtype=np.int64)[:, np.newaxis] * gap + first)
+    return items
 
 
 #: Elements of windows that are written side by side at a time, and what is too much for one row of the output.
@@ -167,7 +167,7 @@ def multiply_windows(
         return result
     added = added.reshape(groups, -1, 1)
     room = memory.empty((terms * each * prod(rest),), np.dtype(np.float64))
-    made = np.empty(outputs // groups * each * prod(rest))
+    array = np.empty(outputs // groups * each * prod(rest))
     grouped = inputs.reshape(batch, groups, channels, *inputs.shape[2:])
     into = result.reshape(batch, groups, outputs // groups, *shape[2:])
     for first, at, group in memory.in_time(product(range(0, height, each), range(batch), range(groups))):
@@ -175,7 +175,7 @@ def multiply_windows(
         places = (rows.stop - first, *rest)
         columns = room[: terms * prod(places)].reshape(channels, *window, *places)
         _write_windows(grouped[at, group], columns, rows, taps)
-        total = made[: outputs // groups * prod(places)].reshape(outputs // groups, prod(places))
+        total = array[: outputs // groups * prod(places)].reshape(outputs // groups, prod(places))
         multiply_matrices(weights[group], columns.reshape(terms, prod(places)), total)
         if bias is not None:
             total += added[group]

@@ -50,17 +50,17 @@ def entries_of(report: Report, most: int, queries: Mapping[str, Sequence[str]]) 
 
     Of the further ones the gravest are kept. They are in order of files, in each the nodes with errors first.
     """
-    made = [_entry(finding, finding.severity) for finding in merged(sort_findings(report.findings), queries)]
-    made += [
+    entries = [_entry(finding, finding.severity) for finding in merged(sort_findings(report.findings), queries)]
+    entries += [
         Entry("undecided", node.location, node.target or "", "", "", node.reason or "undecided", ())
         for node in nodes_in_order(report.undecided)
     ]
-    made += [_entry(finding, "ignored") for finding in sort_findings(report.ignored)]
-    made.sort(key=lambda entry: KINDS.index(entry.kind))
+    entries += [_entry(finding, "ignored") for finding in sort_findings(report.ignored)]
+    entries.sort(key=lambda entry: KINDS.index(entry.kind))
     met: set[str | None] = set()
     first: list[Entry] = []
     further: list[Entry] = []
-    for entry in made:
+    for entry in entries:
         (further if entry.place.file in met else first).append(entry)
         met.add(entry.place.file)
     kept = first + further[: max(most - len(first), 0)]
@@ -68,7 +68,7 @@ def entries_of(report: Report, most: int, queries: Mapping[str, Sequence[str]]) 
     for entry in kept:
         gravest[entry.key] = min(gravest.get(entry.key, len(KINDS)), KINDS.index(entry.kind))
     kept.sort(key=lambda entry: (entry.place.file or "", gravest[entry.key], place_order(entry.place)))
-    return kept, len(made) - len(kept)
+    return kept, len(entries) - len(kept)
 
 
 def _entry(finding: Finding, kind: str) -> Entry:
@@ -134,8 +134,8 @@ def _no_node(port: Port, side: str) -> list[str]:
     """What is known of a tensor that no node writes, or that none reads."""
     if port.name is None:
         return ["no node known"]
-    said = "an input or a constant" if side == "from" else "read by no node"
-    return [said, *([Markup(" ("), breakable(port.name), ")"] if port.name != port.field else [])]
+    result = "an input or a constant" if side == "from" else "read by no node"
+    return [result, *([Markup(" ("), breakable(port.name), ")"] if port.name != port.field else [])]
 
 
 def _peer(node: str, operator: str, anchor: str | None) -> Markup:
@@ -172,8 +172,8 @@ _WORDS: Final = {"error": "error", "warning": "warning", "note": "note"}
 
 def counted(kinds: Iterable[str]) -> str:
     """Return how many entries there are of each kind: ``2 notes, 1 undecided``."""
-    given = list(kinds)
-    numbers = {kind: given.count(kind) for kind in KINDS}
+    texts = list(kinds)
+    numbers = {kind: texts.count(kind) for kind in KINDS}
     return ", ".join(
         plural(number, _WORDS[kind]) if kind in _WORDS else f"{number} {kind}"
         for kind, number in numbers.items()
@@ -189,7 +189,7 @@ def file_list(report: Report, anchors: Mapping[str, str]) -> Markup:
     if len(counts) < 2:
         return Markup()
     ordered = sorted(counts, key=lambda file: ([-counts[file][kind] for kind in KINDS], file))
-    columns = [kind for kind in KINDS if any(held[kind] for held in counts.values())]
+    columns = [kind for kind in KINDS if any(numbers_by_name[kind] for numbers_by_name in counts.values())]
     head = tag("tr", tag("th", "File", scope="col"), *(_head(kind) for kind in columns))
     rows = [
         tag("tr", _file(file, anchors), *(_count(counts[file], kind) for kind in columns)) for file in ordered[:_MOST]
@@ -202,10 +202,10 @@ def file_list(report: Report, anchors: Mapping[str, str]) -> Markup:
 
 
 def _all(report: Report) -> list[tuple[str, str]]:
-    found = [(found.severity, found.location) for found in report.findings]
-    found += [("undecided", node.location) for node in report.undecided]  # type: ignore[misc]
-    found += [("ignored", ignored.location) for ignored in report.ignored]  # type: ignore[misc]
-    return [(kind, place.file or "" if place is not None else "") for kind, place in found]
+    pairs = [(finding.severity, finding.location) for finding in report.findings]
+    pairs += [("undecided", node.location) for node in report.undecided]  # type: ignore[misc]
+    pairs += [("ignored", ignored.location) for ignored in report.ignored]  # type: ignore[misc]
+    return [(kind, place.file or "" if place is not None else "") for kind, place in pairs]
 
 
 def _head(kind: str) -> Markup:
@@ -217,8 +217,8 @@ def _file(file: str, anchors: Mapping[str, str]) -> Markup:
     return tag("th", tag("a", name, href=f"#{anchors[file]}") if file in anchors else name, scope="row")
 
 
-def _count(held: Mapping[str, int], kind: str) -> Markup:
-    number = held[kind]
+def _count(numbers_by_name: Mapping[str, int], kind: str) -> Markup:
+    number = numbers_by_name[kind]
     shown = tag("span", f"{number:,}", class_=f"mark {kind}") if number and kind in _WORDS else f"{number:,}"
     return tag("td", shown if number else tag("span", "0", class_="count"), class_="number")
 
@@ -332,11 +332,11 @@ def _tiles(number: Mapping[str, int]) -> Markup:
         ("without a table", number["no_table"], ""),
         ("ignored", number["ignored"], ""),
     ]
-    made = [
+    markups = [
         tag("div", tag("dt", name), tag("dd", f"{count:,}"), class_=f"tile {state}".strip())
         for name, count, state in tiles
     ]
-    return tag("dl", *made, class_="tiles")
+    return tag("dl", *markups, class_="tiles")
 
 
 def _unusable(report: Report) -> Markup:
@@ -360,8 +360,8 @@ def _filters(report: Report, shown: Sequence[Entry], options: RenderOptions) -> 
         for kind in KINDS
         if kind in kinds
     ]
-    asked = asked_targets(report.targets, options.queries)
-    targets = list(dict.fromkeys([*asked, *(entry.target for entry in shown if entry.target)]))
+    texts = asked_targets(report.targets, options.queries)
+    targets = list(dict.fromkeys([*texts, *(entry.target for entry in shown if entry.target)]))
     operators = sorted({entry.place.operator for entry in shown if entry.place.operator})
     search = tag("input", type="search", name="text", autocomplete="off", spellcheck="false", placeholder="any")
     return tag(
@@ -391,8 +391,8 @@ def _files(report: Report, shown: Sequence[Entry], anchors: Anchors) -> list[Mar
         if lesser:
             kinds = [entry.kind for entries in lesser for entry in entries]
             title = f"{counted(kinds)} at {plural(len(lesser), 'further node' if grave else 'node')}"
-            held = [node_article(report, entries, anchors.nodes) for entries in lesser]
-            parts.append(tag("details", tag("summary", title), *held, class_="lesser"))
+            markups = [node_article(report, entries, anchors.nodes) for entries in lesser]
+            parts.append(tag("details", tag("summary", title), *markups, class_="lesser"))
         head = tag("h2", breakable(file or "No file"))
         sections.append(tag("section", head, *parts, class_="file", id=anchors.files[file]))
     return sections or [tag("p", "Nothing was found.", class_="nothing")]
@@ -401,6 +401,6 @@ def _files(report: Report, shown: Sequence[Entry], anchors: Anchors) -> list[Mar
 def _tables(report: Report) -> Markup:
     if not report.no_table:
         return Markup()
-    said = "These operators have no table: their nodes were neither accepted nor rejected."
+    result = "These operators have no table: their nodes were neither accepted nor rejected."
     listed = tag("ul", *(tag("li", name) for name in without_table(report.no_table)), class_="operators")
-    return tag("section", tag("h2", "Without a table"), tag("p", said), listed, id="no-table")
+    return tag("section", tag("h2", "Without a table"), tag("p", result), listed, id="no-table")

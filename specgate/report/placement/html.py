@@ -36,12 +36,12 @@ def _lines(placement: Placement) -> Markup:
     return tag("ul", *(tag("li", line) for line in (*placement.refusals, *fixes, *placement.notes)), class_="lines")
 
 
-def _groups(title: str, found: list[Group]) -> Markup:
-    if not found:
+def _groups(title: str, matching_groups: list[Group]) -> Markup:
+    if not matching_groups:
         return Markup()
     rows = [
         tag("tr", tag("td", group.provider, class_="word"), tag("td", breakable(group.named())), tag("td", group.why))
-        for group in found
+        for group in matching_groups
     ]
     table = tag("table", tag("tbody", *rows))
     return tag("section", tag("h2", title), scrolled(table, title))
@@ -80,9 +80,9 @@ def _row(node: PlacedNode) -> Markup:
     else:
         style, provider = ("none" if node.provider is None else "cpu"), node.provider or "no kernel"
     becomes = "" if node.lowered is None else ", ".join(one.operator for one in node.lowered)
-    made = node.creation + (f": {node.created_by}" if node.created_by else "")
-    made += f"; fails {at_run(node)}" if node.run_fails else ""
+    text = node.creation + (f": {node.created_by}" if node.created_by else "")
+    text += f"; fails {at_run(node)}" if node.run_fails else ""
     name = node.operator if node.version is None else f"{node.operator}-{node.version}"
     becomes += f" (made {node.times} times)" if node.duplicates else ""
-    cells = (breakable(node.node), name, tag("span", provider, title=node.why), made, breakable(becomes))
+    cells = (breakable(node.node), name, tag("span", provider, title=node.why), text, breakable(becomes))
     return tag("tr", *(tag("td", cell) for cell in cells), class_=style)

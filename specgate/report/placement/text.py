@@ -86,10 +86,10 @@ def at_run(node: PlacedNode) -> str:
 
 
 def _grouped(entries: Iterable[tuple[str, str, PlacedNode]]) -> list[Group]:
-    found: dict[tuple[str, str], Group] = {}
+    groups_by_texts: dict[tuple[str, str], Group] = {}
     for provider, why, node in entries:
-        found.setdefault((provider, why), Group(provider, why, [])).nodes.append(node)
-    return list(found.values())
+        groups_by_texts.setdefault((provider, why), Group(provider, why, [])).nodes.append(node)
+    return list(groups_by_texts.values())
 
 
 def render(placement: Placement, width: int = 100, *, verbose: bool = False) -> str:
@@ -105,9 +105,9 @@ def render(placement: Placement, width: int = 100, *, verbose: bool = False) -> 
         say("fails", f"{group.named()}: {group.why}")
     for group in groups(placement):
         say(group.provider, f"{group.named()}: {group.why}" if group.why else group.named())
-    taken = [node for node in placement.nodes if node.open]
-    if taken:
-        say("open", f"{plural(len(taken), 'node')}, such as {taken[0].node}: {taken[0].open}; taken for granted")
+    placeds = [node for node in placement.nodes if node.open]
+    if placeds:
+        say("open", f"{plural(len(placeds), 'node')}, such as {placeds[0].node}: {placeds[0].open}; taken for granted")
     if placement.copies:
         names = ", ".join(f"{copy.value} to {copy.to}" for copy in placement.copies[:5])
         more = " …" if len(placement.copies) > 5 else ""
@@ -123,14 +123,14 @@ def render(placement: Placement, width: int = 100, *, verbose: bool = False) -> 
 
 def _every_node(placement: Placement, lines: list[str]) -> None:
     for node in placement.nodes:
-        made = "" if node.creation == "created" else f"  {node.creation}: {node.created_by}"
-        made += f"; fails {at_run(node)}" if node.run_fails else ""
+        result = "" if node.creation == "created" else f"  {node.creation}: {node.created_by}"
+        result += f"; fails {at_run(node)}" if node.run_fails else ""
         number = f" {node.partition}" if node.partition is not None else ""
         becomes = (
             "" if node.lowered is None else f"  {', '.join(one.operator for one in node.lowered) or 'no operator'}"
         )
         again = f"  made {node.times} times" if node.duplicates else ""
-        text = f"  {node.provider or 'none'}{number}  {node.node} ({node.operator}){becomes}{again}{made}"
+        text = f"  {node.provider or 'none'}{number}  {node.node} ({node.operator}){becomes}{again}{result}"
         lines.append(clean(text, 2000))
 
 
@@ -142,30 +142,30 @@ _Causes = tuple[tuple[_Cause, tuple[str, ...]], ...]
 
 
 def level_minimum_text(
-    found: LevelMinimum, name: str, width: int, spoken: Callable[[str, str, str], str], *, verbose: bool = False
+    minimum: LevelMinimum, name: str, width: int, spoken: Callable[[str, str, str], str], *, verbose: bool = False
 ) -> str:
     """Return the answer; neighbouring levels with the same reasons are one part.
 
     spoken: gives a message with another text for the level that it names. verbose: every reason of every level.
     """
-    table = dialect(found.dialect)
+    table = dialect(minimum.dialect)
     title = table.tables.title
     lines = [clean(name)]
-    for reason in found.refusals:
+    for reason in minimum.refusals:
         lines += wrapped(f"the session fails at every level: {reason}", width, first="  ", hang="    ")
-    if not found.nodes:
-        lines += wrapped(f"{found.target} puts no node of the model on {title}", width, hang="  ")
+    if not minimum.nodes:
+        lines += wrapped(f"{minimum.target} puts no node of the model on {title}", width, hang="  ")
         return "\n".join(lines) + "\n"
-    count = plural(found.nodes, "node")
-    if found.level is None:
-        text = f"{title}: at no level are all {count} created that {found.target} puts there"
+    count = plural(minimum.nodes, "node")
+    if minimum.level is None:
+        text = f"{title}: at no level are all {count} created that {minimum.target} puts there"
     else:
-        taken = f"nothing blocks the {count} that {found.target} puts there"
-        all_levels = LevelSet.of(table.levels, found.levels)
-        text = f"{title}: lowest {table.label(found.level)}; {taken} at {all_levels}"
+        result = f"nothing blocks the {count} that {minimum.target} puts there"
+        all_levels = LevelSet.of(table.levels, minimum.levels)
+        text = f"{title}: lowest {table.label(minimum.level)}; {result} at {all_levels}"
     lines += wrapped(text, width, hang="  ")
-    lines += _open(found, width)
-    for levels, causes in _spans(found, table, spoken):
+    lines += _open(minimum, width)
+    for levels, causes in _spans(minimum, table, spoken):
         span = str(LevelSet.of(table.levels, levels))
         here = table.label(levels[0]).removesuffix(levels[0]) + span
         lines.append(f"  {span}:")
@@ -179,29 +179,29 @@ def level_minimum_text(
     return "\n".join(lines) + "\n"
 
 
-def _open(found: LevelMinimum, width: int) -> Iterator[str]:
-    if found.deferred:
-        count = plural(found.deferred, "kernel")
+def _open(minimum: LevelMinimum, width: int) -> Iterator[str]:
+    if minimum.deferred:
+        count = plural(minimum.deferred, "kernel")
         text = f"{count} made at the first run: judged only by what holds for all sizes"
         yield from wrapped(text, width, first="  ", hang="    ")
-    if found.unknown:
-        text = f"{plural(found.unknown, 'node')} not judged: it is not known which operators they become"
+    if minimum.unknown:
+        text = f"{plural(minimum.unknown, 'node')} not judged: it is not known which operators they become"
         yield from wrapped(text, width, first="  ", hang="    ")
 
 
 def _spans(
-    found: LevelMinimum, table: Dialect, spoken: Callable[[str, str, str], str]
+    minimum: LevelMinimum, table: Dialect, spoken: Callable[[str, str, str], str]
 ) -> Iterator[tuple[list[str], _Causes]]:
     """Yield neighbouring levels with the same reasons together; in their messages `_HERE` is the level itself."""
-    every = [(level, _causes(found, level, table.label(level), spoken)) for level in found.blocked]
+    every = [(level, _causes(minimum, level, table.label(level), spoken)) for level in minimum.blocked]
     for causes, span in groupby(every, key=lambda pair: pair[1]):
         yield [level for level, _ in span], causes
 
 
-def _causes(found: LevelMinimum, level: str, label: str, spoken: Callable[[str, str, str], str]) -> _Causes:
+def _causes(minimum: LevelMinimum, level: str, label: str, spoken: Callable[[str, str, str], str]) -> _Causes:
     """Return why nodes are blocked at a level, equal reasons of one operator together."""
     causes: dict[_Cause, list[str]] = {}
-    for node in found.blocked[level]:
+    for node in minimum.blocked[level]:
         for rule, message in node.causes:
             cause = clean(node.operator), rule, spoken(clean(message, None), label, _HERE)
             causes.setdefault(cause, []).append(clean(node.node))

@@ -72,9 +72,9 @@ def said(details: Sequence[Detail]) -> Iterator[str]:
 _KINDS: Final = (("added", "Added"), ("changed", "Changed"), ("removed", "Removed"))
 
 
-def tables_changes_text(found: TablesDifference, width: int) -> str:
+def tables_changes_text(difference: TablesDifference, width: int) -> str:
     """Return all that changes, dialect by dialect; operators that change alike stand together."""
-    return "\n".join(line for each in found.dialects for line in _dialect_text(each, width)) + "\n"
+    return "\n".join(line for each in difference.dialects for line in _dialect_text(each, width)) + "\n"
 
 
 def _dialect_text(change: DialectChange, width: int) -> Iterator[str]:
@@ -94,9 +94,11 @@ def _dialect_text(change: DialectChange, width: int) -> Iterator[str]:
                     yield from wrapped(f"{_where(stretch)}: {line}", width, first="      ", hang="        ")
 
 
-def tables_changes_markdown(found: TablesDifference) -> str:
+def tables_changes_markdown(difference: TablesDifference) -> str:
     """Return all that changes as a section of a changelog, with a heading for each dialect that changes."""
-    changed = [each for each in found.dialects if each.facts or each.operators or each.before is None or not each.after]
+    changed = [
+        each for each in difference.dialects if each.facts or each.operators or each.before is None or not each.after
+    ]
     if not changed:
         return "No table has changed.\n"
     return "\n".join(line for each in changed for line in _dialect_markdown(each))

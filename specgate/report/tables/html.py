@@ -60,24 +60,24 @@ def _row(spec: OperatorSpec, table: Dialect, target: str | None) -> Markup:
 
 
 def _cell(kind: str, step: str | None, *, marked: bool) -> Markup:
-    sign, said = _SIGNS[kind]
+    sign, result = _SIGNS[kind]
     extra, more = _STEPS[step] if step else ("", "")
-    label = f"{said}, {more}" if more else said
+    label = f"{result}, {more}" if more else result
     shown = tag("span", sign, tag("b", extra) if extra else Markup(), class_=kind)
     return tag("td", shown, aria_label=label, title=label, class_="target" if marked else False)
 
 
 def legend() -> Markup:
     """Return what the signs mean."""
-    signs = [(kind, sign, said) for kind, (sign, said) in _SIGNS.items()]
-    signs += [("", sign, said) for sign, said in _STEPS.values()]
+    signs = [(kind, sign, result) for kind, (sign, result) in _SIGNS.items()]
+    signs += [("", sign, result) for sign, result in _STEPS.values()]
     keys = [
         tag(
             "li",
             tag("span", sign, class_=f"key {kind}".strip()),
-            f" {said}{', a later level takes more' * (kind == 'limited')}",
+            f" {result}{', a later level takes more' * (kind == 'limited')}",
         )
-        for kind, sign, said in signs
+        for kind, sign, result in signs
     ]
     return tag("ul", *keys, class_="legend")
 
@@ -132,12 +132,12 @@ def source_link(source: Mapping[str, Any]) -> Markup:
 
 
 def _titled(title: str, parts: Iterable[Markup]) -> list[Markup]:
-    found = list(parts)
-    return [tag("h3", title), *found] if found else []
+    markups = list(parts)
+    return [tag("h3", title), *markups] if markups else []
 
 
 def _points(texts: Iterable[str]) -> Markup:
-    return tag("ul", *(tag("li", said) for said in texts))
+    return tag("ul", *(tag("li", result) for result in texts))
 
 
 def fields_table(data: Mapping[str, Any]) -> Markup:
@@ -190,12 +190,12 @@ def _cells(
     for name, cell in row["fields"].items():
         if cell["kind"] != "attribute" or name in limited:
             alike.setdefault(_cell_parts(cell, before.get(name), short), []).append(name)
-    for (ranks, taken), names in alike.items():
+    for (ranks, markup), names in alike.items():
         yield tag(
             "tr",
             tag("th", ", ".join(names), scope="row"),
             tag("td", ranks, class_="ranks" if ranks else False),
-            tag("td", taken, class_="words"),
+            tag("td", markup, class_="words"),
         )
 
 
@@ -208,8 +208,8 @@ def _cell_parts(
     known = {word: set(some) for word, some in old}
     shown = (ranks or "any") if tensor else ""
     parts = [_listed(word, some, known.get(word, set(some))) for word, some in listed]
-    taken = Markup("; ".join(parts)) if parts else text("any type" if tensor else "any")
-    return (tag("ins", shown) if ranks != old_ranks else text(shown)), taken
+    markup = Markup("; ".join(parts)) if parts else text("any type" if tensor else "any")
+    return (tag("ins", shown) if ranks != old_ranks else text(shown)), markup
 
 
 def _listed(word: str, some: Iterable[str], known: set[str]) -> Markup:
@@ -238,9 +238,9 @@ def _observed(name: str, data: Mapping[str, Any]) -> Iterator[Markup]:
         by = f" ({entry['by']} only)" if "by" in entry else ""
         bug = ", against the page's own words" if entry.get("bug") else ""
         facts = [
-            tag("div", tag("dt", said), tag("dd", what))
-            for said, what in observed_facts(entry, short)
-            if said != "ask for"
+            tag("div", tag("dt", result), tag("dd", what))
+            for result, what in observed_facts(entry, short)
+            if result != "ask for"
         ]
         rules = []
         for rule, forms in words.rule_groups(entry.get("rules", ()), entry["builds"]).items():
@@ -274,8 +274,8 @@ def render(table: Dialect, target: Target | None) -> str:
 
 
 def _about(table: Dialect, target: Target | None) -> Markup:
-    said = f"{len(table.operators)} operators with a table, {len(table.levels)} levels"
-    return tag("p", said + (f"; {target.described} is marked." if target else "."), class_="headline")
+    result = f"{len(table.operators)} operators with a table, {len(table.levels)} levels"
+    return tag("p", result + (f"; {target.described} is marked." if target else "."), class_="headline")
 
 
 def _tiles(table: Dialect, level: str | None) -> Markup:
@@ -294,8 +294,8 @@ def _filters(table: Dialect, level: str | None) -> Markup:
     chosen = level or table.levels[-1]
     levels = [tag("option", name, value=name, selected=name == chosen) for name in table.levels]
     boxes = [
-        tag("label", tag("input", type="checkbox", name=name, value=name), said, class_="choice")
-        for name, said in (("changed", "new or changed there"), ("limited", "limited there"))
+        tag("label", tag("input", type="checkbox", name=name, value=name), result, class_="choice")
+        for name, result in (("changed", "new or changed there"), ("limited", "limited there"))
     ]
     search = tag("input", type="search", name="operator", autocomplete="off", spellcheck="false", placeholder="any")
     return tag(

@@ -21,8 +21,8 @@ __all__ = ["counts", "listing_text", "minimum_text", "observed_facts", "operator
 
 def counts(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Return how many of the operators that `operators_at` gives there are of each kind of support."""
-    found = Counter(row["support"] for row in rows)
-    return {kind: found[kind] for kind in ("yes", "limited", "no")}
+    matching_counts = Counter(row["support"] for row in rows)
+    return {kind: matching_counts[kind] for kind in ("yes", "limited", "no")}
 
 
 def listing_text(described: str, rows: Sequence[Mapping[str, Any]], width: int) -> str:
@@ -58,8 +58,8 @@ def operator_text(table: Mapping[str, Any], level: str | None, width: int) -> st
 
 
 def _section(title: str, lines: Iterable[str]) -> list[str]:
-    found = list(lines)
-    return ["", f"  {title}", *found] if found else []
+    texts = list(lines)
+    return ["", f"  {title}", *texts] if texts else []
 
 
 def _points(texts: Iterable[str], width: int) -> list[str]:
@@ -122,7 +122,7 @@ def _observed(table: Mapping[str, Any], width: int) -> list[str]:
         by = f" ({entry['by']} only)" if "by" in entry else ""
         bug = ", against the page's own words" if entry.get("bug") else ""
         lines += wrapped(f"{entry['builds']}{by}{bug}", width, first=_INDENT, hang=f"{_INDENT}  ")
-        rows = [(said, text) for said, text in observed_facts(entry, short)]
+        rows = [(result, text) for result, text in observed_facts(entry, short)]
         lines += in_columns(rows, width, indent=f"{_INDENT}  ")
     return lines
 
@@ -155,13 +155,13 @@ def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterat
         yield "measured", entry["evidence"]
 
 
-def minimum_text(found: Minimum, table: Dialect, operator: str, width: int) -> str:
+def minimum_text(minimum: Minimum, table: Dialect, operator: str, width: int) -> str:
     """Return the answer; neighbouring levels with the same blockers stand together."""
-    lowest = table.label(found.level) if found.level else "none"
-    lines = wrapped(f"{table.name} {operator}: lowest level {lowest}; accepted by {found.levels}", width, hang="  ")
-    if found.undecided:
-        lines.append(f"  undecided at {found.undecided}")
-    for levels, blockers in _spans(found, table):
+    lowest = table.label(minimum.level) if minimum.level else "none"
+    lines = wrapped(f"{table.name} {operator}: lowest level {lowest}; accepted by {minimum.levels}", width, hang="  ")
+    if minimum.undecided:
+        lines.append(f"  undecided at {minimum.undecided}")
+    for levels, blockers in _spans(minimum, table):
         span = str(LevelSet.of(table.levels, levels))
         lines.append(f"  {span}:")
         for rule_id, message in blockers:
@@ -173,9 +173,9 @@ def minimum_text(found: Minimum, table: Dialect, operator: str, width: int) -> s
 _HERE = "\0"  # placeholder in a message for the level that was judged
 
 
-def _spans(found: Minimum, table: Dialect) -> list[tuple[list[str], list[tuple[str, str]]]]:
+def _spans(minimum: Minimum, table: Dialect) -> list[tuple[list[str], list[tuple[str, str]]]]:
     spans: list[tuple[list[str], list[tuple[str, str]]]] = []
-    for level, findings in found.blockers.items():
+    for level, findings in minimum.blockers.items():
         here = re.compile(rf"\b{re.escape(table.label(level))}(?![\w.]*\w)")
         blockers = [(finding.id, here.sub(_HERE, finding.message.replace(_HERE, ""))) for finding in findings]
         if spans and spans[-1][1] == blockers:

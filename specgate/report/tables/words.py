@@ -107,9 +107,9 @@ def short_names(table: Mapping[str, Any]) -> dict[str, str]:
     shared = [
         prefix for prefix in dialect(table["dialect"]).short_names if sum(name.startswith(prefix) for name in names) > 1
     ]
-    made = {name: next((name.removeprefix(p) for p in shared if name.startswith(p)), name) for name in names}
-    called = list(made.values())
-    return {name: short if called.count(short) == 1 else name for name, short in made.items()}
+    entries = {name: next((name.removeprefix(p) for p in shared if name.startswith(p)), name) for name in names}
+    called = list(entries.values())
+    return {name: short if called.count(short) == 1 else name for name, short in entries.items()}
 
 
 def limited_attributes(table: Mapping[str, Any]) -> set[str]:

@@ -90,15 +90,19 @@ class _Build:
         self._tell(_RELEASES, self.releases[1], releases_problems(self.releases[0]))
         if self.problems:  # the other files are read by what these say
             raise SpecErrors(self.problems)
-        made: dict[str, Any] = {"registrations": {name: {} for name in self.providers}, "schemas": {}, "observed": []}
-        made["loading"] = {"types": {}, "models": {}, "operators": {}}
-        made["runs"] = {"schemas": None, "outputs": None, "operators": {}}
-        made["inference"] = {"values": [], "unsized": []}
-        made["duplicating"] = [
+        entries: dict[str, Any] = {
+            "registrations": {name: {} for name in self.providers},
+            "schemas": {},
+            "observed": [],
+        }
+        entries["loading"] = {"types": {}, "models": {}, "operators": {}}
+        entries["runs"] = {"schemas": None, "outputs": None, "operators": {}}
+        entries["inference"] = {"values": [], "unsized": []}
+        entries["duplicating"] = [
             {"attributes": True, "inlined": True, **entry, **self._span(_RELEASES, self.releases[1], place, entry)}
             for place, entry in _numbered("duplicating", self.releases[0].get("duplicating", ()))
         ]
-        made["removing"] = [
+        entries["removing"] = [
             {
                 **entry,
                 **self._span(_RELEASES, self.releases[1], place, entry),
@@ -106,7 +110,7 @@ class _Build:
             }
             for place, entry in _numbered("removing", self.releases[0].get("removing", ()))
         ]
-        made["lacks"] = {
+        entries["lacks"] = {
             name: {
                 version: self._span(_RELEASES, self.releases[1], ("lacks", name), {"releases": releases})
                 for version, releases in versions.items()
@@ -119,21 +123,21 @@ class _Build:
         for name in order:  # schemas first: the others are checked against them
             top = name.partition("/")[0]
             if top == _SCHEMAS:
-                self._schemas(name, made["schemas"])
+                self._schemas(name, entries["schemas"])
             elif top in owners:
-                self._provider(name, owners[top], made)
+                self._provider(name, owners[top], entries)
             elif name == _OBSERVED:
-                made["observed"] = self._observed()
+                entries["observed"] = self._observed()
             elif name == _GRAPHS:
-                made["graphs"] = self._load(name, GraphsFile)[0]
+                entries["graphs"] = self._load(name, GraphsFile)[0]
             elif name == _LOADING:
-                self._loading(made)
+                self._loading(entries)
             elif name == _RUNS:
-                self._runs(made)
+                self._runs(entries)
             elif name == _INFERENCE:
-                self._inference(made["inference"])
+                self._inference(entries["inference"])
             elif name == _FUNCTIONS:
-                made["functions"] = self._functions()
+                entries["functions"] = self._functions()
             elif name not in {_RELEASES, _SETS} and not name.startswith(_OTHERS):
                 known = ", ".join((_RELEASES, _SETS, f"{_SCHEMAS}/DOMAIN.yaml", *(f"{o}/DOMAIN.yaml" for o in owners)))
                 self.problems.append(f"{files[name]}: not a file of a runtime; expected {known}")
@@ -141,11 +145,11 @@ class _Build:
             raise SpecErrors(self.problems)
         about = {key: value for key, value in self.releases[0].items() if key != "sources"}
         spans = {name: bounds(info["releases"], self.order) for name, info in self.providers.items()}
-        return {**about, **made, "known": spans, "types": [list(types) for types in self.lists]}
+        return {**about, **entries, "known": spans, "types": [list(types) for types in self.lists]}
 
     def _load(self, name: str, kind: Any) -> tuple[dict[str, Any], Lines]:
-        content, lines, found = load_file(self.folder / name, kind)
-        self.problems += found
+        content, lines, texts = load_file(self.folder / name, kind)
+        self.problems += texts
         return content, lines
 
     def _tell(self, name: str, lines: Lines, wrong: list[Problem]) -> None:
@@ -158,7 +162,7 @@ class _Build:
             for name, entry in content.get("observed", {}).items()
         ]
 
-    def _loading(self, made: dict[str, Any]) -> None:
+    def _loading(self, entries: dict[str, Any]) -> None:
         content, lines = self._load(_LOADING, LoadingFile)
         if content:
             self._tell(_LOADING, lines, loading_problems(content))
@@ -174,9 +178,9 @@ class _Build:
                 name: self._span(_LOADING, lines, ("types", name), entry)
                 for name, entry in content.get("types", {}).items()
             }
-            made["loading"] = {"types": types, "models": models, "operators": operators}
+            entries["loading"] = {"types": types, "models": models, "operators": operators}
 
-    def _runs(self, made: dict[str, Any]) -> None:
+    def _runs(self, entries: dict[str, Any]) -> None:
         content, lines = self._load(_RUNS, RunsFile)
         if content:
             self._tell(_RUNS, lines, runs_problems(content))
@@ -184,7 +188,7 @@ class _Build:
                 name: {key: self._rules(_RUNS, lines, name, entry, key) for key in ("runs", "fails")}
                 for name, entry in content["operators"].items()
             }
-            made["runs"] = {key: content.get(key) for key in ("schemas", "outputs")} | {"operators": operators}
+            entries["runs"] = {key: content.get(key) for key in ("schemas", "outputs")} | {"operators": operators}
 
     def _rules(
         self, file: str, lines: Lines, operator: str, entry: Mapping[str, Any], key: str
@@ -196,17 +200,17 @@ class _Build:
     def _loaded(self, operator: str, lines: Lines, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Return what is said of one operator, each rule and check with the releases that it is of."""
         place: Keys = ("operators", operator)
-        made: dict[str, Any] = {key: self._rules(_LOADING, lines, operator, entry, key) for key in ("takes", "asks")}
-        made["refuses"] = {
+        entries: dict[str, Any] = {key: self._rules(_LOADING, lines, operator, entry, key) for key in ("takes", "asks")}
+        entries["refuses"] = {
             name: check | self._span(_LOADING, lines, (*place, "refuses", name), check)
             for name, check in entry.get("refuses", {}).items()
         }
-        return made
+        return entries
 
-    def _inference(self, made: dict[str, list[Any]]) -> None:
+    def _inference(self, items_by_name: dict[str, list[Any]]) -> None:
         content, lines = self._load(_INFERENCE, InferenceFile)
         self._tell(_INFERENCE, lines, inference_problems(content))
-        for part, entries in made.items():
+        for part, entries in items_by_name.items():
             for index, entry in enumerate(content.get(part, ())):
                 ends = self._span(_INFERENCE, lines, (part, index), entry)
                 versions = {name: _ends(text) for name, text in entry["operators"].items()}
@@ -215,7 +219,7 @@ class _Build:
     def _functions(self) -> dict[str, Any]:
         content, lines = self._load(_FUNCTIONS, FunctionsFile)
         self._tell(_FUNCTIONS, lines, list(function_problems(content)))
-        made = {}
+        entries = {}
         for name, entry in content.get("functions", {}).items():
             parts = [(node, node_parts(node["node"])) for node in entry["nodes"]]
             nodes = [
@@ -228,8 +232,8 @@ class _Build:
                 for node, (r, o, i) in parts
             ]
             ends = self._span(_FUNCTIONS, lines, ("functions", name), entry)
-            made[name] = {"constants": {}, **entry, **ends, "nodes": nodes}
-        return made
+            entries[name] = {"constants": {}, **entry, **ends, "nodes": nodes}
+        return entries
 
     def _schemas(self, name: str, schemas: dict[str, Any]) -> None:
         content, lines = self._load(name, SchemasFile)
@@ -244,7 +248,7 @@ class _Build:
                 for path, version, _, form in _rows(operator, versions)
             ]
 
-    def _provider(self, name: str, owner: str, made: dict[str, Any]) -> None:
+    def _provider(self, name: str, owner: str, entries: dict[str, Any]) -> None:
         content, lines = self._load(name, ProviderFile)
         if not content:
             return
@@ -253,18 +257,18 @@ class _Build:
             self._tell(name, lines, [(("provider",), f"expected {owner}, whose folder it is in")])
         domain = content["domain"]
         known: dict[str, list[Any]] = {}
-        made["registrations"][owner][domain] = known
+        entries["registrations"][owner][domain] = known
         for operator, versions in content["operators"].items():
             rows = known.setdefault(operator, [])
             for path, version, until, form in _rows(operator, versions):
                 ends = self._span(name, lines, path, form, owner)
                 types = [self._types(name, lines, (*path, "types"), each) for each in _listed(form.get("types", {}))]
                 if form.get("query") is not None:
-                    scope = operator_scope(domain, operator, version, made["schemas"])
+                    scope = operator_scope(domain, operator, version, entries["schemas"])
                     self._plain_query(name, lines, path, form, scope)
                 extra = {key: form[key] for key, usual in _DEFAULTS.items() if form.get(key, usual) != usual}
                 rows += [{"version": version, "until": until, "types": each, **ends, **extra} for each in types]
-            self._tell(name, lines, operator_problems(domain, operator, versions, made["schemas"], self.order))
+            self._tell(name, lines, operator_problems(domain, operator, versions, entries["schemas"], self.order))
 
     def _plain_query(self, name: str, lines: Lines, path: Keys, form: dict[str, Any], scope: Scope | None) -> None:
         """Write out the short forms in a row's query."""
@@ -287,18 +291,18 @@ class _Build:
             return {"first": 0, "last": 0}
         return {"first": first, "last": last}
 
-    def _types(self, name: str, lines: Lines, path: Keys, given: Mapping[str, Any]) -> dict[str, int]:
+    def _types(self, name: str, lines: Lines, path: Keys, stated_entries: Mapping[str, Any]) -> dict[str, int]:
         """Return for each constraint the position of its list of types."""
-        found = {}
-        for constraint, entries in given.items():
+        numbers_by_name = {}
+        for constraint, entries in stated_entries.items():
             if isinstance(entries, str) and not entries.startswith(MARK):
                 self._tell(name, lines, [((*path, constraint), f"expected a list or a set such as {MARK}NAME")])
             types, wrong = expanded([entries] if isinstance(entries, str) else entries, self.sets["types"], "types")
             own = () if isinstance(entries, str) else entries  # those of sets are checked there
             wrong += [f"unknown type {item!r:.80}" for item in own if not item.startswith(MARK) and not is_type(item)]
             self._tell(name, lines, [((*path, constraint), text) for text in wrong])
-            found[constraint] = self.lists.setdefault(tuple(types), len(self.lists))
-        return found
+            numbers_by_name[constraint] = self.lists.setdefault(tuple(types), len(self.lists))
+        return numbers_by_name
 
 
 def _rows(operator: str, versions: Mapping[str, Any]) -> Iterator[tuple[Keys, int, int | None, dict[str, Any]]]:

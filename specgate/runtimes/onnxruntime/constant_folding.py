@@ -34,19 +34,19 @@ def folding(main: Body, cpu: Lookup) -> set[Node]:
     cpu: what the CPU has, whose kernels compute the values. A node whose input is left out has no constant there.
     """
     about = runtime_tables().get("folding")
-    found: set[Node] = set()
+    nodes: set[Node] = set()
     if about is not None:
-        _folded(main, frozenset(), about, cpu, found)
-    return found
+        _folded(main, frozenset(), about, cpu, nodes)
+    return nodes
 
 
-def _folded(body: Body, outer: frozenset[str], about: Mapping[str, Any], cpu: Lookup, found: set[Node]) -> None:
+def _folded(body: Body, outer: frozenset[str], about: Mapping[str, Any], cpu: Lookup, nodes: set[Node]) -> None:
     """Add the nodes of a body and of those inside. outer: values outside of it that are constants by then."""
-    made: set[str] = set()
-    given = outer - body.makers.keys() - body.inputs if outer else outer
+    new_names: set[str] = set()
+    stated_names = outer - body.makers.keys() - body.inputs if outer else outer
     for node in body.nodes:  # in topological order, so that what a node reads is settled
         for inside in node.bodies:
-            _folded(inside, given | made, about, cpu, found)
+            _folded(inside, stated_names | new_names, about, cpu, nodes)
         if node.bodies or not _may(node, about):
             continue
         names = node.proto.inputs
@@ -54,11 +54,11 @@ def _folded(body: Body, outer: frozenset[str], about: Mapping[str, Any], cpu: Lo
         if by_sizes:
             holds = bool(node.inputs) and node.inputs[0] is not None and _sized(node.inputs[0].sizes)
         else:
-            holds = all(body.constants.get(name) or name in made or name in given for name in names)
+            holds = all(body.constants.get(name) or name in new_names or name in stated_names for name in names)
             holds = holds and cpu.of(node).taken
         if holds:
-            found.add(node)
-            made.update(name for name in node.proto.outputs if name)
+            nodes.add(node)
+            new_names.update(name for name in node.proto.outputs if name)
 
 
 def _may(node: Node, about: Mapping[str, Any]) -> bool:
@@ -78,26 +78,26 @@ def removing(main: Body, release: str) -> set[Node]:
     """Return the nodes whose place their first input takes: they change nothing."""
     number = release_position(release)
     about = [entry for entry in runtime_tables().get("removing", ()) if entry["first"] <= number <= entry["last"]]
-    found: set[Node] = set()
+    nodes: set[Node] = set()
     if about:
-        _removed(main, about, frozenset().union(*[entry["operators"] for entry in about]), found)
-    return found
+        _removed(main, about, frozenset().union(*[entry["operators"] for entry in about]), nodes)
+    return nodes
 
 
-def _removed(body: Body, about: Sequence[Mapping[str, Any]], operators: AbstractSet[str], found: set[Node]) -> None:
+def _removed(body: Body, about: Sequence[Mapping[str, Any]], operators: AbstractSet[str], nodes: set[Node]) -> None:
     """Add the nodes of a body and of those inside. operators: what `about` has entries for, which few nodes are."""
-    given: dict[str, bool] = {}  # outputs of removed nodes: whether a node gives what takes their place
+    entries: dict[str, bool] = {}  # outputs of removed nodes: whether a node gives what takes their place
     for node in body.nodes:  # in topological order, so that what a node reads is settled
         for inside in node.bodies:
-            _removed(inside, about, operators, found)
+            _removed(inside, about, operators, nodes)
         if node.proto.op_type not in operators:
             continue
         names = node.proto.inputs
-        by_nodes = [at for at, name in enumerate(names) if given.get(name, name in body.makers)]
+        by_nodes = [at for at, name in enumerate(names) if entries.get(name, name in body.makers)]
         one = by_nodes == [0] or (not by_nodes and len(names) == 1)
         if one and not _kept(node, body) and any(_fits(node, body, entry) for entry in about):
-            found.add(node)
-            given[node.proto.outputs[0]] = bool(by_nodes)
+            nodes.add(node)
+            entries[node.proto.outputs[0]] = bool(by_nodes)
 
 
 def _kept(node: Node, body: Body) -> bool:
@@ -125,16 +125,16 @@ def _fits(node: Node, body: Body, entry: Mapping[str, Any]) -> bool:
     if entry["same"] == "type":
         kind = node.kinds[0][0]
         return bool(kind) and kind == node.kinds[1][0]
-    source, made = node.inputs[0], node.outputs[0]
-    if source is None or made is None or not _sized(source.sizes) or source.sizes != made.sizes:
+    source, tensor = node.inputs[0], node.outputs[0]
+    if source is None or tensor is None or not _sized(source.sizes) or source.sizes != tensor.sizes:
         return False
     return all(body.constants.get(name) for name in node.proto.inputs[1:])
 
 
 def fusing_setting(provider: str) -> str | None:
     """Return the setting of a session that keeps a provider from fusing nodes, None for one that fuses none."""
-    found: str | None = runtime_tables().get("fusing", {}).get(provider)
-    return found
+    text: str | None = runtime_tables().get("fusing", {}).get(provider)
+    return text
 
 
 class Fusing:
@@ -167,19 +167,19 @@ class Fusing:
 
     def _looked(self, node: Node) -> tuple[bool, bool]:
         """Return whether no size of a node's tensors is 0, and whether all are known."""
-        found = self._fit.get(node.alike)
-        if found is None:
+        answers = self._fit.get(node.alike)
+        if answers is None:
             tensors = [tensor for tensor in (*node.inputs, *node.outputs) if tensor is not None]
-            found = not any(map(_empty, tensors)), all(_sized(tensor.sizes) for tensor in tensors)
-            self._fit[node.alike] = found
-        return found
+            answers = not any(map(_empty, tensors)), all(_sized(tensor.sizes) for tensor in tensors)
+            self._fit[node.alike] = answers
+        return answers
 
 
 def _given(one: Assigned, row: Registration) -> bool:
     """Whether the inputs that its kernel wants as constants are, as far as they are given."""
     names = one.node.proto.inputs
-    wanted = (names[at] for at in row.constant_inputs if at < len(names) and names[at])
-    return all(one.body.constants.get(name) for name in wanted)
+    texts = (names[at] for at in row.constant_inputs if at < len(names) and names[at])
+    return all(one.body.constants.get(name) for name in texts)
 
 
 def _empty(tensor: TensorDesc) -> bool:

@@ -48,10 +48,10 @@ def own_refusals(descriptor: Descriptor, known: Loading, release: str, *, on_cpu
     verdict = check_at(descriptor, str(version), "documented")
     if verdict.accepted is not False:
         return
-    asked = known.asked(version, on_cpu=on_cpu)
-    for found in verdict.findings:
-        if aspect(found.id) in _SCHEMA or found.id.rpartition("/")[2] in asked:
-            yield found
+    names = known.asked(version, on_cpu=on_cpu)
+    for finding in verdict.findings:
+        if aspect(finding.id) in _SCHEMA or finding.id.rpartition("/")[2] in names:
+            yield finding
 
 
 def _form(schema: OwnSchema) -> list[tuple[tuple[str, bool, bool], ...]]:
@@ -65,8 +65,8 @@ def _newer(descriptor: Descriptor, own: OwnSchema, newest: OwnSchema) -> str:
     layout = dialect(descriptor.dialect).operator(descriptor.operator).layout(descriptor.version or "")
     ends = (("input", own.inputs, layout.inputs), ("output", own.outputs, layout.outputs))
     for end, places, fields in ends:
-        given = positional(descriptor.fields, fields)
-        last = max((at for at, tensor in enumerate(given, 1) if tensor is not None), default=0)
+        tensors = positional(descriptor.fields, fields)
+        last = max((at for at, tensor in enumerate(tensors, 1) if tensor is not None), default=0)
         if last > len(places) and not (places and places[-1].several):
             return f"{end} {last - 1}, which is {fields[last - 1].vendor_name}"
     later = sorted((newest.attributes.keys() - own.attributes.keys()) & descriptor.fields.keys())

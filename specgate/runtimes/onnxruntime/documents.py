@@ -70,7 +70,7 @@ def write_documents(placement: Placement, below: str, folder: str, names: Sequen
 
 def _named(placement: Placement, names: Sequence[str]) -> list[PlacedNode]:
     """Return the nodes of these names, in their order; several nodes may have one."""
-    found: list[PlacedNode] = []
+    placeds: list[PlacedNode] = []
     for name in names:
         own = [node for node in placement.nodes if node.node == name or node.node.partition("/")[2] == name]
         if not own:
@@ -79,21 +79,21 @@ def _named(placement: Placement, names: Sequence[str]) -> list[PlacedNode]:
             near = difflib.get_close_matches(name, known, 3, 0.5)
             hint = f"; did you mean {' or '.join(map(clean, near))}?" if near else ""
             raise InputError(f"the model has no node {name!r:.80} where it is placed{hint}", file=placement.file)
-        found += (node for node in own if node not in found)
-    return found
+        placeds += (node for node in own if node not in placeds)
+    return placeds
 
 
 def _files(nodes: Iterator[PlacedNode]) -> Iterator[tuple[str, PlacedNode]]:
     """Yield each node with the name of its file: what is safe of its path, and a number where that was taken."""
-    taken: set[str] = set()
+    names: set[str] = set()
     numbers: Counter[str] = Counter()
     for node in nodes:
         name = _UNSAFE.sub("_", node.node).strip("._")[:_LONGEST] or "node"
         file = name
-        while file.lower() in taken:  # some systems do not tell capitals apart
+        while file.lower() in names:  # some systems do not tell capitals apart
             numbers[name.lower()] += 1
             file = f"{name}-{numbers[name.lower()] + 1}"
-        taken.add(file.lower())
+        names.add(file.lower())
         yield f"{file}.json", node
 
 

@@ -52,7 +52,7 @@ class _Step(NamedTuple):
 
     def origin(self, tensor: TensorDesc) -> tuple[str, int | None]:
         """Return which of the node's tensors one of the operator was made of; raise InputError where it is none."""
-        source = next((source for made, source in self.origins if made is tensor), None)
+        source = next((source for new_tensor, source in self.origins if new_tensor is tensor), None)
         if source is None:
             raise InputError("a tensor of the operator is made of none of the node's")
         return self.places[id(source)]
@@ -105,7 +105,9 @@ class Executor:
                 step,
                 arrays,
                 ours,
-                lambda made, given: execute_at(made, given, step.level, budget=budget, basis="observed"),
+                lambda descriptor, entries: execute_at(
+                    descriptor, entries, step.level, budget=budget, basis="observed"
+                ),
             )
         except Error as error:
             self.counts["the operator is not computed"] += 1
@@ -118,19 +120,19 @@ class Executor:
     def _step(self, descriptor: Descriptor, version: int) -> _Step | str:
         """Return the one operator of a node, or why there is none."""
         origins: list[Origin] = []
-        made = lower(descriptor, version, self.release, origins)
-        if isinstance(made, NotLowered):
+        result = lower(descriptor, version, self.release, origins)
+        if isinstance(result, NotLowered):
             return "no table says what they become"
-        if not made:
+        if not result:
             return "they need no operator"
-        if len(made) > 1 or not origins:
+        if len(result) > 1 or not origins:
             return "they become several operators"
         table = dialect(self.below)
-        level = table.operator(made[0].operator).level_for(self.level)
+        level = table.operator(result[0].operator).level_for(self.level)
         return (
             "the operator is not there at the level"
             if level is None
-            else _Step(made[0], level, origins, _places(descriptor))
+            else _Step(result[0], level, origins, _places(descriptor))
         )
 
     def _compare(
@@ -164,13 +166,13 @@ class Executor:
 
 
 def _places(descriptor: Descriptor) -> dict[int, tuple[str, int | None]]:
-    found: dict[int, tuple[str, int | None]] = {}
-    for name, held in descriptor.fields.items():
-        if isinstance(held, list):
-            found |= {id(tensor): (name, at) for at, tensor in enumerate(held)}
+    pairs_by_number: dict[int, tuple[str, int | None]] = {}
+    for name, result in descriptor.fields.items():
+        if isinstance(result, list):
+            pairs_by_number |= {id(tensor): (name, at) for at, tensor in enumerate(result)}
         else:
-            found[id(held)] = name, None
-    return found
+            pairs_by_number[id(result)] = name, None
+    return pairs_by_number
 
 
 def _computed(
@@ -181,34 +183,34 @@ def _computed(
 ) -> dict[str, Any]:
     """Return the node's outputs as the operator computes them."""
     spec = dialect(step.descriptor.dialect).operator(step.descriptor.operator)
-    given = {}
+    stated_entries = {}
     for info in spec.inputs:
-        if (held := step.descriptor.fields.get(info.name)) is not None:
-            given[info.name] = _each(info, held, lambda tensor: _taken(tensor, step, arrays))
-    results = compute(step.descriptor, given)
-    found = {name: (list(v) if isinstance(v, list) else v) for name, v in ours.items()}
+        if (result := step.descriptor.fields.get(info.name)) is not None:
+            stated_entries[info.name] = _each(info, result, lambda tensor: _taken(tensor, step, arrays))
+    results = compute(step.descriptor, stated_entries)
+    entries = {name: (list(v) if isinstance(v, list) else v) for name, v in ours.items()}
     for info in spec.outputs:
-        held = step.descriptor.fields.get(info.name)
-        tensors = held if isinstance(held, list) else [held]
+        result = step.descriptor.fields.get(info.name)
+        tensors = result if isinstance(result, list) else [result]
         values = results.get(info.name)
         for tensor, value in zip(tensors, values if isinstance(values, list) else [values], strict=True):
             if tensor is not None and value is not None:
-                _put(tensor, value, step, found)
-    return found
+                _put(tensor, value, step, entries)
+    return entries
 
 
-def _each(info: FieldInfo, held: Any, of: Callable[[TensorDesc], NDArray[Any]]) -> Any:
-    return [of(tensor) for tensor in held] if info.type == "tensor[]" else of(held)
+def _each(info: FieldInfo, result: Any, of: Callable[[TensorDesc], NDArray[Any]]) -> Any:
+    return [of(tensor) for tensor in result] if info.type == "tensor[]" else of(result)
 
 
 def _taken(tensor: TensorDesc, step: _Step, arrays: Mapping[str, Any]) -> NDArray[Any]:
     """Return what the operator reads, by its sizes and strides, from the node's array."""
     name, at = step.origin(tensor)
     array = arrays[name] if at is None else arrays[name][at]
-    wanted = numpy_type(dialect(step.descriptor.dialect), str(tensor.type))
+    dtype = numpy_type(dialect(step.descriptor.dialect), str(tensor.type))
     flat = np.ascontiguousarray(array).reshape(-1)
     buffer = (
-        flat.view(wanted) if flat.dtype.itemsize == wanted.itemsize and flat.dtype.kind != "V" else flat.astype(wanted)
+        flat.view(dtype) if flat.dtype.itemsize == dtype.itemsize and flat.dtype.kind != "V" else flat.astype(dtype)
     )
     return gather(buffer, _sizes(tensor), tensor.strides)
 
@@ -217,10 +219,10 @@ def _sizes(tensor: TensorDesc) -> tuple[int, ...]:
     return tuple(int(size) for size in tensor.sizes or () if isinstance(size, int))
 
 
-def _put(tensor: TensorDesc, value: NDArray[Any], step: _Step, found: dict[str, Any]) -> None:
+def _put(tensor: TensorDesc, value: NDArray[Any], step: _Step, entries: dict[str, Any]) -> None:
     """Put what the operator wrote where the node's output is."""
     name, at = step.origin(tensor)
-    mine = found[name] if at is None else found[name][at]
+    mine = entries[name] if at is None else entries[name][at]
     flat = np.ma.getdata(value)
     if tensor.strides is not None:
         buffer = np.zeros(max(mine.size, prod(_sizes(tensor))), flat.dtype)
@@ -232,6 +234,6 @@ def _put(tensor: TensorDesc, value: NDArray[Any], step: _Step, found: dict[str, 
     if np.ma.is_masked(value) and tensor.strides is None:
         whole = np.ma.array(whole, mask=np.ma.getmaskarray(value).reshape(mine.shape))
     if at is None:
-        found[name] = whole
+        entries[name] = whole
     else:
-        found[name][at] = whole
+        entries[name][at] = whole

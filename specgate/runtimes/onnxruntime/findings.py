@@ -51,9 +51,9 @@ class RuntimeFindings:
 
     def settle(self, findings: Sequence[Finding]) -> list[Finding]:
         """Return the findings on nodes with the severities of the release, and what else it refuses."""
-        settled = [found if self._of_release(found) else self._as_warning(found) for found in findings]
-        settled = [replace(found, target=str(self.target)) for found in settled]
-        failing = {found.node for found in settled if found.severity == "error"}
+        settled = [finding if self._of_release(finding) else self._as_warning(finding) for finding in findings]
+        settled = [replace(finding, target=str(self.target)) for finding in settled]
+        failing = {finding.node for finding in settled if finding.severity == "error"}
         return [*settled, *_findings_of(self.placement, failing)]
 
     def refuses(self, found: Finding) -> bool:
@@ -76,38 +76,40 @@ class RuntimeFindings:
 
     @cached_property
     def _refusing(self) -> set[tuple[str | None, str]]:
-        return {(found.node, found.id) for found in self.placement.file_findings}
+        return {(finding.node, finding.id) for finding in self.placement.file_findings}
 
     @cached_property
     def _failures(self) -> set[tuple[str, str]]:
         """Of nodes that fail the paths, "" in functions, each with the ids of the findings that say why."""
         failing = (node for node in self.placement.nodes if node.fails)
-        return {("" if node.function else node.node, found.id) for node in failing for found in node.findings}
+        return {("" if node.function else node.node, finding.id) for node in failing for finding in node.findings}
 
-    def _fails_by(self, found: Finding) -> bool:
-        node = found.node or ""
-        return ("" if node.startswith("function ") else node, found.id) in self._failures
+    def _fails_by(self, finding: Finding) -> bool:
+        node = finding.node or ""
+        return ("" if node.startswith("function ") else node, finding.id) in self._failures
 
-    def _of_release(self, found: Finding) -> bool:
+    def _of_release(self, finding: Finding) -> bool:
         """Whether a finding is no error, or one because of which the release fails."""
-        if found.severity != "error" or found.id in _OF_FILES or self._fails_by(found):
+        if finding.severity != "error" or finding.id in _OF_FILES or self._fails_by(finding):
             return True
-        placed = self._placed.get(found.node or "")
-        return placed is not None and placed.fails and self._outcome(placed, found) in {"refused", "fails"}
+        placed = self._placed.get(finding.node or "")
+        return placed is not None and placed.fails and self._outcome(placed, finding) in {"refused", "fails"}
 
-    def _outcome(self, placed: PlacedNode, found: Finding) -> Outcome:
+    def _outcome(self, placed: PlacedNode, finding: Finding) -> Outcome:
         """Return what the release does with a node that breaks a rule, which is known of the CPU's kernels alone."""
         if placed.descriptor is None or placed.provider != CPU:
             return "unknown"
-        return outcome(placed.descriptor, found.id.rpartition("/")[2], self.release)
+        return outcome(placed.descriptor, finding.id.rpartition("/")[2], self.release)
 
-    def _as_warning(self, found: Finding) -> Finding:
-        return replace(found, severity="warning", message=f"{found.message.removesuffix('.')}; {self._said(found)}")
+    def _as_warning(self, finding: Finding) -> Finding:
+        return replace(
+            finding, severity="warning", message=f"{finding.message.removesuffix('.')}; {self._said(finding)}"
+        )
 
-    def _said(self, found: Finding) -> str:
+    def _said(self, finding: Finding) -> str:
         """Return what the release does with a node that ONNX's page forbids."""
-        placed = self._placed.get(found.node or "")
-        runs = placed is not None and self._outcome(placed, found) == "runs"
+        placed = self._placed.get(finding.node or "")
+        runs = placed is not None and self._outcome(placed, finding) == "runs"
         return f"outside the ONNX specification, but {self._title} {'runs it' if runs else 'does not refuse it'}"
 
 
@@ -130,8 +132,8 @@ def _findings_of(placement: Placement, failing: AbstractSet[str | None]) -> Iter
             yield _finding(placement, "session-fails", node.created_by, at, values)
         if node.run_fails:
             yield _finding(placement, "session-fails", f"fails at the first run: {node.run_fails}", at, values)
-        for found in node.warnings:
-            yield replace(found, target=placement.target, location=at, values=values)
+        for finding in node.warnings:
+            yield replace(finding, target=placement.target, location=at, values=values)
         if node.open:
             yield _finding(placement, "undecided", node.open, at, values)
 

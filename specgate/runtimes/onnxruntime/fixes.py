@@ -31,24 +31,26 @@ _MOST_TRIED: Final = 6
 
 
 def fixes(
-    source: Source, assigner: Assigner, found: Sequence[Assigned], gone: frozenset[str] = frozenset()
+    source: Source, assigner: Assigner, assigned_bodies: Sequence[Assigned], gone: frozenset[str] = frozenset()
 ) -> list[str]:
     """Return lines that say which opset to export at, where that moves nodes to the first provider.
 
     An opset counts where each node of ai.onnx would be taken there as it is written. Of those that move the most nodes
     it is the newest one. gone: the paths of nodes that default optimisations take away, which do not count.
     """
-    found = [one for one in found if one.node.path not in gone] if gone else found
+    assigned_bodies = [one for one in assigned_bodies if one.node.path not in gone] if gone else assigned_bodies
     first = assigner.runtime.providers[0]
-    now = sum(one.provider == first for one in found)
+    now = sum(one.provider == first for one in assigned_bodies)
     imported = source.model.opset_imports.get("")
-    newer = {one.node.operator: one.node for one in found if one.reason == "newer" and not one.node.proto.domain}
+    newer = {
+        one.node.operator: one.node for one in assigned_bodies if one.reason == "newer" and not one.node.proto.domain
+    }
     registry = assigner.lookups[first].registry
     if imported is None or not newer or first == "CPU" or registry is None:
         return []
     used = _used(source.model)
     most = {opset: _most(used, registry, opset) for opset in _worth_trying(newer.values(), registry, imported)}
-    standing = _Standing(found)
+    standing = _Standing(assigned_bodies)
     best: tuple[int, int, int] = now, imported, 0
     for opset, upto in sorted(most.items(), key=lambda item: (item[1], item[0]), reverse=True):
         if upto < best[0] or (upto, opset) < best[:2] or upto <= now:
@@ -108,8 +110,8 @@ class _Standing:
     """Says whether a model of another opset could have each node of ai.onnx as it is written."""
 
     def __init__(self, found: Sequence[Assigned]) -> None:
-        held = (one.node.descriptor for one in found if not one.node.proto.domain)
-        self._known = list({id(one): one for one in held if one is not None}.values())
+        descriptors = (one.node.descriptor for one in found if not one.node.proto.domain)
+        self._known = list({id(one): one for one in descriptors if one is not None}.values())
         self._refused: dict[int, bool] = {}
 
     def at(self, opset: int) -> bool:
@@ -139,7 +141,7 @@ def _alike(operator: str, version: str, opset: str) -> bool:
     """Whether an operator of ONNX takes and refuses the same at the opset it was written for and at another."""
     spec = dialect("onnx").operator(operator)
     one, two = (list(spec.sides_at(level).values()) for level in (version, opset))
-    return [said.content for said in one] == [said.content for said in two]
+    return [resolved.content for resolved in one] == [resolved.content for resolved in two]
 
 
 @on_change

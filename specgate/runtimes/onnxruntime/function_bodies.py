@@ -66,8 +66,10 @@ def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
         if schema.has_context_dependent_function:
             version = max(one for one in schema.context_dependent_function_opset_versions if one <= opset)
             types = {info.name: info.type for info in model.graph.input}
-            held = [types.get(name, onnx.TypeProto()).SerializeToString() for name in node.input]
-            data = schema.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), held)
+            known_items = [types.get(name, onnx.TypeProto()).SerializeToString() for name in node.input]
+            data = schema.get_context_dependent_function_with_opset_version(
+                version, node.SerializeToString(), known_items
+            )
         elif schema.has_function:
             version = max(one for one in schema.function_opset_versions if one <= opset)
             data = schema.get_function_with_opset_version(version)
@@ -75,22 +77,22 @@ def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
             return "", None
         function = onnx.FunctionProto.FromString(data)
         function.name, function.domain = node.op_type, node.domain
-        given = [attribute.name for attribute in node.attribute]
-        defaults = (info.default_value for info in schema.attributes.values() if info.name not in given)
+        items = [attribute.name for attribute in node.attribute]
+        defaults = (info.default_value for info in schema.attributes.values() if info.name not in items)
         function.attribute_proto.extend(value for value in defaults if value.name)
         return BUILT if schema.has_context_dependent_function else WRITTEN, function
 
-    def answer(asked: tuple[bytes, int]) -> bytes | str:
-        model = onnx.ModelProto.FromString(asked[0])
+    def answer(pair: tuple[bytes, int]) -> bytes | str:
+        model = onnx.ModelProto.FromString(pair[0])
         try:
-            kind, function = function_of(model, asked[1])
+            kind, function = function_of(model, pair[1])
         except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
             return f"{type(error).__name__}: {error}"
         if function is None:
             return NONE
-        made = onnx.ModelProto(ir_version=10, opset_import=function.opset_import, functions=[function])
-        made.producer_name = kind
-        made.graph.SetInParent()
-        return bytes(made.SerializeToString())
+        proto = onnx.ModelProto(ir_version=10, opset_import=function.opset_import, functions=[function])
+        proto.producer_name = kind
+        proto.graph.SetInParent()
+        return bytes(proto.SerializeToString())
 
     return answer

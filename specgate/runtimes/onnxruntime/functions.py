@@ -52,23 +52,23 @@ def own_function(node: Node, release: str) -> OnnxFunction | None:
     """
     tables = runtime_tables()
     at = release_position(release or None)
-    held = tables.get("functions", {}).get(node.operator)
+    result = tables.get("functions", {}).get(node.operator)
     kind = node.inputs[0].type if node.inputs and node.inputs[0] is not None else None
-    if held is None or not held["first"] <= at <= held["last"] or kind not in _PACKED:
+    if result is None or not result["first"] <= at <= result["last"] or kind not in _PACKED:
         return None
-    given = {name for name, tensor in zip(held["inputs"], node.inputs, strict=False) if tensor is not None}
-    nodes = [_constant(name, kind, _number(stated, node)) for name, stated in held["constants"].items()]
-    for entry in held["nodes"]:
-        wanted = entry.get("given")
-        if (wanted is None or wanted in given) and entry.get("without") not in given:
+    items = {name for name, tensor in zip(result["inputs"], node.inputs, strict=False) if tensor is not None}
+    nodes = [_constant(name, kind, _number(stated, node)) for name, stated in result["constants"].items()]
+    for entry in result["nodes"]:
+        value = entry.get("given")
+        if (value is None or value in items) and entry.get("without") not in items:
             nodes.append(OnnxNode("", entry["operator"], "", "", list(entry["inputs"]), [entry["result"]]))
     return OnnxFunction(
         node.proto.op_type,
         node.proto.domain,
-        inputs=list(held["inputs"]),
-        outputs=list(held["outputs"]),
+        inputs=list(result["inputs"]),
+        outputs=list(result["outputs"]),
         nodes=nodes,
-        opset_imports={"": held["opset"]},
+        opset_imports={"": result["opset"]},
     )
 
 
@@ -76,9 +76,9 @@ def _number(stated: float | str, node: Node) -> float:
     """Return a number, or that of an attribute: what the node has, or else the schema's default."""
     if not isinstance(stated, str):
         return stated
-    held = node.proto.attributes.get(stated)
-    if held is not None and isinstance(held.value, float | int):
-        return float(held.value)
+    attribute = node.proto.attributes.get(stated)
+    if attribute is not None and isinstance(attribute.value, float | int):
+        return float(attribute.value)
     defaults: Mapping[str, Any] = {info.name: info.default for info in node.schema.attributes} if node.schema else {}
     return float(defaults.get(stated) or 0.0)
 
@@ -183,15 +183,15 @@ def sizes(functions: Mapping[Key, OnnxFunction]) -> dict[Key, int]:
         for one in called.keys() & functions.keys():
             callers[one].append(key)
             left[key] += 1
-    found: dict[Key, int] = {}
+    numbers_by_texts: dict[Key, int] = {}
     ready = [key for key, count in left.items() if not count]
     for key in ready:  # which grows while it is walked
-        found[key] = sum(count * found.get(one, 1) for one, count in calls[key].items())
+        numbers_by_texts[key] = sum(count * numbers_by_texts.get(one, 1) for one, count in calls[key].items())
         for caller in callers[key]:
             left[caller] -= 1
             if not left[caller]:
                 ready.append(caller)
-    return found
+    return numbers_by_texts
 
 
 def _called(nodes: Iterable[OnnxNode]) -> Iterator[Key]:
@@ -210,8 +210,8 @@ def _means_the_same(function: OnnxFunction, imports: Mapping[str, int]) -> bool:
     for node in function.nodes:
         own, outer = function.opset_imports.get(node.domain), imports.get(node.domain)
         if own is not None and outer is not None and own != outer:
-            written, meant = (schema_of(node.domain, node.op_type, version) for version in (own, outer))
-            if written is None or meant is None or written.since != meant.since:
+            written, schema = (schema_of(node.domain, node.op_type, version) for version in (own, outer))
+            if written is None or schema is None or written.since != schema.since:
                 return False
     return True
 
@@ -288,15 +288,15 @@ class Inlined:
 
 def inlined(model: OnnxModel, calls: Mapping[int, Call]) -> Inlined:
     """Return a model with `calls` (by the node's id) replaced."""
-    made = Inlined(replace(model, opset_imports=dict(model.opset_imports)))
+    new_inlined = Inlined(replace(model, opset_imports=dict(model.opset_imports)))
     for _, _, function in calls.values():
         for domain, version in function.opset_imports.items():
-            made.model.opset_imports.setdefault(domain, version)
-    made.model.graph = _graph(model.graph, calls, made)
-    return made
+            new_inlined.model.opset_imports.setdefault(domain, version)
+    new_inlined.model.graph = _graph(model.graph, calls, new_inlined)
+    return new_inlined
 
 
-def _graph(graph: OnnxGraph, calls: Mapping[int, Call], made: Inlined) -> OnnxGraph:
+def _graph(graph: OnnxGraph, calls: Mapping[int, Call], new_inlined: Inlined) -> OnnxGraph:
     """Return a graph with calls replaced, itself where it has none."""
     nodes: list[OnnxNode] = []
     changed = False
@@ -304,9 +304,11 @@ def _graph(graph: OnnxGraph, calls: Mapping[int, Call], made: Inlined) -> OnnxGr
         call = calls.get(id(node))
         if call is not None:
             changed = True
-            nodes += _expanded(node, *call, made)
+            nodes += _expanded(node, *call, new_inlined)
             continue
-        inside = {id(held): new for _, held in subgraphs(node) if (new := _graph(held, calls, made)) is not held}
+        inside = {
+            id(graph): new for _, graph in subgraphs(node) if (new := _graph(graph, calls, new_inlined)) is not graph
+        }
         if inside:
             changed = True
             nodes.append(replace(node, attributes=with_new_graphs(node, inside)))
@@ -315,13 +317,13 @@ def _graph(graph: OnnxGraph, calls: Mapping[int, Call], made: Inlined) -> OnnxGr
     if not changed:
         return graph
     new = replace(graph, nodes=nodes, runs=[])
-    made.graphs[id(new)] = graph
+    new_inlined.graphs[id(new)] = graph
     return new
 
 
 def with_new_graphs(node: OnnxNode, new: Mapping[int, OnnxGraph]) -> dict[str, OnnxAttribute]:
     """Return the attributes of a node with new graphs in the place of some (by their ids)."""
-    return _with_graphs(node, lambda held: new.get(id(held), held))
+    return _with_graphs(node, lambda graph: new.get(id(graph), graph))
 
 
 def _with_graphs(node: OnnxNode, change: Callable[[OnnxGraph], OnnxGraph]) -> dict[str, OnnxAttribute]:
@@ -330,39 +332,44 @@ def _with_graphs(node: OnnxNode, change: Callable[[OnnxGraph], OnnxGraph]) -> di
 
     return {
         name: replace(
-            held, value=[changed(one) for one in held.value] if isinstance(held.value, list) else changed(held.value)
+            attribute,
+            value=[changed(one) for one in attribute.value]
+            if isinstance(attribute.value, list)
+            else changed(attribute.value),
         )
-        for name, held in node.attributes.items()
+        for name, attribute in node.attributes.items()
     }
 
 
-def _expanded(call: OnnxNode, place: str, name: str, function: OnnxFunction, made: Inlined) -> Iterator[OnnxNode]:
+def _expanded(
+    call: OnnxNode, place: str, name: str, function: OnnxFunction, new_inlined: Inlined
+) -> Iterator[OnnxNode]:
     """Yield the nodes of a call. What a function names itself gets the name of the call in front."""
     path = f"{place}/{name}"
     formal = zip(function.inputs, [*call.inputs, *[""] * len(function.inputs)], strict=False)
-    names = dict(formal) | {own: given for own, given in zip(function.outputs, call.outputs, strict=False) if given}
-    given = {**{held.name: held for held in function.attribute_protos}, **call.attributes}
-    made.used[path] = number = made.used.get(path, 0) + 1
+    names = dict(formal) | {own: text for own, text in zip(function.outputs, call.outputs, strict=False) if text}
+    attributes_by_name = {**{attribute.name: attribute for attribute in function.attribute_protos}, **call.attributes}
+    new_inlined.used[path] = number = new_inlined.used.get(path, 0) + 1
     prefix = path if number == 1 else f"{path}#{number}"
 
     def named(own: str) -> str:
         return names.get(own, f"{prefix}/{own}") if own else ""
 
     for index, node in enumerate(function.nodes):
-        new = _copied(node, named, given)
+        new = _copied(node, named, attributes_by_name)
         new.name = f"{name}/{label(node, index)}"
-        made.origin[id(new)] = (path, f"{call.domain}.{call.op_type}" if call.domain else call.op_type)
+        new_inlined.origin[id(new)] = (path, f"{call.domain}.{call.op_type}" if call.domain else call.op_type)
         yield new
 
 
-def _copied(node: OnnxNode, named: Callable[[str], str], given: Mapping[str, OnnxAttribute]) -> OnnxNode:
+def _copied(node: OnnxNode, named: Callable[[str], str], attributes_by_name: Mapping[str, OnnxAttribute]) -> OnnxNode:
     """Return a node of a function as a call has it."""
     attributes = {}
-    for name, held in node.attributes.items():
-        if held.ref_attr_name is None:
-            attributes[name] = held
-        elif held.ref_attr_name in given:
-            attributes[name] = replace(given[held.ref_attr_name], name=name)
+    for name, attribute in node.attributes.items():
+        if attribute.ref_attr_name is None:
+            attributes[name] = attribute
+        elif attribute.ref_attr_name in attributes_by_name:
+            attributes[name] = replace(attributes_by_name[attribute.ref_attr_name], name=name)
     new = replace(
         node,
         inputs=[named(name) for name in node.inputs],
@@ -370,17 +377,19 @@ def _copied(node: OnnxNode, named: Callable[[str], str], given: Mapping[str, Onn
         attributes=attributes,
     )
     if not new.plain:
-        new.attributes = _with_graphs(new, lambda graph: _renamed(graph, named, given))
+        new.attributes = _with_graphs(new, lambda graph: _renamed(graph, named, attributes_by_name))
     return new
 
 
-def _renamed(graph: OnnxGraph, named: Callable[[str], str], given: Mapping[str, OnnxAttribute]) -> OnnxGraph:
-    def infos(held: list[OnnxValueInfo]) -> list[OnnxValueInfo]:
-        return [OnnxValueInfo(named(info.name), info.type) for info in held]
+def _renamed(
+    graph: OnnxGraph, named: Callable[[str], str], attributes_by_name: Mapping[str, OnnxAttribute]
+) -> OnnxGraph:
+    def infos(value_infos: list[OnnxValueInfo]) -> list[OnnxValueInfo]:
+        return [OnnxValueInfo(named(info.name), info.type) for info in value_infos]
 
     return replace(
         graph,
-        nodes=[_copied(node, named, given) for node in graph.nodes],
+        nodes=[_copied(node, named, attributes_by_name) for node in graph.nodes],
         inputs=infos(graph.inputs),
         outputs=infos(graph.outputs),
         value_infos=infos(graph.value_infos),

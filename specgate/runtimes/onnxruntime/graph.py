@@ -149,16 +149,16 @@ class _Reader:
         self.alike: dict[tuple[object, ...], Alike] = {}  # by the identity of what lives as long as the source
         self.derived: dict[TensorDesc, TensorDesc] = {}  # equal ones are one, so that nodes that read them are alike
 
-    def body(self, graph: OnnxGraph, place: str, sizes: Sizes, outer: Fixed, found: Types) -> Body:
+    def body(self, graph: OnnxGraph, place: str, sizes: Sizes, outer: Fixed, tensors_by_name: Types) -> Body:
         """Read one graph.
 
-        sizes, outer: the initializers outside of it, and whether nothing overrides them. found: values outside of it
+        sizes, outer: initializers outside it, and whether nothing overrides them. tensors_by_name: values outside
         whose types follow from their operators alone.
         """
         scope = self.source.scopes.get(id(graph), {})
-        given = {info.name for info in graph.inputs}
+        names = {info.name for info in graph.inputs}
         own = {tensor.name: _count(tensor.dims) for tensor in (*graph.initializers, *graph.sparse_initializers)}
-        held: set[str] = set()
+        known_names: set[str] = set()
         constant_nodes, nodes = 0, []
         for index, node in enumerate(graph.nodes):
             constant = held_constant(node) if node.op_type == "Constant" else None
@@ -166,31 +166,33 @@ class _Reader:
                 known = (constant or scope.get(node.outputs[0], _BLANK)).sizes
                 dims = (-1,) if known is None else known
                 own[node.outputs[0]] = _count(tuple(size if isinstance(size, int) else -1 for size in dims))
-                held.add(node.outputs[0])
+                known_names.add(node.outputs[0])
                 constant_nodes += 1
             else:
                 nodes.append((index, node))
-        fixed = dict.fromkeys(own, True) | {name: name in held for name in own if self.overridable and name in given}
+        fixed = dict.fromkeys(own, True) | {
+            name: name in known_names for name in own if self.overridable and name in names
+        }
         body = Body(
             place,
-            inputs=frozenset(given - own.keys()),
+            inputs=frozenset(names - own.keys()),
             outputs=frozenset(info.name for info in graph.outputs),
             sizes=ChainMap(own, sizes) if sizes else own,  # copies for each of many bodies would be many
             constants=ChainMap(fixed, outer) if outer else fixed,
             constant_nodes=constant_nodes,
         )
-        self._fill(body, ordered(nodes), scope, ChainMap({}, found) if found else {})
+        self._fill(body, ordered(nodes), scope, ChainMap({}, tensors_by_name) if tensors_by_name else {})
         return body
 
-    def _fill(self, body: Body, nodes: Sequence[tuple[int, OnnxNode]], scope: Scope, found: Types) -> None:
+    def _fill(self, body: Body, nodes: Sequence[tuple[int, OnnxNode]], scope: Scope, tensors_by_name: Types) -> None:
         readers, makers = body.readers, body.makers
         place, units, known = body.place, self.source.units, scope.get
         for at, (index, proto) in enumerate(nodes):
             names = proto.inputs
             outputs = proto.outputs
-            if found:
-                ends = [id(found.get(name) or known(name, _BLANK)) if name else 0 for name in names]
-                ends += [id(found.get(name) or known(name, _BLANK)) if name else 0 for name in outputs]
+            if tensors_by_name:
+                ends = [id(tensors_by_name.get(name) or known(name, _BLANK)) if name else 0 for name in names]
+                ends += [id(tensors_by_name.get(name) or known(name, _BLANK)) if name else 0 for name in outputs]
             else:
                 ends = [id(known(name, _BLANK)) if name else 0 for name in names]
                 ends += [id(known(name, _BLANK)) if name else 0 for name in outputs]
@@ -201,11 +203,11 @@ class _Reader:
             key = (id(descriptor), len(names), *ends, *same)
             alike = self.alike.get(key)
             if alike is None:
-                known_ends = _tensors(names, found, scope), _tensors(outputs, found, scope)
+                known_ends = _tensors(names, tensors_by_name, scope), _tensors(outputs, tensors_by_name, scope)
                 alike = self.alike[key] = self._settled(proto, known_ends, descriptor)
             if alike.told:
-                told = zip(outputs, alike.outputs, strict=True)
-                found.update((name, one) for name, one in told if one is not None)
+                message = zip(outputs, alike.outputs, strict=True)
+                tensors_by_name.update((name, one) for name, one in message if one is not None)
             node = Node(at, f"{place}/{proto.name or label(proto, index)}", proto, alike)
             body.nodes.append(node)
             for name in outputs:
@@ -215,7 +217,7 @@ class _Reader:
                 if name:
                     readers[name].append(node)
             if alike.graphs:
-                self._inside(node, body, found, scope)
+                self._inside(node, body, tensors_by_name, scope)
 
     def _settled(self, proto: OnnxNode, ends: tuple[Tensors, Tensors], descriptor: Descriptor | None) -> Alike:
         """Return what nodes share that are alike, of the first of them."""
@@ -225,14 +227,14 @@ class _Reader:
         if opset != imported and descriptor is not None:
             descriptor = replace(descriptor, version=str(opset))
         schema = schema_of(proto.domain, proto.op_type, opset, self.release)
-        told = any(tensor is not None and tensor.type is None for tensor in outputs)
-        if told:
+        result = any(tensor is not None and tensor.type is None for tensor in outputs)
+        if result:
             outputs = tuple(
                 [one if one is None else self.derived.setdefault(one, one) for one in derived(schema, inputs, outputs)]
             )
         operator = f"{proto.domain}.{proto.op_type}" if proto.domain else proto.op_type
         kinds = _kinds(inputs), _kinds(outputs)
-        return Alike(operator, opset, schema, inputs, outputs, kinds, descriptor, told, not proto.plain)
+        return Alike(operator, opset, schema, inputs, outputs, kinds, descriptor, result, not proto.plain)
 
     def _inside(self, node: Node, body: Body, found: Types, scope: Scope) -> None:
         bodies = []
@@ -258,8 +260,8 @@ def _count(dims: tuple[int, ...]) -> int:
     return count
 
 
-def _tensors(names: Sequence[str], found: Types, scope: Scope) -> Tensors:
-    return tuple([(found.get(name) or scope.get(name, _BLANK)) if name else None for name in names])
+def _tensors(names: Sequence[str], tensors_by_name: Types, scope: Scope) -> Tensors:
+    return tuple([(tensors_by_name.get(name) or scope.get(name, _BLANK)) if name else None for name in names])
 
 
 def _kinds(tensors: tuple[TensorDesc | None, ...]) -> tuple[str | None, ...]:
@@ -273,13 +275,13 @@ def derived(
     if schema is None or not schema.outputs:
         return outputs
     types = [None if tensor is None else tensor.type for tensor in inputs]
-    found = []
+    tensors = []
     for index, tensor in enumerate(outputs):
         param = schema.outputs[min(index, len(schema.outputs) - 1)]
         if tensor is None or tensor.type is not None or param.mixed:
-            found.append(tensor)
+            tensors.append(tensor)
             continue
         bound = (types[at] for out, at in schema.bound[param.limited] if not out and at < len(types))
         kind = param.only or next((one for one in bound if one is not None), None)
-        found.append(tensor._replace(type=kind) if kind is not None else tensor)
-    return tuple(found)
+        tensors.append(tensor._replace(type=kind) if kind is not None else tensor)
+    return tuple(tensors)

@@ -25,7 +25,7 @@ def with_imports(graph: Graph, runtime: Runtime) -> Graph:
     """Return a model that was read with the imports that a release adds, itself where it adds none."""
     source = graph.source
     imports = source.model.opset_imports
-    if not imports or all(found.id != _MISSING for found in graph.findings):
+    if not imports or all(finding.id != _MISSING for finding in graph.findings):
         return graph
     used = {domain for body in bodies(source.model) if body.function is None for domain, _, _ in body.operators}
     added = {name: version for name, version in runtime.opsets.items() if name in used and name not in imports}

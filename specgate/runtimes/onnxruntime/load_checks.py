@@ -64,8 +64,8 @@ class Loading(NamedTuple):
 
     def asked(self, version: int, *, on_cpu: bool) -> set[str]:
         """Return the rules that are always asked at a version; on_cpu: whether the CPU's kernel has a say."""
-        held = (one for one in self.asks if on_cpu or not one.cpu)
-        return {one.name for one in held if holds_at(one.since, one.until, version)}
+        ruleds = (one for one in self.asks if on_cpu or not one.cpu)
+        return {one.name for one in ruleds if holds_at(one.since, one.until, version)}
 
     def sure(self, unsure: set[str], version: int) -> set[str]:
         """Return which rules do not count at a version, of those that the tables are not sure of."""
@@ -85,8 +85,8 @@ class Loading(NamedTuple):
         values = self.schema.values(descriptor, version)
         state = State(values, {}, {}, lowering_tables()["general"], descriptor.operator)
         for check in self.checks:
-            held = holds_at(check.since, check.until, version) and check.at_run == at_run
-            if held and (on_cpu or not check.cpu) and rule_holds(state, check.when):
+            result = holds_at(check.since, check.until, version) and check.at_run == at_run
+            if result and (on_cpu or not check.cpu) and rule_holds(state, check.when):
                 return Finding(f"onnxruntime/{descriptor.operator}/{check.name}", "error", check.because)
         return None
 
@@ -184,24 +184,24 @@ def refusing_findings(graph: Graph, main: Body, release: str) -> list[Finding]:
     """
     rules = refusing_rules(release) if graph.findings else {}
     return [
-        found
-        for found in graph.findings
-        if found.id in rules
-        and found.severity == RULES[found.id.rpartition("/")[2]][0]  # else it is a milder form of the rule
-        and _counts(found, rules[found.id], graph.source.model, main)
+        finding
+        for finding in graph.findings
+        if finding.id in rules
+        and finding.severity == RULES[finding.id.rpartition("/")[2]][0]  # else it is a milder form of the rule
+        and _counts(finding, rules[finding.id], graph.source.model, main)
     ]
 
 
-def _counts(found: Finding, rule: FileRule, model: OnnxModel, main: Body) -> bool:
+def _counts(finding: Finding, rule: FileRule, model: OnnxModel, main: Body) -> bool:
     """Whether a finding on a file keeps a release from loading it."""
-    place = _place(found)
-    if rule.constants and found.values.get("constants") in ("graph", rule.constants):
+    place = _place(finding)
+    if rule.constants and finding.values.get("constants") in ("graph", rule.constants):
         return False
-    if (rule.bodies and place == "graph") or (rule.absent and found.where):
+    if (rule.bodies and place == "graph") or (rule.absent and finding.where):
         return False
-    if rule.read and _unread(found, model.graph, main):
+    if rule.read and _unread(finding, model.graph, main):
         return False
-    of_function = found.id.startswith("onnx/model/function-")
+    of_function = finding.id.startswith("onnx/model/function-")
     return of_function or rule.uncalled or not place.startswith("function ") or _called(model, place)
 
 
@@ -222,21 +222,21 @@ def _called(model: OnnxModel, place: str) -> bool:
     return False
 
 
-def refused_models(found: Sequence[Finding]) -> Iterator[str]:
+def refused_models(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield why a release loads no model with these findings on the file, once for each rule."""
     by_rule: dict[str, list[Finding]] = {}
-    for each in found:
+    for each in findings:
         by_rule.setdefault(each.id, []).append(each)
     for first, *others in by_rule.values():
         more = f" (and {len(others)} more)" if others else ""
         yield f"{_place(first)}: {first.message}{more}"
 
 
-def _unread(found: Finding, graph: OnnxGraph, main: Body) -> bool:
+def _unread(finding: Finding, graph: OnnxGraph, main: Body) -> bool:
     """Whether a finding is about a constant of the main graph that nothing reads."""
-    place = _place(found)
+    place = _place(finding)
     if place == "graph":
-        names = [found.values.get("initializer")]
+        names = [finding.values.get("initializer")]
     else:
         constants = ((i, node) for i, node in enumerate(graph.nodes) if node.op_type == "Constant")
         names = [node.outputs[0] for i, node in constants if node.outputs and place == f"graph/{label(node, i)}"]
@@ -255,8 +255,8 @@ def refused_graph(model: OnnxModel, main: Body) -> Iterator[str]:
             yield f"graph: the input {shown(info.name)} has no type"
 
 
-def _place(found: Finding) -> str:
-    return found.node or "graph"
+def _place(finding: Finding) -> str:
+    return finding.node or "graph"
 
 
 def _only_in_the_runtime(descriptor: Descriptor, release: str) -> bool:
@@ -291,25 +291,25 @@ def refusals(descriptor: Descriptor, release: str, *, on_cpu: bool) -> Iterator[
         return
     if _only_in_the_runtime(descriptor, release):
         return
-    asked = (*_LOADING, _MAKING) if on_cpu else _LOADING
+    texts = (*_LOADING, _MAKING) if on_cpu else _LOADING
     yielded = set()
-    for implementation in refusing(descriptor, descriptor.version, "observed", asked):
+    for implementation in refusing(descriptor, descriptor.version, "observed", texts):
         verdict = check_at(descriptor, descriptor.version, "observed", implementation)
         spec = dialect(descriptor.dialect).operator(descriptor.operator)
         unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, implementation)}
         if implementation != _MAKING:  # what only the strict mode of inference asks, which the runtime does not use
             unsure |= {form.name for overlay in spec.overlays if overlay.by == implementation for form in overlay.rules}
         unsure = known.sure(unsure, int(descriptor.version))
-        seen = looked_at(spec, implementation, {found.id for found in verdict.findings})
-        for found in verdict.findings:
-            sure = found.id in seen and found.id.rpartition("/")[2] not in unsure
+        seen = looked_at(spec, implementation, {finding.id for finding in verdict.findings})
+        for finding in verdict.findings:
+            sure = finding.id in seen and finding.id.rpartition("/")[2] not in unsure
             if sure and not of_outputs(
-                spec, found.id, observed=True
+                spec, finding.id, observed=True
             ):  # a shape that the file states gives way to what is inferred
-                yielded.add(found.id)
-                yield found
+                yielded.add(finding.id)
+                yield finding
     always = known.asked(int(descriptor.version), on_cpu=on_cpu)
     if always and accepts(descriptor, descriptor.version, "documented") is False:
-        for found in check_at(descriptor, descriptor.version, "documented").findings:
-            if found.id not in yielded and found.id.rpartition("/")[2] in always:
-                yield found
+        for finding in check_at(descriptor, descriptor.version, "documented").findings:
+            if finding.id not in yielded and finding.id.rpartition("/")[2] in always:
+                yield finding

@@ -47,14 +47,14 @@ def lower(
         table = lowering_of(descriptor.operator)
         if table is None:
             return NotLowered("no-table", f"no table says what {descriptor.operator} becomes")
-        made = table.lowered(descriptor, version, release, origins)
+        descriptors = table.lowered(descriptor, version, release, origins)
     except Refused as error:
         return NotLowered("refused", str(error), f"onnxruntime/{descriptor.operator}/{error.rule}")
     except Open as error:
         return NotLowered("open", str(error))
-    if made is None:
+    if descriptors is None:
         return NotLowered("no-table", f"no row says what {descriptor.operator} of version {version} becomes here")
-    return made
+    return descriptors
 
 
 def outline(descriptor: Descriptor, version: int, release: str | None = None) -> list[Descriptor] | NotLowered:

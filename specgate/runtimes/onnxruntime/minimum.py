@@ -110,10 +110,10 @@ def runtime_target(below: str | None, target: str | Target | None) -> Target:
             if about.get("carries") == below:
                 return parse_target(f"{name}:latest")
         raise InputError(f"no runtime whose nodes become operators of {below!r:.40} is known")
-    made = parse_target(target) if isinstance(target, str) else target
-    if below is not None and (made.runtime is None or made.runtime.below != below):
-        raise InputError(f"nodes on {made} become no operators of {below!r:.40}")
-    return made
+    new_target = parse_target(target) if isinstance(target, str) else target
+    if below is not None and (new_target.runtime is None or new_target.runtime.below != below):
+        raise InputError(f"nodes on {new_target} become no operators of {below!r:.40}")
+    return new_target
 
 
 def level_minimum(
@@ -133,19 +133,19 @@ def level_minimum(
         if graph.dialect != target.dialect or graph.source is None:
             raise InputError(f"only a model of {target.dialect} has nodes that {target} places")
         placement = place_graph(graph, target, device, None)
-        found = LevelMinimum(str(target), table.name, refusals=placement.refusals)
-        taken = [(key, node) for key, node in _keyed(placement) if node.provider == runtime.providers[0]]
-        found.nodes = len(taken)
-        found.deferred = sum(node.creation == "deferred" for _, node in taken)
-        found.unknown = sum(node.creation == "unknown" for _, node in taken)
+        minimum = LevelMinimum(str(target), table.name, refusals=placement.refusals)
+        pairs = [(key, node) for key, node in _keyed(placement) if node.provider == runtime.providers[0]]
+        minimum.nodes = len(pairs)
+        minimum.deferred = sum(node.creation == "deferred" for _, node in pairs)
+        minimum.unknown = sum(node.creation == "unknown" for _, node in pairs)
         judge = _Judge(graph, target, device)
-        for level in table.levels if taken else ():
-            if nodes := list(judge.blocked(taken, level)):
-                found.blocked[level] = nodes
+        for level in table.levels if pairs else ():
+            if nodes := list(judge.blocked(pairs, level)):
+                minimum.blocked[level] = nodes
             else:
-                found.levels.append(level)
-        found.level = found.levels[0] if found.levels else None
-    return found
+                minimum.levels.append(level)
+        minimum.level = minimum.levels[0] if minimum.levels else None
+    return minimum
 
 
 def _keyed(placement: Placement) -> Iterator[tuple[tuple[str, int], PlacedNode]]:
@@ -169,11 +169,11 @@ class _Judge:
         self._placed: dict[frozenset[str], tuple[str, _Elsewhere]] = {}
         self._judged: dict[tuple[int, str], Causes] = {}
 
-    def blocked(self, taken: list[tuple[tuple[str, int], PlacedNode]], level: str) -> Iterator[Blocked]:
+    def blocked(self, pairs: list[tuple[tuple[str, int], PlacedNode]], level: str) -> Iterator[Blocked]:
         """Yield the nodes that are not created at a level."""
         there, elsewhere = self._elsewhere(level)
         gone = f"its call is replaced by its nodes, as {self.table.tables.title} does not take it there"
-        for key, node in taken:
+        for key, node in pairs:
             if node.gone:
                 continue
             causes: Causes = ()
@@ -199,12 +199,14 @@ class _Judge:
             source = self.graph.source
             functions = Functions(source.model, runtime.opsets, runtime.release)
             seen: Counter[str] = Counter()
-            found: _Elsewhere = {}
+            texts_by_key: _Elsewhere = {}
             for one in assigned(source, Assigner(runtime, self.device), functions).nodes:
                 path = one.node.path
-                found[path, seen[path]] = "" if one.provider == runtime.providers[0] else one.why or "it is elsewhere"
+                texts_by_key[path, seen[path]] = (
+                    "" if one.provider == runtime.providers[0] else one.why or "it is elsewhere"
+                )
                 seen[path] += 1
-            self._placed[lacked] = level, found
+            self._placed[lacked] = level, texts_by_key
         return self._placed[lacked]
 
     def _at_run(self, node: PlacedNode, level: str) -> Causes:
@@ -220,6 +222,6 @@ class _Judge:
             for one in lowered:
                 verdict = check_at(one, level, "observed", None, self.device)
                 if verdict.accepted is False:
-                    causes += [(found.id, found.message) for found in verdict.findings]
+                    causes += [(finding.id, finding.message) for finding in verdict.findings]
             self._judged[key] = tuple(dict.fromkeys(causes))
         return self._judged[key]

@@ -81,36 +81,36 @@ class Assigner:
 
     def assign(self, main: Body) -> list[Assigned]:
         """Return every node with its provider, bodies inside of nodes behind them."""
-        made: list[Assigned] = []
-        self._body(main, made)
-        return made
+        assigned_bodies: list[Assigned] = []
+        self._body(main, assigned_bodies)
+        return assigned_bodies
 
-    def _body(self, body: Body, made: list[Assigned]) -> None:
+    def _body(self, body: Body, assigned_bodies: list[Assigned]) -> None:
         first = self.runtime.providers[0]
         lookup = self.lookups[first]
-        found = [_NOT_ASKED if first == CPU else lookup.of(node) for node in body.nodes]
+        founds = [_NOT_ASKED if first == CPU else lookup.of(node) for node in body.nodes]
         kernels = {
-            node: one.registration for node, one in zip(body.nodes, found, strict=True) if one.registration is not None
+            node: one.registration for node, one in zip(body.nodes, founds, strict=True) if one.registration is not None
         }
         chosen = preferred(body, kernels) if kernels else set()
-        for node, one in zip(body.nodes, found, strict=True):
+        for node, one in zip(body.nodes, founds, strict=True):
             if first == CPU or one.reason:
-                made.append(self._on_cpu(node, body, one, one.reason, one.says))
+                assigned_bodies.append(self._on_cpu(node, body, one, one.reason, one.says))
             elif node in chosen:
-                made.append(self._on_cpu(node, body, one, "preferred", _PREFERRED))
+                assigned_bodies.append(self._on_cpu(node, body, one, "preferred", _PREFERRED))
             else:
-                made.append(Assigned(node, body, first, one.registration, one))
+                assigned_bodies.append(Assigned(node, body, first, one.registration, one))
             for inside in node.bodies:
-                self._body(inside, made)
+                self._body(inside, assigned_bodies)
 
     def _on_cpu(self, node: Node, body: Body, first: Found, reason: str, why: str) -> Assigned:
         """Return a node on the CPU, or with no provider where the CPU has no kernel for it."""
-        found = self.lookups[CPU].of(node)
-        open_ = first if first.open else found
-        if found.taken:
-            return Assigned(node, body, CPU, found.registration, open_, reason, why)
-        says = "; ".join(text for text in (why, found.says) if text)
-        return Assigned(node, body, None, None, open_, reason or found.reason, says, has_kernel=False)
+        result = self.lookups[CPU].of(node)
+        open_ = first if first.open else result
+        if result.taken:
+            return Assigned(node, body, CPU, result.registration, open_, reason, why)
+        says = "; ".join(text for text in (why, result.says) if text)
+        return Assigned(node, body, None, None, open_, reason or result.reason, says, has_kernel=False)
 
     def cast(self, one: Assigned) -> Assigned:
         """Return a node that no provider took as it runs with Casts around it: on the CPU, with FLOAT for FLOAT16.
@@ -121,12 +121,12 @@ class Assigner:
         if "FLOAT16" not in inputs:
             return one
         wide = tuple("FLOAT" if kind == "FLOAT16" else kind for kind in inputs)
-        found = self.lookups[CPU].kernel(one.node, wide, tuple("FLOAT" if k == "FLOAT16" else k for k in outputs))
-        if found.reason:
+        result = self.lookups[CPU].kernel(one.node, wide, tuple("FLOAT" if k == "FLOAT16" else k for k in outputs))
+        if result.reason:
             why = f"{one.why}; it reads FLOAT16, so it is on the CPU, where Casts to FLOAT do not help it"
             return replace(one, provider=CPU, why=why)
         why = f"{one.why}; it runs as FLOAT between Casts that the runtime inserts"
-        return replace(one, provider=CPU, row=found.registration, why=why, casts=True, has_kernel=True)
+        return replace(one, provider=CPU, row=result.registration, why=why, casts=True, has_kernel=True)
 
 
 @dataclass(slots=True)
@@ -153,48 +153,48 @@ def assigned(source: Source, assigner: Assigner, functions: Functions, findings:
     """
     release = assigner.runtime.release
     source = as_inferred(source, release, findings)
-    made = Whole(source, [], Body(""), {}, [])
+    whole = Whole(source, [], Body(""), {}, [])
     how = duplicating(release)
     later = how is not None and how.inlined and bool(source.model.functions)
     if how is not None and not later:
-        source, made.added = duplicated(source, how)
-    source = _called(source, assigner, functions, made)
+        source, whole.added = duplicated(source, how)
+    source = _called(source, assigner, functions, whole)
     if how is not None and later:
-        source, made.added = duplicated(source, how, made)
-        if made.added:
-            _called(source, assigner, functions, made)
-    made.nodes = [assigner.cast(one) if one.provider is None else one for one in made.nodes]
-    return made
+        source, whole.added = duplicated(source, how, whole)
+        if whole.added:
+            _called(source, assigner, functions, whole)
+    whole.nodes = [assigner.cast(one) if one.provider is None else one for one in whole.nodes]
+    return whole
 
 
-def _called(source: Source, assigner: Assigner, functions: Functions, made: Whole) -> Source:
+def _called(source: Source, assigner: Assigner, functions: Functions, whole: Whole) -> Source:
     """Assign nodes until no call is left that no provider takes; return the model without these calls."""
     for turn in range(_MOST_ROUNDS + 1):
-        made.main = body_of(source, assigner.runtime.release)
-        made.nodes = assigner.assign(made.main)
+        whole.main = body_of(source, assigner.runtime.release)
+        whole.nodes = assigner.assign(whole.main)
         calls: dict[int, Call] = {}
-        for one in made.nodes:
+        for one in whole.nodes:
             function = functions.of(one.node, source.model) if one.provider is None else None
             if function is not None:
                 place = one.body.place
                 calls[id(one.node.proto)] = place, one.node.path[len(place) + 1 :], function
-                made.called.append((place, one.node))
+                whole.called.append((place, one.node))
         if not calls:
             break
         if turn == _MOST_ROUNDS:
             raise InputError(f"functions call each other more than {_MOST_ROUNDS} deep", file=source.model.file)
-        if len(made.nodes) + sum(functions.size(function) for _, _, function in calls.values()) > _MOST_NODES:
+        if len(whole.nodes) + sum(functions.size(function) for _, _, function in calls.values()) > _MOST_NODES:
             raise InputError(f"its functions are made of more than {_MOST_NODES:,} nodes", file=source.model.file)
         changed = inlined(source.model, calls)
-        made.origin |= changed.origin
+        whole.origin |= changed.origin
         source = _inlined(source, changed, assigner.runtime.release)
     return source
 
 
-def _inlined(before: Source, made: Inlined, release: str) -> Source:
+def _inlined(before: Source, new_inlined: Inlined, release: str) -> Source:
     """Return a model in which calls were replaced, with the sizes that a release knows; most are known from before."""
     if before.types:
-        source = completed(before, made.model, made.types(before.types), release)
+        source = completed(before, new_inlined.model, new_inlined.types(before.types), release)
         if source is not None:
             return source
-    return as_inferred(onnx_units(made.model, before.settings).source, release)
+    return as_inferred(onnx_units(new_inlined.model, before.settings).source, release)

@@ -20,10 +20,13 @@ def ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
 
     What a subgraph reads of the graph around counts as read by its node. Nodes of a cycle come last.
     """
-    made = {name: at for at, (_, node) in enumerate(nodes) for name in node.outputs if name}
-    if _in_order(nodes, made):
+    numbers_by_name = {name: at for at, (_, node) in enumerate(nodes) for name in node.outputs if name}
+    if _in_order(nodes, numbers_by_name):
         return nodes
-    needs = [{made[name] for name in reads(node) if name in made} - {at} for at, (_, node) in enumerate(nodes)]
+    needs = [
+        {numbers_by_name[name] for name in reads(node) if name in numbers_by_name} - {at}
+        for at, (_, node) in enumerate(nodes)
+    ]
     behind: dict[int, list[int]] = {}
     for at, need in enumerate(needs):
         for before in need:
@@ -41,10 +44,10 @@ def ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
     return [nodes[at] for at in (*order, *cycle)]
 
 
-def _in_order(nodes: Sequence[tuple[int, OnnxNode]], made: Mapping[str, int]) -> bool:
+def _in_order(nodes: Sequence[tuple[int, OnnxNode]], numbers_by_name: Mapping[str, int]) -> bool:
     for at, (_, node) in enumerate(nodes):
         for name in reads(node):
-            if name in made and made[name] >= at:
+            if name in numbers_by_name and numbers_by_name[name] >= at:
                 return False
     return True
 
@@ -53,12 +56,12 @@ def reads(node: OnnxNode) -> Sequence[str]:
     """Return the values that a node reads, and those that its subgraphs may read of the graph around."""
     if node.plain:
         return node.inputs
-    found = list(node.inputs)
+    texts = list(node.inputs)
     for _, graph in subgraphs(node):
         for inner in graph.nodes:
-            found += reads(inner)
-        found += (info.name for info in graph.outputs)
-    return found
+            texts += reads(inner)
+        texts += (info.name for info in graph.outputs)
+    return texts
 
 
 def walked(nodes: Sequence[OnnxNode]) -> list[int]:
@@ -67,8 +70,11 @@ def walked(nodes: Sequence[OnnxNode]) -> list[int]:
     The last node that nothing reads comes first, behind what it reads; of what a node reads, the last one does. Source:
     onnxruntime core/graph/graph_viewer.cc (commit 486da22c9) and Graph::ReverseDFSFrom of core/graph/graph.cc.
     """
-    made = {name: at for at, node in enumerate(nodes) for name in node.outputs if name}
-    needs = [sorted({made[name] for name in reads(node) if name in made} - {at}) for at, node in enumerate(nodes)]
+    numbers_by_name = {name: at for at, node in enumerate(nodes) for name in node.outputs if name}
+    needs = [
+        sorted({numbers_by_name[name] for name in reads(node) if name in numbers_by_name} - {at})
+        for at, node in enumerate(nodes)
+    ]
     read = {at for need in needs for at in need}
     waiting = [(at, False) for at in range(len(nodes)) if at not in read]
     order: list[int] = []

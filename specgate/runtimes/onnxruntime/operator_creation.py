@@ -150,19 +150,19 @@ class Creator:
         if row.constant_inputs:
             names, constants = node.proto.inputs, one.body.constants
             key = (node.alike, *[at < len(names) and bool(constants.get(names[at])) for at in row.constant_inputs])
-        made = self._known.get(key)
-        if made is None:
+        parts = self._known.get(key)
+        if parts is None:
             late = self._late(one)
-            made = self._known[key] = (
+            parts = self._known[key] = (
                 ("deferred", late, None, ()) if late else self._remembered(_MADE, node, self._lowered)
             )
-        return made
+        return parts
 
     def _remembered(
         self, answers: Memo[Answer], node: Node, make: Callable[[Node, Mapping[str, Any]], Answer]
     ) -> Answer:
         """Return what `make` says of a node and its attributes, once for equal nodes of all models."""
-        attributes = {name: attribute_of(held) for name, held in node.proto.attributes.items()}
+        attributes = {name: attribute_of(attribute) for name, attribute in node.proto.attributes.items()}
         target = self.runtime.release, self.runtime.level, self.device
 
         def key() -> Hashable:
@@ -177,13 +177,13 @@ class Creator:
         descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
         if descriptor is None:
             return "unknown", f"no table says what {node.operator} becomes", None, ()
-        found = lowering.lower(descriptor, node.opset, self.runtime.release)
-        if isinstance(found, lowering.NotLowered):
-            if found.kind == "refused":
-                return "fails", found.reason, None, ()
-            return ("deferred" if found.kind == "open" else "unknown"), found.reason, None, ()
-        made = self._judged(found)
-        return made if made[0] == "fails" else (*made[:3], self._warned(descriptor, node.opset))
+        result = lowering.lower(descriptor, node.opset, self.runtime.release)
+        if isinstance(result, lowering.NotLowered):
+            if result.kind == "refused":
+                return "fails", result.reason, None, ()
+            return ("deferred" if result.kind == "open" else "unknown"), result.reason, None, ()
+        parts = self._judged(result)
+        return parts if parts[0] == "fails" else (*parts[:3], self._warned(descriptor, node.opset))
 
     def _outlined(self, node: Node) -> Outlined:
         """Return why a kernel cannot be made at the first run, "" where it may be, with what is known of it."""
@@ -197,32 +197,37 @@ class Creator:
         descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
         if descriptor is None:
             return "", (), ()
-        found = lowering.outline(descriptor, node.opset, self.runtime.release)
-        if isinstance(found, lowering.NotLowered):
-            return found.reason, (), ()
-        word, why, _, findings = self._judged(found)
+        result = lowering.outline(descriptor, node.opset, self.runtime.release)
+        if isinstance(result, lowering.NotLowered):
+            return result.reason, (), ()
+        word, why, _, findings = self._judged(result)
         if word == "fails":
-            return why, tuple(found), findings
-        return "", tuple(found), self._warned(descriptor, node.opset)
+            return why, tuple(result), findings
+        return "", tuple(result), self._warned(descriptor, node.opset)
 
     def _warned(self, descriptor: Descriptor, version: int) -> tuple[Finding, ...]:
         """Return warnings that a kernel computes other values than the dialect of the models defines."""
         reasons = lowering.warnings(descriptor, version, self.runtime.release)
         return tuple(Finding(f"{GROUP}/wrong-values", RULES["wrong-values"][0], why) for why in reasons)
 
-    def _judged(self, found: Sequence[Descriptor]) -> Made:
+    def _judged(self, descriptors: Sequence[Descriptor]) -> Made:
         """Judge what a node becomes by the tables of the dialect below, as builds have it."""
         findings: list[Finding] = []
         refused: list[str] = []
-        for one in found:
+        for one in descriptors:
             verdict = check_at(one, self.runtime.level, "observed", None, self.device)
             if verdict.accepted is False:
                 refused.append(one.operator)
                 findings += verdict.findings
         if not refused:
-            return "created", "", tuple(found), ()
-        said = f": {findings[0].message}" if findings else ""
-        return "fails", f"placed, but CreateOperator refuses {listed(refused)}{said}", tuple(found), tuple(findings)
+            return "created", "", tuple(descriptors), ()
+        text = f": {findings[0].message}" if findings else ""
+        return (
+            "fails",
+            f"placed, but CreateOperator refuses {listed(refused)}{text}",
+            tuple(descriptors),
+            tuple(findings),
+        )
 
 
 def _sized(tensor: TensorDesc | None) -> bool:

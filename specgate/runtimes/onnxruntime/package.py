@@ -24,10 +24,10 @@ class ONNXRuntime(Runtime):
     name = "onnxruntime"
     dialect = "onnx"
 
-    def target(self, package: str, wanted: str) -> Target | None:
+    def target(self, package: str, text: str) -> Target | None:
         from specgate.runtimes.onnxruntime.targets import runtime_target
 
-        return runtime_target(package, wanted)
+        return runtime_target(package, text)
 
     def releases(self) -> Iterable[dict[str, Any]]:
         from specgate.runtimes.onnxruntime.targets import runtime_rows
@@ -58,10 +58,10 @@ class ONNXRuntime(Runtime):
 
         return runtime_verdict(descriptor, version, page, target, device)
 
-    def registered_fix(self, found: Finding, descriptor: Descriptor, target: Target) -> Finding:
+    def registered_fix(self, finding: Finding, descriptor: Descriptor, target: Target) -> Finding:
         from specgate.runtimes.onnxruntime.registered_casts import registered_fix
 
-        return found if target.runtime is None else registered_fix(found, descriptor, target.runtime)
+        return finding if target.runtime is None else registered_fix(finding, descriptor, target.runtime)
 
     def executor(self, path: str, target: Target, on_note: Callable[[str], object]) -> Executor | None:
         from specgate.runtimes.onnxruntime.executor import executor

@@ -58,21 +58,21 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     placement.refusals.extend(_refusals(graph, runtime, placement.file_findings))
     placement.own_refusals.extend(refused_graph(graph.source.model, whole.main))
     placement.own_refusals.extend(_unloadable(graph, runtime.release))
-    stated = {str(at.node): found for found in graph.findings if found.id == _STATED and (at := found.location)}
+    stated = {str(at.node): finding for finding in graph.findings if finding.id == _STATED and (at := finding.location)}
     creator = Creator(runtime, device, stated)
-    made = _nodes(placement, whole, creator)
+    placeds_by_node = _nodes(placement, whole, creator)
     for _, node in whole.called:
         refused = refusal(node.descriptor, runtime.release, on_cpu=False) or stated.get(node.path)
         if refused is not None:
             placement.own_refusals.append(f"{node.path} ({node.operator}): {refused.message}")
     placement.refusals.extend(placement.own_refusals)
     for node in folding(whole.main, assigner.lookups[CPU]):
-        if node in made:
-            made[node].folds = True
+        if node in placeds_by_node:
+            placeds_by_node[node].folds = True
     for node in removing(whole.main, runtime.release):
-        if node in made:
-            made[node].removed = True
-    _divide(placement, whole.nodes, made)
+        if node in placeds_by_node:
+            placeds_by_node[node].removed = True
+    _divide(placement, whole.nodes, placeds_by_node)
     remark(placement, graph, functions, whole.main, runtime.release)
     own = [one for one in whole.nodes if id(one.node.proto) not in whole.added] if whole.added else whole.nodes
     gone = frozenset(node.node for node in placement.nodes if node.gone)
@@ -82,14 +82,14 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
 
 def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, PlacedNode]:
     """Add the nodes of a model to its placement; return them all, those that the runtime adds included."""
-    made: dict[Node, PlacedNode] = {}
+    placeds_by_node: dict[Node, PlacedNode] = {}
     several: dict[int, list[PlacedNode]] = {}
     fusing = Fusing(placement.providers[0])
     for one in whole.nodes:
         node, alike = one.node, one.node.alike
         call = whole.origin.get(id(node.proto)) if whole.origin else None
         added = whole.added.get(id(node.proto)) if whole.added else None
-        made[node] = placed = PlacedNode(
+        placeds_by_node[node] = placed = PlacedNode(
             node.path,
             alike.operator,
             None if alike.schema is None else alike.schema.since,
@@ -109,56 +109,58 @@ def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, P
         else:
             placed.reader = added.reader
             several.setdefault(added.of, []).append(placed)
-    for node, placed in made.items() if several else ():
+    for node, placed in placeds_by_node.items() if several else ():
         placed.duplicates = tuple(several.get(id(node.proto), ()))
-    return made
+    return placeds_by_node
 
 
-def _divide(placement: Placement, found: Sequence[Assigned], made: Mapping[Node, PlacedNode]) -> None:
+def _divide(
+    placement: Placement, assigned_bodies: Sequence[Assigned], placeds_by_node: Mapping[Node, PlacedNode]
+) -> None:
     """Add the partitions of the first provider, and what is copied between it and the CPU."""
     first = placement.providers[0]
     if first == CPU:
         return
     by_body: dict[Body, dict[Node, str | None]] = {}
     mine: dict[Node, Registration] = {}
-    for one in found:
+    for one in assigned_bodies:
         by_body.setdefault(one.body, {})[one.node] = one.provider
         if one.provider == first and one.row is not None:
             mine[one.node] = one.row
     for body, providers in by_body.items():
-        for nodes in partitions(body, lambda node, held=providers: held.get(node) == first):  # type: ignore[misc]
+        for nodes in partitions(body, lambda node, result=providers: result.get(node) == first):  # type: ignore[misc]
             number = len(placement.partitions) + 1
             for node in nodes:
-                made[node].partition = number
+                placeds_by_node[node].partition = number
             placement.partitions.append(Partition(number, first, body.place, tuple([node.path for node in nodes])))
         placement.copies.extend(copies(body, first, mine))
 
 
 def _refusals(graph: Graph, runtime: Runtime, refusing: Sequence[Finding]) -> list[str]:
     """Why the release refuses the file whatever its nodes run on: its versions, and what is wrong with the graph."""
-    found = []
+    texts = []
     for domain, version in graph.imports.items():
         newest = runtime.opsets.get(domain)
         if newest is not None and version > newest:
             name = domain or "ai.onnx"
-            found.append(f"the model imports version {version} of {name}; the release loads those up to {newest}")
+            texts.append(f"the model imports version {version} of {name}; the release loads those up to {newest}")
     if graph.ir_version is not None and runtime.ir_version is not None and graph.ir_version > runtime.ir_version:
-        found.append(f"the model has IR version {graph.ir_version}; the release reads those up to {runtime.ir_version}")
-    found += refused_models(refusing)
-    return found
+        texts.append(f"the model has IR version {graph.ir_version}; the release reads those up to {runtime.ir_version}")
+    texts += refused_models(refusing)
+    return texts
 
 
 def _unloadable(graph: Graph, release: str) -> list[str]:
     """Which constants have no value, or a type that the runtime has no values of."""
     types, scope = unloadable(release), graph.source.scopes.get(id(graph.source.model.graph), {})
-    made = [node for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
-    held = ((node.outputs[0], scope.get(node.outputs[0])) for node in made)
-    found = [
+    items = [node for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
+    values = ((node.outputs[0], scope.get(node.outputs[0])) for node in items)
+    texts = [
         f"the constant {name} is {one.type}, and the runtime has no values of that type"
-        for name, one in held
+        for name, one in values
         if one is not None and one.type in types
     ]
-    return found + [f"the constant {node.outputs[0]} has no value" for node in made if not node.attributes]
+    return texts + [f"the constant {node.outputs[0]} has no value" for node in items if not node.attributes]
 
 
 def place_model(model: Any, target: Target, device: frozenset[str] | None, settings: LintSettings) -> Placement:

@@ -160,7 +160,7 @@ class PlacedNode:
             "folds": self.folds,
             "removed": self.removed,
             "fuses": self.fuses,
-            "findings": [found.to_dict() for found in self.findings],
+            "findings": [finding.to_dict() for finding in self.findings],
             "times": self.times,
             "duplicates": [
                 {
@@ -297,7 +297,7 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body,
         placement.notes.append(f"default optimisations may fold {len(folded)} of these nodes: {which}")
     placement.notes.extend(f"{node.node} ({node.operator}): {spared(node)}" for node in placement.nodes if node.spared)
     placement.notes.extend(
-        f"{node.node} ({node.operator}): {found.message}" for node in placement.nodes for found in node.warnings
+        f"{node.node} ({node.operator}): {finding.message}" for node in placement.nodes for finding in node.warnings
     )
     again = [node for node in placement.nodes if node.duplicates]
     if again:
@@ -323,7 +323,7 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body,
         placement.notes.append(
             "what functions without a kernel are made of says the onnx package, which is not installed"
         )
-    errors = sum(found.severity == "error" for found in graph.findings)
+    errors = sum(finding.severity == "error" for finding in graph.findings)
     if errors:
         what = "1 error" if errors == 1 else f"{errors} errors"
         placement.notes.append(f"the model itself has {what}, which the runtime may refuse: lint it")

@@ -37,13 +37,13 @@ def lowered_types(below: str) -> dict[str, str]:
     """
     theirs = dialect(below).types
     carried = {str(info.get("numpy")): name for name, info in reversed(theirs.items())}  # the first of each counts
-    found: dict[str, str] = {}
+    texts_by_name: dict[str, str] = {}
     for name, info in dialect("onnx").types.items():
         numpy = str(info.get("numpy"))
         kind = name if name in theirs else carried.get("uint8" if numpy == "bool" else numpy)
         if kind is not None:
-            found[name] = kind
-    return found
+            texts_by_name[name] = kind
+    return texts_by_name
 
 
 def lacking(runtime: Runtime, device: frozenset[str] | None) -> dict[str, str]:
@@ -55,18 +55,20 @@ def lacking(runtime: Runtime, device: frozenset[str] | None) -> dict[str, str]:
         return {}
     table = dialect(runtime.below)
     title = f"{table.tables.title} at {table.label(runtime.level)}"
-    asked = required_capabilities(runtime.below, runtime.level)
+    texts_by_name = required_capabilities(runtime.below, runtime.level)
     becomes = lowered_types(runtime.below)
-    found: dict[str, str] = {}
+    matching_texts_by_name: dict[str, str] = {}
     for name in dialect("onnx").types:
         kind = becomes.get(name)
         if kind is None:
-            found[name] = f"which {table.tables.title} does not have"
+            matching_texts_by_name[name] = f"which {table.tables.title} does not have"
         elif not table.holds(runtime.level, table.types[kind].get("since"), None):
-            found[name] = f"which {title} does not have"
-        elif device is not None and kind in asked and device.isdisjoint(asked[kind]):
-            found[name] = f"for which the device would have to report {' or '.join(asked[kind])}"
-    return found
+            matching_texts_by_name[name] = f"which {title} does not have"
+        elif device is not None and kind in texts_by_name and device.isdisjoint(texts_by_name[kind]):
+            matching_texts_by_name[name] = (
+                f"for which the device would have to report {' or '.join(texts_by_name[kind])}"
+            )
+    return matching_texts_by_name
 
 
 def answered(query: Rule, node: Node) -> bool | None:
@@ -79,21 +81,21 @@ def answered(query: Rule, node: Node) -> bool | None:
     if any(context.absent(path) for path in query.needs):
         return True
     try:
-        found = evaluate(query, context)
+        result = evaluate(query, context)
     except Undefined:
         return None
-    return None if found is UNKNOWN else bool(found)
+    return None if result is UNKNOWN else bool(result)
 
 
 def _fields(node: Node, schema: Schema) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for params, tensors in ((schema.inputs, node.inputs), (schema.outputs, node.outputs)):
         for index, param in enumerate(params):
-            given = tensors[index] if index < len(tensors) else None
-            fields[param.field] = list(tensors[index:]) if param.several else given
+            tensor = tensors[index] if index < len(tensors) else None
+            fields[param.field] = list(tensors[index:]) if param.several else tensor
     for info in schema.attributes:
-        held = node.proto.attributes.get(info.vendor_name)
-        fields[info.name] = info.default if held is None else _value(info, attribute_of(held))
+        attribute = node.proto.attributes.get(info.vendor_name)
+        fields[info.name] = info.default if attribute is None else _value(info, attribute_of(attribute))
     return fields
 
 
@@ -157,12 +159,12 @@ class Lookup:
 
     def of(self, node: Node) -> Found:
         """Return what the provider has for a node."""
-        found = self._known.get(node.alike)
-        if found is None:
-            found = self._known[node.alike] = self._looked(node)
-        if node.implicit_kinds and found.taken and found.registration is not None:
-            return self._lacks(node.implicit_kinds, found.registration, "a tensor that its bodies read") or found
-        return found
+        result = self._known.get(node.alike)
+        if result is None:
+            result = self._known[node.alike] = self._looked(node)
+        if node.implicit_kinds and result.taken and result.registration is not None:
+            return self._lacks(node.implicit_kinds, result.registration, "a tensor that its bodies read") or result
+        return result
 
     def kernel(self, node: Node, inputs: tuple[str | None, ...], outputs: tuple[str | None, ...]) -> Found:
         """Return the registration that matches a node with these types."""
@@ -197,19 +199,19 @@ class Lookup:
         return why
 
     def _looked(self, node: Node) -> Found:
-        found = self.kernel(node, *node.kinds)
-        row = found.registration
+        result = self.kernel(node, *node.kinds)
+        row = result.registration
         if row is None:
-            return found
+            return result
         if row.query is not None:
             answer = answered(row.query, node)
             if answer is False:
                 asks = f"{self.provider} takes {node.operator}-{row.version} only where {row.query.text}"
                 return Found(row, "query", asks)
             if answer is None:
-                found = Found(row, open=found.open or f"it is not known whether {row.query.text}")
+                result = Found(row, open=result.open or f"it is not known whether {row.query.text}")
         refused = self._device(node, row)
-        return refused or found
+        return refused or result
 
     def _other_version(self, node: Node, rows: Sequence[Registration]) -> Found:
         assert node.schema is not None  # noqa: S101  # asked before

@@ -65,11 +65,11 @@ def duplicating(release: str) -> Duplicating | None:
     at = release_position(release)
     for entry in runtime_tables()["duplicating"]:
         if entry["first"] <= at <= entry["last"]:
-            made: dict[str, set[str]] = {}
+            names_by_name: dict[str, set[str]] = {}
             for domain, names in entry["operators"].items():
                 for name in names:
-                    made.setdefault(name, set()).add("" if domain == MAIN_DOMAIN else domain)
-            operators = {name: frozenset(held) for name, held in made.items()}
+                    names_by_name.setdefault(name, set()).add("" if domain == MAIN_DOMAIN else domain)
+            operators = {name: frozenset(names) for name, names in names_by_name.items()}
             return Duplicating(operators, entry["attributes"], entry["inlined"], entry["setting"])
     return None
 
@@ -88,9 +88,9 @@ def duplicated(source: Source, how: Duplicating, calls: Whole | None = None) -> 
     """
     if not any(node.op_type in how.operators for nodes in _lists(source) for node in nodes):
         return source, {}
-    made = _Model(source, how, calls)
-    graph = made.graph(source.model.graph, "graph")
-    return (made.source(graph), made.added) if made.added else (source, {})
+    model = _Model(source, how, calls)
+    graph = model.graph(source.model.graph, "graph")
+    return (model.source(graph), model.added) if model.added else (source, {})
 
 
 @dataclass(slots=True)
@@ -135,9 +135,9 @@ class _Model:
                 continue
             path = f"{place}/{label(node, index)}"
             inside = {
-                id(held): new
-                for name, held in subgraphs(node)
-                if (new := self.graph(held, f"{path}/{name}")) is not held
+                id(graph): new
+                for name, graph in subgraphs(node)
+                if (new := self.graph(graph, f"{path}/{name}")) is not graph
             }
             nodes.append(self.changed(node, attributes=with_new_graphs(node, inside)) if inside else node)
         work = _Graph(self, graph, nodes, place)
@@ -196,27 +196,27 @@ class _Graph:
 
     def run(self) -> None:
         """Add what is to be added, in the order in which the runtime goes over the nodes."""
-        wanted = [at for at, node in enumerate(self.nodes) if self.model.how.wants(node)]
-        if not wanted:
+        expected_numbers = [at for at, node in enumerate(self.nodes) if self.model.how.wants(node)]
+        if not expected_numbers:
             return
-        values = {self.nodes[at].outputs[0] for at in wanted}
+        values = {self.nodes[at].outputs[0] for at in expected_numbers}
         readers: dict[str, list[tuple[int, int]]] = {name: [] for name in values}
-        held = {info.name for info in self.before.outputs} & values  # what something else than a node here reads
+        names = {info.name for info in self.before.outputs} & values  # what something else than a node here reads
         for at, node in enumerate(self.nodes):
             for position, name in enumerate(node.inputs):
                 if name in values:
                     readers[name].append((at, position))
             inside = reads(node)
             if inside is not node.inputs:
-                held |= values & set(inside[len(node.inputs) :])
-        several = {name for name, found in readers.items() if len(found) + (name in held) > 1 and found}
+                names |= values & set(inside[len(node.inputs) :])
+        several = {name for name, numbers in readers.items() if len(numbers) + (name in names) > 1 and numbers}
         if several:
             order = self._order()
-            for at in sorted(wanted, key=order.__getitem__):
+            for at in sorted(expected_numbers, key=order.__getitem__):
                 name = self.nodes[at].outputs[0]
                 if name in several:
-                    found = sorted(readers[name], key=lambda one: (self._numbered(one[0]), one[1]))
-                    for reader, position in found if name in held else found[1:]:
+                    numbers = sorted(readers[name], key=lambda one: (self._numbered(one[0]), one[1]))
+                    for reader, position in numbers if name in names else numbers[1:]:
                         self._add(at, reader, position)
 
     def _numbered(self, at: int) -> tuple[bool, int]:
@@ -246,17 +246,17 @@ class _Graph:
         """Return names that nothing here has: these, or with a number behind them."""
         if self.values is None:
             graph = self.before
-            self.values = {given for node in self.nodes for given in (*reads(node), *node.outputs)}
+            self.values = {text for node in self.nodes for text in (*reads(node), *node.outputs)}
             self.values |= {info.name for info in (*graph.inputs, *graph.outputs)}
             self.values |= {tensor.name for tensor in (*graph.initializers, *graph.sparse_initializers)}
             self.titles = {node.name for node in self.nodes}
         return self._first(value, self.values), self._first(name, self.titles)
 
-    def _first(self, base: str, taken: set[str]) -> str:
+    def _first(self, base: str, names: set[str]) -> str:
         name = base
-        while name in taken:
+        while name in names:
             name = f"{base}_token_{next(self.numbers)}"
-        taken.add(name)
+        names.add(name)
         return name
 
 

@@ -22,26 +22,26 @@ if TYPE_CHECKING:
 __all__ = ["registered_fix"]
 
 
-def registered_fix(found: Finding, descriptor: Descriptor, runtime: Runtime) -> Finding:
+def registered_fix(finding: Finding, descriptor: Descriptor, runtime: Runtime) -> Finding:
     """Return a finding on a type whose cast, if it proposes one, is to a type that the runtime has a kernel for."""
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
-    name, _, aspect = found.id.rpartition("/")[2].rpartition(".")
+    name, _, aspect = finding.id.rpartition("/")[2].rpartition(".")
     level = str(descriptor.version)
     resolved = spec.resolve(level) if level in spec.levels else None
-    if aspect != "type" or not found.values or resolved is None or name not in resolved.fields:
-        return found
+    if aspect != "type" or not finding.values or resolved is None or name not in resolved.fields:
+        return finding
     allowed = next((row.cells[name].types for row in resolved.alternatives if name in row.cells), None)
     if allowed is None or resolved.fields[name].kind != "input":
-        return found
+        return finding
     cell = next(row.cells[name] for row in resolved.alternatives if name in row.cells)
     kernels = list(_rows(spec, level, runtime))
-    taken = {kind for types in kernels for kind in _types(types, name, cell.variable, allowed)}
-    possible = [kind for kind in allowed if kind in taken]
+    names = {kind for types in kernels for kind in _types(types, name, cell.variable, allowed)}
+    possible = [kind for kind in allowed if kind in names]
     if not kernels or len(possible) == len(allowed):
-        return found
-    cast = cast_fix(found.where, str(next(iter(found.values.values()))), possible, spec) if possible else None
-    later = later_fix(level, found.levels, spec.dialect)
-    return replace(found, fix=" or ".join(part for part in (cast, later) if part) or None)
+        return finding
+    cast = cast_fix(finding.where, str(next(iter(finding.values.values()))), possible, spec) if possible else None
+    later = later_fix(level, finding.levels, spec.dialect)
+    return replace(finding, fix=" or ".join(part for part in (cast, later) if part) or None)
 
 
 def _rows(spec: OperatorSpec, level: str, runtime: Runtime) -> Iterable[Mapping[str, frozenset[str]]]:

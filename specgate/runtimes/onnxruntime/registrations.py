@@ -119,12 +119,12 @@ class Registry:
     def of(self, domain: str, operator: str) -> tuple[Registration, ...]:
         """Return the kernels of an operator, those of the oldest version first; the domain "" is ai.onnx."""
         key = (domain or MAIN_DOMAIN, operator)
-        found = self._made.get(key)
-        if found is None:
+        matching_registrations = self._made.get(key)
+        if matching_registrations is None:
             rows = self._rows.get(key[0], {}).get(operator, ())
-            held = [row for row in rows if row["first"] <= self._at <= row["last"]]
-            found = self._made[key] = tuple(self._registration(*key, row) for row in held)
-        return found
+            items = [row for row in rows if row["first"] <= self._at <= row["last"]]
+            matching_registrations = self._made[key] = tuple(self._registration(*key, row) for row in items)
+        return matching_registrations
 
     def __iter__(self) -> Iterator[Registration]:
         for domain in self._rows:
@@ -187,12 +187,12 @@ def release_named(package: str, name: str) -> KnownRelease:
     if not every:
         packages = ", ".join(runtime_tables()["packages"])
         raise InputError(f"unknown package {package!r:.60}; known: {packages}")
-    wanted = name.strip().lower() if isinstance(name, str) else name
-    found = [known for known in every if wanted in {known.release, known.minor, "latest"}]
-    if found:
-        return found[-1]
+    text = name.strip().lower() if isinstance(name, str) else name
+    releases = [known for known in every if text in {known.release, known.minor, "latest"}]
+    if releases:
+        return releases[-1]
     names = [known.release for known in every]
-    near = near_versions(str(wanted), names) or [names[0], names[-1]]
+    near = near_versions(str(text), names) or [names[0], names[-1]]
     raise InputError(f"unknown release {shown(name)} of {package}; did you mean {' or '.join(near)}?")
 
 
@@ -252,13 +252,13 @@ def _registry(provider: str, minor: str) -> Registry:
 @cache
 def _known() -> tuple[KnownRelease, ...]:
     tables = runtime_tables()
-    found = []
+    releases = []
     for package, info in tables["packages"].items():
         for minor, about in tables["releases"].items():
             registered = tuple(name for name in info["providers"] if _registered(name, minor, tables))
             carried = info.get("carries")
             brings = (carried, about["carries"]) if carried and about.get("carries") else None
-            found += [
+            releases += [
                 KnownRelease(
                     package,
                     patch,
@@ -273,7 +273,7 @@ def _known() -> tuple[KnownRelease, ...]:
                 )
                 for patch in about["packages"].get(package, ())
             ]
-    return tuple(found)
+    return tuple(releases)
 
 
 def _registered(provider: str, minor: str, tables: Mapping[str, Any]) -> bool:
@@ -290,5 +290,5 @@ def _forget() -> None:
 
 def function_bodies(release: str) -> str:
     """Return what says which body of one of ONNX's functions a release means: ``opset`` or ``version``."""
-    found: str = runtime_tables()["releases"][minor_release(release)].get("function_bodies", "opset")
-    return found
+    text: str = runtime_tables()["releases"][minor_release(release)].get("function_bodies", "opset")
+    return text

@@ -78,15 +78,15 @@ class Renewal:
             return set()
         return {index for index, node in enumerate(self.nodes) if not names.isdisjoint(node.outputs)}
 
-    def renew(self, told: StatedTypes, asked: Collection[int], surely: Collection[int] = ()) -> None:
+    def renew(self, entries: StatedTypes, numbers: Collection[int], surely: Collection[int] = ()) -> None:
         """Infer the types of what some nodes compute, and of what follows where they are others than before.
 
-        asked: these nodes by number. surely: those that compute another type for sure. Raises Failed without an answer.
+        numbers: these nodes by number. surely: those that compute another type for sure. Raises Failed without answer.
         """
-        self.told = told
-        for name, one in told.items():
+        self.told = entries
+        for name, one in entries.items():
             self.main[name] = tensor_type(one) if isinstance(one, OnnxTensor) else one
-        nodes = self._behind(surely, len(self.nodes)).union(asked)
+        nodes = self._behind(surely, len(self.nodes)).union(numbers)
         steps = _FIRST_STEPS
         while nodes:  # no more once all is looked at that is behind, also where nodes form a circle
             changed = self._ask([index for index in sorted(nodes) if not self._told(self.nodes[index])])
@@ -98,30 +98,30 @@ class Renewal:
 
     def _behind(self, nodes: Iterable[int], steps: int) -> set[int]:
         """Return nodes and what follows from what they compute in so many steps."""
-        found = set(nodes)
-        edge = found
+        numbers = set(nodes)
+        edge = numbers
         while edge and steps:
             steps -= 1
             names = {name for index in edge for name in self.nodes[index].outputs if name not in self.told}
-            edge = self.reading(names) - found
-            found |= edge
-        return found
+            edge = self.reading(names) - numbers
+            numbers |= edge
+        return numbers
 
     def _ask(self, chosen: list[int]) -> set[str]:
         """Infer what some nodes compute from what is known of their inputs; return what has another type now."""
         nodes = [self.nodes[index] for index in chosen]
-        made = dict.fromkeys(name for node in nodes for name in node.outputs if name)
-        read = dict.fromkeys(name for node in nodes for name in reads(node) if name and name not in made)
+        new_entries = dict.fromkeys(name for node in nodes for name in node.outputs if name)
+        read = dict.fromkeys(name for node in nodes for name in reads(node) if name and name not in new_entries)
         before = [self.constants[name] for name in read if name in self.constants and name not in self.told]
         known = {name: self._known(name) for name in read} | {
-            name: self._stated(name) for name in made if name in self.told or name in self.stated
+            name: self._stated(name) for name in new_entries if name in self.told or name in self.stated
         }
         types = {name: kind for name, kind in known.items() if kind.kind != _UNKNOWN.kind}
         constants = [one for name in read if (one := self._constant(name)) is not None]
-        found = inferred(self.questions.about([*before, *nodes], types, constants))
-        answer = found.pop(id(self.model.graph), {})
-        self.types.update(found)
-        changed = {name for name in made if name not in self.told and answer.get(name) != self.main.get(name)}
+        entries = inferred(self.questions.about([*before, *nodes], types, constants))
+        answer = entries.pop(id(self.model.graph), {})
+        self.types.update(entries)
+        changed = {name for name in new_entries if name not in self.told and answer.get(name) != self.main.get(name)}
         for name in changed:
             if name in answer:
                 self.main[name] = answer[name]
@@ -137,8 +137,8 @@ class Renewal:
         return self.main[name] if name in self.told else self.stated[name]
 
     def _constant(self, name: str) -> OnnxTensor | None:
-        told = self.told.get(name)
-        return told if isinstance(told, OnnxTensor) else self.small.get(name)
+        result = self.told.get(name)
+        return result if isinstance(result, OnnxTensor) else self.small.get(name)
 
 
 def _initializers(model: OnnxModel) -> tuple[dict[str, OnnxTensor], dict[str, OnnxType]]:
@@ -183,10 +183,10 @@ class OwnSizes:
         tensor: what is known of a value, with its elements if it is constant. The node must live as long as this.
         """
         inputs = tuple([(tensor(name) or _BLANK) if name else None for name in node.inputs])
-        found = self._found.get(id(node))
-        if found is None or found[0] != inputs:
-            found = self._found[id(node)] = inputs, self._types(node, inputs)
-        return found[1]
+        pair = self._found.get(id(node))
+        if pair is None or pair[0] != inputs:
+            pair = self._found[id(node)] = inputs, self._types(node, inputs)
+        return pair[1]
 
     def _types(self, node: OnnxNode, inputs: tuple[TensorDesc | None, ...]) -> dict[str, OnnxType]:
         version = self.imports[node.domain]
@@ -194,14 +194,14 @@ class OwnSizes:
         table, schema = lowering_of(operator), schema_of(node.domain, node.op_type, version, self.release)
         outputs = tuple([_BLANK if name else None for name in node.outputs])
         outputs = derived(schema, inputs, outputs)
-        attributes = {name: attribute_of(held) for name, held in node.attributes.items()}
-        made = descriptor_of(operator, inputs, outputs, attributes, version)
-        if table is None or made is None:
+        attributes = {name: attribute_of(attribute) for name, attribute in node.attributes.items()}
+        descriptor = descriptor_of(operator, inputs, outputs, attributes, version)
+        if table is None or descriptor is None:
             return {}
-        sizes = table.sizes_inferred(made, version, self.release)
+        sizes = table.sizes_inferred(descriptor, version, self.release)
         names = [info.name for info in table.schema.layout(version).outputs]
         return {
-            name: OnnxType("tensor", held.type, sizes[field])
-            for name, held, field in zip(node.outputs, outputs, names, strict=False)
-            if name and held is not None and held.type is not None and field in sizes
+            name: OnnxType("tensor", tensor.type, sizes[field])
+            for name, tensor, field in zip(node.outputs, outputs, names, strict=False)
+            if name and tensor is not None and tensor.type is not None and field in sizes
         }

@@ -21,10 +21,10 @@ def bounds(text: str, order: Sequence[str]) -> tuple[int, int]:
             raise ValueError(f"unknown release {end!r:.40}; known here: {', '.join(order)}")
     if not dots:
         last = first
-    found = (order.index(first) if first else 0, order.index(last) if last else len(order) - 1)
-    if found[0] > found[1]:
+    numbers = (order.index(first) if first else 0, order.index(last) if last else len(order) - 1)
+    if numbers[0] > numbers[1]:
         raise ValueError(f"expected the earlier release first, found {text!r:.40}")
-    return found
+    return numbers
 
 
 def span(text: str | None, order: Sequence[str], whole: tuple[int, int]) -> tuple[int, int]:
@@ -32,10 +32,10 @@ def span(text: str | None, order: Sequence[str], whole: tuple[int, int]) -> tupl
     if text is None:
         return whole
     first, last = bounds(text, order)
-    found = (max(first, whole[0]), min(last, whole[1]))
-    if found[0] > found[1]:
+    numbers = (max(first, whole[0]), min(last, whole[1]))
+    if numbers[0] > numbers[1]:
         raise ValueError(f"no release of {text!r:.40} is one whose registrations are known")
-    return found
+    return numbers
 
 
 def range_text(first: int, last: int, order: Sequence[str], whole: tuple[int, int]) -> str | None:

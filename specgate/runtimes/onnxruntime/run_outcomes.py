@@ -104,7 +104,7 @@ def run_failure(descriptor: Descriptor | None, release: str) -> tuple[Finding, b
         return None
     named = known.named(known.fails, descriptor, version) - known.named(known.runs, descriptor, version)
     findings = check_at(descriptor, descriptor.version, "documented").findings if named else ()
-    return next(((found, True) for found in findings if found.id.rpartition("/")[2] in named), None)
+    return next(((finding, True) for finding in findings if finding.id.rpartition("/")[2] in named), None)
 
 
 def with_open_outputs(descriptor: Descriptor) -> Descriptor:

@@ -53,11 +53,11 @@ def own_schema(domain: str, operator: str, opset: int, release: str | None = Non
     """
     at = release_position(release)
     rows = runtime_tables()["schemas"].get(domain or MAIN_DOMAIN, {}).get(operator, ())
-    held = [row for row in rows if row["first"] <= at <= row["last"] and row["version"] <= opset]
-    if not held:
+    items = [row for row in rows if row["first"] <= at <= row["last"] and row["version"] <= opset]
+    if not items:
         return None
-    row = max(held, key=lambda each: int(each["version"]))
-    given = row.get("attributes", {})
+    row = max(items, key=lambda each: int(each["version"]))
+    result = row.get("attributes", {})
     return OwnSchema(
         domain or MAIN_DOMAIN,
         operator,
@@ -65,7 +65,7 @@ def own_schema(domain: str, operator: str, opset: int, release: str | None = Non
         row.get("deprecated", False),
         _parameters(row.get("inputs", {})),
         _parameters(row.get("outputs", {})),
-        {name: (e, None) if isinstance(e, str) else (e["type"], e.get("default")) for name, e in given.items()},
+        {name: (e, None) if isinstance(e, str) else (e["type"], e.get("default")) for name, e in result.items()},
     )
 
 
@@ -122,9 +122,9 @@ class Schema:
         inputs, outputs: the types by position, None where one is left out. None: no such argument is there.
         """
         for is_output, index in self.bound.get(limited, ()):
-            given = outputs if is_output else inputs
-            if index < len(given) and given[index] is not None:
-                return given[index]
+            texts = outputs if is_output else inputs
+            if index < len(texts) and texts[index] is not None:
+                return texts[index]
         return None
 
 
@@ -137,10 +137,10 @@ def word(kind: str | None) -> str:
         return ""
     if "(" not in kind:
         return kind
-    found = _SPELT.get(kind)
-    if found is None:
-        found = _SPELT[kind] = type_word(kind)
-    return found
+    text = _SPELT.get(kind)
+    if text is None:
+        text = _SPELT[kind] = type_word(kind)
+    return text
 
 
 @on_change
@@ -170,8 +170,8 @@ def schema_of(domain: str, op_type: str, opset: int | None, release: str = "") -
     level = str(opset)
     row = spec.row_at(level) if level in spec.dialect.position else None
     if row is None and level in spec.dialect.position:  # of a withdrawn version the runtime still has the function
-        held = spec.row_held(level)
-        row = held if held in spec.table.deprecated else None
+        text = spec.row_held(level)
+        row = text if text in spec.table.deprecated else None
     if row is None:  # the runtime has some of ONNX's operators at opsets before ONNX does
         return _own(domain, op_type, opset, release) if release else None
     cells = spec.table.only_rows[row]
@@ -212,16 +212,16 @@ def _own(domain: str, op_type: str, opset: int, release: str) -> Schema | None:
     tables = runtime_tables()
     at = list(tables["releases"]).index(".".join(release.split(".")[:2]))
     rows = tables["schemas"].get(domain or "ai.onnx", {}).get(op_type, ())
-    held = [row for row in rows if row["version"] <= opset and row["first"] <= at <= row["last"]]
-    if not held:
+    items = [row for row in rows if row["version"] <= opset and row["first"] <= at <= row["last"]]
+    if not items:
         return None
-    row = max(held, key=lambda each: int(each["version"]))
+    row = max(items, key=lambda each: int(each["version"]))
     inputs, outputs = ({name: str(text) for name, text in row.get(end, {}).items()} for end in ("inputs", "outputs"))
-    taken = {*inputs, *outputs}
+    used_items = {*inputs, *outputs}
     attributes = []
     for name, entry in row.get("attributes", {}).items():
         info = entry if isinstance(entry, dict) else {"type": entry}
-        field = f"{name}_attribute" if name in taken else name
+        field = f"{name}_attribute" if name in used_items else name
         attributes.append(FieldInfo(field, "attribute", info["type"], default=info.get("default"), vendor_name=name))
     return Schema.of(
         row["version"],

@@ -69,9 +69,9 @@ def _renewed(source: Source, known: Types, release: str, *, doubting: bool = Fal
     teller = Teller(source.model, known, release, source.scopes[id(source.model.graph)])
     if not teller.may_differ():
         return None, True
-    told, renewal = teller.told(known, doubting=doubting), _renewal(source.model, known, teller)
-    asked = renewal.reading(chain(teller.lists, told) if doubting else told) | renewal.making(teller.better)
-    settled = _settled(teller, renewal, told, asked, renewal.making(teller.doubtful) if doubting else ())
+    entries, renewal = teller.told(known, doubting=doubting), _renewal(source.model, known, teller)
+    numbers = renewal.reading(chain(teller.lists, entries) if doubting else entries) | renewal.making(teller.better)
+    settled = _settled(teller, renewal, entries, numbers, renewal.making(teller.doubtful) if doubting else ())
     return renewal.types, settled
 
 
@@ -87,33 +87,35 @@ def completed(before: Source, model: OnnxModel, types: Types, release: str) -> S
 
     types: what is known of its values to begin with, which is most of them.
     """
-    made = {node.outputs[0]: held for node in model.graph.nodes if (held := before.known.held(node)) is not None}
-    scope = ChainMap(made, dict(before.scopes[id(before.model.graph)]))
+    tensors_by_name = {
+        node.outputs[0]: tensor for node in model.graph.nodes if (tensor := before.known.held(node)) is not None
+    }
+    scope = ChainMap(tensors_by_name, dict(before.scopes[id(before.model.graph)]))
     teller = Teller(model, types, release, scope)
-    told, renewal = teller.told(types), _renewal(model, types, teller)
+    entries, renewal = teller.told(types), _renewal(model, types, teller)
     old = set(map(id, before.model.graph.nodes))
     new = {index for index, node in enumerate(model.graph.nodes) if id(node) not in old}
-    known = (name for index in new for name in model.graph.nodes[index].outputs if name in told)
+    known = (name for index in new for name in model.graph.nodes[index].outputs if name in entries)
     try:
-        _settled(teller, renewal, told, new | renewal.reading(known) | renewal.making(teller.better))
+        _settled(teller, renewal, entries, new | renewal.reading(known) | renewal.making(teller.better))
     except Failed:
         return None
     return reread(before, renewal.types, model)
 
 
-def _settled(teller: Teller, renewal: Renewal, told: Told, asked: set[int], doubted: Collection[int] = ()) -> bool:
+def _settled(teller: Teller, renewal: Renewal, entries: Told, numbers: set[int], doubted: Collection[int] = ()) -> bool:
     """Infer types until they say no more of the values that stand for what computes them; return whether that comes.
 
-    told: what is known of these to begin with. asked, doubted: the nodes whose types are to be inferred first. Raises
+    entries: known types to begin with. asked, doubted: the nodes whose types are to be inferred first. Raises
     Failed without an answer.
     """
-    renewal.renew(told, asked, doubted)
+    renewal.renew(entries, numbers, doubted)
     for _ in range(_MOST_ROUNDS - 1):
-        before, told = told, teller.told(renewal.types)
-        if told == before:
+        before, entries = entries, teller.told(renewal.types)
+        if entries == before:
             return True
-        changed = {name for name in chain(before, told) if before.get(name) != told.get(name)}
-        renewal.renew(told, renewal.making(changed) | renewal.reading(changed))
+        changed = {name for name in chain(before, entries) if before.get(name) != entries.get(name)}
+        renewal.renew(entries, renewal.making(changed) | renewal.reading(changed))
     return False
 
 

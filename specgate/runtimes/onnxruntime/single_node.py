@@ -52,14 +52,18 @@ def runtime_verdict(
     graph = _graph_of(replace(descriptor, version=version), target)
     runtime = RuntimeFindings(graph, target, device, None)
     at = Location(None, None, f"graph/{_NODE}", descriptor.operator)
-    settled = runtime.settle([replace(found, location=at) for found in page.findings])
+    settled = runtime.settle([replace(finding, location=at) for finding in page.findings])
     # Where nodes of functions run is nothing that a verdict on the call says, but what is not known of them decides it.
-    here = [found for found in settled if found.severity != "note" or found.location == at or found.id == _UNDECIDED]
+    here = [
+        finding
+        for finding in settled
+        if finding.severity != "note" or finding.location == at or finding.id == _UNDECIDED
+    ]
     if any(info.type is None for info in graph.source.model.graph.inputs):  # unknown here; no file may leave it out
-        here = [found for found in here if found.location is None or found.location.node != _FILE]
-    findings = tuple(replace(found, location=None) for found in here if found.id != _UNDECIDED)
-    undecided = (*page.undecided, *(replace(found, location=None) for found in here if found.id == _UNDECIDED))
-    failing = any(found.severity == "error" for found in findings)
+        here = [finding for finding in here if finding.location is None or finding.location.node != _FILE]
+    findings = tuple(replace(finding, location=None) for finding in here if finding.id != _UNDECIDED)
+    undecided = (*page.undecided, *(replace(finding, location=None) for finding in here if finding.id == _UNDECIDED))
+    failing = any(finding.severity == "error" for finding in findings)
     accepted = False if failing else None if undecided else True
     return replace(page, accepted=accepted, findings=findings, undecided=undecided)
 
@@ -73,13 +77,13 @@ def _graph_of(descriptor: Descriptor, target: Target) -> Graph:
     tensors: dict[str, TensorDesc] = {}
 
     def names(kind: str, fields: Any) -> list[str]:
-        found = []
+        texts = []
         for index, tensor in enumerate(positional(descriptor.fields, fields)):
             name = "" if tensor is None else f"{kind}{index}"
             if tensor is not None:
                 tensors[name] = tensor
-            found.append(name)
-        return found
+            texts.append(name)
+        return texts
 
     inputs, outputs = names("input", layout.inputs), names("output", layout.outputs)
     node = OnnxNode(_NODE, op_type, domain, "", inputs, outputs, _attributes(descriptor))

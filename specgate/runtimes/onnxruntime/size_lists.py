@@ -65,17 +65,17 @@ class Inference(NamedTuple):
         for row in self.values.get(node.op_type, ()):
             if not _within(opset, row.first, row.last):
                 continue
-            wanted = [row.of] * len(node.inputs) if isinstance(row.of, str) else row.of
-            taken = [
-                _taken(kind, name, known, sizes, constant) for kind, name in zip(wanted, node.inputs, strict=False)
+            texts = [row.of] * len(node.inputs) if isinstance(row.of, str) else row.of
+            used_items = [
+                _taken(kind, name, known, sizes, constant) for kind, name in zip(texts, node.inputs, strict=False)
             ]
-            held = [one for one in taken if one is not None]
-            if not taken or len(held) < len(taken):
+            items = [one for one in used_items if one is not None]
+            if not used_items or len(items) < len(used_items):
                 continue
             bounds = [node.attributes[name].value if name in node.attributes else None for name in ("start", "end")]
-            found = WAYS[row.by](held, slice(*(one if isinstance(one, int) else None for one in bounds)))
-            if found is not None and len(found) <= _MOST and all(-_LARGEST <= one < _LARGEST for one in found):
-                return Value(row.gives, found)
+            numbers = WAYS[row.by](items, slice(*(one if isinstance(one, int) else None for one in bounds)))
+            if numbers is not None and len(numbers) <= _MOST and all(-_LARGEST <= one < _LARGEST for one in numbers):
+                return Value(row.gives, numbers)
         return None
 
 
@@ -93,20 +93,20 @@ def _taken(
     if kind == "sizes":
         return sizes(name)
     if kind == "constant":
-        held = constant(name)
-        return held if held is not None and len(held) == 1 else None
+        items = constant(name)
+        return items if items is not None and len(items) == 1 else None
     value = known.get(name)
     return value.elements if value is not None and value.kind == kind else None
 
 
 def _sizes(inputs: Sequence[Sequence[Any]], part: slice) -> tuple[int, ...] | None:
-    found = tuple(inputs[0][part])
-    return found if all(isinstance(size, int) for size in found) else None
+    items = tuple(inputs[0][part])
+    return items if all(isinstance(size, int) for size in items) else None
 
 
 def _picked(inputs: Sequence[Sequence[Any]], _: slice) -> tuple[int, ...] | None:
-    held, (index,) = inputs
-    return (held[index],) if isinstance(index, int) and -len(held) <= index < len(held) else None
+    items, (index,) = inputs
+    return (items[index],) if isinstance(index, int) and -len(items) <= index < len(items) else None
 
 
 def _each(
@@ -118,12 +118,12 @@ def _each(
         if len(inputs) != 2:
             return None
         count = max(map(len, inputs))
-        one, two = (list(held) * count if len(held) == 1 else list(held) for held in inputs)
+        one, two = (list(items) * count if len(items) == 1 else list(items) for items in inputs)
         if len(one) != len(two):
             return None
-        made = [function(*pair) for pair in zip(one, two, strict=True)]
-        found = tuple([each for each in made if each is not None])
-        return found if len(found) == len(made) else None
+        new_numbers = [function(*pair) for pair in zip(one, two, strict=True)]
+        numbers = tuple([each for each in new_numbers if each is not None])
+        return numbers if len(numbers) == len(new_numbers) else None
 
     return combined
 
@@ -137,7 +137,7 @@ def _quotient(one: int, two: int) -> int | None:
 WAYS: Final[Mapping[str, Callable[[Sequence[Sequence[Any]], slice], tuple[int, ...] | None]]] = {
     "sizes": _sizes,
     "same": lambda inputs, _: tuple(inputs[0]),
-    "joined": lambda inputs, _: tuple([one for held in inputs for one in held]),
+    "joined": lambda inputs, _: tuple([one for items in inputs for one in items]),
     "picked": _picked,
     "sum": _each(lambda one, two: one + two),
     "difference": _each(lambda one, two: one - two),

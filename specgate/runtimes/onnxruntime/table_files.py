@@ -60,9 +60,9 @@ class FunctionsFile(_File):
 
 def node_parts(text: str) -> tuple[str, str, list[str]]:
     """Return the result of a node, its operator and its inputs."""
-    found = _NODE.fullmatch(text)
-    assert found is not None  # noqa: S101  # the model asks for it
-    return found[1], found[2], found[3].split(", ")
+    match = _NODE.fullmatch(text)
+    assert match is not None  # noqa: S101  # the model asks for it
+    return match[1], match[2], match[3].split(", ")
 
 
 def function_problems(content: Mapping[str, Any]) -> Iterator[Problem]:
@@ -70,15 +70,15 @@ def function_problems(content: Mapping[str, Any]) -> Iterator[Problem]:
     known = dialect("onnx").tables.operators
     for name, function in content.get("functions", {}).items():
         place = ("functions", name)
-        made = {*function["inputs"], *function.get("constants", ())}
+        items = {*function["inputs"], *function.get("constants", ())}
         for index, entry in enumerate(function["nodes"]):
             result, operator, inputs = node_parts(entry["node"])
             at = (*place, "nodes", index)
             if operator not in known:
                 yield at, f"unknown operator {operator!r:.60}"
-            yield from ((at, f"nothing makes {one!r:.60}") for one in inputs if one not in made)
-            made.add(result)
-        yield from ((place, f"nothing makes the output {one!r:.60}") for one in function["outputs"] if one not in made)
+            yield from ((at, f"nothing makes {one!r:.60}") for one in inputs if one not in items)
+            items.add(result)
+        yield from ((place, f"nothing makes the output {one!r:.60}") for one in function["outputs"] if one not in items)
 
 
 Minor = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+$", max_length=20)]

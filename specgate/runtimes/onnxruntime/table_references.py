@@ -131,8 +131,8 @@ def constraints(domain: str, operator: str, version: int, schemas: Mapping[str, 
 
 def _schema(domain: str, operator: str, version: int, schemas: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the newest form of a schema at a version."""
-    found: Sequence[Mapping[str, Any]] = schemas.get(domain, {}).get(operator, ())
-    return next((each for each in reversed(found) if each["version"] == version), None)
+    tables: Sequence[Mapping[str, Any]] = schemas.get(domain, {}).get(operator, ())
+    return next((each for each in reversed(tables) if each["version"] == version), None)
 
 
 def _spec(domain: str, operator: str) -> OperatorSpec | None:
@@ -145,11 +145,11 @@ def _spec(domain: str, operator: str) -> OperatorSpec | None:
 
 def _scope_of(schema: Mapping[str, Any]) -> Scope:
     params = {**schema.get("inputs", {}), **schema.get("outputs", {})}
-    given = {name: entry if isinstance(entry, dict) else {"type": entry} for name, entry in _attributes(schema)}
+    entries = {name: entry if isinstance(entry, dict) else {"type": entry} for name, entry in _attributes(schema)}
     fields = {name: TENSORS if text.endswith("*") else TENSOR for name, text in params.items()}
-    fields |= {name: _KINDS[entry["type"]] for name, entry in given.items()}
+    fields |= {name: _KINDS[entry["type"]] for name, entry in entries.items()}
     optional = {name for name, text in params.items() if text.endswith("?") or name in schema.get("outputs", {})}
-    optional |= {name for name, entry in given.items() if "default" not in entry}
+    optional |= {name for name, entry in entries.items() if "default" not in entry}
     return Scope(
         fields=fields,
         optional=frozenset(optional),
@@ -167,29 +167,29 @@ def _attributes(schema: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return what is wrong with the names in ``releases.yaml``."""
-    found: list[Problem] = []
+    pairs: list[Problem] = []
     order = list(content.get("releases", {}))
     providers, packages = content.get("providers", {}), content.get("packages", {})
     if order != sorted(order, key=_number):
-        found.append((("releases",), "expected the releases in order, oldest first"))
+        pairs.append((("releases",), "expected the releases in order, oldest first"))
     for name, info in providers.items():
         try:
             bounds(info["releases"], order)
         except ValueError as error:
-            found.append((("providers", name, "releases"), str(error)))
+            pairs.append((("providers", name, "releases"), str(error)))
     for name, info in packages.items():
-        found += [(("packages", name, "providers"), f"unknown {p!r}") for p in info["providers"] if p not in providers]
+        pairs += [(("packages", name, "providers"), f"unknown {p!r}") for p in info["providers"] if p not in providers]
     for name, info in content.get("releases", {}).items():
         place = ("releases", name)
-        found += [((*place, "packages"), f"unknown package {p!r:.80}") for p in info["packages"] if p not in packages]
+        pairs += [((*place, "packages"), f"unknown package {p!r:.80}") for p in info["packages"] if p not in packages]
         patches = [patch for listed in info["packages"].values() for patch in listed]
-        found += [
+        pairs += [
             ((*place, "packages"), f"{p} is no release of {name}") for p in patches if not p.startswith(f"{name}.")
         ]
         source = info.get("carries_source")
         if source is not None and source not in content["sources"]:
-            found.append(((*place, "carries_source"), f"unknown source {source!r:.80}"))
-    return found + [problem for entry in enumerate(content.get("removing", ())) for problem in _conditions(*entry)]
+            pairs.append(((*place, "carries_source"), f"unknown source {source!r:.80}"))
+    return pairs + [problem for entry in enumerate(content.get("removing", ())) for problem in _conditions(*entry)]
 
 
 def _conditions(index: int, entry: Mapping[str, Any]) -> Iterator[Problem]:
@@ -225,16 +225,16 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return which rules and fields in ``loading.yaml`` the dialect of the models does not have."""
     from specgate.runtimes.onnxruntime.lowering.checks import check_of
 
-    found = type_problems({"types": list(content.get("types", {}))})
+    pairs = type_problems({"types": list(content.get("types", {}))})
     names = [name for name in content.get("models", {}) if name not in RULES]
-    found += [(("models", name), f"no rule of a whole model is called {name!r:.60}") for name in names]
-    for place, entry, scope in _operators(content, ("takes", "asks"), found):
+    pairs += [(("models", name), f"no rule of a whole model is called {name!r:.60}") for name in names]
+    for place, entry, scope in _operators(content, ("takes", "asks"), pairs):
         try:
             for check, what in entry.get("refuses", {}).items():
                 check_of(check, what, scope)
         except FormError as error:
-            found.append(((*place, "refuses"), str(error)))
-    return found
+            pairs.append(((*place, "refuses"), str(error)))
+    return pairs
 
 
 def _operators(
@@ -268,8 +268,8 @@ def runs_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return which rules and fields in ``runs.yaml`` the dialect of the models does not have."""
     from specgate.runtimes.onnxruntime.lowering.checks import scope_of
 
-    found: list[Problem] = []
-    for place, entry, scope in _operators(content, ("runs", "fails"), found):
+    pairs: list[Problem] = []
+    for place, entry, scope in _operators(content, ("runs", "fails"), pairs):
         for key in ("runs", "fails"):
             for rule in entry.get(key, ()):
                 if isinstance(rule, str) or "when" not in rule:
@@ -277,8 +277,8 @@ def runs_problems(content: Mapping[str, Any]) -> list[Problem]:
                 try:
                     rule_of(rule["when"], scope_of(rule, scope), "truth")
                 except FormError as error:
-                    found.append(((*place, key), str(error)))
-    return found
+                    pairs.append(((*place, key), str(error)))
+    return pairs
 
 
 def inference_problems(content: Mapping[str, Any]) -> list[Problem]:
@@ -286,23 +286,23 @@ def inference_problems(content: Mapping[str, Any]) -> list[Problem]:
     from specgate.spec.tables import dialect
 
     known = dialect("onnx").tables.operators
-    found: list[Problem] = []
+    pairs: list[Problem] = []
     for part in ("values", "unsized"):
         for index, entry in enumerate(content.get(part, ())):
             place: Keys = (part, index, "operators")
-            found += [
+            pairs += [
                 ((*place, name), f"unknown operator {name!r:.60}") for name in entry["operators"] if name not in known
             ]
             if entry.get("by", "same") not in WAYS:
-                found.append(((part, index, "by"), f"unknown way {entry['by']!r:.40}; known: {', '.join(WAYS)}"))
-    return found
+                pairs.append(((part, index, "by"), f"unknown way {entry['by']!r:.40}; known: {', '.join(WAYS)}"))
+    return pairs
 
 
 def operator_problems(
     domain: str, operator: str, versions: Mapping[str, Any], schemas: Mapping[str, Any], order: Sequence[str]
 ) -> list[Problem]:
     """Return what is wrong with an operator's rows: versions that overlap, constraints and queries of unknown names."""
-    found = list(_overlaps(operator, versions, order))
+    pairs = list(_overlaps(operator, versions, order))
     for key, forms in versions.items():
         version = int(key.partition("..")[0])
         for index, form in enumerate(forms if isinstance(forms, list) else [forms]):
@@ -312,10 +312,10 @@ def operator_problems(
             types = form.get("types", {})
             if "note" not in form:  # a note says what is strange about a row
                 for each in types if isinstance(types, list) else [types]:
-                    found += _constraint_problems((*place, "types"), domain, operator, version, each, schemas)
+                    pairs += _constraint_problems((*place, "types"), domain, operator, version, each, schemas)
             if form.get("query") is not None:
-                found += _query_problems((*place, "query"), domain, operator, version, form["query"], schemas)
-    return found
+                pairs += _query_problems((*place, "query"), domain, operator, version, form["query"], schemas)
+    return pairs
 
 
 def _overlaps(operator: str, versions: Mapping[str, Any], order: Sequence[str]) -> Iterator[Problem]:
@@ -323,17 +323,17 @@ def _overlaps(operator: str, versions: Mapping[str, Any], order: Sequence[str]) 
     for key, forms in versions.items():
         if not isinstance(forms, list):
             continue
-        taken: set[int] = set()
+        numbers: set[int] = set()
         for index, form in enumerate(forms):
             try:
                 first, last = span(form.get("releases"), order, (0, len(order) - 1))
             except ValueError:
                 continue  # reported where the range is read
             here = set(range(first, last + 1))
-            if taken & here:
-                again = order[min(taken & here)]
+            if numbers & here:
+                again = order[min(numbers & here)]
                 yield ("operators", operator, key, index, "releases"), f"a row before this one holds for {again}, too"
-            taken |= here
+            numbers |= here
 
 
 def _constraint_problems(

@@ -32,10 +32,10 @@ _MODELS = "onnx"
 _MAIN = "ai.onnx"
 
 
-def runtime_target(package: str, wanted: str) -> Target | None:
+def runtime_target(package: str, result: str) -> Target | None:
     """Return the target of a package's release, None for what is no package of a runtime.
 
-    wanted: ``1.24.4``, ``1.24``, ``latest``; with ``@5.0`` behind it the library below counts as one of that level.
+    result: ``1.24.4``, ``1.24``, ``latest``; with ``@5.0`` behind it the library below counts as one of that level.
     Raises InputError for an unknown release or level, for a name that is almost a package's, and where it is not known
     what the providers register.
     """
@@ -46,53 +46,53 @@ def runtime_target(package: str, wanted: str) -> Target | None:
         if near:
             raise InputError(f"unknown package {package!r:.60}; did you mean {near[0]}?")
         return None
-    name, at, level = (part.strip() for part in wanted.partition("@"))
+    name, at, level = (part.strip() for part in result.partition("@"))
     release = release_named(package, name)
     if not _known(release):
         first = release.providers[0]
         raise InputError(f"what {first} of {release.target} can run is not known; {_known_ones(package)}")
     below = about.get("carries") or ""
     if at and not below:
-        raise InputError(f"{package} brings no library of another level along, so {wanted!r:.60} means nothing")
-    found = _level(release, below, level, at=bool(at)) if below else ""
+        raise InputError(f"{package} brings no library of another level along, so {result!r:.60} means nothing")
+    text = _level(release, below, level, at=bool(at)) if below else ""
     opsets = {"" if domain == _MAIN else domain: version for domain, version in release.opsets.items()}
     models = dialect(_MODELS)
     newest = str(opsets[""])
     title = f"{tables['title']} {release.release}"
     if below:
-        title += f" with {dialect(below).tables.title} at {dialect(below).label(found)}"
+        title += f" with {dialect(below).tables.title} at {dialect(below).label(text)}"
     return Target(
         _MODELS,
         newest if newest in models.position else models.levels[-1],
-        f"{release.release}@{found}" if at else release.release,
+        f"{release.release}@{text}" if at else release.release,
         title,
         release.ir_version,
         tuple(models.tables.domains_of("runtime")),
         family=package,
         runtime=Runtime(
-            package, release.release, release.providers, release.registered, below, found, opsets, release.ir_version
+            package, release.release, release.providers, release.registered, below, text, opsets, release.ir_version
         ),
     )
 
 
-def _level(release: KnownRelease, below: str, wanted: str, *, at: bool) -> str:
+def _level(release: KnownRelease, below: str, result: str, *, at: bool) -> str:
     """Return the level of the library below: the one that was asked for, or that of what the package brings along."""
     table = dialect(below)
     if at:
-        found = table.level_named(wanted)
-        if found is None:
-            raise InputError(f"unknown {table.level_word} {wanted!r:.40} behind @; levels: {', '.join(table.levels)}")
-        return found
+        text = table.level_named(result)
+        if text is None:
+            raise InputError(f"unknown {table.level_word} {result!r:.40} behind @; levels: {', '.join(table.levels)}")
+        return text
     if release.carries is None:
         raise InputError(
             f"no source states which {table.tables.title} {release.target} brings along; give its {table.level_word} "
             f"behind @: {release.target}@{table.levels[-1]}"
         )
     carried = release.carries[1]
-    held = [entry for entry in table.environments if carried in {entry["name"], entry.get("via")}]
-    if not held:
+    entries = [entry for entry in table.environments if carried in {entry["name"], entry.get("via")}]
+    if not entries:
         raise InputError(f"no source states which {table.level_word} {table.tables.title} {carried} has")
-    return held[0]["level"]
+    return entries[0]["level"]
 
 
 def _known(release: KnownRelease) -> bool:

@@ -72,13 +72,13 @@ class Teller:
         read = {name for node in self.graph.nodes for name in node.inputs}
         known: dict[tuple[int, int], tuple[bool, bool, OnnxType | None]] = {}  # equal types are mostly one object
         for info in chain(self.graph.value_infos, self.graph.outputs):
-            kind, found = info.type, self.main.get(info.name, info.type)  # of some values nothing else is known
-            if kind is None or kind.kind != "tensor" or kind.shape is None or found is None or found.kind != "tensor":
+            kind, type_ = info.type, self.main.get(info.name, info.type)  # of some values nothing else is known
+            if kind is None or kind.kind != "tensor" or kind.shape is None or type_ is None or type_.kind != "tensor":
                 continue
-            key = id(kind), id(found)
+            key = id(kind), id(type_)
             if key not in known:
-                wrong = any(contradictions("", kind, found, _AT))
-                known[key] = (True, False, None) if wrong else (False, *_more(kind, found))
+                wrong = any(contradictions("", kind, type_, _AT))
+                known[key] = (True, False, None) if wrong else (False, *_more(kind, type_))
             wrong, more, named = known[key]
             if more:
                 self.better.add(info.name)
@@ -86,8 +86,8 @@ class Teller:
                 self.named[info.name] = named
             if not wrong:
                 self.stated[info.name] = kind
-            elif kind.elem_type == found.elem_type and info.name in read:
-                self.fixed[info.name] = _shared(kind, found)
+            elif kind.elem_type == type_.elem_type and info.name in read:
+                self.fixed[info.name] = _shared(kind, type_)
 
     def may_differ(self) -> bool:
         """Return whether more is known of a value than lint knows, or less may be."""
@@ -108,20 +108,20 @@ class Teller:
 
         doubting: these are lint's, which may know the sizes of what follows from a list of sizes that is none here.
         """
-        held = _Held(self, types.get(id(self.graph), {}))
+        result = _Held(self, types.get(id(self.graph), {}))
         for node in self.graph.nodes if doubting else self.valued:
             value = None
             if node.op_type in self.facts.values:
-                value = self.facts.value(node, self.opset, held.known, held.sizes, held.constant)
+                value = self.facts.value(node, self.opset, result.known, result.sizes, result.constant)
             if value is not None:
-                held.learn(node.outputs[0], value)
-            elif doubting and held.doubts(node.inputs):
-                held.doubtful.update(node.outputs)
+                result.learn(node.outputs[0], value)
+            elif doubting and result.doubts(node.inputs):
+                result.doubtful.update(node.outputs)
             elif id(node) in self.foreign:
-                for name, kind in self.sizes.types(node, held.tensor).items():
-                    held.told.setdefault(name, self._with_stated(name, kind))
-        self.doubtful = held.doubtful
-        return held.told
+                for name, kind in self.sizes.types(node, result.tensor).items():
+                    result.told.setdefault(name, self._with_stated(name, kind))
+        self.doubtful = result.doubtful
+        return result.told
 
     @cached_property
     def infos(self) -> dict[str, OnnxType]:
@@ -154,25 +154,29 @@ class _Held:
         kind = self.types.get(name)
         if kind is not None:
             return kind.shape if kind.kind == "tensor" and name not in self.doubtful else None
-        held = self.scope.get(name)
-        return None if held is None or held.sizes is None else [s if isinstance(s, int) else None for s in held.sizes]
+        tensor = self.scope.get(name)
+        return (
+            None
+            if tensor is None or tensor.sizes is None
+            else [s if isinstance(s, int) else None for s in tensor.sizes]
+        )
 
     def constant(self, name: str) -> Sequence[Any] | None:
         """Return the elements of a constant."""
-        held = self.scope.get(name)
-        return None if held is None or not isinstance(held.value, tuple) else held.value
+        tensor = self.scope.get(name)
+        return None if tensor is None or not isinstance(tensor.value, tuple) else tensor.value
 
     def tensor(self, name: str) -> TensorDesc | None:
         """Return all that is known of a value."""
-        told = self.told.get(name)
-        kind = tensor_type(told) if isinstance(told, OnnxTensor) else told or self.types.get(name)
-        held = self.scope.get(name)
+        result = self.told.get(name)
+        kind = tensor_type(result) if isinstance(result, OnnxTensor) else result or self.types.get(name)
+        tensor = self.scope.get(name)
         if kind is None or kind.kind != "tensor":
-            return held
-        found = self.tensors.get(id(kind))
-        if found is None:
-            found = self.tensors[id(kind)] = kind, known_type(kind)
-        return found[1] if held is None or held.value is None else found[1]._replace(value=held.value)
+            return tensor
+        pair = self.tensors.get(id(kind))
+        if pair is None:
+            pair = self.tensors[id(kind)] = kind, known_type(kind)
+        return pair[1] if tensor is None or tensor.value is None else pair[1]._replace(value=tensor.value)
 
     def doubts(self, names: Sequence[str]) -> bool:
         """Return whether what a node computes of these values may be known to lint alone."""
@@ -201,12 +205,12 @@ def _constant(name: str, kind: OnnxType, value: Value) -> OnnxType | OnnxTensor:
     return OnnxTensor(name, kind.elem_type or "", dims, data=list(value.elements))
 
 
-def _more(stated: OnnxType, found: OnnxType) -> tuple[bool, OnnxType | None]:
+def _more(stated: OnnxType, type_: OnnxType) -> tuple[bool, OnnxType | None]:
     """Return whether a file states a size of a value that does not follow from its nodes, and its type with names.
 
     The latter is None where no name of a size comes along. The types do not contradict each other.
     """
-    kept = nameless(found)
+    kept = nameless(type_)
     both = merged(nameless(stated), kept)
     return known_sizes(both) != known_sizes(kept), None if both == kept else both
 

@@ -93,13 +93,13 @@ class Beside:
 
     def created(self, questions: Sequence[Image]) -> list[Created | None]:
         """Return what create_operator does with each description, None where the process did not survive."""
-        found: list[Created | None] = []
-        while len(found) < len(questions):
-            lines = self._ask(questions[len(found) : len(found) + _FRESH_AFTER])
-            found += [Created(line[0] == "1", *map(int, line[1:])) for line in lines]
-            if len(lines) < len(questions[len(found) - len(lines) : len(found) - len(lines) + _FRESH_AFTER]):
-                found.append(None)
-        return found
+        createds: list[Created | None] = []
+        while len(createds) < len(questions):
+            lines = self._ask(questions[len(createds) : len(createds) + _FRESH_AFTER])
+            createds += [Created(line[0] == "1", *map(int, line[1:])) for line in lines]
+            if len(lines) < len(questions[len(createds) - len(lines) : len(createds) - len(lines) + _FRESH_AFTER]):
+                createds.append(None)
+        return createds
 
     def times(self, questions: Sequence[Image], rounds: int) -> list[Times]:
         """Return how long each takes, the best of `rounds` rounds.
@@ -131,15 +131,15 @@ def _installed(level: str) -> Build:
 
 
 def _compiler(build: Build) -> Compiler:
-    found = next(compilers(windows=build.system == "windows"), None)
-    if found is None:
+    compiler = next(compilers(windows=build.system == "windows"), None)
+    if compiler is None:
         raise InputError(f"no C++ compiler is installed that makes programs for {build.system}")
-    return found
+    return compiler
 
 
-def _question(made: Image, level: int) -> bytes:
-    head = struct.pack("<4I", len(made.data), len(made.pointers), made.root, level)
-    return head + struct.pack(f"<{len(made.pointers)}I", *made.pointers) + made.data
+def _question(image: Image, level: int) -> bytes:
+    head = struct.pack("<4I", len(image.data), len(image.pointers), image.root, level)
+    return head + struct.pack(f"<{len(image.pointers)}I", *image.pointers) + image.data
 
 
 def _as_windows(path: Path) -> str:

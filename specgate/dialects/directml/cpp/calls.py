@@ -78,8 +78,8 @@ class Calls:
         method = getattr(self, "on_" + type(node).__name__, None)
         if method is None:
             raise Untranslatable(f"{type(node).__name__} in {ast.unparse(node)}")
-        found: Value = method(node)
-        return found
+        result: Value = method(node)
+        return result
 
     def field(self, name: str) -> str:
         return self.bound.get(name, name)
@@ -145,12 +145,12 @@ class Calls:
             return truth(self.present(argument), tight=True)
         if isinstance(argument, ast.GeneratorExp):
             return self._folded(name, argument)
-        found = self(argument)
-        if found.kind == "tensor":
-            return self._of_tensor(name, found)
+        result = self(argument)
+        if result.kind == "tensor":
+            return self._of_tensor(name, result)
         if name == "operator":
-            return Value(f"{found.code}.type", "word", enum="OPERATOR_TYPE", tight=True)
-        return self._of_numbers(name, found, node)
+            return Value(f"{result.code}.type", "word", enum="OPERATOR_TYPE", tight=True)
+        return self._of_numbers(name, result, node)
 
     def _of_tensor(self, name: str, tensor: Value) -> Value:
         if name == "type":
@@ -162,22 +162,22 @@ class Calls:
             raise Untranslatable(f"{name} of a tensor")
         return written
 
-    def _of_numbers(self, name: str, found: Value, node: ast.Call) -> Value:
+    def _of_numbers(self, name: str, result: Value, node: ast.Call) -> Value:
         if name == "len":
-            return whole(f"{found.code}.count", 0, LOOP_LIMIT, tight=True)
+            return whole(f"{result.code}.count", 0, LOOP_LIMIT, tight=True)
         if name == "range":
-            high = min(LOOP_LIMIT, max(0, found.high))
-            return Value(f"upto(check, {found.code})", "wholes", 0, high, tight=True, items=())
-        if name == "abs" and found.kind == "whole":
-            return whole(f"magnitude({found.code})", 0, max(abs(found.low), abs(found.high)), tight=True)
-        if name == "abs" and found.kind == "real":
-            return real(f"magnitude({found.code})", tight=True)
-        if name == "product" and found.kind == "wholes" and found.low >= 0:
-            return whole(f"product({found.code})", 0, SATURATED, tight=True)
-        if name in {"max", "min"} and found.items and found.kind == "wholes":
-            typed = ", ".join(as_number(item) for item in found.items)
-            return whole(f"{name}imum({{{typed}}})", found.low, found.high, tight=True)
-        written = _written(name, found)
+            high = min(LOOP_LIMIT, max(0, result.high))
+            return Value(f"upto(check, {result.code})", "wholes", 0, high, tight=True, items=())
+        if name == "abs" and result.kind == "whole":
+            return whole(f"magnitude({result.code})", 0, max(abs(result.low), abs(result.high)), tight=True)
+        if name == "abs" and result.kind == "real":
+            return real(f"magnitude({result.code})", tight=True)
+        if name == "product" and result.kind == "wholes" and result.low >= 0:
+            return whole(f"product({result.code})", 0, SATURATED, tight=True)
+        if name in {"max", "min"} and result.items and result.kind == "wholes":
+            typed = ", ".join(as_number(item) for item in result.items)
+            return whole(f"{name}imum({{{typed}}})", result.low, result.high, tight=True)
+        written = _written(name, result)
         if written is None:
             raise Untranslatable(ast.unparse(node))
         return written
@@ -235,15 +235,15 @@ class Calls:
         function = {"product": "product_of", "sum": "sum_of", "len": "sum_of"}.get(name)
         if function is None:
             raise Untranslatable(ast.unparse(node))
-        made = f"{function}({text}, [&]({parameter}) {{ return {body}; }})"
+        result = f"{function}({text}, [&]({parameter}) {{ return {body}; }})"
         if name == "product":
-            return whole(made, 0 if element.low >= 0 else -SATURATED, SATURATED, tight=True)
+            return whole(result, 0 if element.low >= 0 else -SATURATED, SATURATED, tight=True)
         low, high = (0, 1) if name == "len" else (min(0, element.low), max(0, element.high))
         if number == "int64_t" and max(-low, high) * LOOP_LIMIT >= 2**63:
             raise Untranslatable(ast.unparse(node))
-        made_of = whole(made, low * LOOP_LIMIT, high * LOOP_LIMIT, tight=True)
+        made_of = whole(result, low * LOOP_LIMIT, high * LOOP_LIMIT, tight=True)
         return (
-            whole(f"int64_t({made})", made_of.low, made_of.high, tight=True)
+            whole(f"int64_t({result})", made_of.low, made_of.high, tight=True)
             if number == "Wide" and narrow(made_of)
             else made_of
         )

@@ -40,15 +40,15 @@ class Compiler:
 
     def program(self, folder: Path, sources: Sequence[Path], includes: Sequence[Path], flags: Sequence[str]) -> Path:
         """Compile C++ and C, by the endings of the names, into a program in `folder`; the header lies there as well."""
-        made = folder / ("program.exe" if self.windows else "program")
+        path = folder / ("program.exe" if self.windows else "program")
         within = [f"-I{each}" for each in (folder, *includes)]
         objects = []
         for source in sources:
             objects.append(str(folder / f"{source.name}.o"))
             language = ["-x", "c"] if source.suffix == ".c" else ["-std=c++17"]
             self.run([*language, *flags, *within, "-c", str(source), "-o", objects[-1]])
-        self.run([*objects, "-o", str(made), *(["-static"] if self.windows else ["-ldl"])])
-        return made
+        self.run([*objects, "-o", str(path), *(["-static"] if self.windows else ["-ldl"])])
+        return path
 
 
 #: How compilers begin, by the names under which they are asked for. zig is clang in a package of Python.

@@ -114,12 +114,12 @@ def _asked(cell: Cell | None, info: FieldInfo) -> tuple[object, ...] | None:
     operators = None if cell is None else cell.operators
     if cell is not None and cell.range is not None:
         raise Untranslatable(f"the range of {info.name}")
-    asked = (types, ranks, values, operators)
-    return None if asked == (None, None, None, None) else asked
+    parts = (types, ranks, values, operators)
+    return None if parts == (None, None, None, None) else parts
 
 
-def _cell(info: FieldInfo, place: str, asked: tuple[object, ...], words: Words) -> str | None:
-    types, ranks, values, operators = asked
+def _cell(info: FieldInfo, place: str, items: tuple[object, ...], words: Words) -> str | None:
+    types, ranks, values, operators = items
     if info.fuses:
         if operators is None:
             raise Untranslatable(f"{info.name} takes any operator")

@@ -19,14 +19,14 @@ __all__ = ["fused_lines", "fusible"]
 
 def fusible(specs: Sequence[OperatorSpec], levels: Levels) -> list[str]:
     """Return the operators that others may hold, in the order of the tables."""
-    found: dict[str, None] = {}
+    entries: dict[str, None] = {}
     for spec in specs:
         holding = [info.name for info in spec.fields.values() if info.fuses]
         for resolved in levels.sides(spec).values() if holding else ():
             for name in holding:
                 cell = resolved.cells.get(name)
-                found.update(dict.fromkeys(cell.operators or () if cell is not None else ()))
-    return list(found)
+                entries.update(dict.fromkeys(cell.operators or () if cell is not None else ()))
+    return list(entries)
 
 
 def fused_lines(specs: Sequence[OperatorSpec], words: Words, levels: Levels) -> Iterator[str]:
@@ -58,17 +58,17 @@ def _flaws(spec: OperatorSpec, laid: Structure) -> Iterator[str]:
         info = spec.fields[member.name]
         at, place = f"load(&desc->{member.name})", f'place.with("{member.name}")'
         if member.tensor:
-            said = f"states {member.name}, but a fused operator has no tensors of its own"
-            yield f'{at} != nullptr && check.flaw("{said}", "leave out", {place})'
+            text = f"states {member.name}, but a fused operator has no tensors of its own"
+            yield f'{at} != nullptr && check.flaw("{text}", "leave out", {place})'
         elif member.pointer and not info.optional:
-            said = f"does not state {member.name}, which {spec.name} requires"
-            yield f'{at} == nullptr && check.flaw("{said}", "state", {place})'
+            text = f"does not state {member.name}, which {spec.name} requires"
+            yield f'{at} == nullptr && check.flaw("{text}", "state", {place})'
         if member.count is not None:
-            said = f"has too many elements in {member.name}"
-            yield f'load(&desc->{member.count}) > most_elements && check.flaw("{said}", "", {place})'
+            text = f"has too many elements in {member.name}"
+            yield f'load(&desc->{member.count}) > most_elements && check.flaw("{text}", "", {place})'
         if member.base == "bool":
-            said = f"states {member.name}, which is neither 0 nor 1"
-            yield f'uint32_t({at}) > 1 && check.flaw("{said}", "", {place})'
+            text = f"states {member.name}, which is neither 0 nor 1"
+            yield f'uint32_t({at}) > 1 && check.flaw("{text}", "", {place})'
 
 
 def _reader(member: str, operators: Sequence[str], words: Words) -> Iterator[str]:
@@ -76,19 +76,19 @@ def _reader(member: str, operators: Sequence[str], words: Words) -> Iterator[str
     having = []
     for name in operators:
         laid = abi().structure(name)
-        found = next((m for m in laid.members if m.name == member), None)
-        if found is not None:
-            having.append((name, laid, found))
-    array = any(found.count is not None for _, _, found in having)
+        matching_member = next((m for m in laid.members if m.name == member), None)
+        if matching_member is not None:
+            having.append((name, laid, matching_member))
+    array = any(member.count is not None for _, _, member in having)
     kind = "Numbers<uint32_t>" if array else "ScaleAndBias"
     yield ""
     yield f"// {member} of an operator that another one holds, none where that one has no such member."
     yield f"inline {kind} fused_{member}(const Operator& held) {{"
     yield f"  if (held.desc == nullptr) return {kind}();"
     yield "  switch (held.type) {"
-    for name, laid, found in having:
+    for name, laid, matching_member in having:
         at = f"static_cast<const abi::{laid.name}*>(held.desc)->"
-        text = f"numbers(&{at}{member}, &{at}{found.count})" if array else f"scale_bias(&{at}{member})"
+        text = f"numbers(&{at}{member}, &{at}{matching_member.count})" if array else f"scale_bias(&{at}{member})"
         yield f"    case {words.constant('OPERATOR_TYPE', name)}: return {text};"
     yield f"    default: return {kind}();"
     yield "  }"

@@ -91,16 +91,16 @@ class _Writer:
         for kind in self.levels.dialect.types:
             self.words.constant("TENSOR_DATA_TYPE", kind)
         dispatch = list(self._dispatch())
-        held = dict.fromkeys([*(spec.name for spec in self.specs), *fusible(self.specs, self.levels)])
-        laid = [self.levels.dialect.operator(name) for name in held]
+        entries = dict.fromkeys([*(spec.name for spec in self.specs), *fusible(self.specs, self.levels)])
+        laid = [self.levels.dialect.operator(name) for name in entries]
         described = list(layout_lines(laid, self.words, self.levels, text=self.text))
-        said = list(sentence_lines(self.words, self.levels))
+        texts = list(sentence_lines(self.words, self.levels))
         yield from ("#pragma once", "")
         yield from (f"#include <{name}>" for name in _INCLUDES)
         yield ""
         base, abi_end, rest = (_SUPPORT / "base.h").read_text(encoding="utf-8").partition("}  // namespace abi")
         yield from base.splitlines()
-        for name in dict.fromkeys(structure_name(name) for name in held):
+        for name in dict.fromkeys(structure_name(name) for name in entries):
             yield from structure(name)
         yield abi_end
         yield from rest.splitlines()
@@ -112,7 +112,7 @@ class _Writer:
         yield f"constexpr bool has_text = {'true' if self.text else 'false'};"
         yield from _fixed("arena", "rules", "layout")
         yield from ("", *enum_lines(laid, self.levels), *_fixed("numbers", "json", "fixes"))
-        yield from ("", *described, "", *said, "", *self.functions.limit_lines(), "")
+        yield from ("", *described, "", *texts, "", *self.functions.limit_lines(), "")
         yield from _fixed("notes", "check")
         if self.text:
             yield from ("namespace language {", *limit_names(self.functions.limits), *_fixed(*_LANGUAGE))
@@ -164,13 +164,13 @@ class _Writer:
         yield "  switch (type) {"
         for spec in self.specs:
             constant = self.words.constant("OPERATOR_TYPE", spec.name)
-            held = self.levels.everywhere(level for level in self.levels.chosen if level in spec.levels)
-            condition = self.levels.condition(held, self.levels.everywhere(self.levels.chosen))
-            found = f"judge_{spec.name}"
+            texts = self.levels.everywhere(level for level in self.levels.chosen if level in spec.levels)
+            condition = self.levels.condition(texts, self.levels.everywhere(self.levels.chosen))
+            text = f"judge_{spec.name}"
             if condition is not None:
-                found = f"level == 0 || ({condition}) ? {found} : nullptr"
+                text = f"level == 0 || ({condition}) ? {text} : nullptr"
             bits = "".join(f", {number:#x}" for number in self.levels.stretches(spec))
-            yield f'    case {constant}: return {{{found}, "{spec.name}"{bits}}};'
+            yield f'    case {constant}: return {{{text}, "{spec.name}"{bits}}};'
         yield '    default: return {nullptr, "", 0, 0};'
         yield "  }"
         yield "}"
@@ -188,13 +188,13 @@ class _Writer:
         yield "// The types that a device with these capabilities does not take, as bits."
         yield "inline uint32_t lacking_types(uint32_t level, uint32_t capabilities) {"
         yield "  uint32_t found = 0;"
-        asked: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        texts_by_key: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         for level in self.levels.chosen:
             for kind, needs in required_capabilities(self.levels.dialect.name, level).items():
-                asked.setdefault((kind, needs), []).append(level)
-        for (kind, needs), levels in asked.items():
-            held = self.levels.everywhere(levels)
-            condition = self.levels.condition(held, self.levels.everywhere(self.levels.chosen))
+                texts_by_key.setdefault((kind, needs), []).append(level)
+        for (kind, needs), levels in texts_by_key.items():
+            texts = self.levels.everywhere(levels)
+            condition = self.levels.condition(texts, self.levels.everywhere(self.levels.chosen))
             have = " | ".join(f"capability_{name}" for name in needs)
             word = self.words.mask("TENSOR_DATA_TYPE", [kind]) + ".bits"
             guard = "" if condition is None else f"{condition} && "

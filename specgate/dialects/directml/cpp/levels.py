@@ -35,15 +35,15 @@ class Levels:
 
     def sides(self, spec: OperatorSpec) -> dict[Stretch, Resolved]:
         """Return what the tables say of an operator at each level and on each side."""
-        found: dict[Stretch, Resolved] = {}
-        asked: list[tuple[str, SingleBasis, str | None]] = [(side, side, None) for side in SIDES]
-        asked += [(by, "observed", by) for by in self.implementations if by in _own(spec)]
+        resolved_by_stretch: dict[Stretch, Resolved] = {}
+        texts: list[tuple[str, SingleBasis, str | None]] = [(side, side, None) for side in SIDES]
+        texts += [(by, "observed", by) for by in self.implementations if by in _own(spec)]
         for level in self.chosen:
-            for name, side, by in asked:
+            for name, side, by in texts:
                 resolved = spec.resolve(level, side, by)
                 if resolved is not None:
-                    found[level, name] = resolved
-        return found
+                    resolved_by_stretch[level, name] = resolved
+        return resolved_by_stretch
 
     def stretches(self, spec: OperatorSpec) -> tuple[int, int]:
         """Return the levels at which an operator changes, and those at which its sides are alike, as bits."""
@@ -53,10 +53,10 @@ class Levels:
         before: object = None
         for number, level in enumerate(self.chosen):
             keys = [sides[level, name].key for name in names if (level, name) in sides]
-            said = keys, required_capabilities(self.dialect.name, level)
-            changes |= (said != before) << number
+            pair = keys, required_capabilities(self.dialect.name, level)
+            changes |= (pair != before) << number
             alike |= (len(set(keys)) <= 1) << number
-            before = said
+            before = pair
         return changes, alike
 
     def everywhere(self, levels: Iterable[str]) -> list[tuple[str, SingleBasis]]:
@@ -68,19 +68,19 @@ class Levels:
 
         every: all that can be asked; outside of it any answer will do.
         """
-        held, possible = set(where), set(every)
-        if held >= possible:
+        texts, possible = set(where), set(every)
+        if texts >= possible:
             return None
-        asked = {side for _, side in possible}
-        levels = [level for level in self.chosen if any((level, side) in possible for side in asked)]
+        names = {side for _, side in possible}
+        levels = [level for level in self.chosen if any((level, side) in possible for side in names)]
         ranges = {
-            side: self._range([level for level in levels if (level, side) in held], levels)
+            side: self._range([level for level in levels if (level, side) in texts], levels)
             for side in (*SIDES, *self.implementations)
-            if side in asked
+            if side in names
         }
         if len(set(ranges.values())) == 1:
             return next(iter(ranges.values()))
-        alone = [by for by in self.implementations if by in asked and ranges[by] != ranges["observed"]]
+        alone = [by for by in self.implementations if by in names and ranges[by] != ranges["observed"]]
         flags = {by: f"by_{by}" for by in alone}
         flags |= {"documented": "documented", "observed": " && ".join(("observed", *(f"!by_{by}" for by in alone)))}
         parts = [
@@ -90,11 +90,11 @@ class Levels:
         ]
         return parts[0] if len(parts) == 1 else " || ".join(f"({part})" if "&&" in part else part for part in parts)
 
-    def _range(self, held: Sequence[str], levels: Sequence[str]) -> str | None:
+    def _range(self, known_texts: Sequence[str], levels: Sequence[str]) -> str | None:
         """Return a condition on `level` among `levels`: None where it always holds, false where it never does."""
         runs: list[list[str]] = []
         for level in levels:
-            if level not in held:
+            if level not in known_texts:
                 continue
             position = levels.index(level)
             if runs and levels.index(runs[-1][-1]) == position - 1:
@@ -129,7 +129,7 @@ def _own(spec: OperatorSpec) -> set[str]:
 
 def grouped(entries: Mapping[Stretch, Hashable]) -> dict[Any, list[Stretch]]:
     """Return each different entry with the levels and sides that have it, in the order of the levels."""
-    found: dict[Any, list[Stretch]] = {}
+    texts_by_value: dict[Any, list[Stretch]] = {}
     for stretch, entry in entries.items():
-        found.setdefault(entry, []).append(stretch)
-    return found
+        texts_by_value.setdefault(entry, []).append(stretch)
+    return texts_by_value

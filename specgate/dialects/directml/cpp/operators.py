@@ -157,20 +157,20 @@ class _Body:
         before = ""
         held_rows: list[tuple[str, str | None]] = []
         for when in {rule.text: rule for rule in spec.whens}.values():
-            held = {
+            resolved_by_stretch = {
                 stretch: case.resolved
                 for stretch, resolved in sides.items()
                 for case in resolved.cases
                 if case.when.text == when.text
             }
-            if not held:
+            if not resolved_by_stretch:
                 continue
-            condition = levels.condition(held, sides)
+            condition = levels.condition(resolved_by_stretch, sides)
             held_rows.append((when.text if self.functions.text else "", condition))
             test = self.translate(when.tree).operand
             yield f"{before}if ({test}{f' && ({condition})' if condition else ''}) {{"
             for number, name in enumerate(spec.fields):
-                lines = cell_lines(name, number, held, levels, self.functions.words)
+                lines = cell_lines(name, number, resolved_by_stretch, levels, self.functions.words)
                 yield from (f"  {line}" for line in lines)
             before = "} else "
         read = {name for when in spec.whens for name in when.fields}

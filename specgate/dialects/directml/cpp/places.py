@@ -74,10 +74,10 @@ class _Blamer:
             return _Named(_union(part.alone for part in named), _union(part.within for part in named))
         looked = []
         for part, blamed in zip(node.values, parts, strict=True):
-            asked = joined(self.translate(part), "||")
+            result = joined(self.translate(part), "||")
             text = "true" if value else "false"
             looked.append(
-                _code(blamed) if every else f"(check.was({text}, [&] {{ return {asked}; }}) ? {_code(blamed)} : 0)"
+                _code(blamed) if every else f"(check.was({text}, [&] {{ return {result}; }}) ? {_code(blamed)} : 0)"
             )
         return f"({' | '.join(looked)})"
 
@@ -127,10 +127,10 @@ def _replaced(text: str, variable: str, stands: str) -> str:
 
 
 def _union(bits: object) -> int:
-    found = 0
+    number = 0
     for each in bits:  # type: ignore[attr-defined]
-        found |= each
-    return found
+        number |= each
+    return number
 
 
 def _code(blamed: _Named | str) -> str:

@@ -48,8 +48,8 @@ class Rules:
         self.every = list(forms)
         self.text = text
         self.where: dict[RuleForm, list[Stretch]] = {}
-        for stretch, held in forms.items():
-            for form in held:
+        for stretch, known_forms in forms.items():
+            for form in known_forms:
                 self.where.setdefault(form, []).append(stretch)
         self.forms = [form for form in in_order(forms.values()) if self._readable(form)]
         self.names = list(dict.fromkeys(form.name for form in self.forms))
@@ -72,17 +72,17 @@ class Rules:
         sentence = form.because or form.require.text
         yield from comment(f"{form.name}: {sentence}")
         yield f"static constexpr Rule {name} = {{"
-        said = capitalized(sentence, form, self.translate.fields) if self.text else ""
-        yield f'    "{self.scope}/{form.name}", {quoted(said)},'
+        message = capitalized(sentence, form, self.translate.fields) if self.text else ""
+        yield f'    "{self.scope}/{form.name}", {quoted(message)},'
         condition = self.levels.condition(self.where[form], self.every)
         parts = [] if condition is None else [condition]
         if form.on is not None:
             parts.append("output" if form.on == "output" else "!output")
-        parts += [given for path in sorted(form.needs) if (given := self._given(path)) is not None]
-        held = self.translate(form.require.tree)
-        test = held.code
+        parts += [text for path in sorted(form.needs) if (text := self._given(path)) is not None]
+        result = self.translate(form.require.tree)
+        test = result.code
         if form.when is not None:
-            test = f"{negated(self.translate(form.when.tree)).code} || {joined(held, '||')}"
+            test = f"{negated(self.translate(form.when.tree)).code} || {joined(result, '||')}"
         bits = ", ".join((*self._bits(form), *self._levels(form, test), *self._truths(form)))
         known = [bits, *(written(form) if self.text else ())]
         yield from (f"    {part}," for part in known[:-1])
@@ -102,15 +102,15 @@ class Rules:
 
     def _levels(self, form: RuleForm, test: str) -> Iterator[str]:
         """Yield the levels that refuse what breaks the rule at one of them, by the page and by builds, as bits."""
-        found: dict[str, int] = dict.fromkeys(SIDES, 0)
+        numbers_by_name: dict[str, int] = dict.fromkeys(SIDES, 0)
         if "check.level" not in test:  # what it asks is the same at all of them
-            held, every = set(self.where[form]), set(self.every)
+            texts, every = set(self.where[form]), set(self.every)
             for number, level in enumerate(self.levels.chosen):
                 own = [(level, by) for by in self.levels.implementations]
                 for side in SIDES:
-                    asked = [(level, side), *(own if side == "observed" else ())]
-                    found[side] |= all(each in held or each not in every for each in asked) << number
-        yield from (f"{bits:#x}" for bits in found.values())
+                    items = [(level, side), *(own if side == "observed" else ())]
+                    numbers_by_name[side] |= all(each in texts or each not in every for each in items) << number
+        yield from (f"{bits:#x}" for bits in numbers_by_name.values())
 
     def _given(self, path: str) -> str | None:
         """Return what says that what a rule reads is given, None where it always is."""
@@ -124,12 +124,12 @@ def in_order(sequences: Iterable[Sequence[RuleForm]]) -> list[RuleForm]:
     for sequence in sequences:
         for number, form in enumerate(sequence):
             before.setdefault(form, set()).update(sequence[max(0, number - 1) : number])
-    found: list[RuleForm] = []
+    forms: list[RuleForm] = []
     left = dict(before)
     while left:
         ready = next((form for form, earlier in left.items() if not earlier & left.keys()), None)
         if ready is None:
             raise Untranslatable("rules have different orders at different levels")
-        found.append(ready)
+        forms.append(ready)
         del left[ready]
-    return found
+    return forms

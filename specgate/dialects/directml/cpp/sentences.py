@@ -26,8 +26,8 @@ def sentence_lines(words: Words, levels: Levels) -> Iterator[str]:
     """Yield constants and functions that sentences are made with."""
     numbers = {**levels.dialect.type_numbers, "UNKNOWN": 0}
     known = [word for word in numbers if word != "UNKNOWN"]
-    said = unknown_word("", _STRANGE, "DML_TENSOR_DATA_TYPE", known).partition(str(_STRANGE))[2]
-    yield f"inline constexpr const char* no_known_type = {quoted(said)};"
+    text = unknown_word("", _STRANGE, "DML_TENSOR_DATA_TYPE", known).partition(str(_STRANGE))[2]
+    yield f"inline constexpr const char* no_known_type = {quoted(text)};"
     for name, one in (("by_zero", 1), ("real_by_zero", 1.0)):
         errors = ", ".join(quoted(_error(compute, one)) for compute in (operator.floordiv, operator.mod))
         yield f"inline constexpr const char* {name}[] = {{{errors}}};"

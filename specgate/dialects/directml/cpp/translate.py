@@ -100,20 +100,20 @@ class Translator(Calls):
         return truth(f" {sign} ".join(joined(self._condition(part), sign) for part in node.values))
 
     def _condition(self, node: ast.expr) -> Value:
-        found = self(node)
-        if found.kind != "truth":
+        result = self(node)
+        if result.kind != "truth":
             raise _refused(node)
-        return found
+        return result
 
     def on_UnaryOp(self, node: ast.UnaryOp) -> Value:
-        found = self(node.operand)
+        result = self(node.operand)
         if isinstance(node.op, ast.Not):
-            return negated(found)
-        if isinstance(found.constant, int):
-            return self._literal(-found.constant)
-        if found.kind == "real":
-            return real(f"-{found.operand}")
-        return whole(f"-{found.operand}", -found.high, -found.low)
+            return negated(result)
+        if isinstance(result.constant, int):
+            return self._literal(-result.constant)
+        if result.kind == "real":
+            return real(f"-{result.operand}")
+        return whole(f"-{result.operand}", -result.high, -result.low)
 
     def on_BinOp(self, node: ast.BinOp) -> Value:
         left, right = self(node.left), self(node.right)
@@ -147,12 +147,12 @@ class Translator(Calls):
         pair = as_number(left, wide=wide), as_number(right, wide=wide)
         if left.low >= 0 and isinstance(right.constant, int) and right.constant > 0:
             code = f"{pair[0]} {'%' if modulo else '/'} {pair[1]}"
-            made = whole(code, low, high)
+            result = whole(code, low, high)
         else:
-            made = whole(f"{'modulo' if modulo else 'quotient'}(check, {', '.join(pair)})", low, high, tight=True)
-        if wide and narrow(made):
-            return whole(f"int64_t({made.code})", low, high, tight=True)
-        return made
+            result = whole(f"{'modulo' if modulo else 'quotient'}(check, {', '.join(pair)})", low, high, tight=True)
+        if wide and narrow(result):
+            return whole(f"int64_t({result.code})", low, high, tight=True)
+        return result
 
     def on_IfExp(self, node: ast.IfExp) -> Value:
         test, body, orelse = self(node.test), self(node.body), self(node.orelse)
@@ -191,8 +191,8 @@ class Translator(Calls):
 
     def _link(self, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
         if isinstance(op, ast.In | ast.NotIn):
-            found = self._among(left, right)
-            return negated(found) if isinstance(op, ast.NotIn) else found
+            result = self._among(left, right)
+            return negated(result) if isinstance(op, ast.NotIn) else result
         sign = _COMPARED[type(op)]
         if left.kind in _LISTS or right.kind in _LISTS:
             if sign not in {"==", "!="} or left.kind != right.kind:

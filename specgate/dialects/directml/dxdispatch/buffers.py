@@ -190,12 +190,12 @@ def _npy_content(path: str, kind: str | None, place: str) -> tuple[int, str | No
         raise InputError("expected an array in C order, found Fortran order", file=path, place=place)
     dtype = np.dtype(np.uint8) if array.dtype == np.bool_ else array.dtype.newbyteorder("=")
     known = dialect("directml").bits
-    found = next((n for n, bits in known.items() if bits and bits >= 8 and _dtype(n) == dtype), None)
-    if found is None or (kind is not None and kind != found):
+    text = next((n for n, bits in known.items() if bits and bits >= 8 and _dtype(n) == dtype), None)
+    if text is None or (kind is not None and kind != text):
         raise InputError(f"holds {array.dtype}, expected {kind or 'a DirectML type'}", file=path, place=place)
     if array.size == 0:
         raise InputError("expected at least one value", file=path, place=place)
-    return array.size, found, lambda: np.array(array.reshape(-1), dtype)
+    return array.size, text, lambda: np.array(array.reshape(-1), dtype)
 
 
 def needed_bytes(tensor: TensorDesc, place: str) -> int:

@@ -32,12 +32,12 @@ def as_dispatched(descriptor: Descriptor) -> Descriptor:
 
 def bind_points(descriptor: Descriptor, kind: str) -> dict[str, list[TensorDesc]]:
     """Return the tensors that a descriptor has, by field; arrays of tensors in their order. kind: input or output."""
-    found: dict[str, list[TensorDesc]] = {}
+    tensors_by_name: dict[str, list[TensorDesc]] = {}
     for info in dialect("directml").operator(descriptor.operator).fields.values():
         value = descriptor.fields.get(info.name)
         if info.kind == kind and value is not None:
-            found[info.name] = [value] if isinstance(value, TensorDesc) else list(value)
-    return found
+            tensors_by_name[info.name] = [value] if isinstance(value, TensorDesc) else list(value)
+    return tensors_by_name
 
 
 def _given(descriptor: Descriptor) -> dict[str, Any]:

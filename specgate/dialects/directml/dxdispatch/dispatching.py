@@ -48,9 +48,9 @@ def _add(model: DxModel, name: str, descriptor: Descriptor) -> None:
             bindings[point] = bound = []
             for index, tensor in enumerate(tensors):
                 resource = f"{name}.{point}" if len(tensors) == 1 else f"{name}.{point}[{index}]"
-                model.resources[resource] = made = _resource(tensor, point)
+                model.resources[resource] = new_resource = _resource(tensor, point)
                 bound.append(DxBinding(resource))
-                if kind == "output" and made.initial["valueCount"] <= _PRINTED:
+                if kind == "output" and new_resource.initial["valueCount"] <= _PRINTED:
                     model.commands.append(DxCommand("print", resource=resource))
 
 

@@ -113,15 +113,15 @@ def edge_findings(document: Mapping[str, Any], file: str) -> Iterator[Finding]:
     for name, one in model.dispatchables.items():
         if one.kind == GRAPH:
             desc = one.raw.get("desc") or one.raw.get("Desc") or {}
-            made = {key: other.descriptor for key, other in model.dispatchables.items()}
+            descriptors_by_name = {key: other.descriptor for key, other in model.dispatchables.items()}
             at = Location(file, None, place_of("dispatchables", name), GRAPH)
-            yield from broken_edges(list(_nodes(desc, made)), list(_edges(desc)), at)
+            yield from broken_edges(list(_nodes(desc, descriptors_by_name)), list(_edges(desc)), at)
 
 
-def _nodes(desc: Mapping[str, Any], made: Mapping[str, Descriptor | None]) -> Iterator[GraphNode]:
+def _nodes(desc: Mapping[str, Any], descriptors_by_name: Mapping[str, Descriptor | None]) -> Iterator[GraphNode]:
     for index, node in enumerate(desc.get("Nodes", [])):
         name = node.get("Operator")
-        descriptor = made.get(name) if isinstance(name, str) else None
+        descriptor = descriptors_by_name.get(name) if isinstance(name, str) else None
         yield GraphNode(f"Nodes[{index}]", str(name or f"node {index}"), descriptor)
 
 
@@ -200,8 +200,8 @@ class _Graph:
             yield from _other_bytes(edge.where, before, goal)
             if before[1].owned != goal[1].owned:
                 owned, other = (before[0], goal[0]) if before[1].owned else (goal[0], before[0])
-                said = f"one input of the graph fills {owned}, which is OWNED_BY_DML, and {other}"
-                yield "edge-owned", edge.where, said
+                text = f"one input of the graph fills {owned}, which is OWNED_BY_DML, and {other}"
+                yield "edge-owned", edge.where, text
 
     def _counts(self) -> Iterator[tuple[str, str, str]]:
         """Yield tensors that no edge joins, and what two edges fill."""
@@ -227,8 +227,8 @@ class _Graph:
         for end in sorted(one for one, count in ends.items() if count > 1):
             yield "edge-twice", "OutputEdges", f"several edges fill output {end} of the graph"
 
-    def _of_node(self, rule: str, index: int, said: str) -> tuple[str, str, str]:
-        return rule, self.nodes[index].where, f"{said} of {self.nodes[index].name}"
+    def _of_node(self, rule: str, index: int, text: str) -> tuple[str, str, str]:
+        return rule, self.nodes[index].where, f"{text} of {self.nodes[index].name}"
 
     def _has_cycle(self) -> bool:
         """Whether nodes are left when, again and again, one is taken away that reads of none."""
@@ -249,21 +249,21 @@ class _Graph:
 def _other_bytes(where: str, one: tuple[str, _Slot], other: tuple[str, _Slot]) -> Iterator[tuple[str, str, str]]:
     first, second = one[1].bytes, other[1].bytes
     if first is not None and second is not None and first != second:
-        said = f"{one[0]} has {first} bytes and {other[0]} has {second}"
-        yield "edge-bytes", where, f"TotalTensorSizeInBytes must be the same of both: {said}"
+        text = f"{one[0]} has {first} bytes and {other[0]} has {second}"
+        yield "edge-bytes", where, f"TotalTensorSizeInBytes must be the same of both: {text}"
 
 
 def _slots(descriptor: Descriptor | None, kind: str) -> Sequence[_Slot] | None:
     """Return an operator's tensors in the order that edges count them; None where the operator was not seen."""
     if descriptor is None:
         return None
-    found = []
+    slots = []
     for member in abi().structure(descriptor.operator).members:
         if member.base != kind:
             continue
-        given = descriptor.fields.get(member.name)
+        result = descriptor.fields.get(member.name)
         if member.count is None:
-            found.append(_Slot(member.name, given if isinstance(given, TensorDesc) else None, member.optional))
-        elif isinstance(given, (list, tuple)):
-            found += [_Slot(f"{member.name}[{i}]", each, optional=False) for i, each in enumerate(given)]
-    return found
+            slots.append(_Slot(member.name, result if isinstance(result, TensorDesc) else None, member.optional))
+        elif isinstance(result, (list, tuple)):
+            slots += [_Slot(f"{member.name}[{i}]", each, optional=False) for i, each in enumerate(result)]
+    return slots

@@ -121,14 +121,14 @@ def _kind(node: Mapping[str, Any]) -> Any:
 
 
 def _listed(desc: Mapping[str, Any], name: str, place: str) -> list[Any]:
-    found = desc.get(name, [])
-    if not isinstance(found, list):
-        raise InputError(f"expected a list, found {shown(found)}", place=f"{place}.{name}")
-    count = desc.get(f"{name.removesuffix('s')}Count", len(found))
-    if isinstance(count, bool) or count != len(found):
+    result = desc.get(name, [])
+    if not isinstance(result, list):
+        raise InputError(f"expected a list, found {shown(result)}", place=f"{place}.{name}")
+    count = desc.get(f"{name.removesuffix('s')}Count", len(result))
+    if isinstance(count, bool) or count != len(result):
         counted = f"{name.removesuffix('s')}Count"
-        raise InputError(f"{counted} is {shown(count)}, but {name} has {len(found)} elements", place=place)
-    return found
+        raise InputError(f"{counted} is {shown(count)}, but {name} has {len(result)} elements", place=place)
+    return result
 
 
 def _number(raw: Mapping[str, Any], name: str, place: str) -> int:

@@ -126,17 +126,17 @@ def _model(document: Any, file: str | None) -> DxModel:
     for i, command in enumerate(model.commands):
         _check_bound(command.bindings, model, f"commands[{i}]")
         known: Mapping[str, Any] = model.dispatchables if command.kind == "dispatch" else model.resources
-        wanted = command.dispatchable or command.resource
-        if wanted not in known:
+        text = command.dispatchable or command.resource
+        if text not in known:
             word = "dispatchable" if command.kind == "dispatch" else "resource"
-            raise InputError(f"the model has no {word} {wanted!r:.60}", place=f"commands[{i}]")
+            raise InputError(f"the model has no {word} {text!r:.60}", place=f"commands[{i}]")
     check_graphs(model)
     return model
 
 
-def _expect(holds: bool, wanted: str, found: Any, place: str) -> None:
+def _expect(holds: bool, text: str, result: Any, place: str) -> None:
     if not holds:
-        raise InputError(f"expected {wanted}, found {shown(found)}", place=place)
+        raise InputError(f"expected {text}, found {shown(result)}", place=place)
 
 
 def _check_bound(bindings: Mapping[str, list[DxBinding]], model: DxModel, place: str) -> None:
@@ -235,17 +235,17 @@ def _check_numbers(values: Iterable[tuple[int | str, Any]], data_type: str, plac
     high: float
     if floating:
         low, high = -(2.0**1023), 2.0**1023
-        wanted = "a number, nan, inf or -inf"
+        text = "a number, nan, inf or -inf"
     else:
         bits = dialect("directml").bits[data_type] or 0
         low, high = integer_limits(bits, signed=not data_type.startswith("U"))
-        wanted = f"an integer from {low} to {high}"
+        text = f"an integer from {low} to {high}"
     for key, value in values:
         if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
             continue
         if floating and (isinstance(value, float) or (isinstance(value, str) and value.lower() in _WORDS)):
             continue
-        _expect(False, wanted, value, f"{place}[{key}]")
+        _expect(False, text, value, f"{place}[{key}]")
 
 
 def _bindings(raw: Any, place: str) -> dict[str, list[DxBinding]]:

@@ -95,14 +95,14 @@ def _refuse_early(model: DxModel, level: str, write_files: bool) -> None:
             )
         if command.kind != "dispatch":
             continue
-        wanted = model.dispatchables[command.dispatchable]
-        if wanted.kind != "directml":
-            raise NoKernel(f"dispatchable {command.dispatchable!r:.60}: type {wanted.kind} is not executed")
-        if wanted.descriptor is None:
-            raise NoTable(f"dispatchable {command.dispatchable!r:.60}: {wanted.no_table}")
+        dispatchable = model.dispatchables[command.dispatchable]
+        if dispatchable.kind != "directml":
+            raise NoKernel(f"dispatchable {command.dispatchable!r:.60}: type {dispatchable.kind} is not executed")
+        if dispatchable.descriptor is None:
+            raise NoTable(f"dispatchable {command.dispatchable!r:.60}: {dispatchable.no_table}")
         with _placed(model, place):
-            hold_executable(wanted.descriptor, level)
-            _hold_bound(wanted.descriptor, {**wanted.bindings, **command.bindings})
+            hold_executable(dispatchable.descriptor, level)
+            _hold_bound(dispatchable.descriptor, {**dispatchable.bindings, **command.bindings})
 
 
 def _hold_bound(descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> None:
@@ -163,7 +163,7 @@ class _Run:
         flag = dialect("directml").tables.flags["OWNED_BY_DML"]
         points = bind_points(descriptor, "input")
         _refuse_unknown(bindings, points, descriptor)
-        found = {}
+        entries = {}
         for name, tensors in points.items():
             if not all((tensor.flags or 0) & flag for tensor in tensors):
                 if name in bindings:
@@ -171,8 +171,8 @@ class _Run:
             elif name not in bindings:
                 raise InputError("has the flag OWNED_BY_DML, but is not bound for initialisation", place=name)
             else:
-                found[name] = self._gathered(name, tensors, bindings[name], descriptor)
-        return found
+                entries[name] = self._gathered(name, tensors, bindings[name], descriptor)
+        return entries
 
     def step(self, command: DxCommand) -> None:
         if command.kind == "dispatch":
@@ -216,7 +216,7 @@ class _Run:
         An elementCount does not shorten them: DxDispatch binds DirectML operators to the rest of the buffer too.
         """
         _hold_count(name, tensors, bound)
-        found = []
+        arrays = []
         for tensor, binding in zip(tensors, bound, strict=True):
             buffer = self.buffers[binding.name]
             own = 0 if buffer.type is None else (dialect("directml").bits[buffer.type] or 0) // 8
@@ -231,16 +231,16 @@ class _Run:
                 raise InputError(
                     f"takes {needed} bytes, but {binding.name!r:.60} has {there} from byte {offset} on", place=name
                 )
-            found.append(buffer.data[offset:])
-        return found
+            arrays.append(buffer.data[offset:])
+        return arrays
 
     def _gathered(
         self, name: str, tensors: list[TensorDesc], bound: list[DxBinding], descriptor: Descriptor
     ) -> NDArray[Any] | list[NDArray[Any]]:
         """The logical array of an input, a list where the field is an array of tensors."""
         pairs = zip(self._ranges(name, tensors, bound), tensors, strict=True)
-        found = [gather_tensor(data, tensor, name, self.budget.left) for data, tensor in pairs]
-        return found[0] if isinstance(descriptor.fields[name], TensorDesc) else found
+        arrays = [gather_tensor(data, tensor, name, self.budget.left) for data, tensor in pairs]
+        return arrays[0] if isinstance(descriptor.fields[name], TensorDesc) else arrays
 
     def _write_file(self, command: DxCommand) -> None:
         buffer, target = self.buffers[command.resource], command.target_path

@@ -210,8 +210,8 @@ def operator_parts(value: Any, place: str = "") -> tuple[str, Mapping[str, Any]]
     if fields is None:
         fields = {k: v for k, v in value.items() if k not in {"type", "Type", "dmlCompileType", "executionFlags"}}
     if not isinstance(name, str) or not isinstance(fields, dict):
-        found = f"expected an operator's type and fields, found {shown(value)}"
-        raise InputError(found, place=place or None)
+        text = f"expected an operator's type and fields, found {shown(value)}"
+        raise InputError(text, place=place or None)
     return name, fields
 
 
@@ -256,16 +256,16 @@ def _count(member: Member, fields: Mapping[str, Any], place: str, *, exact: bool
     parent = place.removesuffix(member.name)
     listed = {n: _listed(fields[n], f"{parent}{n}") for n in member.counts if fields.get(n) is not None}
     lengths = {name: len(items) for name, items in listed.items()}
-    given = fields.get(member.name)
-    if exact and (given is None or any(length != given for length in lengths.values())):
-        raise InputError(f"expected the length of {', '.join(member.counts)}, found {shown(given)}", place=place)
-    if exact and given == 0 and len(lengths) < len(member.counts):
+    result = fields.get(member.name)
+    if exact and (result is None or any(length != result for length in lengths.values())):
+        raise InputError(f"expected the length of {', '.join(member.counts)}, found {shown(result)}", place=place)
+    if exact and result == 0 and len(lengths) < len(member.counts):
         raise InputError("an empty array cannot be distinguished from one that is left out", place=place)
-    if given is None:
+    if result is None:
         if len(set(lengths.values())) > 1:
             raise InputError(f"expected lists of one length, found {shown(lengths)}", place=place)
         return next(iter(lengths.values()), 0)
-    count = integer("uint", given, place)
+    count = integer("uint", result, place)
     for name, length in lengths.items():
         if length < count:
             raise InputError(f"{member.name} is {count}, but {name} has {length} elements", place=place)

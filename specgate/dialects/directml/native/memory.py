@@ -41,10 +41,10 @@ class ImageMemory:
         self._pointers = frozenset(image.pointers)
 
     def read(self, at: int, size: int) -> bytes:
-        found = self._data[at : at + size]
-        if at < 0 or len(found) != size:
+        data = self._data[at : at + size]
+        if at < 0 or len(data) != size:
             raise InputError("expected the image of an operator's description, found one that ends too soon")
-        return found
+        return data
 
     def target(self, at: int) -> int | None:
         (to,) = struct.unpack("<Q", self.read(at, 8))
@@ -66,20 +66,20 @@ class ProcessMemory:
         self._left -= size
         if self._left < 0:
             raise InputError(f"expected structures of at most {MAX_IMAGE} bytes, found more")
-        found = self._copy(at, size) if 0 < at <= 2**63 - 1 - size else None
-        if found is None or len(found) != size:
+        data = self._copy(at, size) if 0 < at <= 2**63 - 1 - size else None
+        if data is None or len(data) != size:
             raise InputError(f"the address {at:#x} cannot be read: nothing is there, or it is no longer valid")
-        return found
+        return data
 
     def target(self, at: int) -> int | None:
         return int(struct.unpack("<Q", self.read(at, 8))[0]) or None
 
     def text(self, at: int, most: int) -> str:
         """Return a text that ends with a zero byte, at most so many bytes of it."""
-        found = bytearray()
-        while b"\0" not in found and len(found) < most:
-            found += self.read(at + len(found), _PART - (at + len(found)) % _PART)
-        return bytes(found[:most]).partition(b"\0")[0].decode("utf-8", "replace")
+        data = bytearray()
+        while b"\0" not in data and len(data) < most:
+            data += self.read(at + len(data), _PART - (at + len(data)) % _PART)
+        return bytes(data[:most]).partition(b"\0")[0].decode("utf-8", "replace")
 
 
 @cache

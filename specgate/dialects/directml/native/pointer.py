@@ -58,7 +58,7 @@ class _GraphReading(Reading):
 
     def graph(self, at: int, operators: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
         structure = abi().graph("GRAPH_DESC")
-        made: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         desc: dict[str, Any] = {}
         for member in structure.members:
             if member.count is None:
@@ -75,8 +75,8 @@ class _GraphReading(Reading):
             known = operators.get(node.pop("Operator", None) or 0)
             if known is not None:
                 node["Operator"] = f"node_{index}"
-                made[node["Operator"]] = dict(known)
-        return {"dispatchables": {**made, "graph": {"type": "DML_GRAPH_DESC", "desc": desc}}}
+                entries[node["Operator"]] = dict(known)
+        return {"dispatchables": {**entries, "graph": {"type": "DML_GRAPH_DESC", "desc": desc}}}
 
     def part(self, at: int, place: str) -> dict[str, Any]:
         """Return the node or edge whose type and pointer are at `at`."""
@@ -94,15 +94,15 @@ class _GraphReading(Reading):
             raise InputError(error.message, place=place) from None
 
     def members(self, structure: Structure, base: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         for member in structure.members:
             at = base + member.offset
             if member.base == "text":
                 to = self.memory.target(at)
                 if to is not None:
-                    found[member.name] = self.memory.text(to, MAX_NAME)
+                    entries[member.name] = self.memory.text(to, MAX_NAME)
             elif member.base == "object":
-                found[member.name] = self.memory.target(at)
+                entries[member.name] = self.memory.target(at)
             elif member.base != "data":  # constants are known by their size; what they hold is not judged
-                found[member.name] = self.numbers("Q" if member.base == "size" else "I", at)[0]
-        return found
+                entries[member.name] = self.numbers("Q" if member.base == "size" else "I", at)[0]
+        return entries

@@ -151,9 +151,9 @@ def levels() -> list[str]:
 
 def find_builds(level: str, system: System | None = None) -> list[Build]:
     """Return a level's builds, the one that needs no Wine here first; raise InputError that names what there is."""
-    found = [b for b in BUILDS if b.level == level and system in {None, b.system}]
-    if not found:
+    builds = [b for b in BUILDS if b.level == level and system in {None, b.system}]
+    if not builds:
         known = ", ".join(levels() if system is None else [b.level for b in BUILDS if b.system == system])
         what = "build" if system is None else f"{system} build"
         raise InputError(f"no {what} of DirectML at feature level {shown(level)}; there are {known}")
-    return sorted(found, key=lambda build: build.system != _NATIVE)
+    return sorted(builds, key=lambda build: build.system != _NATIVE)

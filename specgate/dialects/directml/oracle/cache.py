@@ -124,10 +124,10 @@ def compiler(system: System) -> Tool:
 
 def wine() -> Tool:
     """Return the program that runs Windows programs here; on Windows none is needed."""
-    found = shutil.which("wine64") or shutil.which("wine")
-    if found is None and os.access(_DEBIAN_WINE, os.X_OK):
-        found = _DEBIAN_WINE
-    return Tool("wine64", "wine64", found)
+    text = shutil.which("wine64") or shutil.which("wine")
+    if text is None and os.access(_DEBIAN_WINE, os.X_OK):
+        text = _DEBIAN_WINE
+    return Tool("wine64", "wine64", text)
 
 
 def wine_prefix() -> Path:
@@ -144,12 +144,12 @@ def missing(build: Build) -> list[str]:
     """Return what keeps a build from being asked, in words; nothing when it is ready."""
     if build.system == "linux" and not sys.platform.startswith("linux"):
         return ["Linux builds run on Linux only"]
-    found = [tool.advice for tool in runtime_tools(build.system) if tool.path is None]
+    texts = [tool.advice for tool in runtime_tools(build.system) if tool.path is None]
     if not library(build).is_file():
-        found.append("its library is not downloaded")
+        texts.append("its library is not downloaded")
     if build.system == "linux" and not all((d3d12_directory() / name).is_file() for name in D3D12_FILES):
-        found.append("the D3D12 loader is not downloaded")
+        texts.append("the D3D12 loader is not downloaded")
     host = host_directory(build.system)
     if not all((host / target).is_file() for _, target, _ in HOSTS[build.system].targets):
-        found.append("its host is not built")
-    return found
+        texts.append("its host is not built")
+    return texts

@@ -41,7 +41,7 @@ def draw_cases(operator: str, level: str, count: int, seed: int, *, runs: int, m
     random = Random(f"{operator} {level} {seed}")  # noqa: S311  # repeatable on purpose
     source = valid_descriptors(find_operator("directml", operator, level), level, "both")
     drawn = [*source.found, *(source.draw(random.randint) for _ in range(_POOL * count))]
-    pool = [made for made in drawn if made.known_elements <= max_elements]
+    pool = [descriptor for descriptor in drawn if descriptor.known_elements <= max_elements]
     for descriptor in _covering(pool, count):
         arrays = [tame_arrays(descriptor, random)]
         arrays += [boundary_arrays(descriptor, random) for _ in range(runs - 1)]
@@ -54,21 +54,21 @@ def features(descriptor: Descriptor) -> set[tuple[Any, ...]]:
     They are types, ranks, layouts and the last larger dimension of each tensor, the types together, and attributes with
     the rank of the first tensor.
     """
-    found: set[tuple[Any, ...]] = set()
+    items: set[tuple[Any, ...]] = set()
     tensors = {name: value for name, value in descriptor.fields.items() if isinstance(value, TensorDesc)}
     first = next((len(tensor.sizes or ()) for tensor in tensors.values()), 0)
     for name, tensor in tensors.items():
         sizes = [size for size in tensor.sizes or () if isinstance(size, int)]
         larger = [len(sizes) - d for d, size in enumerate(sizes) if size > 1]
-        found |= {
+        items |= {
             (name, "type", tensor.type),
             (name, "rank", len(sizes)),
             (name, "last", larger[-1:] == [1], len(larger)),
         }
-        found |= {(name, "layout", tensor.type, word) for word in _layout(sizes, tensor)}
-    found.add(("types", *(tensor.type for tensor in tensors.values())))
-    found |= {(n, repr(v), first) for n, v in descriptor.fields.items() if n not in tensors}
-    return found
+        items |= {(name, "layout", tensor.type, word) for word in _layout(sizes, tensor)}
+    items.add(("types", *(tensor.type for tensor in tensors.values())))
+    items |= {(n, repr(v), first) for n, v in descriptor.fields.items() if n not in tensors}
+    return items
 
 
 def _layout(sizes: list[int], tensor: TensorDesc) -> set[str]:
@@ -107,11 +107,11 @@ def _covering(pool: list[Descriptor], count: int) -> list[Descriptor]:
 
 def laid_out(descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
     """Return the arrays as a build reads them: elements that share memory are equal."""
-    made = dict(arrays)
+    entries = dict(arrays)
     for name, value in inputs_of(descriptor):
-        if name in made:
+        if name in entries:
             many = isinstance(value, TensorDesc)
-            pairs = [(made[name], value)] if many else list(zip(made[name], value, strict=True))
+            pairs = [(entries[name], value)] if many else list(zip(entries[name], value, strict=True))
             read = [read_out(array, tensor, name) for array, tensor in pairs]
-            made[name] = read[0] if many else read
-    return made
+            entries[name] = read[0] if many else read
+    return entries

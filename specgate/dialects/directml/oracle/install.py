@@ -62,11 +62,11 @@ def appearing(folder: Path) -> Iterator[Path]:
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=str(folder)) from None
     with temporary as name:
-        made = Path(name) / folder.name
-        made.mkdir()
-        yield made
+        path = Path(name) / folder.name
+        path.mkdir()
+        yield path
         try:
-            made.rename(folder)
+            path.rename(folder)
         except OSError as error:
             if not folder.is_dir():
                 raise InputError(f"cannot be written: {error.strerror}", file=str(folder)) from None
@@ -77,7 +77,7 @@ def run_program(command: list[str], what: str, environment: Mapping[str, str] | 
     try:
         with start(command, environment=environment, errors=subprocess.STDOUT) as process:
             try:
-                said, _ = process.communicate(timeout=_PATIENCE)
+                data, _ = process.communicate(timeout=_PATIENCE)
             except BaseException:  # interrupted, for one: its answer is not awaited any more
                 process.kill()
                 raise
@@ -86,7 +86,7 @@ def run_program(command: list[str], what: str, environment: Mapping[str, str] | 
     except subprocess.TimeoutExpired:
         raise InputError(f"{what}: not done after {_PATIENCE:.0f} s", file=command[0]) from None
     if process.returncode:
-        lines = said.decode("utf-8", "replace").strip().splitlines()
+        lines = data.decode("utf-8", "replace").strip().splitlines()
         wrong = [line for line in lines if "error" in line.lower()] or lines or [f"exit code {process.returncode}"]
         raise InputError(f"{what}: {wrong[0][:300]!r}", file=Path(command[0]).name)
 
@@ -109,10 +109,10 @@ class BuildStatus:
         return install_command([self.build.level], None if self.preferred else self.build.system)
 
 
-def install_command(wanted: Sequence[str], system: System | None = None) -> str:
+def install_command(texts: Sequence[str], system: System | None = None) -> str:
     """Return the command that installs builds of these levels."""
     extra = f" --system {system}" if system else ""
-    return f"specgate oracle install directml --levels {','.join(wanted)}{extra}"
+    return f"specgate oracle install directml --levels {','.join(texts)}{extra}"
 
 
 def status() -> list[BuildStatus]:
@@ -121,7 +121,7 @@ def status() -> list[BuildStatus]:
 
 
 def install_directml(
-    wanted: Sequence[str] | Literal["all"],
+    result: Sequence[str] | Literal["all"],
     *,
     system: System | None = None,
     progress: Callable[[str], object] = print,
@@ -132,9 +132,9 @@ def install_directml(
     progress: takes one line of text at a time.
     Raises InputError for an unknown level, a missing program (naming its package), a failed download or a wrong hash.
     """
-    if wanted == "all":
-        wanted = [level for level in levels() if system is None or any(b.system == system for b in find_builds(level))]
-    builds = [find_builds(level, system)[0] for level in wanted]
+    if result == "all":
+        result = [level for level in levels() if system is None or any(b.system == system for b in find_builds(level))]
+    builds = [find_builds(level, system)[0] for level in result]
     check_programs({build.system for build in builds})
     for chosen in sorted({build.system for build in builds}):
         _install_host(chosen, progress)
@@ -158,16 +158,16 @@ def _install_host(system: System, progress: Callable[[str], object]) -> None:
     if not folder.is_dir():
         compiler = cache.compiler(system).path or ""
         progress(f"building the host for {system} builds with {Path(compiler).name}")
-        with appearing(folder) as made:
+        with appearing(folder) as path:
             for source, target, options in cache.HOSTS[system].targets:
                 run_program(
-                    [compiler, *COMPILE, "-o", str(made / target), str(cache.source(source)), *options], "compiling"
+                    [compiler, *COMPILE, "-o", str(path / target), str(cache.source(source)), *options], "compiling"
                 )
     if system == "windows" and not cache.ON_WINDOWS and not cache.wine_prefix().is_dir():
         progress("preparing Wine's folder")
-        with appearing(cache.wine_prefix()) as made:
-            run_program([cache.wine().path or "", "wineboot.exe", "--init"], "preparing Wine", wine_environment(made))
-            _wait_for_wine(made)
+        with appearing(cache.wine_prefix()) as path:
+            run_program([cache.wine().path or "", "wineboot.exe", "--init"], "preparing Wine", wine_environment(path))
+            _wait_for_wine(path)
 
 
 def _wait_for_wine(prefix: Path) -> None:
@@ -193,23 +193,23 @@ def wine_environment(prefix: Path | None = None) -> dict[str, str]:
 
 def install_libraries(builds: Sequence[Build], progress: Callable[[str], object]) -> None:
     """Extract the builds' libraries, and the D3D12 loader that Linux builds need, each wheel fetched once."""
-    wanted: dict[Wheel, list[tuple[Path, dict[str, str]]]] = {}
+    pairs_by_wheel: dict[Wheel, list[tuple[Path, dict[str, str]]]] = {}
     if any(build.system == "linux" for build in builds):
         loader = (cache.d3d12_directory(), {name: f"*/{name}" for name in D3D12_FILES})
-        wanted[D3D12_WHEEL] = [loader]
+        pairs_by_wheel[D3D12_WHEEL] = [loader]
     for build in builds:
         target = cache.library(build)
-        wanted.setdefault(build.wheel, []).append((target.parent, {target.name: build.library}))
-    for wheel, folders in wanted.items():
+        pairs_by_wheel.setdefault(build.wheel, []).append((target.parent, {target.name: build.library}))
+    for wheel, folders in pairs_by_wheel.items():
         absent = [(folder, files) for folder, files in folders if not folder.is_dir()]
         if not absent:
             progress(f"{wheel.package} {wheel.version}: already there")
             continue
         with downloaded(wheel, progress) as path:
             for folder, files in absent:
-                with appearing(folder) as made:
+                with appearing(folder) as new_path:
                     for name, pattern in files.items():
-                        extract(path, pattern, made / name)
+                        extract(path, pattern, new_path / name)
         progress(f"{wheel.package} {wheel.version}: installed")
 
 
@@ -231,9 +231,9 @@ def downloaded(wheel: Wheel, progress: Callable[[str], object]) -> Iterator[Path
         if len(files) != 1:
             raise InputError(f"expected pip to fetch one wheel of {wheel.package}, found {len(files)}")
         with files[0].open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != wheel.sha256:
-            raise InputError(f"expected the sha256 {wheel.sha256}, found {found}", file=files[0].name)
+            text = hashlib.file_digest(file, "sha256").hexdigest()
+        if text != wheel.sha256:
+            raise InputError(f"expected the sha256 {wheel.sha256}, found {text}", file=files[0].name)
         yield files[0]
 
 

@@ -53,30 +53,30 @@ def bound_tensors(operator: str, fields: Mapping[str, Any], kind: str) -> list[B
 
     Raises InputError for a tensor that no buffer can hold, and above MAX_BYTES.
     """
-    found: list[Bound] = []
+    bounds: list[Bound] = []
     for member in abi().structure(operator).members:
         value = fields.get(member.name)
         if member.base != kind:
             continue
         if member.count is None:
-            found.append(_bound(member.name, None, value))
+            bounds.append(_bound(member.name, None, value))
         else:
-            found += [_bound(member.name, index, each) for index, each in enumerate(value or ())]
-    total = sum(each.size for each in found)
+            bounds += [_bound(member.name, index, each) for index, each in enumerate(value or ())]
+    total = sum(each.size for each in bounds)
     if total > MAX_BYTES:
         raise InputError(f"the {kind}s take {total} bytes, more than {MAX_BYTES}")
-    return found
+    return bounds
 
 
 def _bound(field: str, index: int | None, value: Any) -> Bound:
-    made = Bound(field, index, None, 0)
+    bound = Bound(field, index, None, 0)
     if value is None:
-        return made
-    tensor = value if isinstance(value, TensorDesc) else read_tensor(value, made.place)
-    size = -(-needed_bytes(tensor, made.place) // 4) * 4  # a buffer is bound in whole words
+        return bound
+    tensor = value if isinstance(value, TensorDesc) else read_tensor(value, bound.place)
+    size = -(-needed_bytes(tensor, bound.place) // 4) * 4  # a buffer is bound in whole words
     if tensor.known_elements > MAX_BYTES or size > MAX_BYTES:
-        raise InputError(f"takes more than {MAX_BYTES} bytes", place=made.place)
-    return made._replace(tensor=tensor, size=size)
+        raise InputError(f"takes more than {MAX_BYTES} bytes", place=bound.place)
+    return bound._replace(tensor=tensor, size=size)
 
 
 def input_bytes(inputs: Sequence[Bound], arrays: Mapping[str, Any], fill: int) -> bytes:
@@ -85,18 +85,18 @@ def input_bytes(inputs: Sequence[Bound], arrays: Mapping[str, Any], fill: int) -
     arrays: logical ones by field name, a list where the field is an array of tensors. Raises InputError for one that
     is missing, too many, or of another type or shape than declared.
     """
-    given = dict(arrays)
+    entries = dict(arrays)
     parts = []
     for each in inputs:
         if each.tensor is None:
             continue
-        value = given.get(each.field)
+        value = entries.get(each.field)
         if each.position is not None and value is not None:
             value = value[each.position] if isinstance(value, list | tuple) and each.position < len(value) else None
         if value is None:
             raise InputError("no array for this input", place=each.place)
         parts.append(lay_out(value, each.tensor, each.size, fill, each.place).tobytes())
-    unknown = sorted(set(given) - {each.field for each in inputs if each.tensor is not None})
+    unknown = sorted(set(entries) - {each.field for each in inputs if each.tensor is not None})
     if unknown:
         raise InputError(f"{unknown[0]!r:.60} is no input of this descriptor")
     return b"".join(parts)
@@ -136,7 +136,7 @@ def output_arrays(outputs: Sequence[Bound], first: bytes, second: bytes) -> dict
 
     Elements that differ between the two were not written: they are masked.
     """
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     at = 0
     for each in outputs:
         if each.tensor is None:
@@ -145,10 +145,10 @@ def output_arrays(outputs: Sequence[Bound], first: bytes, second: bytes) -> dict
         at += each.size
         array = _unless_equal(*(_logical(data[part], each) for data in (first, second)))
         if each.position is None:
-            found[each.field] = array
+            entries[each.field] = array
         else:
-            found.setdefault(each.field, []).append(array)
-    return found
+            entries.setdefault(each.field, []).append(array)
+    return entries
 
 
 def _logical(data: bytes, each: Bound) -> NDArray[Any]:

@@ -238,16 +238,16 @@ class Builds:
         """Ask every build twice, in both orders: a refused descriptor may harm the answers after it."""
         from specgate.dialects.directml.native.marshal import Image, image
 
-        made: list[Image | InputError] = []
+        items: list[Image | InputError] = []
         for descriptor in descriptors:
             try:
-                made.append(image(descriptor, exact=True))
+                items.append(image(descriptor, exact=True))
             except InputError as error:
-                made.append(error)
-        sayable = [item for item in made if isinstance(item, Image)]
+                items.append(error)
+        sayable = [item for item in items if isinstance(item, Image)]
         answers = {name: iter(build.accepts_many(sayable, confirm=True)) for name, build in self._builds.items()}
         replies = []
-        for item in made:
+        for item in items:
             if isinstance(item, Image):
                 replies.append({name: _reply(next(answer)) for name, answer in answers.items()})
             else:

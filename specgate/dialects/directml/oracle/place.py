@@ -133,12 +133,12 @@ def native_place() -> WineEnvironment:
 
 def missing_packages() -> list[str]:
     """Return the packages that this system lacks, by what they would bring; old ones are not noticed."""
-    found = {
+    entries = {
         "wine64": cache.wine().path is not None,
         "mesa-vulkan-drivers": bool(_drivers(Path("/"))),
         "xvfb": shutil.which("Xvfb") is not None,
     }
-    return [name for name in DEBIAN[1] if not found[name]]
+    return [name for name in DEBIAN[1] if not entries[name]]
 
 
 def find_place() -> WineEnvironment | None:
@@ -186,6 +186,6 @@ def value_status(level: str) -> str:
     return f"values missing: {values_command([level])}" if missing_values(level) else "values installed"
 
 
-def values_command(wanted: list[str]) -> str:
+def values_command(texts: list[str]) -> str:
     """Return the command that installs what computes values at these levels."""
-    return f"specgate oracle install directml --values --levels {','.join(wanted)}"
+    return f"specgate oracle install directml --values --levels {','.join(texts)}"

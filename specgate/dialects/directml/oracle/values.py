@@ -58,10 +58,10 @@ class ValuesOracle(Renewing[ValuesProcess]):
         self.build = find_builds(level, "windows")[0]
         self._place = ready_place(level)
         self.versions: Mapping[str, str] = {"directml": self.build.title, **_versions(self._place)}
-        found = self._ready().level
-        if f"{found >> 12}.{found >> 8 & 15}" != self.build.reports:
+        number = self._ready().level
+        if f"{number >> 12}.{number >> 8 & 15}" != self.build.reports:
             self.close()
-            raise InputError(f"expected a device of level {self.build.reports}, found 0x{found:04X}")
+            raise InputError(f"expected a device of level {self.build.reports}, found 0x{number:04X}")
 
     def run(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
         """Return the outputs by name: arrays of the declared sizes, masked where DirectML wrote nothing.
@@ -76,12 +76,12 @@ class ValuesOracle(Renewing[ValuesProcess]):
         self, descriptor: Descriptor | Mapping[str, Any], cases: Sequence[Mapping[str, Any]]
     ) -> list[dict[str, Any]]:
         """Return the outputs for each of many inputs; the operator is compiled once."""
-        found = []
+        tables = []
         for answer in self.values_many(descriptor, cases):
             if answer.arrays is None:
                 raise InputError(f"DirectML {self.level} computed nothing: {answer.reply.word}, {answer.reply.detail}")
-            found.append(dict(answer.arrays))
-        return found
+            tables.append(dict(answer.arrays))
+        return tables
 
     def values(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> Values:
         """Return the outputs, or None with the reason.
@@ -113,9 +113,9 @@ class ValuesOracle(Renewing[ValuesProcess]):
         fresh = process.compiled == 0
         answers: list[Values] = []
         try:
-            made = process.compile(question.image, question.inputs, question.outputs, self.timeout)
-            if isinstance(made, Failed):
-                return self._failure(answers, _reply(made), question, first, fresh=fresh, whole=True)
+            result = process.compile(question.image, question.inputs, question.outputs, self.timeout)
+            if isinstance(result, Failed):
+                return self._failure(answers, _reply(result), question, first, fresh=fresh, whole=True)
             for pair in question.data[first:]:
                 answer = self._dispatch(process, question, pair)
                 if isinstance(answer, Failed):
@@ -129,13 +129,13 @@ class ValuesOracle(Renewing[ValuesProcess]):
 
     def _dispatch(self, process: ValuesProcess, question: _Question, pair: tuple[bytes, bytes]) -> Values | Failed:
         size = sum(each.size for each in question.outputs)
-        found = []
+        blocks = []
         for fill, data in zip(FILLS, pair, strict=True):
             answer = process.dispatch(data, fill, size, self.timeout)
             if isinstance(answer, Failed):
                 return answer
-            found.append(answer)
-        return Values(output_arrays(question.outputs, found[0], found[1]), Reply("accepted"))
+            blocks.append(answer)
+        return Values(output_arrays(question.outputs, blocks[0], blocks[1]), Reply("accepted"))
 
     def _failure(
         self, answers: list[Values], reply: Reply, question: _Question, first: int, *, fresh: bool, whole: bool = False
@@ -167,6 +167,6 @@ def _versions(place: WineEnvironment) -> dict[str, str]:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return {}
-    wanted = {"wine64": "wine", "mesa-vulkan-drivers": "mesa"}
+    texts_by_name = {"wine64": "wine", "mesa-vulkan-drivers": "mesa"}
     entries = re.findall(r"^Package: (\S+)\n(?:\S.*\n| .*\n)*?Version: (\S+)$", text, re.MULTILINE)
-    return {wanted[name]: version for name, version in entries if name in wanted}
+    return {texts_by_name[name]: version for name, version in entries if name in texts_by_name}

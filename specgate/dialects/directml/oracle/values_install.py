@@ -30,13 +30,13 @@ _WINE: Final = 10  # the first whose d3d12 writes the outputs
 _DEBIAN: Final = 13
 
 
-def install_values(wanted: Sequence[str] | Literal["all"], *, progress: Callable[[str], object] = print) -> None:
+def install_values(result: Sequence[str] | Literal["all"], *, progress: Callable[[str], object] = print) -> None:
     """Install what computes values at some levels; what is there already is left alone.
 
     progress: takes one line of text at a time.
     Raises InputError for a level without values, a missing program (naming its package) and a failed download.
     """
-    levels = list(VALUE_LEVELS) if wanted == "all" else list(wanted)
+    levels = list(VALUE_LEVELS) if result == "all" else list(result)
     for level in levels:
         if level not in VALUE_LEVELS:
             find_builds(level)
@@ -88,21 +88,21 @@ def debian_version() -> int:
 def wine_version(program: str) -> int:
     """Return a Wine's major version, 0 where it does not print one."""
     try:
-        said = subprocess.run([program, "--version"], capture_output=True, timeout=30, check=False).stdout
+        data = subprocess.run([program, "--version"], capture_output=True, timeout=30, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    match = re.match(rb"wine-(\d{1,4})\b", said)
+    match = re.match(rb"wine-(\d{1,4})\b", data)
     return int(match[1]) if match else 0
 
 
 def _debian_root(progress: Callable[[str], object]) -> WineEnvironment:
     release, packages = DEBIAN
     progress(f"making a Debian root ({release}) with {', '.join(packages)}: about 300 MB to fetch, 1.5 GB on disk")
-    with appearing(place.debian_root()) as made:
-        bootstrap = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", release, str(made)]
+    with appearing(place.debian_root()) as path:
+        bootstrap = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", release, str(path)]
         # What it mounts is gone when it ends, however it ends.
         run_program(["unshare", "--mount", *bootstrap], "making a Debian root", _bare_environment())
-        for archive in (made / "var/cache/apt/archives").glob("*.deb"):
+        for archive in (path / "var/cache/apt/archives").glob("*.deb"):
             archive.unlink()
     return place.root_place()
 
@@ -118,11 +118,11 @@ def _install_host(where: WineEnvironment, progress: Callable[[str], object]) -> 
         return
     compiler = cache.compiler("windows").path or ""
     progress(f"building the host for values with {Path(compiler).name}")
-    with appearing(where.host) as made:
+    with appearing(where.host) as path:
         for sources, target, options in place.HOST:
             files = [str(cache.source(name)) for name in sources.split()]
-            run_program([compiler, *COMPILE, "-o", str(made / target), *files, *options], "compiling")
-        shutil.copyfile(cache.source(place.LAUNCHER), made / place.LAUNCHER)
+            run_program([compiler, *COMPILE, "-o", str(path / target), *files, *options], "compiling")
+        shutil.copyfile(cache.source(place.LAUNCHER), path / place.LAUNCHER)
 
 
 def _install_builds(where: WineEnvironment, levels: Sequence[str], progress: Callable[[str], object]) -> None:
@@ -131,22 +131,22 @@ def _install_builds(where: WineEnvironment, levels: Sequence[str], progress: Cal
     for build in builds:
         target = where.library(build.level)
         if not target.is_file():
-            with appearing(target.parent) as made:
-                shutil.copyfile(cache.library(build), made / target.name)
+            with appearing(target.parent) as path:
+                shutil.copyfile(cache.library(build), path / target.name)
 
 
 def _prepare_wine(where: WineEnvironment, progress: Callable[[str], object]) -> None:
     if where.prefix.is_dir():
         return
     progress("preparing Wine's folder for values")
-    with appearing(where.prefix) as made:
+    with appearing(where.prefix) as path:
         script = f'"{where.wine}" wineboot.exe --init && "{where.wineserver()}" --wait'
-        environment = where.environment(made)
+        environment = where.environment(path)
         run_program(where.command("/bin/sh", "-c", script), "preparing Wine", environment)
-        if not (made / "system.reg").is_file():
+        if not (path / "system.reg").is_file():
             raise InputError("Wine wrote no registry into its new folder", file=str(where.prefix))
         if where.root is not None:
-            _share_copies(made, where.root)
+            _share_copies(path, where.root)
 
 
 def _share_copies(prefix: Path, root: Path) -> None:

@@ -52,8 +52,8 @@ class HostProcess(PipedProcess):
             if problem:
                 self.close()
                 errors.seek(0)
-                said = errors.read(4000).decode("utf-8", "replace").strip().splitlines()
-                detail = f": {said[-1][:200]!r}" if said else ""
+                texts = errors.read(4000).decode("utf-8", "replace").strip().splitlines()
+                detail = f": {texts[-1][:200]!r}" if texts else ""
                 raise InputError(f"the oracle's process {problem}{detail}", file=command[-1][:200])
 
     def _greet(self, magic: bytes, patience: float) -> str:
@@ -62,8 +62,8 @@ class HostProcess(PipedProcess):
             data = self.exchange(b"", _HELLO.size, patience)
         except WorkerLost as lost:
             return "did not come up in time" if lost.word == "timeout" else _LOST
-        found, protocol, code, self.level = _HELLO.unpack(data)
-        if found != magic or protocol != PROTOCOL:
+        result, protocol, code, self.level = _HELLO.unpack(data)
+        if result != magic or protocol != PROTOCOL:
             return f"greeted with {data!r} instead of its protocol"
         return f"created no device: 0x{code:08X}" if code else ""
 
@@ -119,7 +119,7 @@ class Worker(HostProcess):
         data = self.exchange(_question(_TIMED | self.asked, image), _ANSWER.size, timeout)
         return float(_ANSWER.unpack(data)[1]) * 1e-9
 
-    def _collect(self, outcome: Outcome, first: int, wanted: int) -> None:
+    def _collect(self, outcome: Outcome, first: int, expected_number: int) -> None:
         """Take the answers that are there, waiting for one; EOFError where the process is gone or talks nonsense."""
         data = self.receive()
         if not data:
@@ -128,7 +128,7 @@ class Worker(HostProcess):
         whole = len(self._rest) // _ANSWER.size * _ANSWER.size
         data, self._rest = self._rest[:whole], self._rest[whole:]
         for number, code in _ANSWER.iter_unpack(data):
-            if number != first + len(outcome.codes) or len(outcome.codes) == wanted:
+            if number != first + len(outcome.codes) or len(outcome.codes) == expected_number:
                 self.kill()  # a dying process wrote text into the pipe
                 raise EOFError
             outcome.codes.append(code)

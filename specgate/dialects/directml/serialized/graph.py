@@ -127,8 +127,8 @@ def _node(table: Table, owned: frozenset[str]) -> Node:
         return Node(name, operator, {"type": operator, "desc": {}}, tuple(reads), tuple(writes))
     fields: dict[str, Any] = {}
     for side, number, names in (("input", 1, reads), ("output", 2, writes)):
-        wanted = [member for member in members if member.base == side]
-        fields |= _tensors(wanted, desc.tables(number), names, owned if side == "input" else frozenset())
+        expected_members = [member for member in members if member.base == side]
+        fields |= _tensors(expected_members, desc.tables(number), names, owned if side == "input" else frozenset())
     fields |= _attributes(desc.tables(3), members, 0)
     # Counts of tensors are attributes of their own; fields are in the order of the structure.
     ordered = {member.name: fields[member.name] for member in members if member.name in fields}
@@ -143,20 +143,24 @@ def _tensors(
     Where all tensors are there, a name that is missing only says that nothing reads what is written.
     """
     flags = [_OWNED * (name in owned) for name in names]
-    given = [t if t is None else _tensor(t, flag) for t, flag in zip(_paired(tables, names), flags, strict=True)]
+    stated_tables = [
+        t if t is None else _tensor(t, flag) for t, flag in zip(_paired(tables, names), flags, strict=True)
+    ]
     arrays = [member for member in members if member.count is not None]
     singles = len(members) - len(arrays)
-    if len(arrays) > 1 or len(given) < singles or (not arrays and len(given) > singles):
-        raise InputError(f"expected {singles} edges of {', '.join(m.name for m in members)}, found {len(given)}")
+    if len(arrays) > 1 or len(stated_tables) < singles or (not arrays and len(stated_tables) > singles):
+        raise InputError(
+            f"expected {singles} edges of {', '.join(m.name for m in members)}, found {len(stated_tables)}"
+        )
     for member in members:
         if member.count is None:
-            value = given.pop(0)
+            value = stated_tables.pop(0)
             if value is not None:
                 yield member.name, value
         else:
             after = len(members) - 1 - members.index(member)
-            yield member.name, given[: len(given) - after]
-            given = given[len(given) - after :]
+            yield member.name, stated_tables[: len(stated_tables) - after]
+            stated_tables = stated_tables[len(stated_tables) - after :]
 
 
 def _paired(tables: Sequence[Table], names: Sequence[str]) -> list[Table | None]:
@@ -184,7 +188,7 @@ def _attributes(tables: Sequence[Table], members: Sequence[Member], depth: int) 
     if depth > MAX_NESTING:
         raise InputError(f"expected at most {MAX_NESTING} operators inside one another")
     known = {member.name: member for member in members}
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for table in tables:
         name = table.text(0)
         if name is None:
@@ -192,11 +196,11 @@ def _attributes(tables: Sequence[Table], members: Sequence[Member], depth: int) 
         if name not in known or known[name].tensor:
             raise InputError(f"{shown(name)} is no attribute of this operator")
         try:
-            found[name] = _value(table, known[name], depth)
+            entries[name] = _value(table, known[name], depth)
         except InputError as error:
             raise InputError(error.message, place=".".join(p for p in (name, error.place) if p)) from None
-    for name, value in found.items():
-        yield name, _scalar(value, found.get(known[name].of or "")) if isinstance(value, bytes) else value
+    for name, value in entries.items():
+        yield name, _scalar(value, entries.get(known[name].of or "")) if isinstance(value, bytes) else value
 
 
 def _scalar(raw: bytes, kind: Any) -> Any:

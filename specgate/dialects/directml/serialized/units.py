@@ -38,13 +38,13 @@ def graph_of_data(content: bytes, file: str) -> Graph:
     units = {at: _unit(node, places[at], file) for at, node in enumerate(nodes) if node.fields is not None}
     if not units:
         raise InputError("expected at least one operator, found constants alone", file=file)
-    made = [
+    new_nodes = [
         GraphNode(place, node.name or f"node {at}", units[at].descriptor if at in units else None)
         for at, (node, place) in enumerate(zip(nodes, places, strict=True))
     ]
     edges = list(_edges(nodes, places, *read_ends(content, file)))
     return Graph(
-        NAME, [*units.values()], findings=list(broken_edges(made, edges, Location(file, None, "graph", GRAPH)))
+        NAME, [*units.values()], findings=list(broken_edges(new_nodes, edges, Location(file, None, "graph", GRAPH)))
     )
 
 

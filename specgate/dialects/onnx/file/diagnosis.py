@@ -55,10 +55,10 @@ def locate(reader: Reader, message: Message, messages: Mapping[str, Message], of
     while inner:
         kinds = dict(inner.fields.values())
         counts = dict.fromkeys(kinds, 0)
-        found = inner
+        matching_message = inner
         inner = None
         try:
-            for name, begin, end in reader.fields([span], found):
+            for name, begin, end in reader.fields([span], matching_message):
                 kind = kinds[name].removeprefix("repeated ")
                 if end and begin <= offset < end and kind in messages:
                     path.append(name if kind == kinds[name] else f"{name}[{counts[name]}]")

@@ -64,20 +64,20 @@ def _planned(edits: Iterable[Edit]) -> dict[Step, Any]:
     """
     root: dict[Step, Any] = {}
     for edit in edits:
-        held: Any = root
+        result: Any = root
         for step in edit.path[:-1]:
-            held = held if isinstance(held, Edit) else held.setdefault(step, {})
-        if isinstance(held, Edit):
+            result = result if isinstance(result, Edit) else result.setdefault(step, {})
+        if isinstance(result, Edit):
             continue
         if edit.added is not None:  # what two findings add alike is added once
-            inside = held.setdefault(edit.path[-1], {})
+            inside = result.setdefault(edit.path[-1], {})
             if not isinstance(inside, Edit) and edit not in inside.values():
                 inside[_ADDED, len(inside)] = edit
             continue
-        known = held.get(edit.path[-1])
+        known = result.get(edit.path[-1])
         stays = isinstance(known, Edit) and (known.number is None or known.number <= (edit.number or 0))
         if not stays or edit.number is None:
-            held[edit.path[-1]] = edit
+            result[edit.path[-1]] = edit
     return root
 
 
@@ -98,19 +98,19 @@ class _Cutter:
             name, kind = message.fields.get(key >> 3, ("", ""))
             number = met[name] = met.get(name, -1) + 1
             step = (name, number if kind.startswith("repeated ") else 0)
-            held = plan.get(step)
-            if held is None:
+            result = plan.get(step)
+            if result is None:
                 continue
             inner = PROTO.get(kind.removeprefix("repeated "))
             if inner is not None and number > step[1]:
                 raise WireError(f"{name} is in parts", at)
             left.discard(step)  # of a number that is there twice the last counts: both are written
-            if isinstance(held, Edit):
-                grown += self.edit(held, (key, at, value, stop), message, place)
+            if isinstance(result, Edit):
+                grown += self.edit(result, (key, at, value, stop), message, place)
             elif inner is None or key & 7 != LEN:
                 raise WireError(f"expected a message in {name}", at)
             else:
-                more = self.message((content, stop), inner, held, self._place(place, name, number, (content, stop)))
+                more = self.message((content, stop), inner, result, self._place(place, name, number, (content, stop)))
                 length = varint_bytes(stop - content + more)
                 if more:
                     self.found.append(Cut(value, content, length))
@@ -215,14 +215,14 @@ def shortened(text: str) -> str:
 class Spliced(RawIOBase):
     """A file to read as if it had its cuts: the bytes around them are those of `file`."""
 
-    def __init__(self, file: BinaryIO, size: int, made: Iterable[Cut]) -> None:
+    def __init__(self, file: BinaryIO, size: int, new_cuts: Iterable[Cut]) -> None:
         self._file = file
         self._at = 0
         self._parts: list[tuple[int, bytes]] = []  # where in the file, or what instead
         self._begins: list[int] = []
         self.size = 0
         last = 0
-        for cut in made:
+        for cut in new_cuts:
             self._add(last, cut.begin - last)
             self._add(0, len(cut.data), cut.data)
             last = cut.end
@@ -262,10 +262,10 @@ class Spliced(RawIOBase):
         count = min(len(buffer), ends - self._at)
         if not data:
             self._file.seek(begin + within)
-        found = data[within : within + count] if data else self._file.read(count)
-        buffer[: len(found)] = found
-        self._at += len(found)
-        return len(found)
+        matching_data = data[within : within + count] if data else self._file.read(count)
+        buffer[: len(matching_data)] = matching_data
+        self._at += len(matching_data)
+        return len(matching_data)
 
 
 _BLOCK: Final = 1 << 20
@@ -299,11 +299,11 @@ class EditedModel:
             if self.state not in {None, state}:
                 raise InputError("the file has changed meanwhile", file=self.name)
             self.state = state
-            held, size = file, whole
-            for made in self.rounds:
-                spliced = Spliced(held, size, made)
-                held, size = cast("BinaryIO", spliced), spliced.size
-            yield held, size
+            o, size = file, whole
+            for new_cuts in self.rounds:
+                spliced = Spliced(o, size, new_cuts)
+                o, size = cast("BinaryIO", spliced), spliced.size
+            yield o, size
 
     def graph(self, settings: LintSettings) -> Graph:
         """Read the model as it will be."""
@@ -327,8 +327,8 @@ class EditedModel:
     def diff(self) -> list[str]:
         """Return what changes: by the message that it is in, as protobuf's text format has it."""
         lines = [f"--- {self.name}", f"+++ {self.name}"]
-        for made in self.rounds:
-            for place, within in groupby((cut for cut in made if cut.before or cut.after), lambda cut: cut.place):
+        for new_cuts in self.rounds:
+            for place, within in groupby((cut for cut in new_cuts if cut.before or cut.after), lambda cut: cut.place):
                 lines.append(f"@@ {place or 'model'} @@")
                 for cut in within:
                     lines += [f"{sign}{text}" for sign, text in (("-", cut.before), ("+", cut.after)) if text]

@@ -105,18 +105,18 @@ def read_node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNod
     plain = plain_node(reader, begin, end)
     if plain is None:
         return _any_node(reader, begin, end, depth), False
-    node, held, bare, behind = plain
+    node, pairs, bare, behind = plain
     if behind is not None and (known := reader.ends.get(behind)) is not None:
         node.attributes = known.attributes
         return node, known.bare
-    if held:
-        found = []
-        for data, at in held:
-            found.append(reader.attribute(data, partial(read_attribute, reader, [(at, at + len(data))], depth)))
-        node.attributes, node.duplicates = _by_name(found)
-        bare = bare and not node.duplicates and all(attribute.whole for attribute in found)
+    if pairs:
+        attributes = []
+        for data, at in pairs:
+            attributes.append(reader.attribute(data, partial(read_attribute, reader, [(at, at + len(data))], depth)))
+        node.attributes, node.duplicates = _by_name(attributes)
+        bare = bare and not node.duplicates and all(attribute.whole for attribute in attributes)
     if behind is not None:
-        reader.share_end(behind, node, [data for data, _ in held], bare=bare)
+        reader.share_end(behind, node, [data for data, _ in pairs], bare=bare)
     return node, bare
 
 
@@ -159,7 +159,9 @@ def read_attribute(reader: Source, spans: list[Span], depth: int) -> OnnxAttribu
         if listed is not None:
             return listed
     named, kind, reference = "", "UNDEFINED", ""
-    found: dict[str, list[Any]] = {}  # numbers and spans by field; which of them is the value is known at the end
+    items_by_name: dict[
+        str, list[Any]
+    ] = {}  # numbers and spans by field; which of them is the value is known at the end
     for name, value, end in reader.fields(spans, PROTO["AttributeProto"]):
         if name == "name":
             named = value
@@ -168,22 +170,22 @@ def read_attribute(reader: Source, spans: list[Span], depth: int) -> OnnxAttribu
         elif name == "type":
             if 0 <= value < len(ATTRIBUTE_TYPES):  # a closed enum: other numbers count as unknown fields
                 kind = ATTRIBUTE_TYPES[value]
-        elif name not in found or name in {"f", "i", "s"}:
+        elif name not in items_by_name or name in {"f", "i", "s"}:
             if not end or end > value or name not in {"floats", "ints"}:  # packed, but none: as if it were not there
-                found[name] = [(value, end) if end else value]
-        elif len(found[name]) <= MAX_ATTRIBUTE_VALUES:
-            found[name].append((value, end) if end else value)
+                items_by_name[name] = [(value, end) if end else value]
+        elif len(items_by_name[name]) <= MAX_ATTRIBUTE_VALUES:
+            items_by_name[name].append((value, end) if end else value)
         elif end:
             skip(reader, "AttributeProto", name, [(value, end)], depth + 3)
     if kind == "UNDEFINED":
-        kind = next((kind for kind, name in ATTRIBUTE_FIELDS.items() if name in found), "UNDEFINED")
+        kind = next((kind for kind, name in ATTRIBUTE_FIELDS.items() if name in items_by_name), "UNDEFINED")
     content = None
     if kind != "UNDEFINED" and not reference:
-        items = found.pop(ATTRIBUTE_FIELDS[kind], [])
+        items = items_by_name.pop(ATTRIBUTE_FIELDS[kind], [])
         content = _value(reader, kind, items, depth)
         if content is None:
             skip(reader, "AttributeProto", ATTRIBUTE_FIELDS[kind], items, depth + 3)
-    for name, items in found.items():
+    for name, items in items_by_name.items():
         skip(reader, "AttributeProto", name, items, depth + 3)
     skipped = content is None and not reference and kind != "UNDEFINED"
     return OnnxAttribute(named, kind, content, reference or None, tuple(spans) if skipped else ())
@@ -197,8 +199,8 @@ def _value(reader: Source, kind: str, items: list[Any], depth: int) -> Any:
     if kind in {"FLOATS", "INTS"}:
         if sum(item[1] - item[0] for item in items if isinstance(item, tuple)) > MAX_ATTRIBUTE_BYTES:
             return None
-        found = numbers(reader, items, "float" if kind == "FLOATS" else "int64")
-        return found if len(found) <= MAX_ATTRIBUTE_VALUES else None
+        matching_items = numbers(reader, items, "float" if kind == "FLOATS" else "int64")
+        return matching_items if len(matching_items) <= MAX_ATTRIBUTE_VALUES else None
     if kind in {"STRING", "STRINGS"}:
         if sum(end - begin for begin, end in items) > MAX_ATTRIBUTE_BYTES:
             return None

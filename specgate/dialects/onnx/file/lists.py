@@ -99,10 +99,10 @@ def _packed_floats(fields: bytes) -> Counted | None:
 
 
 def _read_floats(numbers: bytes) -> list[float]:
-    found = array("f", numbers)
+    matching_array = array("f", numbers)
     if byteorder != "little":
-        found.byteswap()
-    return found.tolist()
+        matching_array.byteswap()
+    return matching_array.tolist()
 
 
 def _ints(fields: bytes) -> Counted | None:
@@ -148,8 +148,8 @@ class _Varints(dict[bytes, int]):
     """Numbers by their varints."""
 
     def __missing__(self, data: bytes) -> int:
-        made = self[data] = int64(varint(data, 0, 0)[0])
-        return made
+        number = self[data] = int64(varint(data, 0, 0)[0])
+        return number
 
 
 def _texts(fields: bytes) -> Counted | None:

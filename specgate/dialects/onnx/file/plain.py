@@ -93,8 +93,8 @@ def plain_node(source: Source, begin: int, end: int) -> Plain | None:
     if i > stop or domain == "ai.onnx":
         return None
     source.spend(_NODE_COST + stop + FIELD_COST * (len(inputs) + len(outputs) + len(attributes)), begin)
-    made = OnnxNode(name, op_type, domain, "", tuple(inputs), tuple(outputs), NO_ATTRIBUTES)
-    return Plain(made, attributes, bare, data[behind:] if bare and behind >= 0 else None)
+    node = OnnxNode(name, op_type, domain, "", tuple(inputs), tuple(outputs), NO_ATTRIBUTES)
+    return Plain(node, attributes, bare, data[behind:] if bare and behind >= 0 else None)
 
 
 class Runs:

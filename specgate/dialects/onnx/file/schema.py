@@ -104,15 +104,15 @@ def messages(text: str) -> dict[str, Message]:
     That is a name and a cost, then each field's number, label if repeated, type and name; a line that begins with a
     blank continues the last.
     """
-    found: dict[str, Message] = {}
+    messages_by_name: dict[str, Message] = {}
     for line in text.strip().replace("\n ", " ").splitlines():
         head, _, rest = line.partition(":")
         name, cost = head.split()
         fields = {}
         for words in (part.split() for part in rest.split(";") if part.strip()):
             fields[int(words[0])] = (words[-1], " ".join(words[1:-1]))
-        found[name] = Message(name, int(cost), fields)
-    return found
+        messages_by_name[name] = Message(name, int(cost), fields)
+    return messages_by_name
 
 
 ELEM_TYPES = enum(

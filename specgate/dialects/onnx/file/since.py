@@ -38,15 +38,15 @@ _KINDS: Final = {
 
 def needed_ir_version(model: OnnxModel) -> int:
     """Return the lowest IR version that has all that a model is made of, operators aside."""
-    found = [_IMPORTS, *_of_graph(model.graph)]
-    found += [_TRAINING] * bool(model.training) + [_FUNCTIONS] * bool(model.functions)
+    numbers = [_IMPORTS, *_of_graph(model.graph)]
+    numbers += [_TRAINING] * bool(model.training) + [_FUNCTIONS] * bool(model.functions)
     for graph in chain.from_iterable(model.training):
-        found += _of_graph(graph)
+        numbers += _of_graph(graph)
     for function in model.functions:
-        found += [_DEFAULTS] * bool(function.attribute_protos) + [_OVERLOADS] * bool(function.overload)
-        found += chain(_of_nodes(function.nodes), *(_of_type(info.type) for info in function.value_infos))
-        found += chain.from_iterable(map(_of_attribute, function.attribute_protos))
-    return max(found)
+        numbers += [_DEFAULTS] * bool(function.attribute_protos) + [_OVERLOADS] * bool(function.overload)
+        numbers += chain(_of_nodes(function.nodes), *(_of_type(info.type) for info in function.value_infos))
+        numbers += chain.from_iterable(map(_of_attribute, function.attribute_protos))
+    return max(numbers)
 
 
 def _of_graph(graph: OnnxGraph) -> Iterator[int]:
@@ -74,13 +74,13 @@ def _of_nodes(nodes: Iterable[OnnxNode]) -> Iterator[int]:
 
 def _of_attribute(attribute: OnnxAttribute) -> Iterator[int]:
     yield _KINDS.get(attribute.kind, _IMPORTS)
-    for held in attribute.value if isinstance(attribute.value, list) else [attribute.value]:
-        if isinstance(held, OnnxTensor):
-            yield _of_elements(held.elem_type)
-        elif isinstance(held, OnnxType):
-            yield from _of_type(held)
-        elif hasattr(held, "nodes"):
-            yield from _of_graph(held)
+    for result in attribute.value if isinstance(attribute.value, list) else [attribute.value]:
+        if isinstance(result, OnnxTensor):
+            yield _of_elements(result.elem_type)
+        elif isinstance(result, OnnxType):
+            yield from _of_type(result)
+        elif hasattr(result, "nodes"):
+            yield from _of_graph(result)
 
 
 def _of_type(kind: OnnxType | None) -> Iterator[int]:

@@ -54,35 +54,35 @@ class Source(Reader):
 
     def whole(self, begin: int, end: int) -> bytes | None:
         """The bytes of a span if they lie in the block at hand, or are few."""
-        held = self.held(begin, end)
-        return self.read(begin, end) if held is None and end - begin <= _MOST_READ else held
+        data = self.held(begin, end)
+        return self.read(begin, end) if data is None and end - begin <= _MOST_READ else data
 
     def text(self, data: bytes) -> str:
         """The text of some bytes, one object for all that are equal."""
-        made = data.decode()
-        return self.texts.setdefault(made, made)
+        text = data.decode()
+        return self.texts.setdefault(text, text)
 
     def attribute(self, data: bytes, read: Callable[[], OnnxAttribute]) -> OnnxAttribute:
         """Return the attribute that some bytes are, read once if it is small and all of it was read."""
-        found = _attributes.get(data) or self._attributes.get(data)
-        if found is None:
+        attribute = _attributes.get(data) or self._attributes.get(data)
+        if attribute is None:
             before = self._said()
-            found = read()
-            if len(data) <= MAX_SHARED_BYTES and found.whole:
-                keep(_attributes if self._silent(before) else self._attributes, data, found, MAX_SHARED)
-        return found
+            attribute = read()
+            if len(data) <= MAX_SHARED_BYTES and attribute.whole:
+                keep(_attributes if self._silent(before) else self._attributes, data, attribute, MAX_SHARED)
+        return attribute
 
     def type(self, data: bytes, read: Callable[[], OnnxType]) -> OnnxType:
         """Return the type that some bytes are, read once."""
-        found = _types.get(data) or self._types.get(data)
-        if found is None:
+        type_ = _types.get(data) or self._types.get(data)
+        if type_ is None:
             before = self._said()
-            found = read()
+            type_ = read()
             if not self._silent(before):
-                keep(self._types, data, found, MAX_SHARED)
+                keep(self._types, data, type_, MAX_SHARED)
             elif len(data) <= MAX_SHARED_BYTES:
-                keep(_types, data, found, MAX_SHARED)
-        return found
+                keep(_types, data, type_, MAX_SHARED)
+        return type_
 
     def share_end(self, end: bytes, node: OnnxNode, attributes: Collection[bytes], *, bare: bool) -> None:
         """Keep what a node's bytes say from its operator on, if it holds nothing but attributes that are shared."""

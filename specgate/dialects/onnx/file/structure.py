@@ -139,7 +139,7 @@ class OnnxNode:
     @property
     def plain(self) -> bool:
         """Whether its attributes hold numbers or texts alone: no graph or other message, and nothing skipped."""
-        return not self.attributes or all(held.plain for held in self.attributes.values())
+        return not self.attributes or all(attribute.plain for attribute in self.attributes.values())
 
 
 @dataclass(slots=True)

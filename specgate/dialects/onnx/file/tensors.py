@@ -22,13 +22,13 @@ def elem_type(number: int) -> str:
 
 def numbers(reader: Reader, items: list[Any], kind: str) -> list[Any]:
     """Return the numbers in values and spans of packed ones."""
-    found: list[Any] = []
+    matching_items: list[Any] = []
     for item in items:
         if isinstance(item, tuple):
-            found += reader.packed(item[0], item[1], kind)
+            matching_items += reader.packed(item[0], item[1], kind)
         else:
-            found.append(item)
-    return found
+            matching_items.append(item)
+    return matching_items
 
 
 def skip(reader: Reader, message: str, field: str, items: list[Any], level: int = 0) -> int:

@@ -111,7 +111,7 @@ class Reader:
         if not 0 <= at - self._base < self._safe:
             self._load(at, at)
         buffer, base = self._buffer, self._base
-        held, i, last = len(buffer), at - base, min(stop - base, self._safe)
+        number, i, last = len(buffer), at - base, min(stop - base, self._safe)
         by_key = message.by_key
         try:
             while i < last:
@@ -142,7 +142,7 @@ class Reader:
                 if base + after > stop:
                     raise WireError(f"a field of {message.name} reaches to byte {base + after}, beyond {stop}", at)
                 if field[2]:
-                    data = buffer[i:after] if after <= held else self._long_text(value, end, field[0])
+                    data = buffer[i:after] if after <= number else self._long_text(value, end, field[0])
                     self.left -= end - value
                     try:
                         text = data.decode()
@@ -168,9 +168,9 @@ class Reader:
 
     def read(self, begin: int, end: int) -> bytes:
         """The bytes of a span."""
-        held = self.held(begin, end)
-        if held is not None:
-            return held
+        known_data = self.held(begin, end)
+        if known_data is not None:
+            return known_data
         data = self._fetch(begin, end - begin)
         if len(data) != end - begin:
             raise WireError(f"expected {end - begin} bytes, the file has only {len(data)} left", begin)
@@ -306,8 +306,8 @@ class Reader:
         if wire == GROUP:
             base = self._base
             return None, self._skip_group(key >> 3, base + i, window) - base
-        found = "the end of a group that was not begun" if wire == END_GROUP else f"wire type {wire}"
-        raise WireError(f"expected a field, found {found}", at)
+        text = "the end of a group that was not begun" if wire == END_GROUP else f"wire type {wire}"
+        raise WireError(f"expected a field, found {text}", at)
 
     def _skip_group(self, number: int, pos: int, window: Span) -> int:
         at, stop = window
@@ -345,10 +345,10 @@ class Reader:
     def _load(self, pos: int, at: int) -> None:
         self._buffer = self._fetch(pos, BLOCK_BYTES)
         self._base = pos
-        held = len(self._buffer)
-        if not held:
+        number = len(self._buffer)
+        if not number:
             raise WireError("expected a field, found the end of the file", at)
-        self._safe = held if pos + held >= self.size else max(held - _HEADER_BYTES, 1)
+        self._safe = number if pos + number >= self.size else max(number - _HEADER_BYTES, 1)
 
     def _fetch(self, at: int, size: int) -> bytes:
         self._file.seek(at)

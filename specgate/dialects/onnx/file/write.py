@@ -78,10 +78,10 @@ def _field(message: str, name: str, value: Any) -> bytes:
     return varint_bytes(number << 3) + varint_bytes(value)
 
 
-def _fields(message: str, **given: Any) -> bytes:
+def _fields(message: str, **entries: Any) -> bytes:
     """Fields that are not None; a list is a repeated field, of numbers a packed one."""
     parts: list[bytes] = []
-    for name, value in given.items():
+    for name, value in entries.items():
         if isinstance(value, list):
             packed = _PACKERS.get(_FIELDS[message][name][1])
             parts += [_field(message, name, item) for item in ([packed(value)] if packed and value else value)]
@@ -165,8 +165,8 @@ class _Texts(dict[str, bytes]):
 
     def __missing__(self, text: str) -> bytes:
         data = text.encode("utf-8", "surrogatepass")
-        made = self[text] = varint_bytes(len(data)) + data
-        return made
+        new_data = self[text] = varint_bytes(len(data)) + data
+        return new_data
 
 
 class Nodes:
@@ -192,13 +192,13 @@ class Nodes:
                 parts += (key, texts[text])
         if node.overload:
             parts += (_OVERLOAD, texts[node.overload])
-        for held in node.attributes.values():
-            made = self._attributes.get(id(held))
-            if made is None:
-                made = _field("NodeProto", "attribute", _attribute(held, subgraph))
-                if held.kind not in GRAPH_KINDS:
-                    self._attributes[id(held)] = made
-            parts.append(made)
+        for attribute in node.attributes.values():
+            data = self._attributes.get(id(attribute))
+            if data is None:
+                data = _field("NodeProto", "attribute", _attribute(attribute, subgraph))
+                if attribute.kind not in GRAPH_KINDS:
+                    self._attributes[id(attribute)] = data
+            parts.append(data)
         return b"".join(parts)
 
 
@@ -210,14 +210,14 @@ _INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOMAIN, _OVERLOAD = (
 
 
 def _attribute(attribute: OnnxAttribute, subgraph: Callable[[OnnxGraph], bytes] | None) -> bytes:
-    given: dict[str, Any] = {"name": attribute.name, "type": _KINDS[attribute.kind]}
+    entries: dict[str, Any] = {"name": attribute.name, "type": _KINDS[attribute.kind]}
     if attribute.ref_attr_name is not None:
-        given["ref_attr_name"] = attribute.ref_attr_name
+        entries["ref_attr_name"] = attribute.ref_attr_name
     elif attribute.value is not None and attribute.kind in _VALUES:
         if isinstance(attribute.value, FileList):
-            return _fields("AttributeProto", **given) + attribute.value.data
-        given[_VALUES[attribute.kind]] = _written(attribute.value, subgraph)
-    return _fields("AttributeProto", **given)
+            return _fields("AttributeProto", **entries) + attribute.value.data
+        entries[_VALUES[attribute.kind]] = _written(attribute.value, subgraph)
+    return _fields("AttributeProto", **entries)
 
 
 #: Sparse tensors are not written: what others are asked is about their types alone.
@@ -236,12 +236,12 @@ def _written(value: Any, subgraph: Callable[[OnnxGraph], bytes] | None) -> Any:
 
 def write_tensor(tensor: OnnxTensor) -> bytes:
     """Return a serialized TensorProto with its data."""
-    given: dict[str, Any] = {"dims": list(tensor.dims), "data_type": _TYPES.get(tensor.elem_type, 0)}
+    entries: dict[str, Any] = {"dims": list(tensor.dims), "data_type": _TYPES.get(tensor.elem_type, 0)}
     if isinstance(tensor.data, bytes):
-        given["raw_data"] = tensor.data
+        entries["raw_data"] = tensor.data
     elif tensor.data is not None and tensor.elem_type in STORED:
-        given[STORED[tensor.elem_type]] = tensor.data
-    return _fields("TensorProto", **given, name=tensor.name or None)
+        entries[STORED[tensor.elem_type]] = tensor.data
+    return _fields("TensorProto", **entries, name=tensor.name or None)
 
 
 class Parts:

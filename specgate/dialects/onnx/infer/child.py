@@ -59,16 +59,16 @@ def limit(seconds: float, size: int) -> None:
         used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
         _lower(resource.RLIMIT_CPU, math.ceil(used + seconds))
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
-            taken = int(file.read().split()[0]) * resource.getpagesize()
-        _lower(resource.RLIMIT_AS, taken + MEMORY_BYTES + MEMORY_PER_BYTE * size)
+            used_number = int(file.read().split()[0]) * resource.getpagesize()
+        _lower(resource.RLIMIT_AS, used_number + MEMORY_BYTES + MEMORY_PER_BYTE * size)
     except (ImportError, OSError, ValueError):
         return
 
 
-def _lower(which: int, wanted: int) -> None:
+def _lower(which: int, expected_number: int) -> None:
     """Set a soft limit, as far as the hard one allows it."""
     hard = resource.getrlimit(which)[1]
-    resource.setrlimit(which, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    resource.setrlimit(which, (expected_number if hard == resource.RLIM_INFINITY else min(expected_number, hard), hard))
 
 
 def fields(data: bytes, at: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
@@ -94,29 +94,29 @@ def fields(data: bytes, at: int, stop: int) -> Iterator[tuple[int, int, int, int
 
 def number(data: bytes, at: int) -> tuple[int, int]:
     """Return a varint, and where it ends."""
-    found = data[at]
+    matching_number = data[at]
     at += 1
-    if found < 128:
-        return found, at
-    found &= 127
+    if matching_number < 128:
+        return matching_number, at
+    matching_number &= 127
     shift = 7
     while True:
         byte = data[at]
         at += 1
-        found |= (byte & 127) << shift
+        matching_number |= (byte & 127) << shift
         if byte < 128:
-            return found, at
+            return matching_number, at
         shift += 7
 
 
 def written(value: int) -> bytes:
     """Return a varint."""
-    found = bytearray()
+    data = bytearray()
     while value > 127:
-        found.append(value & 127 | 128)
+        data.append(value & 127 | 128)
         value >>= 7
-    found.append(value)
-    return bytes(found)
+    data.append(value)
+    return bytes(data)
 
 
 def message(key: int, content: bytes) -> bytes:
@@ -125,7 +125,7 @@ def message(key: int, content: bytes) -> bytes:
 
 
 def types_of(
-    data: bytes, at: int, stop: int, found: list[dict[str, bytes]], *, nested: bool, body: bool = False
+    data: bytes, at: int, stop: int, tables: list[dict[str, bytes]], *, nested: bool, body: bool = False
 ) -> None:
     """Add the serialized types of the values of a graph by name, and behind it those of the graphs inside of it.
 
@@ -133,14 +133,14 @@ def types_of(
     """
     types: dict[str, bytes] = {}
     outputs: dict[str, bytes] = {}
-    found.append(types)
+    tables.append(types)
     for key, _, inner, end in fields(data, at, stop):
         if key == NODE and nested:
             for part, _, first, past in fields(data, inner, end):
                 if part == ATTRIBUTE:
-                    for held, _, begin, last in fields(data, first, past):
-                        if held in GRAPHS:
-                            types_of(data, begin, last, found, nested=True, body=True)
+                    for known_number, _, begin, last in fields(data, first, past):
+                        if known_number in GRAPHS:
+                            types_of(data, begin, last, tables, nested=True, body=True)
         elif key in {OUTPUT, VALUE_INFO} or (body and key == INPUT):
             name, kind = value_info(data, inner, end)
             if kind is not None:
@@ -179,20 +179,20 @@ def without(data: bytes, path: tuple[frozenset[int], ...], begins: bytes) -> byt
 
 def nameless(kinds: Iterable[bytes]) -> dict[bytes, bytes]:
     """Return by serialized type the same without names of sizes that inference made up; each of these is another."""
-    found = list(kinds)
-    joined = b"".join(found)
+    blocks = list(kinds)
+    joined = b"".join(blocks)
     for pattern, name in MADE_UP:  # all at once: there are as many types as values
         joined = pattern.sub(b"\x12" + bytes([len(name)]) + name, joined)
-    made: dict[bytes, bytes] = {}
+    blocks_by_data: dict[bytes, bytes] = {}
     without_names: dict[bytes, bytes] = {}
     at = 0
-    for kind in found:
+    for kind in blocks:
         like = joined[at : at + len(kind)]
         at += len(kind)
         if like not in without_names:
             without_names[like] = without(like, SIZE_NAMES, INVENTED.encode())
-        made[kind] = without_names[like]
-    return made
+        blocks_by_data[kind] = without_names[like]
+    return blocks_by_data
 
 
 def inferred(inference: Any, data: bytes, *, nested: bool, values: bool, named: bool) -> bytes:
@@ -201,17 +201,17 @@ def inferred(inference: Any, data: bytes, *, nested: bool, values: bool, named: 
     values: whether what is computed from sizes counts where it decides on other sizes. named: whether sizes that are
     not known keep the names that inference made up for them.
     """
-    made: bytes = inference.infer_shapes(data, False, False, values)  # neither types nor strictness are checked
-    found: list[dict[str, bytes]] = []
-    for key, _, inner, end in fields(made, 0, len(made)):
+    new_data: bytes = inference.infer_shapes(data, False, False, values)  # neither types nor strictness are checked
+    tables: list[dict[str, bytes]] = []
+    for key, _, inner, end in fields(new_data, 0, len(new_data)):
         if key == GRAPH:
-            types_of(made, inner, end, found, nested=nested)
-    all_kinds = dict.fromkeys(kind for types in found for kind in types.values())
+            types_of(new_data, inner, end, tables, nested=nested)
+    all_kinds = dict.fromkeys(kind for types in tables for kind in types.values())
     kept = {kind: kind for kind in all_kinds} if named else nameless(all_kinds)
     places = {kind: place for place, kind in enumerate(dict.fromkeys(kept.values()))}
-    said = [(list(types), [places[kept[kind]] for kind in types.values()]) for types in found]
+    pairs = [(list(types), [places[kept[kind]] for kind in types.values()]) for types in tables]
     sizes = [len(kind) for kind in places]
-    return json.dumps([said, sizes], separators=(",", ":")).encode() + b"\n" + b"".join(places)
+    return json.dumps([pairs, sizes], separators=(",", ":")).encode() + b"\n" + b"".join(places)
 
 
 def loaded() -> Any:

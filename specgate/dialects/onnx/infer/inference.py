@@ -75,13 +75,21 @@ def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> C
         reason = f"with the nodes of its functions in the place of their calls it has more than {MOST_NODES} nodes"
         return lambda: Inferred(findings=[_told(model, Failed(reason), None)])
     stated = Stated.of(model, walked) if values else None
-    asked = question(model) if stated is None else stated.question
-    budget = Budget(len(asked.data))
+    requested_question = question(model) if stated is None else stated.question
+    budget = Budget(len(requested_question.data))
     answer: list[bytes | Exception] = []
 
     def first() -> None:
         try:
-            answer.append(ask(asked.data, budget, nested=len(asked.graphs) > 1, values=values, named=values))
+            answer.append(
+                ask(
+                    requested_question.data,
+                    budget,
+                    nested=len(requested_question.graphs) > 1,
+                    values=values,
+                    named=values,
+                )
+            )
         except Exception as error:  # noqa: BLE001  # it is raised where the answer is awaited
             answer.append(error)
 
@@ -89,7 +97,7 @@ def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> C
         thread.join()
         if isinstance(answer[0], Exception):
             raise answer[0]
-        return _types(answer[0], asked.graphs)
+        return _types(answer[0], requested_question.graphs)
 
     thread = threading.Thread(target=first, daemon=True)
     thread.start()
@@ -182,15 +190,15 @@ def _answer(model: OnnxModel, left_out: set[int], upto: int | None, budget: Budg
 def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:
     line, _, data = answer.partition(b"\n")
     try:
-        found, sizes = json.loads(line)
+        result, sizes = json.loads(line)
         ends = list(accumulate(sizes, initial=0))
         kinds = _kinds([data[begin:end] for begin, end in pairwise(ends)])
     except (InputError, ValueError, TypeError) as error:
         raise Failed(f"the onnx package answers what cannot be read ({error})", slow=True) from None
-    if len(found) != len(graphs):
+    if len(result) != len(graphs):
         raise Failed("the onnx package answers for another model", slow=True)
     types: Types = {}
-    for graph, (names, places) in zip(graphs, found, strict=True):
+    for graph, (names, places) in zip(graphs, result, strict=True):
         known = ((name, kinds[place]) for name, place in zip(names, places, strict=True))
         types[id(graph)] = {name: kind for name, kind in known if kind is not None}
     return types
@@ -198,15 +206,15 @@ def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:
 
 def _kinds(serialized: list[bytes]) -> list[OnnxType | None]:
     """Read types; most were read before, of this model or another."""
-    known: dict[bytes, OnnxType | None] = {kind: held for kind in serialized if (held := _read.get(kind)) is not None}
+    known: dict[bytes, OnnxType | None] = {kind: type_ for kind in serialized if (type_ := _read.get(kind)) is not None}
     new = [kind for kind in serialized if kind not in known]
     if new:
         infos = b"".join([message(VALUE_INFO, message(TYPE, kind)) for kind in new])
-        made = [info.type for info in read_model_bytes(message(GRAPH, infos), "<inference>").graph.value_infos]
-        known.update(zip(new, made, strict=True))
+        types = [info.type for info in read_model_bytes(message(GRAPH, infos), "<inference>").graph.value_infos]
+        known.update(zip(new, types, strict=True))
         if len(_read) + len(new) > _MOST_READ:
             _read.clear()
-        _read.update((kind, held) for kind, held in zip(new[:_MOST_READ], made, strict=False) if held is not None)
+        _read.update((kind, type_) for kind, type_ in zip(new[:_MOST_READ], types, strict=False) if type_ is not None)
     return [known[kind] for kind in serialized]
 
 
@@ -225,12 +233,12 @@ class Stated:
     """
 
     def __init__(
-        self, question: Question, types: dict[str, OnnxType], kinds: Sequence[int], asked: Sequence[str]
+        self, question: Question, types: dict[str, OnnxType], kinds: Sequence[int], texts: Sequence[str]
     ) -> None:
         self.question = question
         self.types = types
         self.kinds = kinds
-        self._asked = asked
+        self._asked = texts
 
     @classmethod
     def of(cls, model: OnnxModel, walked: Sequence[Body]) -> Stated | None:
@@ -243,12 +251,12 @@ class Stated:
         kinds = _Kinds(model.graph, types)
         if not kinds.found():
             return None
-        question, asked = kinds.question(model)
-        return cls(question, types, kinds.numbers, asked)
+        question, texts = kinds.question(model)
+        return cls(question, types, kinds.numbers, texts)
 
-    def confirmed(self, found: Mapping[str, OnnxType]) -> bool:
+    def confirmed(self, types_by_name: Mapping[str, OnnxType]) -> bool:
         """Whether what was inferred of the nodes that were asked about is what is stated."""
-        return all(found.get(name) == self.types[name] for name in self._asked)
+        return all(types_by_name.get(name) == self.types[name] for name in self._asked)
 
 
 def _complete(graph: OnnxGraph) -> dict[str, OnnxType] | None:
@@ -330,9 +338,9 @@ class _Kinds:
         before = [self.constants[name] for name in read if name in self.constants]
         chosen = list({id(node): node for node in (*before, *firsts)}.values())
         computed = dict.fromkeys(name for node in chosen for name in node.outputs if name)
-        given = {name: self.known[name] for name in read if name not in computed}
-        types = {name: kind for name, kind in given.items() if isinstance(kind, OnnxType) and kind is not _UNKNOWN}
-        tensors = {name: one for name, one in given.items() if isinstance(one, OnnxTensor)}
+        entries = {name: self.known[name] for name in read if name not in computed}
+        types = {name: kind for name, kind in entries.items() if isinstance(kind, OnnxType) and kind is not _UNKNOWN}
+        tensors = {name: one for name, one in entries.items() if isinstance(one, OnnxTensor)}
         types |= {name: tensor_type(one) for name, one in tensors.items() if one.data is None}
         constants = [one for one in tensors.values() if one.data is not None]
         return Questions(model, copied=False).about(chosen, types, constants), list(computed)

@@ -40,8 +40,8 @@ def expands_too_far(model: OnnxModel, walked: Iterable[Body]) -> bool:
     for body in walked:
         owner = None if body.function is None else function_key(body.function)
         nodes[owner] += len(body.nodes)
-        found = {key: count for key, count in body.operators.items() if key in functions}
-        calls.setdefault(owner, Counter()).update(found)
+        numbers_by_texts = {key: count for key, count in body.operators.items() if key in functions}
+        calls.setdefault(owner, Counter()).update(numbers_by_texts)
     sizes: dict[Key | None, int] = {}  # nodes with those of the calls, at most one beyond the limit
     path: list[Key | None] = [None]
     begun: set[Key | None] = set()
@@ -194,9 +194,9 @@ class _Writer:
 
 def _split(data: bytes, count: int) -> list[bytes]:
     """Return the fields of nodes one by one; none where there are others than `count` of nodes."""
-    found = [(key, begin, end) for key, begin, _, end in fields(data, 0, len(data))]
-    whole = len(found) == count > 0 and found[-1][2] == len(data) and all(key == NODE for key, _, _ in found)
-    return [data[begin:end] for _, begin, end in found] if whole else []
+    numbers = [(key, begin, end) for key, begin, _, end in fields(data, 0, len(data))]
+    whole = len(numbers) == count > 0 and numbers[-1][2] == len(data) and all(key == NODE for key, _, _ in numbers)
+    return [data[begin:end] for _, begin, end in numbers] if whole else []
 
 
 def holds_weights(node: OnnxNode) -> bool:
@@ -204,8 +204,8 @@ def holds_weights(node: OnnxNode) -> bool:
     for attribute in node.attributes.values():
         if attribute.ref_attr_name is None and (attribute.value is None or "SPARSE" in attribute.kind):
             return True
-        held = attribute.value if isinstance(attribute.value, list) else [attribute.value]
-        if "TENSOR" in attribute.kind and any(isinstance(item, OnnxTensor) and item.data is None for item in held):
+        items = attribute.value if isinstance(attribute.value, list) else [attribute.value]
+        if "TENSOR" in attribute.kind and any(isinstance(item, OnnxTensor) and item.data is None for item in items):
             return True
     return False
 

@@ -66,32 +66,32 @@ class Calls:
             known = self._known[key, types] = self._looked(function, types, depth)
         return known
 
-    def _looked(self, function: OnnxFunction, given: Types, depth: int) -> _Inside:
+    def _looked(self, function: OnnxFunction, stated_texts: Types, depth: int) -> _Inside:
         self._left -= len(function.nodes)
         if self._left < 0 or depth > MAX_DEPTH:
             return _Inside()
         stated = ((info.name, info.type) for info in function.value_infos if info.type is not None)
         types = {name: known_type(kind).type for name, kind in stated if kind.kind != "unknown"}
-        types |= dict(zip(function.inputs, given, strict=False))
+        types |= dict(zip(function.inputs, stated_texts, strict=False))
         problems: list[str] = []
-        found: Sequence[str]
+        texts: Sequence[str]
         for index, node in enumerate(function.nodes):
-            taken = tuple(types.get(name) for name in node.inputs)
+            used_texts = tuple(types.get(name) for name in node.inputs)
             if function_key(node) in self._functions:
-                inner = self._inside(function_key(node), taken, depth + 1) if any(taken) else _Inside()
-                found, outputs = inner.problems[:1], inner.outputs
+                inner = self._inside(function_key(node), used_texts, depth + 1) if any(used_texts) else _Inside()
+                texts, outputs = inner.problems[:1], inner.outputs
             else:
-                found, outputs = _judged(node, taken, function.opset_imports.get(node.domain))
-            problems += [f"{function_place(function)}/{label(node, index)}: {text}" for text in found]
+                texts, outputs = _judged(node, used_texts, function.opset_imports.get(node.domain))
+            problems += [f"{function_place(function)}/{label(node, index)}: {text}" for text in texts]
             types.update((name, kind) for name, kind in zip(node.outputs, outputs, strict=False) if kind is not None)
         return _Inside(tuple(problems[:3]), tuple(types.get(name) for name in function.outputs))
 
 
 def _judged(node: OnnxNode, types: Types, opset: int | None) -> tuple[list[str], Types]:
     """Return what is wrong with a node because of the types of its inputs, and the types of its outputs."""
-    held = held_constant(node) if node.op_type == "Constant" and not node.domain else None
-    if held is not None:
-        return [], (held.type,)
+    tensor = held_constant(node) if node.op_type == "Constant" and not node.domain else None
+    if tensor is not None:
+        return [], (tensor.type,)
     try:
         spec = dialect("onnx").operator(operator_name(node.op_type, node.domain))
     except NoTable:
@@ -133,11 +133,11 @@ def _outputs(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Types:
         kind = next((item.type for item in tensors if isinstance(item, TensorDesc) and item.type is not None), None)
         if variable is not None and kind is not None:
             bound.setdefault(variable, kind)
-    found: list[str | None] = []
+    texts: list[str | None] = []
     for info in layout.outputs:
         cell = row.get(info.name, {})
         only = cell["types"][0] if len(cell.get("types", ())) == 1 else None
         value = descriptor.fields.get(info.name)
         decided = None if info.heterogeneous else bound.get(cell.get("variable", ""), only)
-        found += [decided] * (len(value) if isinstance(value, list) else 1)
-    return tuple(found)
+        texts += [decided] * (len(value) if isinstance(value, list) else 1)
+    return tuple(texts)

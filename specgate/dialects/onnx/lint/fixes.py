@@ -41,23 +41,23 @@ def file_fixes(model: OnnxModel, findings: Iterable[Finding]) -> Iterator[Findin
         "onnx/model/opset-duplicate": _without_duplicates,
         "onnx/model/value-info-unknown": _without_unknown,
     }
-    for found in findings:
-        maker = makers.get(found.id) if model.file is not None else None
-        yield found if maker is None else replace(found, edits=tuple(maker(model, found)))
+    for finding in findings:
+        maker = makers.get(finding.id) if model.file is not None else None
+        yield finding if maker is None else replace(finding, edits=tuple(maker(model, finding)))
 
 
-def _without_unused(model: OnnxModel, found: Finding) -> Iterator[Edit]:
+def _without_unused(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
     """Take out the imports of domains where the file has neither a node nor a function of them."""
-    unused = set(found.values["domains"])
+    unused = set(finding.values["domains"])
     if not model.training and unused.isdisjoint(function.domain for function in model.functions):
         for index, (stated, _) in enumerate(model.stated_imports):
             if domain_of(stated) in unused:
                 yield Edit((("opset_import", index),), expected=stated)
 
 
-def _without_duplicates(model: OnnxModel, found: Finding) -> Iterator[Edit]:
+def _without_duplicates(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
     """Take out imports that say once more what the first one of their domain says; two versions are left alone."""
-    place = found.node
+    place = finding.node
     holders: list[tuple[Path, list[tuple[str, int]], str]] = [((), model.stated_imports, "model")]
     for number, function in enumerate(model.functions):
         name = f"function {function.domain}.{function.name}"
@@ -77,19 +77,19 @@ def _without_duplicates(model: OnnxModel, found: Finding) -> Iterator[Edit]:
         met.add(name)
 
 
-def _without_unknown(model: OnnxModel, found: Finding) -> Iterator[Edit]:
+def _without_unknown(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
     """Take out what a graph states of values that no graph of the file has."""
-    place = found.node
+    place = finding.node
     walked = list(bodies(model))
-    meant = [body.graph for body in walked if body.place == place and body.graph is not None]
-    path = graph_paths(model).get(id(meant[0])) if len(meant) == 1 else None  # names of nodes may not be their own
+    graphs = [body.graph for body in walked if body.place == place and body.graph is not None]
+    path = graph_paths(model).get(id(graphs[0])) if len(graphs) == 1 else None  # names of nodes may not be their own
     if path is None:
         return
     known = {name for body in walked for node in body.nodes for name in node.outputs}
     for graph in (body.graph for body in walked if body.graph is not None):
         known |= {info.name for info in graph.inputs}
         known |= {tensor.name for tensor in (*graph.initializers, *graph.sparse_initializers)}
-    yield from _statements(path, meant[0], lambda name: name not in known)
+    yield from _statements(path, graphs[0], lambda name: name not in known)
 
 
 def unstated(model: OnnxModel, graph: OnnxGraph, name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -100,10 +100,10 @@ def unstated(model: OnnxModel, graph: OnnxGraph, name: str, findings: Iterable[F
     if model.file is None or any(info.name == name for info in (*graph.inputs, *graph.outputs)):
         yield from findings
         return
-    for found in findings:
+    for finding in findings:
         path = graph_paths(model).get(id(graph))
         edits = () if path is None else tuple(_statements(path, graph, name.__eq__))
-        yield replace(found, edits=edits)
+        yield replace(finding, edits=edits)
 
 
 def _statements(path: Path, graph: OnnxGraph, chosen: Callable[[str], bool]) -> Iterator[Edit]:
@@ -112,17 +112,17 @@ def _statements(path: Path, graph: OnnxGraph, chosen: Callable[[str], bool]) -> 
             yield Edit((*path, ("value_info", index)), expected=info.name)
 
 
-def older(graph: Graph, wanted: int) -> tuple[Edit, ...]:
+def older(graph: Graph, number: int) -> tuple[Edit, ...]:
     """Write the IR version that a target reads, where it has all that the file holds and goes with the file's opset."""
     model: OnnxModel = graph.source.model
     level = dialect("onnx").tables.levels.get(str(model.opset_imports.get("", "")))
-    if model.file is None or level is None or wanted < max(needed_ir_version(model), int(level["ir_version"])):
+    if model.file is None or level is None or number < max(needed_ir_version(model), int(level["ir_version"])):
         return ()
-    return (Edit((("ir_version", 0),), wanted),)
+    return (Edit((("ir_version", 0),), number),)
 
 
-def lowered(graph: Graph, target: Target, domain: str, wanted: int) -> tuple[Edit, ...]:
-    """Return what changes so that a domain is imported at the version `wanted`, nothing where that is not safe.
+def lowered(graph: Graph, target: Target, domain: str, number: int) -> tuple[Edit, ...]:
+    """Return what changes so that a domain is imported at the version `number`, nothing where that is not safe.
 
     Functions have imports of their own, which must fit; with such ones, and with what trains the model, all stays.
     """
@@ -149,7 +149,7 @@ def lowered(graph: Graph, target: Target, domain: str, wanted: int) -> tuple[Edi
             for name in needless:
                 step = ("attribute", order.index(name))
                 edits.append(Edit((*(path or ()), ("node", index), step), expected=name))
-    return (*edits, *(Edit((("opset_import", index), ("version", 0)), wanted) for index in at))
+    return (*edits, *(Edit((("opset_import", index), ("version", 0)), number) for index in at))
 
 
 @dataclass
@@ -165,26 +165,26 @@ class _Lowering:
         unit = self.graph.source.units.get(id(node))
         if unit is None or unit.descriptor is None or unit.descriptor.version is None:
             return None
-        made = unit.descriptor  # equal nodes share it
-        if id(made) not in self.known:
-            self.known[id(made)] = self.of(made)
-        return self.known[id(made)]
+        result = unit.descriptor  # equal nodes share it
+        if id(result) not in self.known:
+            self.known[id(result)] = self.of(result)
+        return self.known[id(result)]
 
-    def of(self, made: Descriptor) -> tuple[str, ...] | None:
-        spec = dialect(made.dialect).operator(made.operator)
-        own, level = str(made.version), spec.level_for(self.target.level)
+    def of(self, descriptor: Descriptor) -> tuple[str, ...] | None:
+        spec = dialect(descriptor.dialect).operator(descriptor.operator)
+        own, level = str(descriptor.version), spec.level_for(self.target.level)
         if level is None or own not in spec.levels or level not in spec.levels:
             return None
         if spec.row_held(own) == spec.row_held(level):
             return ()
-        gone = [name for name in made.fields if spec.field_at(name, level) is None]
-        fields = {name: value for name, value in made.fields.items() if name not in gone}
-        if not _alike(spec, made, gone, own, level):
+        gone = [name for name in descriptor.fields if spec.field_at(name, level) is None]
+        fields = {name: value for name, value in descriptor.fields.items() if name not in gone}
+        if not _alike(spec, descriptor, gone, own, level):
             return None
-        here = check_at(made, own)
-        there = check_at(replace(made, version=None, fields=fields), level)
+        here = check_at(descriptor, own)
+        there = check_at(replace(descriptor, version=None, fields=fields), level)
         if (
-            (here.accepted is False and not _moved(spec, made, own))
+            (here.accepted is False and not _moved(spec, descriptor, own))
             or there.accepted is False
             or not _open(there) <= _open(here)
         ):
@@ -193,52 +193,52 @@ class _Lowering:
         return tuple(sorted(known))
 
 
-def _moved(spec: OperatorSpec, made: Descriptor, own: str) -> bool:
+def _moved(spec: OperatorSpec, descriptor: Descriptor, own: str) -> bool:
     """Whether a descriptor is wrong at its own level only in that it gives as attributes what became inputs."""
     resolved = spec.resolve(own)
-    move = None if resolved is None else readings(made, resolved)
+    move = None if resolved is None else readings(descriptor, resolved)
     return move is not None and any(check_at(reading, own).accepted is not False for reading in move.readings)
 
 
-def _alike(spec: OperatorSpec, made: Descriptor, gone: Sequence[str], own: str, level: str) -> bool:
+def _alike(spec: OperatorSpec, descriptor: Descriptor, gone: Sequence[str], own: str, level: str) -> bool:
     """Whether the fields that are not `gone` mean the same at both levels, and these nothing."""
-    if not spec.has_kernel(own) or not spec.has_kernel(level) or changed_behaviour(spec, made, own, level):
+    if not spec.has_kernel(own) or not spec.has_kernel(level) or changed_behaviour(spec, descriptor, own, level):
         return False
     for name in gone:
         info = spec.field_at(name, own)
-        if info is None or info.kind != "attribute" or info.default is None or made.fields[name] != info.default:
+        if info is None or info.kind != "attribute" or info.default is None or descriptor.fields[name] != info.default:
             return False
     for name, info in spec.fields_at(level).items():
         before = spec.field_at(name, own)
         if before is None:
             continue  # left out, or there would be no descriptor with it
-        if name not in made.fields and before.default != info.default:
+        if name not in descriptor.fields and before.default != info.default:
             return False
-        if name in made.fields and before.kind != info.kind:
+        if name in descriptor.fields and before.kind != info.kind:
             return False
-    given = [made.fields[info.name] for info in spec.layout(own).inputs if info.name in made.fields]
-    if any(tensor.type is None for held in given for tensor in _tensors(held)):
+    items = [descriptor.fields[info.name] for info in spec.layout(own).inputs if info.name in descriptor.fields]
+    if any(tensor.type is None for result in items for tensor in _tensors(result)):
         return False
-    return _positions(spec, made, own) == _positions(spec, made, level)
+    return _positions(spec, descriptor, own) == _positions(spec, descriptor, level)
 
 
-def _tensors(held: object) -> list[TensorDesc]:
-    parts = held if isinstance(held, list | tuple) else [held]
+def _tensors(result: object) -> list[TensorDesc]:
+    parts = result if isinstance(result, list | tuple) else [result]
     return [part for part in parts if isinstance(part, TensorDesc)]
 
 
-def _positions(spec: OperatorSpec, made: Descriptor, level: str) -> list[str | None]:
+def _positions(spec: OperatorSpec, descriptor: Descriptor, level: str) -> list[str | None]:
     """Return the fields that a node's inputs and outputs are, in their order."""
     layout = spec.layout(level)
-    found: list[str | None] = []
+    texts: list[str | None] = []
     for part in (layout.inputs, layout.outputs):
-        names = [info.name if info.name in made.fields else None for info in part]
+        names = [info.name if info.name in descriptor.fields else None for info in part]
         while names and names[-1] is None:
             names.pop()
-        found += [*names, None]
-    return found
+        texts += [*names, None]
+    return texts
 
 
 def _open(verdict: Verdict) -> set[tuple[str, str, str | None]]:
     """Return what an unknown size leaves open."""
-    return {(found.id, found.where, found.rule) for found in verdict.undecided}
+    return {(finding.id, finding.where, finding.rule) for finding in verdict.undecided}

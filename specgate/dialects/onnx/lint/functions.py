@@ -48,12 +48,12 @@ def function_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Find
 
 
 def _call(node: OnnxNode, function: OnnxFunction, at: Place) -> Iterator[Finding]:
-    for kind, given, formal in (
+    for kind, texts, formal in (
         ("inputs", node.inputs, function.inputs),
         ("outputs", node.outputs, function.outputs),
     ):
-        if len(given) > len(formal):
-            message = f"{len(given)} {kind} are given, but the function has {len(formal)}"
+        if len(texts) > len(formal):
+            message = f"{len(texts)} {kind} are given, but the function has {len(formal)}"
             yield finding("function-call", "error", message, at, where=kind)
     declared = {*function.attributes, *(attribute.name for attribute in function.attribute_protos)}
     for name in node.attributes:

@@ -111,10 +111,10 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     graph.custom = custom_operators(model, walked, settings.custom_domains)
     graph.findings.extend(pin_sizes(model, settings.pins, strict=settings.strict))
     graph.findings.extend(negative_sizes(model))
-    asked: Callable[[], inference.Inferred] = inference.Inferred
+    function: Callable[[], inference.Inferred] = inference.Inferred
     if settings.infer and model.graph.nodes:
         if inference.installed():
-            asked = inference.begin(model, walked, values=not settings.placing)
+            function = inference.begin(model, walked, values=not settings.placing)
         else:
             graph.not_inferred = "onnx"
     graph.findings.extend(function_findings(model, walked))
@@ -122,7 +122,7 @@ def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
     graph.findings.extend(data_findings(model, walked))
     graph.findings.extend(external_findings(model, walked))
     graph.findings = list(file_fixes(model, graph.findings))
-    inferred = asked()
+    inferred = function()
     graph.findings.extend(inferred.findings)
     graph.source = source = Source(model, settings, types=inferred.types or None)
     walker = _Walker(model, inferred.types, graph.findings, source, units=not settings.placing)
@@ -144,10 +144,10 @@ def reread(
     itself. findings: what is wrong with its nodes is added to them.
     """
     model = source.model if model is None else model
-    made = Source(model, source.settings, types=source.types if types is None else types, known=source.known)
-    said = [] if findings is None else findings
-    _Walker(model, made.types or {}, said, made, again=True, final=types is not None).whole(model)
-    return made
+    new_source = Source(model, source.settings, types=source.types if types is None else types, known=source.known)
+    message = [] if findings is None else findings
+    _Walker(model, new_source.types or {}, message, new_source, again=True, final=types is not None).whole(model)
+    return new_source
 
 
 @dataclass(slots=True)
@@ -202,11 +202,11 @@ class _Walker:
         place = outer.place
         types: Types = ChainMap({}, outer.types) if outer.types else {}
         stated = {info.name: info.type for info in chain(graph.inputs, graph.value_infos, graph.outputs)}
-        found = self.inferred.get(id(graph), {})
+        types_by_name = self.inferred.get(id(graph), {})
         makers: dict[str, tuple[str, str | None]] | None = None
         overruled: dict[str, TensorDesc] = {}
-        for name in stated if found.keys() <= stated.keys() else dict.fromkeys(chain(stated, found)):
-            declared, computed = stated.get(name), found.get(name)
+        for name in stated if types_by_name.keys() <= stated.keys() else dict.fromkeys(chain(stated, types_by_name)):
+            declared, computed = stated.get(name), types_by_name.get(name)
             if self.final and computed is not None and (computed.kind != "tensor" or computed.elem_type is not None):
                 declared = None
             elif self.again and declared is not None:
@@ -241,8 +241,8 @@ class _Walker:
 
     def nodes(self, nodes: Sequence[OnnxNode], body: _Body) -> None:
         for node in nodes:
-            if node.op_type == "Constant" and (held := self.known.held(node)) is not None:
-                body.types[node.outputs[0]] = held
+            if node.op_type == "Constant" and (tensor := self.known.held(node)) is not None:
+                body.types[node.outputs[0]] = tensor
         if not self.units:
             for index, node in enumerate(nodes):
                 if not node.plain:
@@ -284,9 +284,9 @@ class _Walker:
 
     def row(self, body: _Body, nodes: Sequence[OnnxNode], first: int) -> list[Unit | None]:
         """Begin a row of nodes; return its kinds, to be filled."""
-        made = Row(self.file, body.place, nodes, first, [], body.names)
-        self.source.found.rows.append(made)
-        return made.kinds
+        row = Row(self.file, body.place, nodes, first, [], body.names)
+        self.source.found.rows.append(row)
+        return row.kinds
 
     def stated(self, nodes: Sequence[OnnxNode], body: _Body) -> Mapping[str, TensorDesc]:
         """Return what the file itself states of the values that nodes compute."""
@@ -352,8 +352,8 @@ class _Walker:
             return False
         infos = dialect("onnx").operator(unit.operator).layout(unit.descriptor.version).outputs
         for index, info in enumerate(infos):
-            given = node.outputs[index : None if info.type == "tensor[]" else index + 1]
-            if not info.optional and not any(given):
+            texts = node.outputs[index : None if info.type == "tensor[]" else index + 1]
+            if not info.optional and not any(texts):
                 message = f"gives no name to the output {info.name}, which {unit.operator} always has"
                 fix = f"give the output {info.name} a name"
                 self.findings.append(finding("output-required", "error", message, _place(unit.location), fix=fix))

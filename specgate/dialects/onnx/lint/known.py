@@ -59,21 +59,21 @@ class Known:
     def settled(self, declared: OnnxType | None, computed: OnnxType | None) -> tuple[TensorDesc | None, bool, object]:
         """Return what is known of a value, and whether what is stated and what is inferred contradict each other."""
         key = id(declared), id(computed)
-        found = _types.get(key)
-        if found is None:
+        parts = _types.get(key)
+        if parts is None:
             known, contradictory = settled(declared, computed)
             if known is not None:
                 known = _tensors.get(known) or keep(_tensors, known, known, _MOST)
-            found = keep(_types, key, (known, contradictory, (declared, computed)), _MOST)
-        return found
+            parts = keep(_types, key, (known, contradictory, (declared, computed)), _MOST)
+        return parts
 
     def constant(self, tensor: OnnxTensor, *, valued: bool = True) -> TensorDesc:
         """Return an initializer's type, and its elements where these count."""
-        found = self.constants.get((id(tensor), valued))
-        if found is None:
-            found = self.constants[id(tensor), valued] = self._constant(tensor, valued=valued), tensor
-        assert found[0] is not None  # noqa: S101  # as an initializer is always known
-        return found[0]
+        pair = self.constants.get((id(tensor), valued))
+        if pair is None:
+            pair = self.constants[id(tensor), valued] = self._constant(tensor, valued=valued), tensor
+        assert pair[0] is not None  # noqa: S101  # as an initializer is always known
+        return pair[0]
 
     def _constant(self, tensor: OnnxTensor, *, valued: bool = True) -> TensorDesc:
         data = tensor.data if valued else None
@@ -82,15 +82,15 @@ class Known:
         key = tensor.elem_type, tensor.dims, data
         known = _elements.get(key)
         if known is None:
-            held = constant(tensor)
-            known = keep(_elements, key, held if valued else held._replace(value=None), _MOST)
+            known_tensor = constant(tensor)
+            known = keep(_elements, key, known_tensor if valued else known_tensor._replace(value=None), _MOST)
         return known
 
     def held(self, node: OnnxNode) -> TensorDesc | None:
         """Return what a Constant node holds, None for another node."""
         if node.op_type != "Constant":
             return None
-        found = self.constants.get((id(node), True))
-        if found is None:
-            found = self.constants[id(node), True] = held_constant(node, self._constant), node
-        return found[0]
+        pair = self.constants.get((id(node), True))
+        if pair is None:
+            pair = self.constants[id(node), True] = held_constant(node, self._constant), node
+        return pair[0]

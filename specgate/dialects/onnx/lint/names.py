@@ -43,8 +43,8 @@ def _untyped(graph: OnnxGraph, file: str | None) -> Iterator[Finding]:
     """Yield what the checker requires of the types of the main graph's inputs and outputs."""
     at = (file, "graph", None)
     for kind, infos in (("input", graph.inputs), ("output", graph.outputs)):
-        given = infos if kind == "input" else ()  # an output's type follows from its node
-        typeless = [info.name for info in given if info.type is None or info.type.kind == "unknown"]
+        result = infos if kind == "input" else ()  # an output's type follows from its node
+        typeless = [info.name for info in result if info.type is None or info.type.kind == "unknown"]
         tensors = [info for info in infos if info.type is not None and info.type.kind in _WITH_SHAPES]
         shapeless = [info.name for info in tensors if info.type is not None and info.type.shape is None]
         for what, names in (("type", typeless), ("shape", shapeless)):
@@ -168,7 +168,7 @@ class _Names:
                     scope.defined[name] = "node"  # as with nearly every node
                     continue
             lost = [name for name in node.inputs if name not in visible and name]
-            held = list(subgraphs(node)) if inside else []
+            pairs = list(subgraphs(node)) if inside else []
             here = f"{place}/{label(node, index)}"
             at = (self.file, here, node.op_type or None)
             if lost:
@@ -178,7 +178,7 @@ class _Names:
                 if name in scope.ever and circular is None:
                     circular = circular_names(nodes, self.reads)
                 yield self.missing(name, scope, outer, at, circular or frozenset())
-            for path, graph in held:
+            for path, graph in pairs:
                 yield from self.graph(graph, f"{here}/{path}", [*outer, scope])
             for name in node.outputs:
                 yield from self.define(name, "node", scope, at, outer)
@@ -244,7 +244,7 @@ class _Names:
         if id(graph) not in self.free:
             read = set(chain.from_iterable(node.inputs for node in graph.nodes))
             inside = chain.from_iterable(subgraphs(node) for _, node in holders_of(graph.nodes))
-            read.update(*(self.read_within(held) for _, held in inside), (info.name for info in graph.outputs))
+            read.update(*(self.read_within(graph) for _, graph in inside), (info.name for info in graph.outputs))
             read.discard("")
             self.free[id(graph)] = read
         return self.free[id(graph)]
@@ -291,15 +291,15 @@ class _Names:
     def needless(self, scope: _Scope, outputs: list[str]) -> list[int]:
         """The nodes that none behind them needs, of nodes in order."""
         needed = set(outputs) - {""}
-        found = []
+        numbers = []
         for index in range(len(scope.nodes) - 1, -1, -1):
             node = scope.nodes[index]
             if needed.isdisjoint(node.outputs) and any(node.outputs):
-                found.append(index)
+                numbers.append(index)
             else:
                 needed.update(self.reads(node) if index in scope.parents else node.inputs)
                 needed.discard("")
-        return found[::-1]
+        return numbers[::-1]
 
     def unreached(self, nodes: list[OnnxNode], outputs: list[str]) -> list[int]:
         """The same of nodes in any order."""

@@ -55,22 +55,22 @@ def with_edits(graph: Graph, findings: list[Finding]) -> list[Finding]:
     """Return findings on nodes with the edits that rewrite these nodes, where nothing else changes by that."""
     model: OnnxModel | None = getattr(graph.source, "model", None)
     about = {
-        found.location.node
-        for found in findings
-        if found.location is not None and not found.edits and found.id.endswith(_ABOUT)
+        finding.location.node
+        for finding in findings
+        if finding.location is not None and not finding.edits and finding.id.endswith(_ABOUT)
     }
     if model is None or model.file is None or not about or model.training:
         return findings
     rewriting = _Rewriting(graph, model)
     edits: dict[str | None, tuple[Edit, ...]] = {}
-    for held in _nodes(model, about):
-        place = f"{held.body.place}/{label(held.node, held.at)}"
-        edits[place] = (*edits.get(place, ()), *rewriting.edits(held))
+    for node in _nodes(model, about):
+        place = f"{node.body.place}/{label(node.node, node.at)}"
+        edits[place] = (*edits.get(place, ()), *rewriting.edits(node))
     return [
-        replace(found, edits=edits.get(found.location.node, ()))
-        if found.location is not None and not found.edits and found.id.endswith(_ABOUT)
-        else found
-        for found in findings
+        replace(finding, edits=edits.get(finding.location.node, ()))
+        if finding.location is not None and not finding.edits and finding.id.endswith(_ABOUT)
+        else finding
+        for finding in findings
     ]
 
 
@@ -96,90 +96,92 @@ class _Rewriting:
                     self.names.update(item.name for item in part)
         self.initializers = (model.ir_version or _FREE_INITIALIZERS) >= _FREE_INITIALIZERS
 
-    def edits(self, held: _Node) -> tuple[Edit, ...]:
+    def edits(self, node: _Node) -> tuple[Edit, ...]:
         """Return what rewrites a node, nothing where it would not be valid or not the same then."""
-        unit = self.units.get(id(held.node))
-        made: Descriptor | None = None if unit is None else unit.descriptor
-        if made is None or made.version is None or held.node.duplicates or held.node.domain:
+        unit = self.units.get(id(node.node))
+        descriptor: Descriptor | None = None if unit is None else unit.descriptor
+        if descriptor is None or descriptor.version is None or node.node.duplicates or node.node.domain:
             return ()
         try:
-            spec = dialect(made.dialect).operator(made.operator)
-            if made.version not in spec.levels:
-                return self.replaced(held, made, spec)
-            resolved = spec.resolve(made.version)
-            move = None if resolved is None else readings(made, resolved)
+            spec = dialect(descriptor.dialect).operator(descriptor.operator)
+            if descriptor.version not in spec.levels:
+                return self.replaced(node, descriptor, spec)
+            resolved = spec.resolve(descriptor.version)
+            move = None if resolved is None else readings(descriptor, resolved)
             if move is None:
                 return ()
-            best = min(move.readings, key=lambda reading: len(check_at(reading, str(made.version)).findings))
+            best = min(move.readings, key=lambda reading: len(check_at(reading, str(descriptor.version)).findings))
         except Error:
             return ()
         if move.to_inputs:
-            return tuple(self.to_inputs(held, spec, best, move.fields))
-        return tuple(_to_attributes(held, spec, best, move.fields))
+            return tuple(self.to_inputs(node, spec, best, move.fields))
+        return tuple(_to_attributes(node, spec, best, move.fields))
 
     def to_inputs(
-        self, held: _Node, spec: OperatorSpec, reading: Descriptor, fields: Mapping[str, str]
+        self, node: _Node, spec: OperatorSpec, reading: Descriptor, fields: Mapping[str, str]
     ) -> Iterator[Edit]:
         """Yield what takes attributes out and puts inputs in their place."""
         layout = spec.layout(reading.version).inputs
-        names = list(held.node.inputs)
+        names = list(node.node.inputs)
         for new in fields.values():
             at = next(index for index, info in enumerate(layout) if info.name == new)
             names += [""] * (at + 1 - len(names))
-            names[at] = self.free_name(held, layout[at].vendor_name)
-            yield self.constant(held, names[at], reading.fields[new])
-        yield from _without_attributes(held, [spec.fields[old].vendor_name for old in fields])
-        yield from _with_inputs(held, names)
+            names[at] = self.free_name(node, layout[at].vendor_name)
+            yield self.constant(node, names[at], reading.fields[new])
+        yield from _without_attributes(node, [spec.fields[old].vendor_name for old in fields])
+        yield from _with_inputs(node, names)
 
-    def replaced(self, held: _Node, made: Descriptor, spec: OperatorSpec) -> tuple[Edit, ...]:
+    def replaced(self, node: _Node, descriptor: Descriptor, spec: OperatorSpec) -> tuple[Edit, ...]:
         """Return what writes a node of a removed operator as the one that replaced it."""
-        other = replacement(made, spec)
+        other = replacement(descriptor, spec)
         if other is None:
             return ()
-        new = dialect(made.dialect).operator(other.descriptor.operator)
+        new = dialect(descriptor.dialect).operator(other.descriptor.operator)
         edits: list[Edit] = []
-        old_names = dict(zip([info.name for info in spec.layout(other.last).inputs], held.node.inputs, strict=False))
+        old_names = dict(zip([info.name for info in spec.layout(other.last).inputs], node.node.inputs, strict=False))
         for name in other.moved:
             tensor = other.descriptor.fields[other.inputs[name]]
-            old_names[name] = self.free_name(held, name)
-            edits.append(self.constant(held, old_names[name], tensor))
-        empty = {name: self.free_name(held, name) for name in other.empty}
-        edits += [self.constant(held, empty[name], other.descriptor.fields[name]) for name in empty]
+            old_names[name] = self.free_name(node, name)
+            edits.append(self.constant(node, old_names[name], tensor))
+        empty = {name: self.free_name(node, name) for name in other.empty}
+        edits += [self.constant(node, empty[name], other.descriptor.fields[name]) for name in empty]
         sources = empty | {to: old_names.get(name, "") for name, to in other.inputs.items()}
-        names = [sources.get(info.name, "") for info in new.layout(made.version).inputs]
+        names = [sources.get(info.name, "") for info in new.layout(descriptor.version).inputs]
         while names and not names[-1]:
             names.pop()
-        edits += _without_attributes(held, other.dropped)
+        edits += _without_attributes(node, other.dropped)
         for name, value in other.added.items():
-            edits.append(_with_attribute(held, name, value, str(new.fields[name].type)))
-        edits += _with_inputs(held, names)
-        step = (*held.path, ("node", held.at), ("op_type", 0))
-        return (*edits, Edit(step, text=new.name, expected=held.node.op_type))
+            edits.append(_with_attribute(node, name, value, str(new.fields[name].type)))
+        edits += _with_inputs(node, names)
+        step = (*node.path, ("node", node.at), ("op_type", 0))
+        return (*edits, Edit(step, text=new.name, expected=node.node.op_type))
 
-    def free_name(self, held: _Node, name: str) -> str:
+    def free_name(self, node: _Node, name: str) -> str:
         """Return a name for a value of this node that the file does not have; the same for the same node."""
-        steps = "".join(f"_{number}" for _, number in held.path if number)
-        made = f"{next(filter(None, held.node.outputs), held.node.op_type)}_{name}{steps}"
-        while made in self.names:
-            made += "_"
-        return made
+        steps = "".join(f"_{number}" for _, number in node.path if number)
+        text = f"{next(filter(None, node.node.outputs), node.node.op_type)}_{name}{steps}"
+        while text in self.names:
+            text += "_"
+        return text
 
-    def constant(self, held: _Node, name: str, tensor: TensorDesc) -> Edit:
+    def constant(self, known_node: _Node, name: str, tensor: TensorDesc) -> Edit:
         """Return what adds a constant of this name to the graph or function that the node is in."""
         dims = tuple(size for size in tensor.sizes or () if isinstance(size, int))
-        made = OnnxTensor(name, str(tensor.type), dims, data=_packed(str(tensor.type), tensor.value or ()))
+        new_tensor = OnnxTensor(name, str(tensor.type), dims, data=_packed(str(tensor.type), tensor.value or ()))
         words = ", ".join(str(value) for value in (tensor.value or ())[:8])
-        if held.body.graph is not None and self.initializers:
-            data = added_field("GraphProto", "initializer", write_tensor(made))
+        if known_node.body.graph is not None and self.initializers:
+            data = added_field("GraphProto", "initializer", write_tensor(new_tensor))
             return Edit(
-                held.path, added=data, text=f"initializer {{ name: {shown(name)} {tensor.type} {list(dims)}: {words} }}"
+                known_node.path,
+                added=data,
+                text=f"initializer {{ name: {shown(name)} {tensor.type} {list(dims)}: {words} }}",
             )
-        attribute = OnnxAttribute("value", "TENSOR", replace_plain(made, name=""))
+        attribute = OnnxAttribute("value", "TENSOR", replace_plain(new_tensor, name=""))
         node = OnnxNode(op_type="Constant", outputs=(name,), attributes={"value": attribute})
-        message = "FunctionProto" if held.body.graph is None else "GraphProto"
+        message = "FunctionProto" if known_node.body.graph is None else "GraphProto"
         data = added_field(message, "node", Nodes().write(node, lambda _: b""))
         text = f"node {{ output: {shown(name)} op_type: 'Constant' {tensor.type} {list(dims)}: {words} }}"
-        return Edit(held.path, added=data, text=text, ahead=True)
+        return Edit(known_node.path, added=data, text=text, ahead=True)
 
 
 def _packed(type_: str, values: Sequence[Any]) -> bytes:
@@ -188,72 +190,76 @@ def _packed(type_: str, values: Sequence[Any]) -> bytes:
     return struct.pack(f"<{len(values)}{CODES[type_]}", *values)
 
 
-def _without_attributes(held: _Node, names: Sequence[str]) -> Iterator[Edit]:
-    order = list(held.node.attributes)
+def _without_attributes(node: _Node, names: Sequence[str]) -> Iterator[Edit]:
+    order = list(node.node.attributes)
     for name in names:
-        yield Edit((*held.path, ("node", held.at), ("attribute", order.index(name))), expected=name)
+        yield Edit((*node.path, ("node", node.at), ("attribute", order.index(name))), expected=name)
 
 
-def _with_attribute(held: _Node, name: str, value: Any, type_: str) -> Edit:
+def _with_attribute(node: _Node, name: str, value: Any, type_: str) -> Edit:
     content = value.encode() if isinstance(value, str) else value
     data = write_attribute(OnnxAttribute(name, _KINDS[type_], content))
     added = added_field("NodeProto", "attribute", data)
-    return Edit((*held.path, ("node", held.at)), added=added, text=f"attribute {{ name: {shown(name)} {value} }}")
+    return Edit((*node.path, ("node", node.at)), added=added, text=f"attribute {{ name: {shown(name)} {value} }}")
 
 
-def _with_inputs(held: _Node, names: Sequence[str]) -> Iterator[Edit]:
+def _with_inputs(node: _Node, names: Sequence[str]) -> Iterator[Edit]:
     """Yield what makes the inputs of a node those of `names`."""
-    place = (*held.path, ("node", held.at))
-    for index, old in enumerate(held.node.inputs):
+    place = (*node.path, ("node", node.at))
+    for index, old in enumerate(node.node.inputs):
         if index >= len(names):
             yield Edit((*place, ("input", index)), expected=old)
         elif old != names[index]:
             yield Edit((*place, ("input", index)), text=names[index], expected=old)
-    more = names[len(held.node.inputs) :]
+    more = names[len(node.node.inputs) :]
     if more:
         added = b"".join(added_field("NodeProto", "input", name) for name in more)
         yield Edit(place, added=added, text=" ".join(f"input: {shown(name)}" for name in more))
 
 
-def _to_attributes(held: _Node, spec: OperatorSpec, reading: Descriptor, fields: Mapping[str, str]) -> Iterator[Edit]:
+def _to_attributes(node: _Node, spec: OperatorSpec, reading: Descriptor, fields: Mapping[str, str]) -> Iterator[Edit]:
     """Yield what takes surplus inputs out and puts attributes in their place."""
     for old in fields.values():
         info = spec.field_at(old, str(reading.version))
         if info is not None:
-            yield _with_attribute(held, info.vendor_name, reading.fields[old], info.type)
-    yield from _with_inputs(held, held.node.inputs[: len(spec.layout(reading.version).inputs)])
+            yield _with_attribute(node, info.vendor_name, reading.fields[old], info.type)
+    yield from _with_inputs(node, node.node.inputs[: len(spec.layout(reading.version).inputs)])
 
 
 def fitted(graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
     """Return findings on nodes of a model with fixes that the target allows. runtime: the target's."""
     if not graph.imports:
         return findings
-    made = [_within(graph, found, target) if found.fix and found.levels else found for found in findings]
-    if runtime is None or not any(found.id.endswith(".type") for found in made):
-        return made
-    nodes = _descriptors(graph, {found.node for found in made})
+    new_findings = [
+        _within(graph, finding, target) if finding.fix and finding.levels else finding for finding in findings
+    ]
+    if runtime is None or not any(finding.id.endswith(".type") for finding in new_findings):
+        return new_findings
+    nodes = _descriptors(graph, {finding.node for finding in new_findings})
     return [
-        runtime.registered_fix(found, held, target) if (held := nodes.get(found.node)) is not None else found
-        for found in made
+        runtime.registered_fix(finding, descriptor, target)
+        if (descriptor := nodes.get(finding.node)) is not None
+        else finding
+        for finding in new_findings
     ]
 
 
-def _within(graph: Graph, found: Finding, target: Target) -> Finding:
+def _within(graph: Graph, finding: Finding, target: Target) -> Finding:
     """Return a finding whose fix proposes no opset above the target's: the finding on the import covers that."""
     try:
-        spec = dialect(target.dialect).operator(found.id.split("/")[1])
+        spec = dialect(target.dialect).operator(finding.id.split("/")[1])
     except NoTable:
-        return found
+        return finding
     position, top = spec.dialect.position, spec.level_for(target.level)
     own = graph.imports.get(spec.dialect.domain)
-    if top in found.levels and own is not None and str(own) in position and position[str(own)] > position[str(top)]:
-        return replace(found, fix=f"import {spec.dialect.label(str(top))}, at which the node is valid as it is")
-    for level in found.levels:
+    if top in finding.levels and own is not None and str(own) in position and position[str(own)] > position[str(top)]:
+        return replace(finding, fix=f"import {spec.dialect.label(str(top))}, at which the node is valid as it is")
+    for level in finding.levels:
         words = f"use {spec.dialect.label(level)}"
-        fix = found.fix or ""
+        fix = finding.fix or ""
         if level in position and (top is None or position[level] > position[top]) and fix.endswith(words):
-            return replace(found, fix=fix.removesuffix(words).removesuffix(" or ") or None)
-    return found
+            return replace(finding, fix=fix.removesuffix(words).removesuffix(" or ") or None)
+    return finding
 
 
 def _descriptors(graph: Graph, places: set[str | None]) -> dict[str | None, Descriptor]:

@@ -45,15 +45,15 @@ def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]
             infos = body.function.value_infos if body.function is not None else []
         for info in infos:
             if info.type is not None and id(info.type) not in sound:
-                told = list(_type(info.type, shown(info.name), at))
-                yield from told
-                if not told:
+                findings = list(_type(info.type, shown(info.name), at))
+                yield from findings
+                if not findings:
                     sound.add(id(info.type))
         for index, node in body.holders:
             if id(node.attributes) not in sound:
-                told = list(_attributes(node, (model.file, f"{body.place}/{label(node, index)}", node.op_type)))
-                yield from told
-                if not told:
+                findings = list(_attributes(node, (model.file, f"{body.place}/{label(node, index)}", node.op_type)))
+                yield from findings
+                if not findings:
                     sound.add(id(node.attributes))
     for info in model.graph.inputs:
         if info.type is not None and info.type.kind == "tensor" and info.type.elem_type in _NO_TYPE:
@@ -99,8 +99,8 @@ def _tensor(tensor: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Fin
     if tensor.sparse is not None:
         return
     if tensor.elem_type not in STORED:
-        found = "no element type" if tensor.elem_type in _NO_TYPE else f"the unknown element type {tensor.elem_type}"
-        yield finding("tensor-type", "error", f"{what} {shown(name)} has {found}", at, where="data_type")
+        text = "no element type" if tensor.elem_type in _NO_TYPE else f"the unknown element type {tensor.elem_type}"
+        yield finding("tensor-type", "error", f"{what} {shown(name)} has {text}", at, where="data_type")
     elif min(tensor.dims, default=0) < 0:
         message = f"{what} {shown(name)} has a size of {min(tensor.dims)}, and none is below 0"
         yield finding("tensor-size", "error", message, at, where="dims")
@@ -112,20 +112,20 @@ def _tensor(tensor: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Fin
 def _wrong_data(tensor: OnnxTensor) -> str | None:
     """Say what is wrong with the data that a tensor holds, None where all is well."""
     count = _elements(tensor)
-    held = tensor.held
+    numbers_by_name = tensor.held
     if not count:
-        return f"holds data, but {_named(tensor)} has no elements" if any(held.values()) else None
-    if len(held) != 1:
-        fields = " and ".join(held) or "none"
+        return f"holds data, but {_named(tensor)} has no elements" if any(numbers_by_name.values()) else None
+    if len(numbers_by_name) != 1:
+        fields = " and ".join(numbers_by_name) or "none"
         return f"holds its data in {fields}, expected one field"
-    (name, found), field = next(iter(held.items())), STORED[tensor.elem_type]
+    (name, number), field = next(iter(numbers_by_name.items())), STORED[tensor.elem_type]
     if name != field and (name != "raw_data" or tensor.elem_type == "STRING"):
         return f"holds its data in {name}, but that of {tensor.elem_type} belongs into {field}"
     needed = tensor_bytes(tensor) if name == "raw_data" else _entries(tensor, count)
-    if needed is None or needed == found:
+    if needed is None or needed == number:
         return None
     word = "bytes" if name == "raw_data" else "entries"
-    return f"has {found} {word} in {name}, but {_named(tensor)} takes {needed}"
+    return f"has {number} {word} in {name}, but {_named(tensor)} takes {needed}"
 
 
 def _named(tensor: OnnxTensor) -> str:
@@ -166,8 +166,8 @@ def external_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Find
             for tensor in (*body.graph.initializers, *sparse):  # whose dense sizes say nothing of their bytes
                 if tensor.location == "external":
                     at = (model.file, body.place, None)
-                    for found in files.check(tensor, f"the initializer {shown(tensor.name)}", at):
-                        yield replace(found, values={**found.values, "initializer": tensor.name})
+                    for matching_finding in files.check(tensor, f"the initializer {shown(tensor.name)}", at):
+                        yield replace(matching_finding, values={**matching_finding.values, "initializer": tensor.name})
         for index, node in body.holders:
             for name, tensor in tensors(node):
                 if tensor.location == "external":

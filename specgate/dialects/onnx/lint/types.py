@@ -197,14 +197,14 @@ def held_constant(node: OnnxNode, of: Callable[[OnnxTensor], TensorDesc] = const
     """What a Constant node gives, whichever of its attributes holds it; None for another node. of: of its tensor."""
     if node.op_type != "Constant" or node.domain or len(node.outputs) != 1 or len(node.attributes) != 1:
         return None
-    held = next(iter(node.attributes.values()))
-    if isinstance(held.value, OnnxTensor):
-        return of(held.value)
-    kind = _SCALARS.get(held.name)
-    if kind is None or held.value is None:
+    attribute = next(iter(node.attributes.values()))
+    if isinstance(attribute.value, OnnxTensor):
+        return of(attribute.value)
+    kind = _SCALARS.get(attribute.name)
+    if kind is None or attribute.value is None:
         return None
-    values = tuple(held.value) if isinstance(held.value, list) else (held.value,)
-    return TensorDesc(kind, (len(values),) if isinstance(held.value, list) else (), value=values)
+    values = tuple(attribute.value) if isinstance(attribute.value, list) else (attribute.value,)
+    return TensorDesc(kind, (len(values),) if isinstance(attribute.value, list) else (), value=values)
 
 
 def merged(stated: OnnxType | None, inferred: OnnxType | None) -> OnnxType | None:

@@ -105,18 +105,18 @@ def subgraphs(node: OnnxNode) -> Iterator[tuple[str, OnnxGraph]]:
     """Yield the graphs that a node's attributes hold, each by its attribute, numbered where that holds several."""
     for name, attribute in node.attributes.items():
         if attribute.kind in GRAPH_KINDS and attribute.value is not None:
-            held = attribute.value if isinstance(attribute.value, list) else [attribute.value]
-            for number, graph in enumerate(held):
+            items = attribute.value if isinstance(attribute.value, list) else [attribute.value]
+            for number, graph in enumerate(items):
                 if isinstance(graph, OnnxGraph):
-                    yield (name if len(held) == 1 else f"{name}[{number}]"), graph
+                    yield (name if len(items) == 1 else f"{name}[{number}]"), graph
 
 
 def tensors(node: OnnxNode) -> Iterator[tuple[str, OnnxTensor]]:
     """Yield the dense tensors that a node's attributes hold, each by its attribute."""
     for name, attribute in node.attributes.items():
         if attribute.kind in _TENSORS and attribute.value is not None:
-            held = attribute.value if isinstance(attribute.value, list) else [attribute.value]
-            yield from ((name, tensor) for tensor in held if isinstance(tensor, OnnxTensor))
+            items = attribute.value if isinstance(attribute.value, list) else [attribute.value]
+            yield from ((name, tensor) for tensor in items if isinstance(tensor, OnnxTensor))
 
 
 def label(node: OnnxNode, index: int) -> str:
@@ -180,14 +180,14 @@ def makers_of(nodes: list[OnnxNode], place: str) -> dict[str, tuple[str, str | N
 def graph_paths(model: OnnxModel) -> dict[int, Path]:
     """Return by graph (its id) the fields that lead to it, each with its number; none past attributes given twice."""
     whole: Path = (("graph", 0),)
-    found = {id(model.graph): whole, **_nested(model.graph.nodes, whole)}
+    pairs_by_number = {id(model.graph): whole, **_nested(model.graph.nodes, whole)}
     for number, function in enumerate(model.functions):
-        found |= _nested(function.nodes, (("functions", number),))
-    return found
+        pairs_by_number |= _nested(function.nodes, (("functions", number),))
+    return pairs_by_number
 
 
 def _nested(nodes: Iterable[OnnxNode], path: Path) -> dict[int, Path]:
-    found: dict[int, Path] = {}
+    pairs_by_number: dict[int, Path] = {}
     for index, node in enumerate(nodes):
         if node.plain or node.duplicates:
             continue
@@ -197,8 +197,8 @@ def _nested(nodes: Iterable[OnnxNode], path: Path) -> dict[int, Path]:
             several = isinstance(attribute.value, list)
             for number, graph in enumerate(attribute.value if several else [attribute.value]):
                 here = (*path, ("node", index), ("attribute", place), ("graphs" if several else "g", number))
-                found |= {id(graph): here, **_nested(graph.nodes, here)}
-    return found
+                pairs_by_number |= {id(graph): here, **_nested(graph.nodes, here)}
+    return pairs_by_number
 
 
 def circular_names(nodes: list[OnnxNode], reads: Callable[[OnnxNode], Iterable[str]]) -> frozenset[str]:

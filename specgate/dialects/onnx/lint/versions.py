@@ -110,14 +110,14 @@ def _stated(imports: Mapping[str, int], repeated: Mapping[str, list[int]], at: P
 def custom_operators(model: OnnxModel, walked: Sequence[Body], known: Collection[str]) -> dict[str, dict[str, int]]:
     """Return the operators of domains that are neither ONNX's nor in `known`, each with its number of nodes."""
     functions = {function_key(function) for function in model.functions}
-    found: dict[str, dict[str, int]] = {}
+    entries: dict[str, dict[str, int]] = {}
     for body in walked:
         for key, count in body.operators.items():
             domain, op_type, _ = key
             if key not in functions and domain not in STANDARD_DOMAINS and domain not in known:
-                counts = found.setdefault(domain, {})
+                counts = entries.setdefault(domain, {})
                 counts[op_type] = counts.get(op_type, 0) + count
-    return found
+    return entries
 
 
 def _used(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
@@ -198,11 +198,13 @@ def target_findings(graph: Graph, target: Target, files: list[str], versions: Ve
         else:
             above = opset > newest
         if above:
-            made = _import_above(domain, opset, newest, target, location, versions)
+            new_finding = _import_above(domain, opset, newest, target, location, versions)
             edits = () if newest is None else lowered(graph, target, domain, newest)
             if edits and versions.plain[domain]:
-                made = replace(made, fix=f"{made.fix}; lint --fix removes the attributes and lowers the import")
-            yield replace(made, edits=edits)
+                new_finding = replace(
+                    new_finding, fix=f"{new_finding.fix}; lint --fix removes the attributes and lowers the import"
+                )
+            yield replace(new_finding, edits=edits)
     readable = target.ir_version if target.alias is not None else None  # only a release reads files
     if graph.ir_version is not None and readable is not None and graph.ir_version > readable:
         yield Finding(
@@ -234,7 +236,7 @@ def _import_above(
         if newest is None
         else f"implements {'those' if domain else 'opsets'} up to {newest}"
     )
-    wanted = f"version {newest} of {domain}" if domain else f"opset {newest}"
+    text = f"version {newest} of {domain}" if domain else f"opset {newest}"
     nodes, alike = versions.newer[domain], versions.alike[domain]
     same = f"; {alike} of {nodes} node{'' if nodes == 1 else 's'} {'is' if alike == 1 else 'are'} the same there"
     plain, names = versions.plain[domain], list(versions.defaults.get(domain, ()))
@@ -258,7 +260,7 @@ def _import_above(
         },
         first_level=first,
         levels=() if first is None else tuple(table.levels[table.position[first] :]),
-        fix=None if newest is None else f"export for {wanted} or lower",
+        fix=None if newest is None else f"export for {text} or lower",
         target=str(target),
         location=location,
     )

@@ -65,11 +65,11 @@ def answerer(_argument: None) -> Callable[[tuple[Any, ...]], Any]:
 
 def _versions() -> dict[str, str]:
     """Return onnx and onnxruntime, as far as they can be imported."""
-    found = {}
+    texts_by_name = {}
     for name in ("onnx", "onnxruntime"):
         with contextlib.suppress(ImportError):
-            found[name] = str(__import__(name).__version__)
-    return found
+            texts_by_name[name] = str(__import__(name).__version__)
+    return texts_by_name
 
 
 def _verdicts(names: Sequence[str], question: Question) -> dict[str, Word]:

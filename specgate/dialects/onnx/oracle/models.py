@@ -34,11 +34,11 @@ def checker_model(question: Question) -> Any:
     model = _model(question)
     graph = model.graph
     known = [info for info in graph.input if info.type.tensor_type.HasField("shape")]
-    made = [info.name for info in graph.input if not info.type.tensor_type.HasField("shape")]
-    if made:
+    items = [info.name for info in graph.input if not info.type.tensor_type.HasField("shape")]
+    if items:
         del graph.input[:]
         graph.input.extend(known)
-        graph.node.insert(0, NodeProto(op_type="Value", domain=_MAKER, output=made))
+        graph.node.insert(0, NodeProto(op_type="Value", domain=_MAKER, output=items))
         model.opset_import.add(domain=_MAKER, version=1)
     outputs = [info for info in graph.output if info.type.tensor_type.HasField("shape")]
     del graph.output[:]
@@ -59,11 +59,11 @@ def runtime_model(question: Question, fed: Collection[str] = ()) -> Any:
         raise NotExpressible(f"a model's input needs an element type, and that of {untyped[0]} is not known")
     shaped = [i for i in model.graph.output if i.type.HasField("tensor_type") and not i.type.tensor_type.elem_type]
     if shaped:
-        found = _inferred_types(model)
+        numbers_by_name = _inferred_types(model)
         for info in shaped:
-            if not found.get(info.name):
+            if not numbers_by_name.get(info.name):
                 raise NotExpressible(f"the element type of {info.name} is neither stated nor inferred")
-            info.type.tensor_type.elem_type = found[info.name]
+            info.type.tensor_type.elem_type = numbers_by_name[info.name]
     return model
 
 
@@ -107,12 +107,12 @@ def _info(tensor: Tensor) -> Any:
     info = ValueInfoProto(name=tensor.name)
     if not tensor.stated or (tensor.number == 0 and tensor.sizes is None):
         return info
-    held = info.type.tensor_type
-    held.elem_type = tensor.number
+    known_tensor = info.type.tensor_type
+    known_tensor.elem_type = tensor.number
     if tensor.sizes is not None:
-        held.shape.SetInParent()
+        known_tensor.shape.SetInParent()
         for size in tensor.sizes:
-            dim = held.shape.dim.add()
+            dim = known_tensor.shape.dim.add()
             if isinstance(size, int):
                 dim.dim_value = size
             elif size is not None:

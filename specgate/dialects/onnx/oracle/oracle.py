@@ -54,13 +54,13 @@ class ONNXOracle:
         dialect("onnx").check_level(level)
         self.level = level
         self._child = Child("specgate.dialects.onnx.oracle.child", "answerer", timeout=timeout)
-        found = self._child.ask(("versions",))
-        if not isinstance(found, dict) or "onnx" not in found:
+        result = self._child.ask(("versions",))
+        if not isinstance(result, dict) or "onnx" not in result:
             self._child.close()
-            how = "cannot be imported" if isinstance(found, dict) else f"{found} when it was imported"
+            how = "cannot be imported" if isinstance(result, dict) else f"{result} when it was imported"
             raise InputError(f"onnx {how}: {_INSTALL}")
-        self.versions: Mapping[str, str] = {n: found[package] for n, package in _VERDICTS.items() if package in found}
-        self.value_versions: Mapping[str, str] = {n: found[p] for n, p in _VALUES.items() if p in found}
+        self.versions: Mapping[str, str] = {n: result[package] for n, package in _VERDICTS.items() if package in result}
+        self.value_versions: Mapping[str, str] = {n: result[p] for n, p in _VALUES.items() if p in result}
 
     def ask(self, descriptors: Sequence[Descriptor]) -> list[dict[str, Reply]]:
         """Return, for each descriptor, every implementation's reply by its name; raises nothing for a bad one."""
@@ -102,7 +102,7 @@ class ONNXOracle:
         question = make_question(descriptor, self.level)
         if isinstance(question, str):
             return [dict.fromkeys(names, Values(None, Reply("not asked", question))) for _ in arrays]
-        feeds = [_feed(given) for given in arrays]
+        feeds = [_feed(entries) for entries in arrays]
         answer = self._child.ask(("values", names, question, feeds))
         if not isinstance(answer, dict):
             answer = {name: self._values_alone(name, question, feeds) for name in names}
@@ -133,9 +133,9 @@ class ONNXOracle:
 def _feed(arrays: Mapping[str, Any]) -> dict[str, Any]:
     """Return arrays by the names of a model's inputs."""
     feed: dict[str, Any] = {}
-    for name, given in arrays.items():
-        if isinstance(given, list | tuple):
-            feed.update((f"{name}_{i}", array) for i, array in enumerate(given))
+    for name, result in arrays.items():
+        if isinstance(result, list | tuple):
+            feed.update((f"{name}_{i}", array) for i, array in enumerate(result))
         else:
-            feed[name] = given
+            feed[name] = result
     return feed

@@ -118,24 +118,24 @@ def _placed(
     descriptor: Descriptor, infos: Sequence[FieldInfo], opset: str, *, optional: bool
 ) -> tuple[Tensor | None, ...]:
     """Return tensors by position; unless all are `optional`, unstated ones that every node has get a name."""
-    found: list[Tensor | None] = []
+    tensors: list[Tensor | None] = []
     for info in infos:
         value = descriptor.fields.get(info.name)
         if isinstance(value, TensorDesc):
-            found.append(_tensor(info.name, value))
+            tensors.append(_tensor(info.name, value))
         elif isinstance(value, list | tuple) and value:
-            found += [_tensor(f"{info.name}_{i}", item) for i, item in enumerate(value)]
+            tensors += [_tensor(f"{info.name}_{i}", item) for i, item in enumerate(value)]
         elif not dialect("onnx").operator(descriptor.operator).dialect.holds(opset, info.since, info.until):
             continue  # has no place among the inputs or outputs of this version
         elif optional or info.optional:
-            found.append(None)
+            tensors.append(None)
         elif info.type == "tensor[]":
             raise _Unaskable(f"{info.name}: how many of them the node has is not stated")
         else:
-            found.append(Tensor(info.name, 0, None, stated=False))
-    while found and found[-1] is None:
-        found.pop()
-    return tuple(found)
+            tensors.append(Tensor(info.name, 0, None, stated=False))
+    while tensors and tensors[-1] is None:
+        tensors.pop()
+    return tuple(tensors)
 
 
 def _tensor(name: str, tensor: TensorDesc | None) -> Tensor | None:
@@ -167,8 +167,8 @@ def _attributes(descriptor: Descriptor, layout: Layout) -> Iterator[Attribute]:
     for name, info in named.items():
         value = descriptor.fields.get(name)
         if isinstance(value, TensorDesc) and info.type == "tensor-proto":
-            made = _tensor(info.vendor_name, value)
-            yield Attribute(info.vendor_name, _filled(made) if made else None, _MESSAGES["TensorProto"])
+            tensor = _tensor(info.vendor_name, value)
+            yield Attribute(info.vendor_name, _filled(tensor) if tensor else None, _MESSAGES["TensorProto"])
         elif value is not None:
             yield Attribute(info.vendor_name, value, _KINDS.get(info.type, 0))
     for oddity in descriptor.oddities:

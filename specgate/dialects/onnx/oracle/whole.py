@@ -72,12 +72,12 @@ def _by_reference(path: str, arrays: dict[str, Any]) -> tuple[str, dict[str, Any
     from onnx.reference import ReferenceEvaluator
 
     evaluator = ReferenceEvaluator(_opened(path, weights=True))
-    found = dict(zip(evaluator.output_names, evaluator.run(None, arrays), strict=True))
-    for name, value in found.items():
+    entries = dict(zip(evaluator.output_names, evaluator.run(None, arrays), strict=True))
+    for name, value in entries.items():
         with contextlib.suppress(AttributeError):
             if value.dtype.kind in "US":
-                found[name] = value.astype(object)
-    return onnx.__version__, found
+                entries[name] = value.astype(object)
+    return onnx.__version__, entries
 
 
 _WAYS: Final[dict[str, Callable[[str, dict[str, Any]], tuple[str, dict[str, Any]]]]] = {

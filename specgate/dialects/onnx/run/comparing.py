@@ -53,9 +53,9 @@ def compare_model(
     }
     judge = Judge()
 
-    def evaluate(run: Run, descriptor: Descriptor, given: Mapping[str, Any], _place: str) -> dict[str, Any]:
-        ours = run.execute(descriptor, given)
-        judge.computed(descriptor, given, ours, run.execute)
+    def evaluate(run: Run, descriptor: Descriptor, entries: Mapping[str, Any], _place: str) -> dict[str, Any]:
+        ours = run.execute(descriptor, entries)
+        judge.computed(descriptor, entries, ours, run.execute)
         return ours
 
     def settle(name: str, value: Any) -> Any:

@@ -71,23 +71,23 @@ class _Collected:
                 shapes = f"{kept[0].dtype} {list(kept[0].shape)} and {value.dtype} {list(value.shape)}"
                 raise InputError(f"expected turns to give tensors of one type and shape, found {shapes}")
             kept.append(value)
-            held = memory.held_bytes(value)
-            self.taken += held
-            self.run.held += held
+            number = memory.held_bytes(value)
+            self.taken += number
+            self.run.held += number
         self.run.budget.hold(self.run.held, "all values that are alive")
 
     def joined(self, axes: Sequence[int] | None = None) -> list[NDArray[Any]]:
         """Return all turns of each value along a new axis, the first one if not said otherwise."""
-        found = []
+        arrays = []
         for index, (kept, info) in enumerate(zip(self.parts, self.infos, strict=True)):
             self.run.budget.hold(self.run.held + sum(map(memory.held_bytes, kept)), "all values that are alive")
             whole = np.stack(kept) if kept else self._without_turns(info)
             axis = axes[index] if axes else 0
             if not -whole.ndim <= axis < whole.ndim:
                 raise InputError(f"expected an axis from {-whole.ndim} to {whole.ndim - 1}, found {axis}")
-            found.append(np.moveaxis(whole, 0, axis))
+            arrays.append(np.moveaxis(whole, 0, axis))
         self.run.held -= self.taken
-        return found
+        return arrays
 
     def _without_turns(self, info: OnnxValueInfo) -> NDArray[Any]:
         declared = info.type
@@ -124,22 +124,22 @@ def _turns(run: Run, most: int | None) -> Iterator[int]:
 
 
 def _scan(flow: Flow) -> list[Any]:
-    given = list(flow.given)
-    lengths = given.pop(0) if flow.version < 9 else None
-    if any(value is None for value in given):
+    items = list(flow.given)
+    lengths = items.pop(0) if flow.version < 9 else None
+    if any(value is None for value in items):
         raise InputError("expected every state and scan input, one is left out")
     count_of = flow.attributes.get("num_scan_inputs")
-    if not isinstance(count_of, int) or not 0 <= count_of <= len(given):
-        raise InputError(f"expected num_scan_inputs from 0 to {len(given)}, found {count_of!r:.20}")
-    state, scanned = given[: len(given) - count_of], given[len(given) - count_of :]
+    if not isinstance(count_of, int) or not 0 <= count_of <= len(items):
+        raise InputError(f"expected num_scan_inputs from 0 to {len(items)}, found {count_of!r:.20}")
+    state, scanned = items[: len(items) - count_of], items[len(items) - count_of :]
     return _scan_of_batches(flow, state, scanned, lengths) if flow.version < 9 else _scanned(flow, state, scanned)
 
 
-def _numbers(flow: Flow, name: str, wanted: int) -> list[int]:
-    found = flow.attributes.get(name) or [0] * wanted
-    if len(found) != wanted:
-        raise InputError(f"expected {wanted} numbers, found {len(found)}", place=name)
-    return [int(number) for number in found]
+def _numbers(flow: Flow, name: str, expected_number: int) -> list[int]:
+    result = flow.attributes.get(name) or [0] * expected_number
+    if len(result) != expected_number:
+        raise InputError(f"expected {expected_number} numbers, found {len(result)}", place=name)
+    return [int(number) for number in result]
 
 
 def _scanned(flow: Flow, state: list[Any], scanned: list[Any], directions: Sequence[int] | None = None) -> list[Any]:
@@ -182,12 +182,12 @@ def _scan_of_batches(flow: Flow, state: list[Any], scanned: list[Any], lengths: 
     if len(sizes) != batches or not all(0 <= size <= longest for size in sizes):
         raise InputError(f"expected sequence_lens as {batches} numbers from 0 to {longest}")
     directions = _numbers(flow, "directions", len(scanned))
-    found = [
+    items = [
         _scanned(flow, [np.asarray(v[batch]) for v in state], [v[batch, :size] for v in scanned], directions)
         for batch, size in enumerate(sizes)
     ]
     whole = []
-    for index, parts in enumerate(zip(*found, strict=True)):
+    for index, parts in enumerate(zip(*items, strict=True)):
         if index >= len(state):
             parts = tuple(np.concatenate([p, np.zeros((longest - len(p), *p.shape[1:]), p.dtype)]) for p in parts)  # noqa: PLW2901
         whole.append(np.stack(parts))
@@ -200,12 +200,12 @@ def _sequence_map(flow: Flow) -> list[Any]:
         raise InputError("expected a sequence", place="input_sequence")
     if any(isinstance(value, list) and len(value) != len(first) for value in rest):
         raise InputError(f"expected sequences of {len(first)} elements, as the first one has")
-    found: list[list[Any]] = [[] for _ in flow.outputs["body"]]
+    items: list[list[Any]] = [[] for _ in flow.outputs["body"]]
     for turn in _turns(flow.run, len(first)):
         values = [value[turn] if isinstance(value, list) else value for value in rest]
-        for kept, value in zip(found, flow.body("body", [first[turn], *values]), strict=True):
+        for kept, value in zip(items, flow.body("body", [first[turn], *values]), strict=True):
             kept.append(value)
-    return found
+    return items
 
 
 #: By domain and operator.

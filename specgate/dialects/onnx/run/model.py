@@ -141,13 +141,13 @@ class _Values:
         shown = ["?" if size is None else size for size in declared.shape]
         if len(declared.shape) != array.ndim:
             raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
-        for size, found in zip(declared.shape, array.shape, strict=True):
+        for size, result in zip(declared.shape, array.shape, strict=True):
             if isinstance(size, str):
-                known, source = self.symbols.setdefault(size, (found, name))
-                if known != found:
+                known, source = self.symbols.setdefault(size, (result, name))
+                if known != result:
                     where = f"but {plain_name(size)} is {known} in {source!r:.60}"
                     raise InputError(f"has the shape {list(array.shape)} where {shown} is declared, {where}")
-            elif size is not None and size != found:
+            elif size is not None and size != result:
                 raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
 
     def output(self, scope: Scope, info: OnnxValueInfo) -> Any:

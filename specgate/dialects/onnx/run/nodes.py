@@ -57,7 +57,7 @@ def table_of(tables: Dialect, node: OnnxNode, version: str) -> tuple[OperatorSpe
 def described(
     scope: Scope,
     node: OnnxNode,
-    given: Sequence[Any],
+    items: Sequence[Any],
     attributes: Mapping[str, OnnxAttribute],
     place: str,
     body: Body,
@@ -66,16 +66,16 @@ def described(
 
     body: what computes a subgraph of a scope from the values of its inputs, at a place in the model.
     """
-    asked = _Asked(*table_of(scope.run.tables, node, str(scope.imports[node.domain])), node, given, attributes)
-    key = _key(asked)
-    found = None if key is None else _known.get(key)
-    if found is None:
-        found = _made(asked, scope, place, body)
+    result = _Asked(*table_of(scope.run.tables, node, str(scope.imports[node.domain])), node, items, attributes)
+    key = _key(result)
+    descriptor = None if key is None else _known.get(key)
+    if descriptor is None:
+        descriptor = _made(result, scope, place, body)
         if key is not None:
             if len(_known) >= _REMEMBERED:
                 _known.clear()
-            _known[key] = found
-    return found
+            _known[key] = descriptor
+    return descriptor
 
 
 class _Asked(NamedTuple):
@@ -88,20 +88,20 @@ class _Asked(NamedTuple):
     attributes: Mapping[str, OnnxAttribute]
 
 
-def _key(asked: _Asked) -> Hashable | None:
+def _key(result: _Asked) -> Hashable | None:
     """Return all that a descriptor follows from, None where that is more than types, shapes, numbers and texts."""
     kinds: list[Hashable] = []
-    for value in asked.given:
+    for value in result.given:
         if value.__class__ is not np.ndarray and value is not None:
             return None
         kinds.append(None if value is None else (value.dtype, value.shape))
     stated: list[Hashable] = []
-    for name, held in asked.attributes.items():
-        value = _hashable(held.value)
+    for name, attribute in result.attributes.items():
+        value = _hashable(attribute.value)
         if value is None:
             return None
-        stated.append((name, held.kind, value))
-    return asked.spec, asked.version, tuple(kinds), tuple(map(bool, asked.node.outputs)), tuple(stated)
+        stated.append((name, attribute.kind, value))
+    return result.spec, result.version, tuple(kinds), tuple(map(bool, result.node.outputs)), tuple(stated)
 
 
 def _hashable(value: Any) -> Hashable | None:
@@ -111,31 +111,37 @@ def _hashable(value: Any) -> Hashable | None:
     if isinstance(value, int | bytes):
         return value
     if isinstance(value, list) and len(value) <= _LONGEST:
-        found = tuple(map(_hashable, value))
-        return None if None in found else found
+        hashables = tuple(map(_hashable, value))
+        return None if None in hashables else hashables
     return None
 
 
-def _made(asked: _Asked, scope: Scope, place: str, body: Body) -> Descriptor:
-    spec, version, node, given, attributes = asked
-    tensors = [None if value is None else _tensor(value, spec.name, scope.run.tables) for value in given]
+def _made(result: _Asked, scope: Scope, place: str, body: Body) -> Descriptor:
+    spec, version, node, items, attributes = result
+    tensors = [None if value is None else _tensor(value, spec.name, scope.run.tables) for value in items]
     # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
     stated = [TensorDesc(None, None) if name else None for name in node.outputs]
-    plain = {name: _attribute(scope, held, f"{place}/{name}", body) for name, held in attributes.items()}
-    kinds = {name: ATTRIBUTE_TYPES[held.kind] for name, held in attributes.items() if held.kind in ATTRIBUTE_TYPES}
+    plain = {name: _attribute(scope, attribute, f"{place}/{name}", body) for name, attribute in attributes.items()}
+    kinds = {
+        name: ATTRIBUTE_TYPES[attribute.kind]
+        for name, attribute in attributes.items()
+        if attribute.kind in ATTRIBUTE_TYPES
+    }
     return build(spec, tensors, stated, plain, version=version, convert=attribute_value, kinds=kinds)
 
 
-def _attribute(scope: Scope, held: OnnxAttribute, place: str, body: Body) -> Any:
+def _attribute(scope: Scope, attribute: OnnxAttribute, place: str, body: Body) -> Any:
     """Return what an attribute holds, also what the structural reader skips; a body as what computes it."""
-    if isinstance(held.value, OnnxGraph):
-        inputs, outputs = ((TensorDesc(None, None),) * len(infos) for infos in (held.value.inputs, held.value.outputs))
-        return BodyDesc(inputs, outputs, lambda values: body(scope, held.value, values, place))
-    if held.value is None and held.spans and held.kind in {"FLOATS", "INTS", "STRINGS", "STRING"}:
-        return scope.run.weights.listed(held)
-    if not isinstance(held.value, OnnxTensor):
-        return held.value
-    array = scope.run.constant(held.value, keep=scope.depth > 0)
+    if isinstance(attribute.value, OnnxGraph):
+        inputs, outputs = (
+            (TensorDesc(None, None),) * len(infos) for infos in (attribute.value.inputs, attribute.value.outputs)
+        )
+        return BodyDesc(inputs, outputs, lambda values: body(scope, attribute.value, values, place))
+    if attribute.value is None and attribute.spans and attribute.kind in {"FLOATS", "INTS", "STRINGS", "STRING"}:
+        return scope.run.weights.listed(attribute)
+    if not isinstance(attribute.value, OnnxTensor):
+        return attribute.value
+    array = scope.run.constant(attribute.value, keep=scope.depth > 0)
     return TensorDesc(type_of(array, scope.run.tables), array.shape, value=tuple(array.ravel().tolist()))
 
 
@@ -184,9 +190,9 @@ def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
     there = spec.has_kernel(version) if version in spec.dialect.levels else spec.table.recipe is not None
     if not there:
         raise NoKernel(f"{run.tables.name} {spec.name} has no kernel yet")
-    taken = [] if spec.table.recipe is None else spec.table.recipe.get("arguments", {}).values()
+    texts = [] if spec.table.recipe is None else spec.table.recipe.get("arguments", {}).values()
     for name, attribute in node.attributes.items():
-        if attribute.kind in {"GRAPH", "GRAPHS"} and name not in taken:
+        if attribute.kind in {"GRAPH", "GRAPHS"} and name not in texts:
             raise NoKernel(f"the attribute {name!r:.60} holds a body, which {spec.name} does not execute")
 
 
@@ -211,15 +217,15 @@ def execute_nodes(scope: Scope) -> None:
 
 def _free(node: OnnxNode) -> Sequence[str]:
     """The names that a node's bodies may read of the scope around them."""
-    found: list[str] = []
+    texts: list[str] = []
     waiting = [graph for _, graph in subgraphs(node)]
     while waiting:
         graph = waiting.pop()
         for inner in graph.nodes:
-            found += inner.inputs
-            waiting += (held for _, held in subgraphs(inner))
-        found += (info.name for info in graph.outputs)
-    return found
+            texts += inner.inputs
+            waiting += (graph for _, graph in subgraphs(inner))
+        texts += (info.name for info in graph.outputs)
+    return texts
 
 
 def _results(scope: Scope, node: OnnxNode, place: str) -> Sequence[Any]:
@@ -228,12 +234,12 @@ def _results(scope: Scope, node: OnnxNode, place: str) -> Sequence[Any]:
         return [constant_value(scope, attributes, len(node.outputs))]
     function = _called(scope.run, node)
     flow = function is None and (node.domain, node.op_type) in FLOW
-    given = [(_given if flow else Scope.read)(scope, name) if name else None for name in node.inputs]
+    items = [(_given if flow else Scope.read)(scope, name) if name else None for name in node.inputs]
     if function is not None:
-        return _call(scope, node, function, given, attributes, place)
+        return _call(scope, node, function, items, attributes, place)
     if flow:
-        return _with_bodies(scope, node, given, attributes, place)
-    return _computed(scope, node, given, attributes, place)
+        return _with_bodies(scope, node, items, attributes, place)
+    return _computed(scope, node, items, attributes, place)
 
 
 def _given(scope: Scope, name: str) -> Any:
@@ -251,22 +257,22 @@ def _attributes(scope: Scope, node: OnnxNode) -> Mapping[str, OnnxAttribute]:
     """Return a node's attributes; in a function those that refer to the call's are these, or are left out."""
     if all(attribute.ref_attr_name is None for attribute in node.attributes.values()):
         return node.attributes
-    found: dict[str, OnnxAttribute] = {}
+    attributes_by_name: dict[str, OnnxAttribute] = {}
     for name, attribute in node.attributes.items():
         if attribute.ref_attr_name is None:
-            found[name] = attribute
+            attributes_by_name[name] = attribute
         elif scope.attributes is None:
             raise InputError(f"the attribute {name!r:.60} refers to one of a function outside of any")
-        elif (held := scope.attributes.get(attribute.ref_attr_name)) is not None:
-            found[name] = held
-    return found
+        elif (known_attribute := scope.attributes.get(attribute.ref_attr_name)) is not None:
+            attributes_by_name[name] = known_attribute
+    return attributes_by_name
 
 
 def _call(
     scope: Scope,
     node: OnnxNode,
     function: OnnxFunction,
-    given: Sequence[Any],
+    items: Sequence[Any],
     attributes: Mapping[str, OnnxAttribute],
     place: str,
 ) -> list[Any]:
@@ -274,33 +280,35 @@ def _call(
     key = function_key(function)
     if key in scope.calls:
         raise InputError(f"the function {function.name!r:.60} calls itself")
-    if len(given) > len(function.inputs) or len(node.outputs) > len(function.outputs):
+    if len(items) > len(function.inputs) or len(node.outputs) > len(function.outputs):
         counts = f"{len(function.inputs)} inputs and {len(function.outputs)} outputs"
-        raise InputError(f"the function {function.name!r:.60} has {counts}, the node {len(given)}, {len(node.outputs)}")
-    stated = {held.name: held for held in function.attribute_protos} | dict(attributes)
+        raise InputError(f"the function {function.name!r:.60} has {counts}, the node {len(items)}, {len(node.outputs)}")
+    stated = {attribute.name: attribute for attribute in function.attribute_protos} | dict(attributes)
     inner = Scope(
         scope.run, function.nodes, function.opset_imports, place, attributes=stated, kept=function.outputs,
         calls=(*scope.calls, key), depth=scope.depth + 1,
     )  # fmt: skip
     try:
-        for name, value in zip(function.inputs, given, strict=False):
+        for name, value in zip(function.inputs, items, strict=False):
             if value is not None:
                 inner.give(name, value)
         execute_nodes(inner)
-        return [inner.read(name) if wanted else None for name, wanted in zip(function.outputs, node.outputs)]  # noqa: B905
+        return [inner.read(name) if text else None for name, text in zip(function.outputs, node.outputs)]  # noqa: B905
     finally:
         inner.close()
 
 
 def _with_bodies(
-    scope: Scope, node: OnnxNode, given: Sequence[Any], attributes: Mapping[str, OnnxAttribute], place: str
+    scope: Scope, node: OnnxNode, items: Sequence[Any], attributes: Mapping[str, OnnxAttribute], place: str
 ) -> Sequence[Any]:
     spec = scope.run.tables.operator(operator_name(node.op_type, node.domain))
     version = scope.imports[node.domain]
     if str(version) not in spec.levels:
         raise InputError(f"{spec.name} does not exist at {spec.dialect.label(str(version))}")
-    plain = {name: held.value for name, held in attributes.items() if held.kind not in {"GRAPH", "GRAPHS"}}
-    graphs = {name: held.value for name, held in attributes.items() if held.kind == "GRAPH"}
+    plain = {
+        name: attribute.value for name, attribute in attributes.items() if attribute.kind not in {"GRAPH", "GRAPHS"}
+    }
+    graphs = {name: attribute.value for name, attribute in attributes.items() if attribute.kind == "GRAPH"}
     for name, info in spec.fields_at(str(version)).items():
         if info.type == "graph" and graphs.get(name) is None:
             raise InputError(f"{name} is needed, but the node does not have it")
@@ -310,7 +318,7 @@ def _with_bodies(
             return _body(scope, graphs[name], values, f"{place}/{name}")
 
     outputs = {name: graph.outputs for name, graph in graphs.items()}
-    results = FLOW[node.domain, node.op_type](Flow(scope.run, outputs, body, given, plain, version))
+    results = FLOW[node.domain, node.op_type](Flow(scope.run, outputs, body, items, plain, version))
     if len(results) < len(node.outputs):
         raise InputError(f"has {len(node.outputs)} outputs, its bodies give {len(results)}")
     return results
@@ -335,19 +343,19 @@ def _body(scope: Scope, graph: OnnxGraph, values: Sequence[Any], place: str) -> 
 
 
 def _computed(
-    scope: Scope, node: OnnxNode, given: Sequence[Any], attributes: Mapping[str, OnnxAttribute], place: str
+    scope: Scope, node: OnnxNode, items: Sequence[Any], attributes: Mapping[str, OnnxAttribute], place: str
 ) -> list[Any]:
     """Compute a node by its kernel; an output that is left out may be missing."""
     run = scope.run
-    descriptor = described(scope, node, given, attributes, place, _body)
+    descriptor = described(scope, node, items, attributes, place, _body)
     if descriptor.oddities:
         raise InputError(descriptor.oddities[0].message)
     spec, version = run.tables.operator(descriptor.operator), str(descriptor.version)
     layout, several = spec.layout(version), spec.several_at(version)
     if len(node.outputs) > len(layout.outputs) and not several:
         raise InputError(f"has {len(node.outputs)} outputs, at most {len(layout.outputs)} are defined")
-    arrays = arrays_by_name(layout.inputs, given)
-    if unknown := [name for name, value in zip(node.inputs, given, strict=True) if is_undefined(value)]:
+    arrays = arrays_by_name(layout.inputs, items)
+    if unknown := [name for name, value in zip(node.inputs, items, strict=True) if is_undefined(value)]:
         known = computed_apart(
             spec, version, arrays, lambda filled: run.evaluate(descriptor, filled, place),
             lambda marks: run.execute(descriptor, marks),

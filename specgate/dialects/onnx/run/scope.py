@@ -159,8 +159,8 @@ class Scope:
         if self.depth == 0 and self.run.watch is not None:
             value = self.run.watch(name, value)
         self.values[name] = value
-        self._bytes[name] = held = memory.held_bytes(value)
-        self.run.held += held
+        self._bytes[name] = number = memory.held_bytes(value)
+        self.run.held += number
 
     def drop(self, index: int, names: Iterable[str]) -> None:
         """Drop those of the named values that no node behind number `index` reads; hold what is left to the budget."""

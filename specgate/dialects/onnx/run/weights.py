@@ -48,13 +48,13 @@ def constant_value(scope: Scope, attributes: Mapping[str, OnnxAttribute], output
     count = len(attributes)
     if count != 1 or outputs != 1:
         raise InputError(f"expected a Constant of one attribute and one output, found {count} attributes")
-    ((name, held),) = attributes.items()
-    if name in {"value", "sparse_value"} and isinstance(held.value, OnnxTensor):
-        return scope.run.constant(held.value, keep=scope.depth > 0)
+    ((name, attribute),) = attributes.items()
+    if name in {"value", "sparse_value"} and isinstance(attribute.value, OnnxTensor):
+        return scope.run.constant(attribute.value, keep=scope.depth > 0)
     kind = _CONSTANTS.get(name)
-    if kind is None or held.value is None or held.kind != name.removeprefix("value_").upper():
-        raise NoKernel(f"a Constant with the attribute {name!r:.60} of kind {held.kind} is not executed")
-    values = held.value
+    if kind is None or attribute.value is None or attribute.kind != name.removeprefix("value_").upper():
+        raise NoKernel(f"a Constant with the attribute {name!r:.60} of kind {attribute.kind} is not executed")
+    values = attribute.value
     if kind == "STRING":
         values = [_text(item) for item in values] if isinstance(values, list) else _text(values)
     return np.array(values, numpy_type(scope.run.tables, kind))
@@ -113,36 +113,36 @@ class Weights:
 
     def listed(self, attribute: OnnxAttribute) -> Any:
         """Return the numbers or texts (bytes) in an attribute that the structural reader skipped, however many."""
-        found: list[Any] = []
+        items: list[Any] = []
         with self._again() as reader:
             for kind, begin, end in reader.fields(list(attribute.spans), _PROTO["AttributeProto"]):
                 if kind in {"s", "strings"}:
-                    found.append(reader.read(begin, end))
+                    items.append(reader.read(begin, end))
                 elif not end:
-                    found.append(begin)
+                    items.append(begin)
                 elif kind == "floats":
-                    found += np.concatenate(
+                    items += np.concatenate(
                         [np.frombuffer(part, "<f4") for part in _floats(reader, [(begin, end)], np.dtype("<f4"))]
                     ).tolist()
                 else:
-                    found += reader.packed(begin, end, "int64")
-                if 8 * len(found) > self.budget:
+                    items += reader.packed(begin, end, "int64")
+                if 8 * len(items) > self.budget:
                     raise InputError(f"a list needs more than the {self.budget} bytes left of the limit")
-        return found[-1] if attribute.kind == "STRING" and found else found
+        return items[-1] if attribute.kind == "STRING" and items else items
 
     def _dense(self, tensor: OnnxTensor, values: OnnxTensor, indices: OnnxTensor) -> NDArray[Any]:
         """Return a sparse tensor with its zeros. Its indices count elements, or are a place in every dimension."""
-        held, places = self.array(values).reshape(-1), self.array(indices)
-        if min(tensor.dims, default=0) < 0 or prod(tensor.dims) * held.itemsize > self.budget:
+        array, places = self.array(values).reshape(-1), self.array(indices)
+        if min(tensor.dims, default=0) < 0 or prod(tensor.dims) * array.itemsize > self.budget:
             raise InputError(f"a sparse tensor of sizes {list(tensor.dims)} is larger than what is left of the limit")
-        if places.dtype != np.int64 or places.shape not in {(held.size,), (held.size, len(tensor.dims))}:
-            raise InputError(f"expected a place for each of the {held.size} values of a sparse tensor")
+        if places.dtype != np.int64 or places.shape not in {(array.size,), (array.size, len(tensor.dims))}:
+            raise InputError(f"expected a place for each of the {array.size} values of a sparse tensor")
         sizes = np.array(tensor.dims if places.ndim == 2 else (prod(tensor.dims),), np.int64)
-        if places.size and (places.min() < 0 or (places.reshape(held.size, -1) >= sizes).any()):
+        if places.size and (places.min() < 0 or (places.reshape(array.size, -1) >= sizes).any()):
             raise InputError(f"a place of a sparse tensor lies outside of its sizes {list(tensor.dims)}")
-        dense = np.zeros(prod(tensor.dims), held.dtype)
+        dense = np.zeros(prod(tensor.dims), array.dtype)
         flat = places if places.ndim == 1 else np.ravel_multi_index(tuple(places.T), tensor.dims)
-        dense[flat] = held
+        dense[flat] = array
         return dense.reshape(tensor.dims)
 
     def _external(self, tensor: OnnxTensor, needed: int) -> bytes:
@@ -194,15 +194,15 @@ def _misfit(tensor: OnnxTensor, dtype: np.dtype[Any], count: int) -> NDArray[Any
 
 
 def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
-    found: dict[str, list[tuple[Any, int]]] = {}
+    pairs_by_name: dict[str, list[tuple[Any, int]]] = {}
     for name, begin, end in reader.fields(spans, _PROTO["TensorProto"]):
-        found.setdefault(name, []).append((begin, end))
-    if "raw_data" in found:
-        return _decoded(reader.read(*found["raw_data"][-1]), elem_type, dtype, count)
+        pairs_by_name.setdefault(name, []).append((begin, end))
+    if "raw_data" in pairs_by_name:
+        return _decoded(reader.read(*pairs_by_name["raw_data"][-1]), elem_type, dtype, count)
     field = STORED.get(elem_type, "int32_data")
-    if field not in found:
+    if field not in pairs_by_name:
         raise InputError(f"expected a tensor with raw_data or {field}, found neither")
-    items = found[field]
+    items = pairs_by_name[field]
     if field == "string_data":
         return _from_values([reader.read(*item) for item in items], dtype)
     if field in {"float_data", "double_data"}:

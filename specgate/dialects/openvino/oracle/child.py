@@ -196,8 +196,8 @@ class _Asker:
         if not prod(blob.shape):
             return tensor
         if isinstance(blob.data, bytes):
-            held = tensor.data  # of packed elements it is the bytes
-            held[...] = self.np.frombuffer(blob.data, held.dtype).reshape(held.shape)
+            result = tensor.data  # of packed elements it is the bytes
+            result[...] = self.np.frombuffer(blob.data, result.dtype).reshape(result.shape)
         else:
             tensor.str_data = self.np.array(blob.data).reshape(blob.shape)
         return tensor

@@ -76,28 +76,28 @@ def blobs_of(descriptor: Descriptor, arrays: Mapping[str, Any]) -> list[Blob]:
     stranger = next((name for name in arrays if name not in known), None)
     if stranger is not None:
         raise NotExpressibleError(f"{shown(stranger)} is not an input of {spec.name}")
-    found = []
+    blobs = []
     for info in spec.layout(descriptor.layout or descriptor.version).inputs:
-        declared, given = descriptor.fields.get(info.name), arrays.get(info.name)
+        declared, result = descriptor.fields.get(info.name), arrays.get(info.name)
         if info.type == "tensor[]":
             tensors = declared or []
-            values = [None] * len(tensors) if given is None else list(given)
+            values = [None] * len(tensors) if result is None else list(result)
             if len(values) != len(tensors):
                 raise NotExpressibleError(f"{info.name} has {len(tensors)} tensors, found {len(values)} arrays")
-            found += [_blob(info.name, tensor, value) for tensor, value in zip(tensors, values, strict=True)]
+            blobs += [_blob(info.name, tensor, value) for tensor, value in zip(tensors, values, strict=True)]
         elif isinstance(declared, TensorDesc):
-            found.append(_blob(info.name, declared, given))
-    return found
+            blobs.append(_blob(info.name, declared, result))
+    return blobs
 
 
-def _blob(name: str, tensor: TensorDesc, given: Any) -> Blob:
+def _blob(name: str, tensor: TensorDesc, result: Any) -> Blob:
 
     if tensor.type is None:
         raise NotExpressibleError(f"the type of {name} is not known")
     try:
         dtype = numpy_type(dialect("openvino"), tensor.type)
         shape = tuple(s for s in tensor.sizes or () if isinstance(s, int))
-        array = None if given is None else as_array(given, dtype, None, name)
+        array = None if result is None else as_array(result, dtype, None, name)
         if tensor.value is not None:
             constant = as_array(list(tensor.value), dtype, None, name).reshape(shape)
             if array is not None and (array.shape != constant.shape or array.tobytes() != constant.tobytes()):

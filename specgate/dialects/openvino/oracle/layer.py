@@ -80,12 +80,12 @@ def layer_of(descriptor: Descriptor, level: str) -> Layer:
         descriptor = reordered_for(descriptor, spec, version)
     layout = spec.layout(version)
     inputs = []
-    for given in positional(descriptor.fields, layout.inputs):
-        if given is None:
+    for tensor in positional(descriptor.fields, layout.inputs):
+        if tensor is None:
             raise NotExpressibleError("OpenVINO has no place for an input that is left out before another one")
-        inputs.append(_port(given, tables))
+        inputs.append(_port(tensor, tables))
     stated = positional(descriptor.fields, layout.outputs)
-    outputs = tuple(None if given is None else _port(given, tables) for given in stated)
+    outputs = tuple(None if tensor is None else _port(tensor, tables) for tensor in stated)
     needed = sum(not info.optional for info in layout.outputs)
     bodies = {
         name: Body(*(tuple(_port(end, tables) for end in part) for part in (value.inputs, value.outputs)))
@@ -101,12 +101,12 @@ def _attributes(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
     values = {info.vendor_name: descriptor.fields.get(info.name) for info in spec.attributes}
     for name in read_by_page_names(descriptor, spec):
         values[name] = None
-    found = {name: value for name, value in values.items() if value is not None and not isinstance(value, GraphDesc)}
-    found.update(_odd(oddity) for oddity in descriptor.oddities)
-    for name, value in found.items():
+    entries = {name: value for name, value in values.items() if value is not None and not isinstance(value, GraphDesc)}
+    entries.update(_odd(oddity) for oddity in descriptor.oddities)
+    for name, value in entries.items():
         if not _simple(value, 2):
             raise NotExpressibleError(f"the attribute {shown(name)} is {shown(value)}")
-    return found
+    return entries
 
 
 def _odd(oddity: Malformed) -> tuple[str, Any]:
@@ -126,15 +126,15 @@ def _simple(value: Any, depth: int) -> bool:
     return value is None or isinstance(value, float | str)
 
 
-def _port(given: Any, tables: Dialect) -> Port:
-    if not isinstance(given, TensorDesc):
-        raise NotExpressibleError(f"{shown(given)} is no tensor")
-    if given.type is not None and given.type not in tables.types:
-        raise NotExpressibleError(f"{shown(given.type)} is no element type")
-    precision = "UNSPECIFIED" if given.type is None else str(tables.types[given.type]["ir"])
-    sizes = None if given.sizes is None else tuple(map(_size, given.sizes))
-    value = None if given.value is None else _constant(given.type, sizes, given.value, tables)
-    return Port(given.type, precision, sizes, value)
+def _port(result: Any, tables: Dialect) -> Port:
+    if not isinstance(result, TensorDesc):
+        raise NotExpressibleError(f"{shown(result)} is no tensor")
+    if result.type is not None and result.type not in tables.types:
+        raise NotExpressibleError(f"{shown(result.type)} is no element type")
+    precision = "UNSPECIFIED" if result.type is None else str(tables.types[result.type]["ir"])
+    sizes = None if result.sizes is None else tuple(map(_size, result.sizes))
+    value = None if result.value is None else _constant(result.type, sizes, result.value, tables)
+    return Port(result.type, precision, sizes, value)
 
 
 def _size(size: Any) -> int | None:

@@ -57,12 +57,12 @@ class OpenVINOOracle:
 
     dialect = "openvino"
 
-    def __init__(self, level: str, asked: Sequence[str] = _VERDICTS, *, timeout: float = 20.0) -> None:
+    def __init__(self, level: str, texts: Sequence[str] = _VERDICTS, *, timeout: float = 20.0) -> None:
         dialect("openvino").check_level(level)
         if find_spec("openvino") is None:
             raise InputError("OpenVINO is not installed; try: pip install openvino")
         self.level = level
-        self.asked = tuple(asked)
+        self.asked = tuple(texts)
         self.versions: Mapping[str, str] = dict.fromkeys(self.asked, version())
         self.timeout = timeout
         #: The plugin works on raw memory at run time, so the others have a process that it cannot harm.
@@ -100,23 +100,23 @@ class OpenVINOOracle:
         "rejected" where the operation refuses the descriptor or these arrays, "no kernel" where it takes the
         descriptor and the implementation cannot run it.
         """
-        found: list[dict[str, Values]] = [{} for _ in sets]
+        tables: list[dict[str, Values]] = [{} for _ in sets]
         try:
             layer = layer_of(descriptor, self.level)
         except NotExpressibleError as error:
             return [dict.fromkeys(_VALUES, _unasked(str(error))) for _ in sets]
         for column in _VALUES:
-            asked: dict[int, list[Blob]] = {}
+            blobs_by_number: dict[int, list[Blob]] = {}
             for at, arrays in enumerate(sets):
                 blobs = self._blobs(descriptor, arrays, column)
                 if isinstance(blobs, str):
-                    found[at][column] = _unasked(blobs)
+                    tables[at][column] = _unasked(blobs)
                 else:
-                    asked[at] = blobs
-            computed = self._compute(column, layer, list(asked.values()))
-            for at, result in zip(asked, computed, strict=True):
-                found[at][column] = _values(descriptor, result)
-        return found
+                    blobs_by_number[at] = blobs
+            computed = self._compute(column, layer, list(blobs_by_number.values()))
+            for at, result in zip(blobs_by_number, computed, strict=True):
+                tables[at][column] = _values(descriptor, result)
+        return tables
 
     @staticmethod
     def _blobs(descriptor: Descriptor, arrays: Mapping[str, Any], column: str) -> list[Blob] | str:

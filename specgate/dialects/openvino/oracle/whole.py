@@ -40,22 +40,22 @@ def _values(path: str, arrays: Mapping[str, Any]) -> tuple[str, dict[tuple[str, 
 
     core = openvino.Core()
     model = core.read_model(path)
-    asked = [
+    items = [
         output
         for node in model.get_ordered_ops()
         if node.get_type_name() not in _NOT_ASKED
         for output in node.outputs()
         if output.get_element_type().get_type_name() in _CARRIED
     ]
-    model.add_outputs(asked)
+    model.add_outputs(items)
     compiled = core.compile_model(model, "CPU", _CPU)
     results = compiled(_fed(model, arrays))
-    found: dict[tuple[str, int], Any] = {}
+    entries: dict[tuple[str, int], Any] = {}
     for number, result in enumerate(model.get_results()):
         source = result.input_value(0)
         if source.get_element_type().get_type_name() in _CARRIED:
-            found[source.get_node().get_friendly_name(), source.get_index()] = results[number].copy()
-    return str(openvino.__version__).partition("-")[0], found
+            entries[source.get_node().get_friendly_name(), source.get_index()] = results[number].copy()
+    return str(openvino.__version__).partition("-")[0], entries
 
 
 def _fed(model: Any, arrays: Mapping[str, Any]) -> dict[int, Any]:

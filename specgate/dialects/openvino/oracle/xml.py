@@ -142,8 +142,8 @@ def _data(data: dict[str, Any]) -> str:
     for name in data:
         if not (name.isascii() and name.replace("-", "_").replace(".", "_").isidentifier()):
             raise NotExpressibleError(f"{shown(name)} is no name of an attribute in XML")
-    said = "".join(f" {name}={quoteattr(_text(name, value))}" for name, value in data.items())
-    return f"<data{said}/>" if said else ""
+    text = "".join(f" {name}={quoteattr(_text(name, value))}" for name, value in data.items())
+    return f"<data{text}/>" if text else ""
 
 
 def _text(name: str, value: Any) -> str:

@@ -62,8 +62,8 @@ def fitting_feeds(descriptor: Descriptor, level: str) -> list[Feed]:
         return feeds
     for at, tame in enumerate(_SETS):
         try:
-            made = fill(descriptor, level, Random(at), tame=tame)  # noqa: S311  # repeatable on purpose
-            feeds.append(_constants(descriptor) | _by_name(made))
+            entries = fill(descriptor, level, Random(at), tame=tame)  # noqa: S311  # repeatable on purpose
+            feeds.append(_constants(descriptor) | _by_name(entries))
         except (Error, ValueError, TypeError, KeyError, ArithmeticError):  # a descriptor that breaks a rule, often
             break
     return feeds
@@ -80,14 +80,14 @@ def unfit(descriptor: Descriptor, level: str, feed: Feed, release: str) -> bool:
         for name, tensor in opened.fields.items()
         if name in feed and isinstance(tensor, TensorDesc) and feed[name].size <= _MOST_VALUES
     }
-    held = replace(opened, fields={**opened.fields, **values}, plain=False)
-    return bool(_broken(held, level, release) - _broken(opened, level, release))
+    known_descriptor = replace(opened, fields={**opened.fields, **values}, plain=False)
+    return bool(_broken(known_descriptor, level, release) - _broken(opened, level, release))
 
 
 def _broken(descriptor: Descriptor, level: str, release: str) -> set[str]:
     failure = run_failure(descriptor, release)
     findings = [*check_at(descriptor, level, "documented").findings, *([failure[0]] if failure else [])]
-    return {found.id for found in findings}
+    return {finding.id for finding in findings}
 
 
 def _by_name(arrays: dict[str, Any]) -> dict[str, Any]:
@@ -126,9 +126,9 @@ def graph_cases(count: int, seed: str, newest: int) -> Iterator[Case]:
     """
     for index in range(count):
         random = Random(f"{seed}/{index}")  # noqa: S311  # repeatable on purpose
-        made = _Graph(random, random.randint(min(_OLDEST, newest), newest)).model()
-        if made is not None:
-            yield Case(f"graph/{index}", "graph", "", str(made.opset_import[0].version), made.SerializeToString())
+        result = _Graph(random, random.randint(min(_OLDEST, newest), newest)).model()
+        if result is not None:
+            yield Case(f"graph/{index}", "graph", "", str(result.opset_import[0].version), result.SerializeToString())
 
 
 @dataclass(slots=True)
@@ -166,13 +166,13 @@ class _Graph:
         for info in outputs:
             info.type.tensor_type.elem_type = onnx.TensorProto.DataType.Value(self.types[info.name])
         graph = helper.make_graph(self.nodes, "drawn", self.inputs, outputs, self.constants)
-        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
-        made.ir_version = dialect(MODELS).tables.levels[str(self.opset)]["ir_version"]
+        proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
+        proto.ir_version = dialect(MODELS).tables.levels[str(self.opset)]["ir_version"]
         try:
-            shape_inference.infer_shapes(made, strict_mode=True, data_prop=True)
+            shape_inference.infer_shapes(proto, strict_mode=True, data_prop=True)
         except shape_inference.InferenceError:
             return None
-        return made if self.nodes else None
+        return proto if self.nodes else None
 
     def _piece(self, piece: Mapping[str, Any], kinds: Mapping[str, Any], own: str) -> None:
         """Add a node, unless it takes a kind that has no value yet and that only nodes give."""
@@ -184,7 +184,7 @@ class _Graph:
         names |= {name: self._constant(_filled(a, own, 1)) for name, a in piece.get("constants", {}).items()}
         self.used |= {*names.values()}
         result = names["y"] = f"{piece['gives']}_{len(self.nodes)}"
-        node = parser.parse_node(_NAME.sub(lambda found: names.get(found[0], found[0]), piece["node"]))
+        node = parser.parse_node(_NAME.sub(lambda match: names.get(match[0], match[0]), piece["node"]))
         node.name = f"{node.op_type}_{len(self.nodes)}"
         self.nodes.append(node)
         self.values.setdefault(piece["gives"], []).append(result)
@@ -214,8 +214,8 @@ class _Graph:
         name = f"constant_{len(self.constants)}"
         dtype = helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(about["type"]))
         count = int(np.prod(about["shape"], dtype=int))
-        held = np.array([self.random.choice(about["values"]) for _ in range(count)], dtype)
-        self.constants.append(numpy_helper.from_array(held.reshape(about["shape"]), name))
+        array = np.array([self.random.choice(about["values"]) for _ in range(count)], dtype)
+        self.constants.append(numpy_helper.from_array(array.reshape(about["shape"]), name))
         return name
 
 
@@ -259,20 +259,20 @@ def node_cases(operator: str, count: int, seed: str, newest: int | None = None) 
     for level in levels(operator, newest):
         try:
             for index, drawn in enumerate(draw_cases(spec, level, count, f"{seed}/{operator}/{level}")):
-                made = one_node(drawn.descriptor, level, newest)
-                if made is not None:
+                pair = one_node(drawn.descriptor, level, newest)
+                if pair is not None:
                     name = f"{operator}/{level}/{index}"
-                    yield Case(name, "node", operator, made[0], made[1], drawn.origin, drawn.descriptor, level)
+                    yield Case(name, "node", operator, pair[0], pair[1], drawn.origin, drawn.descriptor, level)
         except InputError:  # nothing valid is drawn there
             continue
 
 
 def levels(operator: str, newest: int | None) -> list[str]:
     """Return the opsets at which an operator changes, and the highest one."""
-    found = [case.level for case in cases_of(MODELS, operator)]
+    texts = [case.level for case in cases_of(MODELS, operator)]
     if newest is None:
-        return found
-    below = [level for level in found if int(level) <= newest]
+        return texts
+    below = [level for level in texts if int(level) <= newest]
     return below + [str(newest)] * (bool(below) and str(newest) not in below)
 
 

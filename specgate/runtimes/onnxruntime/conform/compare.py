@@ -24,7 +24,7 @@ __all__ = ["ASPECTS", "Aspect", "Compared", "Found", "compare", "explaining", "i
 
 
 def explaining(
-    found: Found, opset: str, runtime: Runtime, entries: Sequence[Mapping[str, Any]] | None = None, *, model: str = ""
+    result: Found, opset: str, runtime: Runtime, entries: Sequence[Mapping[str, Any]] | None = None, *, model: str = ""
 ) -> Mapping[str, Any] | None:
     """Return the first entry that names a difference, None without one.
 
@@ -32,15 +32,15 @@ def explaining(
     """
     for entry in runtime_tables()["observed"] if entries is None else entries:
         if (
-            found.aspect in entry["aspects"]
-            and _among(found.operator, entry.get("operators"))
+            result.aspect in entry["aspects"]
+            and _among(result.operator, entry.get("operators"))
             and _among(model, entry.get("models"))
             and _among(runtime.package, entry.get("packages"))
             and _among(runtime.level, entry.get("levels"))
             and _released(runtime.release, entry)
             and imported(opset, entry.get("opsets"))
-            and entry.get("ours", "") in found.ours
-            and entry.get("theirs", "") in found.theirs
+            and entry.get("ours", "") in result.ours
+            and entry.get("theirs", "") in result.theirs
         ):
             return entry
     return None
@@ -55,11 +55,11 @@ def _released(release: str, entry: Mapping[str, Any]) -> bool:
     return bool(entry.get("first", at) <= at <= entry.get("last", at))
 
 
-def imported(opset: str, wanted: str | None) -> bool:
+def imported(opset: str, text: str | None) -> bool:
     """Return whether an opset is one of a range such as ``17``, ``17..`` or ``..12``; None: any is."""
-    if wanted is None:
+    if text is None:
         return True
-    first, dots, last = wanted.partition("..")
+    first, dots, last = text.partition("..")
     return opset.isdigit() and int(first or 0) <= int(opset) <= int(last or (opset if dots else first))
 
 
@@ -117,27 +117,27 @@ class Compared:
 
 def compare(answer: Answer, ours: Placement, first: str) -> Compared:
     """Compare a placement with an answer. first: the provider whose operators were recorded, "" for none."""
-    made = Compared()
+    compared = Compared()
     if answer.word in {"crashed", "timeout"}:
-        made.left_out.append(f"the runtime's process {answer.word}")
-        return made
+        compared.left_out.append(f"the runtime's process {answer.word}")
+        return compared
     fails = answer.word == "fails"
     theirs = f"fails: {_plain(answer.error)}" if fails else "created"
     mine = _session(ours)
-    made.hold("session", _blamed(ours, fails=fails), mine, theirs, same=(mine == "created") != fails)
-    _run(made, answer, ours)
+    compared.hold("session", _blamed(ours, fails=fails), mine, theirs, same=(mine == "created") != fails)
+    _run(compared, answer, ours)
     without = next((node for node in ours if not node.has_kernel), None)
     if not fails or answer.code == _NOT_IMPLEMENTED:
         operator = without.operator if without else _blamed(ours, fails=fails)
-        said = "a node has none" if without else "all have one"
-        made.hold("kernel", operator, said, theirs, same=(without is not None) == fails)
+        text = "a node has none" if without else "all have one"
+        compared.hold("kernel", operator, text, theirs, same=(without is not None) == fails)
     if not answer.nodes:
-        made.left_out.append("the runtime placed nothing")
-        return made
-    _nodes(made, [_lacking(node, answer) for node in answer.nodes if not _added(node)], list(ours.every))
+        compared.left_out.append("the runtime placed nothing")
+        return compared
+    _nodes(compared, [_lacking(node, answer) for node in answer.nodes if not _added(node)], list(ours.every))
     if first:
-        _descriptors(made, answer, [node for node in ours.every if node.provider == first])
-    return made
+        _descriptors(compared, answer, [node for node in ours.every if node.provider == first])
+    return compared
 
 
 def _session(ours: Placement) -> str:
@@ -151,12 +151,12 @@ def _session(ours: Placement) -> str:
     return "fails" if any(node.provider is None for node in ours.every) else "created"
 
 
-def _run(made: Compared, answer: Answer, ours: Placement) -> None:
+def _run(compared: Compared, answer: Answer, ours: Placement) -> None:
     """Compare the first run with what is said of it, where there was one."""
     if not answer.run or answer.word != "created":
         return
     if answer.run.startswith(NOT_RUN) or answer.run == "timeout":
-        made.left_out.append("the session was not run" if answer.run != "timeout" else "the first run was too late")
+        compared.left_out.append("the session was not run" if answer.run != "timeout" else "the first run was too late")
         return
     failing = next((node for node in ours.every if node.at_run), None)
     ran = answer.run == "ran"
@@ -164,7 +164,7 @@ def _run(made: Compared, answer: Answer, ours: Placement) -> None:
     theirs = "runs" if ran else f"fails: {_plain(_RUNNING.sub('', answer.run))}"
     nodes = list(ours)
     operator = failing.operator if failing else nodes[0].operator if len(nodes) == 1 else ""
-    made.hold("run", operator, mine, theirs, same=ran == (failing is None))
+    compared.hold("run", operator, mine, theirs, same=ran == (failing is None))
 
 
 def _blamed(ours: Placement, *, fails: bool) -> str:
@@ -179,7 +179,7 @@ def _plain(text: str) -> str:
     return _VARYING.sub("N", _SIGNATURE.sub(r"\1 ", text))[:_MOST_WORDS]
 
 
-def _nodes(made: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNode]) -> None:
+def _nodes(compared: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNode]) -> None:
     """Compare providers: of nodes by their names where these tell them apart, of the others by their operators.
 
     A call that only one side replaced by what its function is made of counts as one node.
@@ -189,7 +189,7 @@ def _nodes(made: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNode])
     for call, name in calls.items():
         provider, kind = next(((p, kind) for (n, p), kind in kept.items() if n == name), ("", ""))
         if provider and not any(_bare(node.node, "/") == name for node in ours):
-            made.hold("node", kind, "a function, replaced by what it is made of", provider, same=False)
+            compared.hold("node", kind, "a function, replaced by what it is made of", provider, same=False)
             ours = [node for node in ours if node.function != call]
             theirs = [node for node in theirs if node.name != name]
     names = {node.name for node in theirs}
@@ -200,8 +200,8 @@ def _nodes(made: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNode])
     left: list[tuple[str, PlacedNode]] = []
     for name, kind, node in mine:
         if named[name, kind] == there[name, kind] == 1:
-            said = known[name, kind]
-            made.hold("node", node.operator, _provider(node), said, same=said.partition(",")[0] == node.provider)
+            text = known[name, kind]
+            compared.hold("node", node.operator, _provider(node), text, same=text.partition(",")[0] == node.provider)
         else:
             left.append((kind, node))
     rest = Counter((n.op_type, n.provider) for n in theirs if named[n.name, n.op_type] * there[n.name, n.op_type] != 1)
@@ -211,14 +211,14 @@ def _nodes(made: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNode])
         )
         if alike is not None:
             rest[alike] -= 1
-            made.hold("node", node.operator, "", "", same=True)
+            compared.hold("node", node.operator, "", "", same=True)
         else:
             other = next((provider for (k, provider), count in rest.items() if k == kind and count), "no such node")
             rest[kind, other] -= 1
-            made.hold("node", node.operator, _provider(node), other, same=False)
+            compared.hold("node", node.operator, _provider(node), other, same=False)
     for (kind, provider), count in rest.items():
         for _ in range(count):
-            made.hold("node", kind, "no such node", provider, same=False)
+            compared.hold("node", kind, "no such node", provider, same=False)
 
 
 def _lacking(node: Placed, answer: Answer) -> Placed:
@@ -250,7 +250,7 @@ def _added(node: Placed) -> bool:
     return node.op_type in _ADDED or node.name.startswith(_CASTS)
 
 
-def _descriptors(made: Compared, answer: Answer, nodes: Sequence[PlacedNode]) -> None:
+def _descriptors(compared: Compared, answer: Answer, nodes: Sequence[PlacedNode]) -> None:
     """Compare what is created with the session; where the last operator was refused, what came before it and it."""
     refused = bool(answer.operators) and answer.operators[-1].hresult != 0
     if answer.word != "created" and not (refused and len(nodes) == 1):
@@ -258,28 +258,28 @@ def _descriptors(made: Compared, answer: Answer, nodes: Sequence[PlacedNode]) ->
     early = [node for node in nodes if node.creation == "created" or (refused and node.creation == "fails")]
     unknown = next((node for node in early if node.lowered is None), None)
     if unknown is not None or any(node.creation == "unknown" for node in nodes):
-        made.left_out.append("what a node becomes is not known")
+        compared.left_out.append("what a node becomes is not known")
         return
     truth = [normal(one.descriptor) for one in answer.operators if not one.deferred]
     ours = [(node, normal(write_dict(one))) for node in early for one in node.lowered or ()]
     if refused:
         ours = ours[: len(truth)]
     if len(nodes) > 1:
-        _many(made, ours, truth)
+        _many(compared, ours, truth)
     elif truth or ours:
         descriptors = [one for _, one in ours]
-        said = _difference(descriptors, truth)
-        made.hold("descriptor", nodes[0].operator if nodes else "", *said, same=descriptors == truth)
+        texts = _difference(descriptors, truth)
+        compared.hold("descriptor", nodes[0].operator if nodes else "", *texts, same=descriptors == truth)
 
 
-def _many(made: Compared, ours: Sequence[tuple[PlacedNode, Any]], truth: Sequence[Any]) -> None:
+def _many(compared: Compared, ours: Sequence[tuple[PlacedNode, Any]], truth: Sequence[Any]) -> None:
     """Compare the operators of several nodes, which the runtime creates in an order of its own."""
     waiting = Counter(map(_key, truth))
     left = []
     for node, one in ours:
         if waiting[_key(one)] > 0:
             waiting[_key(one)] -= 1
-            made.hold("descriptor", node.operator, "", "", same=True)
+            compared.hold("descriptor", node.operator, "", "", same=True)
         else:
             left.append((node, one))
     more = [json.loads(key) for key in waiting.elements()]
@@ -287,9 +287,9 @@ def _many(made: Compared, ours: Sequence[tuple[PlacedNode, Any]], truth: Sequenc
         other = next((each for each in more if each["type"] == one["type"]), None)
         if other is not None:
             more.remove(other)
-        made.hold("descriptor", node.operator, *_difference([one], [other] if other else []), same=False)
+        compared.hold("descriptor", node.operator, *_difference([one], [other] if other else []), same=False)
     for each in more:
-        made.hold("descriptor", "", "no such operator", each["type"], same=False)
+        compared.hold("descriptor", "", "no such operator", each["type"], same=False)
 
 
 def _key(descriptor: Any) -> str:

@@ -34,9 +34,9 @@ def text(result: Result) -> str:
     lines = [f"{result.package}: {headline(result)}", ""]
     for target in result.versions:
         lines += [f"  {line}" for line in [target, *map(_said, result.totals(target))]]
-    for title, found in _groups(result):
-        lines += ["", f"{title}: {count(len(found), 'class', 'classes')}"]
-        for each in found:
+    for title, differences in _groups(result):
+        lines += ["", f"{title}: {count(len(differences), 'class', 'classes')}"]
+        for each in differences:
             lines += [f"  {_title(each)}: {each.count}", f"    ours    {each.ours}", f"    theirs  {each.theirs}"]
             lines += [f"    {each.recorded}: {each.says}"] if each.recorded else []
             lines.append(f"    $ {each.command}")
@@ -55,9 +55,9 @@ def _said(tally: Tally) -> str:
 
 def _groups(result: Result) -> Iterator[tuple[str, list[Difference]]]:
     for title, recorded in (("UNEXPLAINED", False), ("recorded", True)):
-        found = [each for each in result.differences if bool(each.recorded) is recorded]
-        if found:
-            yield title, found
+        differences = [each for each in result.differences if bool(each.recorded) is recorded]
+        if differences:
+            yield title, differences
 
 
 def _title(each: Difference) -> str:
@@ -75,9 +75,9 @@ def markdown(result: Result) -> str:
         + "\n".join(f"- {name}: {what}" for name, what in ASPECTS.items()),
         *_tables(result),
     ]
-    for title, found in _groups(result):
-        blocks += [f"## {title[0].upper()}{title[1:].lower()}: {count(len(found), 'class', 'classes')}"]
-        blocks += map(_class, found)
+    for title, differences in _groups(result):
+        blocks += [f"## {title[0].upper()}{title[1:].lower()}: {count(len(differences), 'class', 'classes')}"]
+        blocks += map(_class, differences)
     if result.left_out:
         rows = [f"- {why}: {n:,}" for why, n in result.left_out.items()]
         blocks += ["## Not compared", "\n".join(rows)]
@@ -88,11 +88,11 @@ def _tables(result: Result) -> Iterator[str]:
     head = "| Target | Models | What | Compared | Alike | Alike % | Named besides | Alike or named % |\n"
     rows = []
     for target, versions in result.versions.items():
-        asked = ", ".join(f"{name} {version}" for name, version in versions.items())
+        requested_text = ", ".join(f"{name} {version}" for name, version in versions.items())
         for t in result.totals(target):
             both = percent(t.same + t.explained, t.asked)
             numbers = f"{t.asked:,} | {t.same:,} | {percent(t.same, t.asked)} | {t.explained:,} | {both}"
-            rows.append(f"| `{target}` ({asked}) | {KINDS[t.kind]} | {t.aspect} | {numbers} |")
+            rows.append(f"| `{target}` ({requested_text}) | {KINDS[t.kind]} | {t.aspect} | {numbers} |")
     yield head + "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n" + "\n".join(rows)
     ended = ", ended by the time limit" if result.capped else ""
     yield f"Seed {result.seed}; {result.seconds:.0f} s{ended}. Percentages are rounded down."
@@ -110,9 +110,9 @@ def _class(each: Difference) -> str:
 
 def _code(foreign: str) -> str:
     """Return foreign text as code, on one line."""
-    said = clean(foreign, None).replace("\n", " ")
-    ticks = "``" if "`" in said else "`"
-    return f"{ticks}{said}{ticks}"
+    result = clean(foreign, None).replace("\n", " ")
+    ticks = "``" if "`" in result else "`"
+    return f"{ticks}{result}{ticks}"
 
 
 def as_json(result: Result) -> str:

@@ -106,7 +106,7 @@ def run(plan: Plan, progress: Progress = lambda *_: None, opened: Callable[[Targ
         versions=versions,
         models=dict(counts.models),
         tallies=tuple(
-            Tally(*key, asked, counts.same[key], counts.explained[key]) for key, asked in counts.asked.items()
+            Tally(*key, number, counts.same[key], counts.explained[key]) for key, number in counts.asked.items()
         ),
         differences=tuple(_differences(plan, counts)),
         left_out=dict(counts.left_out.most_common()),
@@ -144,22 +144,22 @@ def _pieces(plan: Plan, target: Target) -> list[tuple[str, Iterator[Case]]]:
     newest = min(target.runtime.opsets[""], int(tables.levels[-1]))
     seed = str(plan.seed)
     names = [tables.operator(name).name for name in plan.operators] or list(tables.operators)
-    found = [(name, node_cases(name, plan.cases, seed, newest)) for name in names if plan.cases]
+    pairs = [(name, node_cases(name, plan.cases, seed, newest)) for name in names if plan.cases]
     if plan.graphs:
-        found.append(("graphs", graph_cases(plan.graphs, seed, newest)))
+        pairs.append(("graphs", graph_cases(plan.graphs, seed, newest)))
     if plan.models is not None:
-        found.append(("files", file_cases(plan.models.expanduser())))
-    return found
+        pairs.append(("files", file_cases(plan.models.expanduser())))
+    return pairs
 
 
 def _judge(plan: Plan, target: Target, oracle: Asked, batch: Sequence[Case], counts: _Counts) -> None:
-    wanted = [case for case in batch if plan.case in {None, case.id}]
-    for case, first in zip(wanted, oracle.ask([case.model for case in wanted]), strict=True):
+    cases = [case for case in batch if plan.case in {None, case.id}]
+    for case, first in zip(cases, oracle.ask([case.model for case in cases]), strict=True):
         answer = _fed(target, oracle, case, first)
         counts.models[case.kind] += 1
-        made = _compared(target, case, answer)
-        counts.left_out.update(made.left_out)
-        _count(target, case, made, counts)
+        compared = _compared(target, case, answer)
+        counts.left_out.update(compared.left_out)
+        _count(target, case, compared, counts)
         if plan.keep is not None:
             plan.kept(case)
 
@@ -183,66 +183,68 @@ def _fed(target: Target, oracle: Asked, case: Case, answer: Answer) -> Answer:
 
 def _compared(target: Target, case: Case, answer: Answer) -> Compared:
     assert target.runtime is not None  # noqa: S101  # every target of a plan has one
-    given = case.drawn if case.kind == "file" else Given(case.model, MODELS, case.id)
+    result = case.drawn if case.kind == "file" else Given(case.model, MODELS, case.id)
     try:
-        ours = place_model(given, target, None, LintSettings())
+        ours = place_model(result, target, None, LintSettings())
     except Exception as error:  # noqa: BLE001  # whatever it is, it is what the campaign looks for
-        made = Compared()
-        made.hold("answer", case.operator, repr(error)[:200], "an answer", same=False)
-        return made
+        compared = Compared()
+        compared.hold("answer", case.operator, repr(error)[:200], "an answer", same=False)
+        return compared
     first = target.runtime.providers[0]
     return compare(answer, ours, first if target.runtime.below else "")
 
 
-def _count(target: Target, case: Case, made: Compared, counts: _Counts) -> None:
+def _count(target: Target, case: Case, compared: Compared, counts: _Counts) -> None:
     assert target.runtime is not None  # noqa: S101  # every target of a plan has one
     word = str(target)
-    for aspect, asked in made.asked.items():
-        counts.asked[word, case.kind, aspect] += asked
-        counts.same[word, case.kind, aspect] += made.same[aspect]
-    for found in made.found:
-        entry = explaining(found, case.opset, target.runtime, model=case.operator)
-        counts.explained[word, case.kind, found.aspect] += entry is not None
-        key = (found, entry["name"] if entry else "")
-        held = counts.classes.setdefault(key, _Class(case, word, entry=dict(entry) if entry else None))
-        held.count += 1
-        held.opsets[case.opset] = held.targets[word] = None
-        if len(case.model) < len(held.smallest.model):
-            held.smallest, held.target = case, word
+    for aspect, number in compared.asked.items():
+        counts.asked[word, case.kind, aspect] += number
+        counts.same[word, case.kind, aspect] += compared.same[aspect]
+    for result in compared.found:
+        entry = explaining(result, case.opset, target.runtime, model=case.operator)
+        counts.explained[word, case.kind, result.aspect] += entry is not None
+        key = (result, entry["name"] if entry else "")
+        class_ = counts.classes.setdefault(key, _Class(case, word, entry=dict(entry) if entry else None))
+        class_.count += 1
+        class_.opsets[case.opset] = class_.targets[word] = None
+        if len(case.model) < len(class_.smallest.model):
+            class_.smallest, class_.target = case, word
 
 
 def _differences(plan: Plan, counts: _Counts) -> list[Difference]:
     """Return the classes, the unexplained and frequent ones first."""
-    made = []
-    for (found, name), held in counts.classes.items():
-        case = held.smallest
-        made.append(
+    differences = []
+    for (result, name), class_ in counts.classes.items():
+        case = class_.smallest
+        differences.append(
             Difference(
-                aspect=found.aspect,
-                operator=found.operator,
-                ours=found.ours,
-                theirs=found.theirs,
-                opsets=tuple(filter(None, held.opsets)),
-                targets=tuple(held.targets),
-                count=held.count,
+                aspect=result.aspect,
+                operator=result.operator,
+                ours=result.ours,
+                theirs=result.theirs,
+                opsets=tuple(filter(None, class_.opsets)),
+                targets=tuple(class_.targets),
+                count=class_.count,
                 recorded=name,
-                says=held.entry["says"] if held.entry else "",
+                says=class_.entry["says"] if class_.entry else "",
                 case=case.id,
                 size=len(case.model),
                 node=write_dict(case.descriptor) if case.descriptor is not None else None,
-                command=_only(plan, held).command(keep="DIR"),
+                command=_only(plan, class_).command(keep="DIR"),
             )
         )
     order = list(ASPECTS)
-    return sorted(made, key=lambda d: (bool(d.recorded), order.index(d.aspect), -d.count, d.operator, d.ours, d.theirs))
+    return sorted(
+        differences, key=lambda d: (bool(d.recorded), order.index(d.aspect), -d.count, d.operator, d.ours, d.theirs)
+    )
 
 
-def _only(plan: Plan, held: _Class) -> Plan:
+def _only(plan: Plan, class_: _Class) -> Plan:
     """Return the plan that asks the smallest model of a class and nothing else."""
-    case = held.smallest
+    case = class_.smallest
     return replace(
         plan,
-        releases=(held.target.partition(":")[2],),
+        releases=(class_.target.partition(":")[2],),
         levels=(),
         operators=(case.operator,) if case.operator else (),
         cases=plan.cases if case.kind == "node" else 0,

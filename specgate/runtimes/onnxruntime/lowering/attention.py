@@ -46,11 +46,11 @@ def _masked(state: State, batch: int, queries: int, keys: int, past: int) -> dic
             return {"MaskTensor": bare(word, sizes), "MaskType": "KEY_QUERY_SEQUENCE_LENGTH_START_END"}
         raise Refused("mask-size", "a mask of one dimension has one number for each batch, or three and two more")
     total = keys + past
-    wanted = {2: (batch, keys), 3: (batch, queries, total), 4: (batch, heads, queries, total)}.get(len(sizes))
-    if sizes != wanted:
+    expected_numbers = {2: (batch, keys), 3: (batch, queries, total), 4: (batch, heads, queries, total)}.get(len(sizes))
+    if sizes != expected_numbers:
         raise Refused("mask-size", "a mask has a number for each key, for each query and key, or for each head besides")
-    held = {2: (batch, 1, 1, keys), 3: (batch, 1, queries, total)}.get(len(sizes), sizes)
-    return {"MaskTensor": spread(word, (batch, heads, queries, sizes[-1]), held), "MaskType": "BOOLEAN"}
+    numbers = {2: (batch, 1, 1, keys), 3: (batch, 1, queries, total)}.get(len(sizes), sizes)
+    return {"MaskTensor": spread(word, (batch, heads, queries, sizes[-1]), numbers), "MaskType": "BOOLEAN"}
 
 
 def heads_of(state: State) -> int:
@@ -64,13 +64,13 @@ def heads_of(state: State) -> int:
 def attended(state: State, head: int, **fields: Any) -> Descriptor:
     """Return the attention of a node. head: elements of a head."""
     scale = state.get("scale")
-    made = {
+    entries = {
         "OutputTensor": as_is(state, "output"),
         "Scale": float(scale) if scale else 1.0 / sqrt(head),
         "MaskFilterValue": float(state.get("mask_filter_value")),
         "HeadCount": heads_of(state),
     }
-    return operator("MULTIHEAD_ATTENTION", **made | fields)
+    return operator("MULTIHEAD_ATTENTION", **entries | fields)
 
 
 def multihead_attention(state: State) -> Iterator[Descriptor]:
@@ -99,10 +99,10 @@ def multihead_attention(state: State) -> Iterator[Descriptor]:
 def _lengths(state: State, queries: int) -> tuple[int, int]:
     """Return how many keys there are, and how many past ones."""
     key, past = given(state, "key"), given(state, "past_key")
-    held = None if key is None else sizes_of(key)
-    if held is not None and len(held) == 4:  # they are what is past
-        return held[2], held[2]
-    return queries if held is None else held[1], 0 if past is None else sizes_of(past)[2]
+    numbers = None if key is None else sizes_of(key)
+    if numbers is not None and len(numbers) == 4:  # they are what is past
+        return numbers[2], numbers[2]
+    return queries if numbers is None else numbers[1], 0 if past is None else sizes_of(past)[2]
 
 
 def _keys(state: State) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def grouped_attention(state: State) -> Iterator[Descriptor]:
     word = state.dml_type(tensor_of(state, "query"))
     scale = state.get("scale")
     read = {f"{name.title()}Tensor": sizes_of(tensor_of(state, name)) for name in ("query", "key", "value")}
-    made = {
+    numbers_by_name = {
         "OutputTensor": (batch, length, width),
         "OutputPresentKeyTensor": present,
         "OutputPresentValueTensor": present,
@@ -138,7 +138,7 @@ def grouped_attention(state: State) -> Iterator[Descriptor]:
     starts = bare("INT32", (batch,))
     yield operator(
         "MULTIHEAD_ATTENTION1",
-        **{name: bare("FLOAT32", sizes) for name, sizes in (read | made).items()},
+        **{name: bare("FLOAT32", sizes) for name, sizes in (read | numbers_by_name).items()},
         PastSequenceLengthsTensor=starts,
         Scale=_root_scale(width // heads) if scale is None else float(scale),
         MaskFilterValue=-10000.0,
@@ -149,7 +149,7 @@ def grouped_attention(state: State) -> Iterator[Descriptor]:
     if word != "FLOAT32":
         for sizes in read.values():
             yield operator("CAST", InputTensor=bare(word, sizes), OutputTensor=bare("FLOAT32", sizes))
-        for sizes in made.values():
+        for sizes in numbers_by_name.values():
             yield operator("CAST", InputTensor=bare("FLOAT32", sizes), OutputTensor=bare(word, sizes))
     if length != 1:
         yield operator("FILL_VALUE_CONSTANT", OutputTensor=starts, ValueDataType="INT32", Value=0)

@@ -41,8 +41,8 @@ def build_lowering(folder: Path) -> dict[str, Any]:
     for path in sorted(folder.rglob("*.yaml")):
         if path.name == _GENERAL:
             continue
-        content, lines, found = load_file(path, LoweringFile)
-        problems += found
+        content, lines, texts = load_file(path, LoweringFile)
+        problems += texts
         for operator in content.get("operators", {}):
             if operator in tables["operators"]:
                 problems.append(placed(str(path), lines, ("operators", operator), "another file has it too"))
@@ -74,11 +74,11 @@ def _whole(content: Mapping[str, Any], general: Mapping[str, Any]) -> dict[str, 
             raise FormError(f"{_GENERAL} shares no {name!r:.60}", "use", at)
         for key, part in merged.items():
             part.update(shared.get(key, {}))
-    made = dict(content)
+    entries = dict(content)
     for key, part in merged.items():
-        made[key] = {**part, **content.get(key, {})}
-    _hold_releases(made)
-    return made
+        entries[key] = {**part, **content.get(key, {})}
+    _hold_releases(entries)
+    return entries
 
 
 def _hold_releases(content: Mapping[str, Any]) -> None:
@@ -86,8 +86,8 @@ def _hold_releases(content: Mapping[str, Any]) -> None:
     order = list(runtime_tables()["releases"])
     entries = [(("rows", at), row) for at, row in enumerate(content["rows"])]
     for key in ("refuses", "warns"):
-        for name, held in content.get(key, {}).items():
-            entries += [((key, name), check) for check in (held if isinstance(held, list) else [held])]
+        for name, result in content.get(key, {}).items():
+            entries += [((key, name), check) for check in (result if isinstance(result, list) else [result])]
     for path, entry in entries:
         try:
             bounds(entry.get("releases") or "..", order)
@@ -98,16 +98,16 @@ def _hold_releases(content: Mapping[str, Any]) -> None:
 def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a file says of one of its operators, without parameters and short forms; raise FormError."""
     words: Mapping[str, str] = content["operators"][operator]
-    made: dict[str, Any] = {"source": content["source"]}
+    entries: dict[str, Any] = {"source": content["source"]}
     if content.get("sizes_open"):
-        made["sizes_open"] = True
+        entries["sizes_open"] = True
     if content.get("fields") and needs_fields(operator):
-        made["fields"] = content["fields"]
-    schema = schema_from(operator, made.get("fields"))
+        entries["fields"] = content["fields"]
+    schema = schema_from(operator, entries.get("fields"))
     if schema is None:
         raise FormError("has no table among ONNX's, so its fields are expected", "fields")
     defines = {key: _word(text, words) for key, text in content.get("define", {}).items()}
-    formulas = {found.name: found for key, text in defines.items() if (found := formula_of(key, text))}
+    formulas = {formula.name: formula for key, text in defines.items() if (formula := formula_of(key, text))}
     shorthand = Shorthand(formulas, schema.scope.optional, {*schema.scope.fields})
     for name, text in shorthand.check():
         raise FormError(text, "define", name)
@@ -118,8 +118,8 @@ def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
     }
     for key, part in parts.items():
         if part:
-            made[key] = _written_out(part, words, shorthand, (key,))
-    return made
+            entries[key] = _written_out(part, words, shorthand, (key,))
+    return entries
 
 
 def _written_out(raw: Any, words: Mapping[str, str], shorthand: Shorthand, path: tuple[str | int, ...]) -> Any:
@@ -143,4 +143,4 @@ def _written_out(raw: Any, words: Mapping[str, str], shorthand: Shorthand, path:
 
 
 def _word(text: str, words: Mapping[str, str]) -> str:
-    return _PARAMETER.sub(lambda found: words.get(found[1], found[0]), text)
+    return _PARAMETER.sub(lambda match: words.get(match[1], match[0]), text)

@@ -47,10 +47,10 @@ def joined(state: State) -> Iterator[Descriptor]:
 
 def _listed(state: State, name: str) -> list[int] | None:
     """Return a list of integers, held to 32 bits, of a constant input or else of the attribute of that name."""
-    found = constant(state, name)
-    if found is None:
-        found = state.get(f"{name}_attribute")
-    return None if found is None else [min(max(int(number), _INT32[0]), _INT32[1]) for number in found]
+    items = constant(state, name)
+    if items is None:
+        items = state.get(f"{name}_attribute")
+    return None if items is None else [min(max(int(number), _INT32[0]), _INT32[1]) for number in items]
 
 
 def _dimension(axis: int, rank: int) -> int:
@@ -139,10 +139,10 @@ def _pads(state: State) -> list[int]:
 
 
 def _value(state: State, word: str) -> int | float:
-    found: Sequence[Any] | None = constant(state, "input2") if given(state, "input2") is not None else None
-    if found is not None and len(found) != 1:
+    items: Sequence[Any] | None = constant(state, "input2") if given(state, "input2") is not None else None
+    if items is not None and len(items) != 1:
         raise Refused("value", "the padding must be one number")
-    value = found[0] if found else (state.get("value") or state.get("value_attribute") or 0)
+    value = items[0] if items else (state.get("value") or state.get("value_attribute") or 0)
     if isinstance(value, TensorDesc):
         value = 0
     return float(value) if word.startswith("FLOAT") else int(value)
@@ -164,10 +164,10 @@ def tiled(state: State) -> Iterator[Descriptor]:
     if len(target) != len(repeats):
         raise Refused("output-rank", "the output must have as many dimensions as the input")
     ours, theirs, counts = without_ones(target, sizes_of(data), target, [int(count) for count in repeats])
-    made = plain(state, output, theirs)
+    tensor = plain(state, output, theirs)
     yield operator(
         "TILE",
         InputTensor=plain(state, data, ours),
-        OutputTensor=made,
-        Repeats=[1] * (len(sizes_of(made)) - len(counts)) + counts,
+        OutputTensor=tensor,
+        Repeats=[1] * (len(sizes_of(tensor)) - len(counts)) + counts,
     )

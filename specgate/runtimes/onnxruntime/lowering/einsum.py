@@ -29,10 +29,10 @@ class _Labelled(NamedTuple):
 
     def strides(self) -> dict[str, int]:
         """Return the stride of each label."""
-        found: dict[str, int] = {}
+        numbers_by_name: dict[str, int] = {}
         for label, stride in zip(self.labels, packed_strides(sizes_of(self.tensor)), strict=True):
-            found[label] = found.get(label, 0) + stride
-        return found
+            numbers_by_name[label] = numbers_by_name.get(label, 0) + stride
+        return numbers_by_name
 
 
 class _Sum:
@@ -125,16 +125,16 @@ def _matrices(whole: _Sum) -> Iterator[Descriptor]:
     batch = [label for label in whole.order if label in first.labels and label in second.labels and label != inner]
     batch = [*rows[1:], *batch]
     front: list[str] = [*batch, *[""] * (2 - len(batch))]
-    made = [
+    tensors = [
         whole.strided(first, [*front, rows[0], inner]),
         whole.strided(second, [*front, column, inner]),
         whole.strided(whole.output, [*front, rows[0], column]),
     ]
     yield operator(
         "GEMM",
-        ATensor=made[0],
-        BTensor=made[1],
-        OutputTensor=made[2],
+        ATensor=tensors[0],
+        BTensor=tensors[1],
+        OutputTensor=tensors[2],
         TransA="NONE",
         TransB="TRANSPOSE",
         Alpha=1.0,

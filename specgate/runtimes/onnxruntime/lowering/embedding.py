@@ -92,8 +92,8 @@ def embedding(state: State) -> Iterator[Descriptor]:
 
 
 def _constant(value: int) -> Descriptor:
-    made = bare("INT32", (1, 1, 1, 1))
-    return operator("FILL_VALUE_CONSTANT", OutputTensor=made, ValueDataType="INT32", Value=value)
+    tensor = bare("INT32", (1, 1, 1, 1))
+    return operator("FILL_VALUE_CONSTANT", OutputTensor=tensor, ValueDataType="INT32", Value=value)
 
 
 def _counted(batch: int, length: int) -> Iterator[Descriptor]:
@@ -203,8 +203,8 @@ def _rotated(state: State, turn: _Turn) -> Iterator[Descriptor]:
     yield operator("JOIN", InputTensors=[one, one], OutputTensor=paired, Axis=axis)
     angles = (turn.batch, turn.length, 1, half, 1) if turn.interleaved else (turn.batch, turn.length, 1, 1, half)
     signs = (1, 1, 1, 1, 2) if turn.interleaved else (1, 1, 1, 2, 1)
-    for held in (angles, angles, signs):
-        other = spread(word, pairs, held)
+    for numbers in (angles, angles, signs):
+        other = spread(word, pairs, numbers)
         yield operator("ELEMENT_WISE_MULTIPLY", ATensor=paired, BTensor=other, OutputTensor=paired)
     yield operator("ELEMENT_WISE_ADD", ATensor=whole, BTensor=whole, OutputTensor=turn.laid())
     if counted:
@@ -223,10 +223,10 @@ def _rest(turn: _Turn) -> Iterator[Descriptor]:
     yield operator("JOIN", InputTensors=parts, OutputTensor=all_of_it, Axis=3)
 
 
-def _positions(turn: _Turn, positions: TensorDesc, held: Sequence[int]) -> Iterator[Descriptor]:
+def _positions(turn: _Turn, positions: TensorDesc, numbers: Sequence[int]) -> Iterator[Descriptor]:
     """Positions that count on from where a list of numbers, mostly one, says that they begin."""
     yield _sequence("INT64", (1, 1, 1, turn.length), 0, 1)
     sizes = sizes_of(positions)
     counted = positions if turn.batch == 1 else spread("INT64", sizes, (turn.length,))
-    first = positions if held == sizes else spread("INT64", sizes, held)
+    first = positions if numbers == sizes else spread("INT64", sizes, numbers)
     yield operator("ELEMENT_WISE_ADD", ATensor=counted, BTensor=first, OutputTensor=positions)

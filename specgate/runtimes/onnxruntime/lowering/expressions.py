@@ -61,8 +61,8 @@ def number_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
     rule = rule_of(raw, scope)
 
     def value(state: State, i: int) -> Any:
-        found = state.value(rule, i)
-        return found if found is ABSENT or found is UNKNOWN else kind(found)
+        result = state.value(rule, i)
+        return result if result is ABSENT or result is UNKNOWN else kind(result)
 
     return value
 
@@ -74,15 +74,15 @@ def numbers_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
     rule = rule_of(raw, scope, "numbers")
 
     def value(state: State, i: int) -> Any:
-        found = state.value(rule, i)
-        if found is ABSENT:
+        result = state.value(rule, i)
+        if result is ABSENT:
             return ABSENT
         if not state.partial:
-            return [kind(_there(item)) for item in found]
-        if found is UNKNOWN:
+            return [kind(_there(item)) for item in result]
+        if result is UNKNOWN:
             raise Open(f"{rule.text} is not known before the first run")
         return [
-            UNKNOWN if item is None or item is UNKNOWN or isinstance(item, Symbol) else kind(item) for item in found
+            UNKNOWN if item is None or item is UNKNOWN or isinstance(item, Symbol) else kind(item) for item in result
         ]
 
     return value

@@ -47,11 +47,11 @@ def fields_form(spec: OperatorSpec, raw: Mapping[str, Any], scope: Scope) -> Cal
     for name in raw:
         if name not in spec.fields:
             raise FormError(f"unknown field of {spec.name}; known: {', '.join(spec.fields)}", name)
-    made: dict[str, Form] = {}
+    functions_by_name: dict[str, Form] = {}
     counts: dict[str, str] = {}
     for name, info in spec.fields.items():
         if name in raw:
-            made[name] = placed(form_of, (info, raw[name], scope), name)
+            functions_by_name[name] = placed(form_of, (info, raw[name], scope), name)
         elif info.counts:
             counts[name] = info.counts[0]
         elif not info.optional and info.default is None:
@@ -59,9 +59,9 @@ def fields_form(spec: OperatorSpec, raw: Mapping[str, Any], scope: Scope) -> Cal
     order = list(spec.fields)
 
     def value(state: State, i: int) -> Descriptor:
-        found = {name: form(state, i) for name, form in made.items()}
-        found |= {name: len(found[array] or ()) for name, array in counts.items()}
-        fields = {name: found[name] for name in order if found.get(name) is not None}
+        entries = {name: form(state, i) for name, form in functions_by_name.items()}
+        entries |= {name: len(entries[array] or ()) for name, array in counts.items()}
+        fields = {name: entries[name] for name in order if entries.get(name) is not None}
         return Descriptor(spec.dialect.name, spec.name, fields)
 
     return value
@@ -97,8 +97,12 @@ def _operator(info: FieldInfo, raw: Any, scope: Scope) -> Form:
         raise FormError(f"unknown operator of DirectML {raw['operator']!r:.60}", "operator")
     spec = table.operator(raw["operator"])
     attributes = {info.name: raw.get(info.name) for info in spec.attributes if info.name in raw}
-    made = {name: placed(form_of, (spec.fields[name], entry, scope), name) for name, entry in attributes.items()}
-    return lambda state, i: Descriptor(spec.dialect.name, spec.name, {n: form(state, i) for n, form in made.items()})
+    functions_by_name = {
+        name: placed(form_of, (spec.fields[name], entry, scope), name) for name, entry in attributes.items()
+    }
+    return lambda state, i: Descriptor(
+        spec.dialect.name, spec.name, {n: form(state, i) for n, form in functions_by_name.items()}
+    )
 
 
 def _record(base: str, raw: Any, scope: Scope) -> Form:

@@ -34,5 +34,5 @@ FUNCTIONS: Final[Mapping[str, str]] = {
 def function_of(name: str) -> Callable[[State], Iterable[Descriptor]]:
     """Return a lowering function by its name."""
     module = import_module(f"specgate.runtimes.onnxruntime.lowering.{FUNCTIONS[name]}")
-    found: Callable[[State], Iterable[Descriptor]] = getattr(module, name)
-    return found
+    function: Callable[[State], Iterable[Descriptor]] = getattr(module, name)
+    return function

@@ -69,14 +69,14 @@ def _across(strided: _Strided) -> _Strided:
 
 def _turned(sizes: Sequence[int], batch: int) -> _Strided:
     """Return sizes and strides; with `batch` the first dimension comes before the last."""
-    held, strides = list(sizes), list(packed_strides(sizes))
+    numbers, strides = list(sizes), list(packed_strides(sizes))
     if not batch:
-        return held, strides
-    if len(held) < 3:
+        return numbers, strides
+    if len(numbers) < 3:
         raise Refused("batch", "a batch is transposed, and there is none")
-    for part in (held, strides):
+    for part in (numbers, strides):
         part.insert(len(part) - 2, part.pop(0))
-    return held, strides
+    return numbers, strides
 
 
 def _broadcast(strided: _Strided, product: Sequence[int]) -> _Strided:

@@ -50,14 +50,14 @@ class _Past(NamedTuple):
 
     def around(self) -> Iterator[Descriptor]:
         """Yield what takes them apart and joins them again."""
-        taken = self.sizes()
+        numbers = self.sizes()
         for start in (0, 1):
             yield operator(
                 "SLICE1",
                 InputTensor=bare(self.word, sizes_of(self.held)),
-                OutputTensor=bare(self.word, taken),
+                OutputTensor=bare(self.word, numbers),
                 InputWindowOffsets=[start, 0, 0, 0, 0],
-                InputWindowSizes=list(taken),
+                InputWindowSizes=list(numbers),
                 InputWindowStrides=[1, 1, 1, 1, 1],
             )
         each = bare(self.word, self.sizes(self.added))
@@ -123,9 +123,9 @@ class _Stack:
             return {"MaskTensor": bare(word, (rows, self.batch)), "MaskType": _ENDS[rows]}
         if not 2 <= len(sizes) <= 4:
             raise Refused("mask-rank", "a mask has one to four dimensions")
-        held = (sizes[0], *(1,) * (4 - len(sizes)), *sizes[1:])
-        wanted = (self.batch, self.heads, self.length, self.length)
-        return {"MaskTensor": spread(word, wanted, held), "MaskType": "BOOLEAN"}
+        numbers = (sizes[0], *(1,) * (4 - len(sizes)), *sizes[1:])
+        expected_numbers = (self.batch, self.heads, self.length, self.length)
+        return {"MaskTensor": spread(word, expected_numbers, numbers), "MaskType": "BOOLEAN"}
 
     def _causal(self, past: int) -> dict[str, Any]:
         """Return the fields of the mask that leaves out the keys behind each query, where the node asks for it."""
@@ -152,32 +152,32 @@ class _Stack:
 
     def _shorter(self, mask: dict[str, Any]) -> Descriptor | None:
         """Put what is read of a mask for longer sequences into `mask`, and return what cuts it off."""
-        held = given(self.state, "mask_index")
-        wanted = (self.batch, self.heads, self.length, self.length)
-        if held is None or len(sizes_of(held)) != len(wanted) or sizes_of(held)[2] == self.length:
+        tensor = given(self.state, "mask_index")
+        numbers = (self.batch, self.heads, self.length, self.length)
+        if tensor is None or len(sizes_of(tensor)) != len(numbers) or sizes_of(tensor)[2] == self.length:
             return None
-        word, sizes = self.state.dml_type(held), sizes_of(held)
+        word, sizes = self.state.dml_type(tensor), sizes_of(tensor)
         if sizes[2] != sizes[3]:
             raise Refused("mask-size", "a mask for sequences of another length has as many queries as keys")
-        whole = (*wanted[:2], *sizes[2:])
-        mask["MaskTensor"] = short = bare(word, wanted)
+        whole = (*numbers[:2], *sizes[2:])
+        mask["MaskTensor"] = short = bare(word, numbers)
         return operator(
             "SLICE1",
             InputTensor=bare(word, whole) if sizes == whole else spread(word, whole, sizes),
             OutputTensor=short,
             InputWindowOffsets=[0, 0, 0, 0],
-            InputWindowSizes=list(wanted),
+            InputWindowSizes=list(numbers),
             InputWindowStrides=[1, 1, 1, 1],
         )
 
     def _cut(self, word: str, start: int, size: int) -> Descriptor:
-        taken: Sequence[int] = (self.batch, self.length, size)
+        numbers: Sequence[int] = (self.batch, self.length, size)
         return operator(
             "SLICE1",
             InputTensor=bare(word, self.rows),
-            OutputTensor=bare(word, taken),
+            OutputTensor=bare(word, numbers),
             InputWindowOffsets=[0, 0, start],
-            InputWindowSizes=list(taken),
+            InputWindowSizes=list(numbers),
             InputWindowStrides=[1, 1, 1],
         )
 
@@ -206,14 +206,14 @@ def quantized_attention(state: State) -> Iterator[Descriptor]:
     stack = _Stack(state, "weight")
     word = state.dml_type(tensor_of(state, "bias"))
     weights = state.dml_type(tensor_of(state, "weight"))
-    held = given(state, "past")
-    if (held is None) != (given(state, "present") is None):
+    tensor = given(state, "past")
+    if (tensor is None) != (given(state, "present") is None):
         raise Refused("present", "past and present are given together or not at all")
     past = None
-    if held is not None:
-        if len(sizes_of(held)) != 5:
+    if tensor is not None:
+        if len(sizes_of(tensor)) != 5:
             raise Refused("past-rank", "the past must have five dimensions")
-        past = _Past(held, word, stack.batch, stack.heads, sizes_of(held)[3], stack.length, stack.head)
+        past = _Past(tensor, word, stack.batch, stack.heads, sizes_of(tensor)[3], stack.length, stack.head)
     yield operator(
         "MATRIX_MULTIPLY_INTEGER_TO_FLOAT",
         ATensor=as_is(state, "input"),

@@ -76,8 +76,8 @@ def _tensor(state: State, name: str) -> TensorDesc | None:
 
 
 def _lengths(state: State) -> TensorDesc | None:
-    made = _tensor(state, "sequence_lens")
-    return None if made is None else made._replace(type="UINT32")
+    tensor = _tensor(state, "sequence_lens")
+    return None if tensor is None else tensor._replace(type="UINT32")
 
 
 def _activations(state: State, usual: Sequence[str]) -> list[Descriptor]:
@@ -86,7 +86,7 @@ def _activations(state: State, usual: Sequence[str]) -> list[Descriptor]:
     if len(names) < len(usual):
         raise Refused("activations-count", f"{len(usual)} activations are expected, not {len(names)}")
     given_numbers = {key: list(state.get(f"activation_{key.lower()}") or ()) for key in ("Alpha", "Beta")}
-    made = []
+    descriptors = []
     for name in names:
         word, numbers = _ACTIVATIONS.get(name.lower(), ("", {}))
         if not word:
@@ -96,5 +96,5 @@ def _activations(state: State, usual: Sequence[str]) -> list[Descriptor]:
             fields[key] = float(given_numbers[key].pop(0)) if given_numbers[key] else default
         if word == "ACTIVATION_SOFTPLUS":
             fields["Steepness"] = 0.0
-        made.append(Descriptor("directml", word, fields))
-    return made
+        descriptors.append(Descriptor("directml", word, fields))
+    return descriptors

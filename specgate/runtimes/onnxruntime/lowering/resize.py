@@ -119,8 +119,8 @@ def _fields(state: State) -> dict[str, Any]:
 
 def _single(number: float) -> float:
     """Return the FLOAT32 nearest to a number."""
-    found: float = unpack("f", pack("f", number))[0]
-    return found
+    matching_number: float = unpack("f", pack("f", number))[0]
+    return matching_number
 
 
 def _places(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[_Places]:
@@ -134,18 +134,18 @@ def _places(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[_
     region = _region(state, crop, len(sizes))
     transformed = _TRANSFORMATIONS[mode]
     parts = zip(sizes, target, scales, region, strict=True)
-    return [transformed(_Dimension(size, wanted, scale, *ends)) for size, wanted, scale, ends in parts]
+    return [transformed(_Dimension(size, number, scale, *ends)) for size, number, scale, ends in parts]
 
 
 def _region(state: State, crop: Sequence[float] | None, rank: int) -> list[tuple[float, float]]:
     axes = [axis % rank for axis in state.get("axes") or range(rank)] if rank else []
-    found = [(0.0, 1.0)] * rank
+    numbers = [(0.0, 1.0)] * rank
     if crop and len(crop) != 2 * len(axes):
         raise Refused("region", "the region must have two numbers for each dimension")
     for index, axis in enumerate(axes):
         if crop:
-            found[axis] = float(crop[index]), float(crop[index + len(axes)])
-    return found
+            numbers[axis] = float(crop[index]), float(crop[index + len(axes)])
+    return numbers
 
 
 def _scales(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[float]:
@@ -165,7 +165,7 @@ def _scales(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[f
     axes = [axis % rank for axis in state.get("axes") or range(rank)] if rank else []
     if len(axes) != len(stated):
         raise Refused("scales", "there must be a scale for each dimension")
-    found = [1.0] * rank
+    numbers = [1.0] * rank
     for axis, scale in zip(axes, stated, strict=True):
-        found[axis] = float(scale)
-    return found
+        numbers[axis] = float(scale)
+    return numbers

@@ -51,8 +51,8 @@ class Schema(NamedTuple):
         fields = {**by_position, **kinds, "i": NUMBER}
 
         def stretch(since: str | None, until: str | None) -> Scope:
-            found = self.spec.scope.between(since, until).fields if self.spec else {}
-            return replace(scope, fields={**fields, **found})
+            texts_by_name = self.spec.scope.between(since, until).fields if self.spec else {}
+            return replace(scope, fields={**fields, **texts_by_name})
 
         scope = Scope(fields, frozenset({*optional, *_POSITIONS}), words=words, stretch=stretch, vocabulary=_VOCABULARY)
         return scope
@@ -76,15 +76,18 @@ class Schema(NamedTuple):
     def values(self, descriptor: Descriptor, version: int) -> dict[str, Any]:
         """Return what the names of `scope` stand for in a node, None for what it leaves out."""
         layout = self.layout(version)
-        held = self.spec.fields_at(str(version)) if self.spec is not None else self.fields
-        given = descriptor.fields
-        found: dict[str, Any] = dict.fromkeys(self.fields)
-        found |= {name: given.get(name, held[name].default if name in held else None) for name in self.fields}
+        infos_by_name = self.spec.fields_at(str(version)) if self.spec is not None else self.fields
+        stated_entries = descriptor.fields
+        entries: dict[str, Any] = dict.fromkeys(self.fields)
+        entries |= {
+            name: stated_entries.get(name, infos_by_name[name].default if name in infos_by_name else None)
+            for name in self.fields
+        }
         for end, infos in (("input", layout.inputs), ("output", layout.outputs)):
-            tensors = [tensor if _is_given(tensor) else None for tensor in positional(given, infos)]
-            found[f"{end}s"] = found.get(f"{end}s") or tensors
-            found |= {f"{end}{i}": tensors[i] if i < len(tensors) else None for i in range(MOST_NAMED)}
-        return found
+            tensors = [tensor if _is_given(tensor) else None for tensor in positional(stated_entries, infos)]
+            entries[f"{end}s"] = entries.get(f"{end}s") or tensors
+            entries |= {f"{end}{i}": tensors[i] if i < len(tensors) else None for i in range(MOST_NAMED)}
+        return entries
 
 
 def _is_given(tensor: Any) -> bool:

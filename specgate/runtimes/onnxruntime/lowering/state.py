@@ -80,25 +80,25 @@ class State:
                 self._values[name] = form(self, 0)
         for path in rule.needs:
             name, _, part = path.partition(".")
-            given = self._values.get(name) is not None
-            if not given and (not part or name in rule.needs):  # else the expression asks for it first
+            outcome = self._values.get(name) is not None
+            if not outcome and (not part or name in rule.needs):  # else the expression asks for it first
                 return ABSENT
-            if given and part and self._evaluator.context.absent(path):
+            if outcome and part and self._evaluator.context.absent(path):
                 if self.partial:
                     return UNKNOWN
                 raise Open(f"the elements of {name} are not known before the first run")
         try:
-            found = self._evaluator.value(rule.tree, {"i": i})
+            result = self._evaluator.value(rule.tree, {"i": i})
         except Undefined as error:
             if self.partial:
                 return UNKNOWN
             raise Refused("unusable", f"{rule.text}: {error}") from None
         if self.partial:
-            return UNKNOWN if isinstance(found, Symbol) else found
-        items = found if isinstance(found, list | tuple) else (found,)
+            return UNKNOWN if isinstance(result, Symbol) else result
+        items = result if isinstance(result, list | tuple) else (result,)
         if any(item is UNKNOWN or isinstance(item, Symbol) for item in items):
             raise Open(f"{rule.text} is not known before the first run")
-        return found
+        return result
 
     def holds(self, rule: Rule | None, i: int = 0) -> bool:
         """Return whether a condition holds; one that reads what is left out does not."""

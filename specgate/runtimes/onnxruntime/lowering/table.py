@@ -96,18 +96,18 @@ class Table:
             if whole is not descriptor:
                 descriptor, state = whole, self._state(whole, version)
         for check in self.checks:
-            held = holds_at(check.since, check.until, version) and released(check.releases, release)
-            if held and _concerns(check, descriptor, layout) and state.holds(check.when):
+            result = holds_at(check.since, check.until, version) and released(check.releases, release)
+            if result and _concerns(check, descriptor, layout) and state.holds(check.when):
                 raise Refused(check.name, check.because)
         if not self.sizes_open:
             hold_outputs(descriptor, layout)
         for row in self.rows:
-            held = holds_at(row.since, row.until, version) and released(row.releases, release)
-            if held and state.holds(row.when):
-                made = _without_empty(list(_made(row, state)))
+            result = holds_at(row.since, row.until, version) and released(row.releases, release)
+            if result and state.holds(row.when):
+                descriptors = _without_empty(list(_made(row, state)))
                 if origins is not None:
                     origins += state.origins
-                return made
+                return descriptors
         return None
 
     def outlined(self, descriptor: Descriptor, version: int, release: str | None = None) -> list[Descriptor]:
@@ -119,8 +119,8 @@ class Table:
         hold_ranks(descriptor, self.general["dimensions"]["most"])
         layout, state = self.schema.layout(version), self._state(descriptor, version, partial=True)
         for check in self.checks:
-            held = holds_at(check.since, check.until, version) and released(check.releases, release)
-            if held and _concerns(check, descriptor, layout) and state.value(check.when, 0) is True:
+            result = holds_at(check.since, check.until, version) and released(check.releases, release)
+            if result and _concerns(check, descriptor, layout) and state.value(check.when, 0) is True:
                 raise Refused(check.name, check.because)
         for row in self.rows:
             if not holds_at(row.since, row.until, version) or not released(row.releases, release):
@@ -136,8 +136,8 @@ class Table:
         """Yield why a kernel that is created computes other values than ONNX defines, as far as that is certain."""
         state = self._state(descriptor, version, partial=True) if self.warnings else None
         for check in self.warnings:
-            held = holds_at(check.since, check.until, version) and released(check.releases, release)
-            if state is not None and held and state.value(check.when, 0) is True:
+            result = holds_at(check.since, check.until, version) and released(check.releases, release)
+            if state is not None and result and state.value(check.when, 0) is True:
                 yield check.because
 
     def _state(self, descriptor: Descriptor, version: int, *, partial: bool = False) -> State:
@@ -148,20 +148,20 @@ class Table:
         """Return by name the sizes that a release infers of outputs of one of the runtime's own operators."""
         state = self._state(descriptor, version)
         forms = {name: form for name, form in self.inferred.items() if released(self.late.get(name), release)}
-        found = {name: _worked(form, state) for name, form in forms.items()}
-        return {name: sizes for name, sizes in found.items() if sizes is not None}
+        numbers_by_name = {name: _worked(form, state) for name, form in forms.items()}
+        return {name: sizes for name, sizes in numbers_by_name.items() if sizes is not None}
 
     def _worked_out(self, descriptor: Descriptor, state: State) -> Descriptor:
         """Give outputs whose sizes the model's inference does not know those that the provider works out."""
-        found: dict[str, TensorDesc] = {}
+        tensors_by_name: dict[str, TensorDesc] = {}
         for name, form in self.outputs.items():
             tensor = descriptor.fields.get(name)
             if not isinstance(tensor, TensorDesc) or tensor.type is None or tensor.concrete:
                 continue
             sizes = _worked(form, state)
             if sizes is not None:
-                found[name] = tensor._replace(sizes=sizes)
-        return replace(descriptor, fields={**descriptor.fields, **found}) if found else descriptor
+                tensors_by_name[name] = tensor._replace(sizes=sizes)
+        return replace(descriptor, fields={**descriptor.fields, **tensors_by_name}) if tensors_by_name else descriptor
 
 
 def _sizes(entries: Mapping[str, Any], key: str, scope: Scope) -> dict[str, Callable[[State, int], Any]]:
@@ -215,8 +215,8 @@ def hold_outputs(descriptor: Descriptor, layout: Layout) -> None:
 
 def _tensors(descriptor: Descriptor, infos: Iterable[FieldInfo]) -> Iterator[tuple[str, TensorDesc]]:
     for info in infos:
-        held = descriptor.fields.get(info.name)
-        for tensor in held if isinstance(held, list) else (held,):
+        result = descriptor.fields.get(info.name)
+        for tensor in result if isinstance(result, list) else (result,):
             if isinstance(tensor, TensorDesc):
                 yield info.name, tensor
 
@@ -229,8 +229,8 @@ def _made(row: Row, state: State) -> Iterator[Descriptor]:
     for step in row.steps:
         turns = 1 if step.repeat is None else max(0, state.value(step.repeat, 0) or 0)
         for turn in range(turns):
-            if state.holds(step.when, turn) and (made := step.make(state, turn)) is not None:
-                yield made
+            if state.holds(step.when, turn) and (descriptor := step.make(state, turn)) is not None:
+                yield descriptor
 
 
 def _outlined(row: Row, state: State) -> Iterator[Descriptor]:
@@ -238,16 +238,16 @@ def _outlined(row: Row, state: State) -> Iterator[Descriptor]:
     for step in row.steps:
         try:
             turns = 1 if step.repeat is None else state.value(step.repeat, 0)
-            if isinstance(turns, int) and turns > 0 and state.holds(step.when) and (made := step.make(state, 0)):
-                yield made
+            if isinstance(turns, int) and turns > 0 and state.holds(step.when) and (descriptor := step.make(state, 0)):
+                yield descriptor
         except (Open, Refused):  # how it goes on is not known
             continue
 
 
-def _without_empty(made: list[Descriptor]) -> list[Descriptor]:
+def _without_empty(descriptors: list[Descriptor]) -> list[Descriptor]:
     """Where a tensor has no elements the provider makes its kernel without an operator."""
-    empty = any(isinstance(t, TensorDesc) and 0 in (t.sizes or ()) for d in made for _, t in d.tensors())
-    return [] if empty else made
+    empty = any(isinstance(t, TensorDesc) and 0 in (t.sizes or ()) for d in descriptors for _, t in d.tensors())
+    return [] if empty else descriptors
 
 
 def _with_defines(scope: Scope, defines: Mapping[str, Rule]) -> Scope:
@@ -258,8 +258,8 @@ def _with_list(scope: Scope, name: str) -> Scope:
     """The names with one more, in every stretch of versions."""
 
     def stretch(since: str | None, until: str | None) -> Scope:
-        held = scope.between(since, until)
-        return replace(held, fields={**held.fields, name: NUMBERS})
+        known_scope = scope.between(since, until)
+        return replace(known_scope, fields={**known_scope.fields, name: NUMBERS})
 
     return replace(scope, fields={**scope.fields, name: NUMBERS}, stretch=stretch)
 
@@ -279,9 +279,11 @@ def _checks(raw: Mapping[str, Any], key: str, scope: Scope) -> Iterator[Check]:
 
 def _rows(raw: Mapping[str, Any], scope: Scope) -> Iterator[Row]:
     for index, entry in enumerate(raw.get("rows", ())):
-        path, held = ("rows", index), scope_of(entry, scope)
-        when = _at(rule_of, entry["when"], held, "truth", path=(*path, "when")) if "when" in entry else None
-        steps = tuple(_at(_step, step, held, path=(*path, "to", at)) for at, step in enumerate(entry.get("to", ())))
+        path, known_scope = ("rows", index), scope_of(entry, scope)
+        when = _at(rule_of, entry["when"], known_scope, "truth", path=(*path, "when")) if "when" in entry else None
+        steps = tuple(
+            _at(_step, step, known_scope, path=(*path, "to", at)) for at, step in enumerate(entry.get("to", ()))
+        )
         function = entry.get("function")
         if function is not None and function not in FUNCTIONS:
             raise FormError(f"unknown function {function!r:.60}", *path, "function")

@@ -23,11 +23,13 @@ def operator(name: str, **fields: Any) -> Descriptor:
     """Return a descriptor of a DirectML operator: fields that are None are left out, counts filled in."""
     spec = dialect("directml").operator(name)
     counts = {info.name: len(fields[info.counts[0]]) for info in spec.fields.values() if info.counts}
-    found = {**counts, **fields}
-    held = {name: _held(info.type, found[name]) for name, info in spec.fields.items() if found.get(name) is not None}
-    if len(held) < sum(value is not None for value in found.values()):
-        raise KeyError(f"{name} has no field {', '.join(sorted(found.keys() - set(spec.fields)))}")
-    return Descriptor("directml", name, held)
+    entries = {**counts, **fields}
+    known_entries = {
+        name: _held(info.type, entries[name]) for name, info in spec.fields.items() if entries.get(name) is not None
+    }
+    if len(known_entries) < sum(value is not None for value in entries.values()):
+        raise KeyError(f"{name} has no field {', '.join(sorted(entries.keys() - set(spec.fields)))}")
+    return Descriptor("directml", name, known_entries)
 
 
 def _held(kind: str, value: Any) -> Any:
@@ -39,16 +41,16 @@ def _held(kind: str, value: Any) -> Any:
 
 def given(state: State, name: str) -> TensorDesc | None:
     """Return a tensor of the node, None where it is left out."""
-    found = state.get(name)
-    return found if isinstance(found, TensorDesc) else None
+    result = state.get(name)
+    return result if isinstance(result, TensorDesc) else None
 
 
 def tensor_of(state: State, name: str) -> TensorDesc:
     """Return a tensor of the node; raise Refused where it is left out."""
-    found = given(state, name)
-    if found is None:
+    tensor = given(state, name)
+    if tensor is None:
         raise Refused("missing", f"{name} is left out, and the kernel reads it")
-    return found
+    return tensor
 
 
 def sizes_of(tensor: TensorDesc) -> Sizes:
@@ -65,13 +67,15 @@ def plain(
     least: int | None = None,
 ) -> TensorDesc:
     """Return a tensor as the provider describes it, with other sizes for the same elements if given."""
-    held = sizes_of(tensor) if sizes is None else tuple(sizes)
-    return described(state, state.dml_type(tensor), held, None, align=align, least=least)
+    numbers = sizes_of(tensor) if sizes is None else tuple(sizes)
+    return described(state, state.dml_type(tensor), numbers, None, align=align, least=least)
 
 
-def over(state: State, tensor: TensorDesc, wanted: Sequence[int], held: Sequence[int] | None = None) -> TensorDesc:
-    """Return a tensor broadcast to `wanted`. held: its sizes, if it is to be read with others."""
-    sizes, target = sizes_of(tensor) if held is None else tuple(held), tuple(wanted)
+def over(
+    state: State, tensor: TensorDesc, expected_numbers: Sequence[int], numbers: Sequence[int] | None = None
+) -> TensorDesc:
+    """Return a tensor broadcast to `expected_numbers`. numbers: its sizes, if it is to be read with others."""
+    sizes, target = sizes_of(tensor) if numbers is None else tuple(numbers), tuple(expected_numbers)
     if sizes == target:
         return plain(state, tensor, target)
     strides = broadcast_strides(sizes, max(len(target), state.least))
@@ -80,10 +84,10 @@ def over(state: State, tensor: TensorDesc, wanted: Sequence[int], held: Sequence
 
 def number(state: State, name: str) -> int:
     """Return a whole number of the node; raise Refused where it is left out."""
-    found = state.get(name)
-    if not isinstance(found, int):
+    result = state.get(name)
+    if not isinstance(result, int):
         raise Refused("missing", f"the node has no {name}")
-    return int(found)
+    return int(result)
 
 
 def constant(state: State, name: str) -> tuple[Any, ...] | None:
@@ -101,6 +105,6 @@ def bare(word: str, sizes: Sequence[int], strides: Sequence[int] | None = None) 
     return TensorDesc(word, tuple(sizes), None if strides is None else tuple(strides))
 
 
-def spread(word: str, wanted: Sequence[int], held: Sequence[int]) -> TensorDesc:
-    """Return a tensor of the sizes `held` broadcast to `wanted`, with strides even where they are equal."""
-    return bare(word, wanted, broadcast_strides(held, len(wanted)))
+def spread(word: str, expected_numbers: Sequence[int], numbers: Sequence[int]) -> TensorDesc:
+    """Return a tensor of the sizes `numbers` broadcast to `expected_numbers`, with strides even if they are equal."""
+    return bare(word, expected_numbers, broadcast_strides(numbers, len(expected_numbers)))

@@ -72,15 +72,15 @@ def packed_strides(sizes: Sequence[int]) -> Sizes:
     return tuple(reversed(strides))
 
 
-def broadcast_strides(held: Sequence[int], rank: int) -> Sizes:
-    """Return the strides that read `held` as a larger tensor of `rank` dimensions: 0 where a size is 1 or missing.
+def broadcast_strides(numbers: Sequence[int], rank: int) -> Sizes:
+    """Return the strides that read `numbers` as a larger tensor of `rank` dimensions: 0 where a size is 1 or missing.
 
     Raises Refused where there are more sizes than dimensions.
     """
-    if len(held) > rank:
-        raise Refused("broadcast", f"a tensor of {len(held)} dimensions is to be broadcast to {rank}")
+    if len(numbers) > rank:
+        raise Refused("broadcast", f"a tensor of {len(numbers)} dimensions is to be broadcast to {rank}")
     strides, stride = [0] * rank, 1
-    for back, size in enumerate(reversed(held), 1):
+    for back, size in enumerate(reversed(numbers), 1):
         if size != 1:
             strides[rank - back] = stride
             stride *= size
@@ -103,24 +103,24 @@ class Which(NamedTuple):
     @classmethod
     def make(cls, text: Any, scope: Scope) -> Which:
         """Read ``X`` or ``inputs[i]``; raise FormError."""
-        found = TENSOR_NAME.fullmatch(text) if isinstance(text, str) else None
-        if found is None or scope.fields.get(found[1]) != (TENSOR if found[2] is None else TENSORS):
+        match = TENSOR_NAME.fullmatch(text) if isinstance(text, str) else None
+        if match is None or scope.fields.get(match[1]) != (TENSOR if match[2] is None else TENSORS):
             raise FormError(f"expected the name of a tensor, found {text!r:.60}")
-        return cls(found[1], None if found[2] is None else rule_of(found[2], scope, "number"))
+        return cls(match[1], None if match[2] is None else rule_of(match[2], scope, "number"))
 
     def tensor(self, state: State, i: int) -> TensorDesc | None:
         """Return the tensor, None where the node leaves it out."""
-        found = state.get(self.name)
-        if self.at is not None and found is not None:
+        result = state.get(self.name)
+        if self.at is not None and result is not None:
             index = state.value(self.at, i)
             if index is UNKNOWN:
                 raise Open(f"which of {self.name} is read is not known before the first run")
-            if not 0 <= index < len(found):
+            if not 0 <= index < len(result):
                 raise Refused("unusable", f"there is no {self.name}[{index}]")
-            found = found[index]
-            if isinstance(found, TensorDesc) and found.type is None and found.sizes is None:
+            result = result[index]
+            if isinstance(result, TensorDesc) and result.type is None and result.sizes is None:
                 raise Open(f"{self.name}[{index}] has no type and sizes")
-        return found if isinstance(found, TensorDesc) else None
+        return result if isinstance(result, TensorDesc) else None
 
 
 def _sizes_of(state: State, tensor: TensorDesc, name: str) -> OpenSizes:
@@ -149,11 +149,11 @@ def described(
     if len(sizes) > state.most:
         raise Refused("rank", f"a tensor has {len(sizes)} dimensions, and the provider describes at most {state.most}")
     least = state.least if least is None else least
-    held = padded(sizes, least, align)
-    if strides is not None and len(strides) < len(held):
-        missing = len(held) - len(strides)
+    numbers = padded(sizes, least, align)
+    if strides is not None and len(strides) < len(numbers):
+        missing = len(numbers) - len(strides)
         strides = (0,) * missing + strides if align == "right" else strides + (0,) * missing
-    return TensorDesc(word, held, strides)
+    return TensorDesc(word, numbers, strides)
 
 
 class TensorForm:
@@ -208,16 +208,16 @@ class TensorForm:
         if least is UNKNOWN:
             raise Open("how many dimensions a tensor gets is not known before the first run")
         if self.over is not None:
-            wanted = _plain(self.over, state, i)
-            if wanted is not None and wanted != sizes:
-                rank = max(len(wanted), state.least if least is None else least)
-                strides, sizes = _broadcast(sizes, rank), wanted
+            items = _plain(self.over, state, i)
+            if items is not None and items != sizes:
+                rank = max(len(items), state.least if least is None else least)
+                strides, sizes = _broadcast(sizes, rank), items
         if self.permute is not None and (order := _plain(self.permute, state, i)) is not None:
             sizes, strides = _permuted(sizes, strides, order)
-        made = described(state, word, sizes, strides, align=self.align, least=least)
+        new_tensor = described(state, word, sizes, strides, align=self.align, least=least)
         if tensor is not None:
-            state.origins.append((made, tensor))
-        return made
+            state.origins.append((new_tensor, tensor))
+        return new_tensor
 
 
 def _sizes_form(entry: Any, scope: Scope) -> Callable[[State, int], Any]:
@@ -248,13 +248,13 @@ def _permuted(sizes: OpenSizes, strides: OpenSizes | None, order: OpenSizes) -> 
 
 
 def _plain(form: Callable[[State, int], Any] | None, state: State, i: int) -> OpenSizes | None:
-    found = None if form is None else form(state, i)
-    return None if found is None else _open(found)
+    result = None if form is None else form(state, i)
+    return None if result is None else _open(result)
 
 
 def _names_tensor(text: str, scope: Scope) -> bool:
-    found = TENSOR_NAME.fullmatch(text)
-    return found is not None and scope.fields.get(found[1]) == (TENSOR if found[2] is None else TENSORS)
+    match = TENSOR_NAME.fullmatch(text)
+    return match is not None and scope.fields.get(match[1]) == (TENSOR if match[2] is None else TENSORS)
 
 
 def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | None], str | None] | None:

@@ -48,16 +48,16 @@ class CpuPlacementOracle:
         self, release: str | None = None, *, optimisation: str = "off", run: bool = False, timeout: float = 60.0
     ) -> None:
         own = _own_release()
-        wanted = release or own
-        if wanted is None:
+        text = release or own
+        if text is None:
             raise InputError(f"the package {CPU_PACKAGE} is not installed: pip install {CPU_PACKAGE}")
-        folder = None if wanted == own else _folder(wanted)
+        folder = None if text == own else _folder(text)
         if folder is not None and not folder.is_dir():
-            raise InputError(f"{CPU_PACKAGE} {wanted} is not installed; try {cpu_command(wanted)}")
+            raise InputError(f"{CPU_PACKAGE} {text} is not installed; try {cpu_command(text)}")
         argument = (None if folder is None else str(folder), optimisation_number(optimisation))
         self._child = Child("specgate.runtimes.onnxruntime.oracle.cpu_child", "answerer", argument, timeout=timeout)
         self.run = run
-        self.versions: Mapping[str, str] = {CPU_PACKAGE: wanted}
+        self.versions: Mapping[str, str] = {CPU_PACKAGE: text}
 
     def ask(self, models: Sequence[bytes], feeds: Sequence[Sequence[Feed]] | None = None) -> list[Answer]:
         """Return what becomes of each serialised model; a crash or a late session counts if it comes about twice.
@@ -68,17 +68,17 @@ class CpuPlacementOracle:
 
     def _one(self, model: bytes, feeds: Sequence[Feed]) -> Answer:
         question = CpuQuestion(model, self.run, tuple(feeds))
-        found = self._child.ask(question)
+        result = self._child.ask(question)
         run = ""
-        if isinstance(found, str) and not (self.run and found == "timeout"):
-            found = self._child.ask(question)  # the next process is asked nothing else before
-        if isinstance(found, str) and self.run:
-            run, found = found, self._child.ask(question._replace(run=False))
-        if found == "crashed":
+        if isinstance(result, str) and not (self.run and result == "timeout"):
+            result = self._child.ask(question)  # the next process is asked nothing else before
+        if isinstance(result, str) and self.run:
+            run, result = result, self._child.ask(question._replace(run=False))
+        if result == "crashed":
             return Answer("crashed")
-        if found == "timeout":
+        if result == "timeout":
             return Answer("timeout")
-        code, text, nodes, seconds, ended = found
+        code, text, nodes, seconds, ended = result
         placed = tuple(Placed(name, kind, "CPU") for name, kind in nodes)
         word: Literal["fails", "created"] = "fails" if code else "created"
         return Answer(word, error_text(text), code, placed, run=run or error_text(ended), seconds=seconds)
@@ -134,17 +134,17 @@ def install_cpu(release: str, *, progress: Callable[[str], object] = print) -> N
         return
     folder = _folder(release)
     progress(f"fetching {CPU_PACKAGE} {release}")
-    with appearing(folder) as made:
-        _pip(f"{CPU_PACKAGE}=={release}", made)
+    with appearing(folder) as path:
+        _pip(f"{CPU_PACKAGE}=={release}", path)
         try:
-            run_program([sys.executable, "-c", _CHECK, str(made)], f"importing {CPU_PACKAGE} {release}")
+            run_program([sys.executable, "-c", _CHECK, str(path)], f"importing {CPU_PACKAGE} {release}")
         except InputError:
-            _pip(_OLDER_NUMPY, made)
-            run_program([sys.executable, "-c", _CHECK, str(made)], f"importing {CPU_PACKAGE} {release}")
+            _pip(_OLDER_NUMPY, path)
+            run_program([sys.executable, "-c", _CHECK, str(path)], f"importing {CPU_PACKAGE} {release}")
     progress(f"{CPU_PACKAGE} {release}: installed")
 
 
-def _pip(wanted: str, folder: Path) -> None:
-    command = (sys.executable, "-m", "pip", "install", wanted, "--no-deps", "--only-binary=:all:")
+def _pip(text: str, folder: Path) -> None:
+    command = (sys.executable, "-m", "pip", "install", text, "--no-deps", "--only-binary=:all:")
     quiet = ("--quiet", "--no-input", "--disable-pip-version-check")
-    run_program([*command, "--target", str(folder), *quiet], f"fetching {wanted}")
+    run_program([*command, "--target", str(folder), *quiet], f"fetching {text}")

@@ -67,17 +67,17 @@ def _answer(runtime: Any, question: CpuQuestion, optimisation: int) -> CpuAnswer
     options.graph_optimization_level = runtime.GraphOptimizationLevel(optimisation)
     options.log_severity_level = _SILENT
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    with tempfile.TemporaryDirectory(prefix="specgate-placement-") as made:
-        written = Path(made) / "model.onnx"  # what the runtime made of it: functions inlined, casts inserted
+    with tempfile.TemporaryDirectory(prefix="specgate-placement-") as text:
+        written = Path(text) / "model.onnx"  # what the runtime made of it: functions inlined, casts inserted
         options.optimized_model_filepath = str(written)
         began = time.perf_counter()
         try:
             session = runtime.InferenceSession(question.model, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # noqa: BLE001  # pybind's own classes
             return CpuAnswer(*_refusal(error), [], time.perf_counter() - began)
-        taken = time.perf_counter() - began
+        number = time.perf_counter() - began
         nodes = nodes_of(written.read_bytes())
-    return CpuAnswer(0, "", nodes, taken, _first_run(runtime, session, question.feeds) if question.run else "")
+    return CpuAnswer(0, "", nodes, number, _first_run(runtime, session, question.feeds) if question.run else "")
 
 
 def _first_run(runtime: Any, session: Any, feeds: Sequence[Mapping[str, NDArray[Any]]]) -> str:
@@ -104,5 +104,5 @@ def _first_run(runtime: Any, session: Any, feeds: Sequence[Mapping[str, NDArray[
 
 
 def _refusal(error: Exception) -> tuple[int, str]:
-    found = _ERROR.search(str(error))
-    return (int(found[1]), found[2]) if found else (_FAIL, str(error))
+    match = _ERROR.search(str(error))
+    return (int(match[1]), match[2]) if match else (_FAIL, str(error))

@@ -46,15 +46,15 @@ class NotFed(Exception):
     """An input cannot be given: its type has no Python value, or it has too many elements."""
 
 
-def feeds_of(inputs: Sequence[Any], given: Sequence[Mapping[str, NDArray[Any]]]) -> Iterator[dict[str, Any]]:
-    """Yield sets of inputs by name. inputs: of a session; given: arrays that the first sets have instead of drawn ones.
+def feeds_of(inputs: Sequence[Any], tables: Sequence[Mapping[str, NDArray[Any]]]) -> Iterator[dict[str, Any]]:
+    """Yield sets of inputs by name. inputs: of a session; tables: arrays of the first sets instead of drawn ones.
 
     A session without inputs has one set. Raises NotFed where an input cannot be given.
     """
     random = np.random.default_rng(0)
-    whole = [*given, *({},) * (len(_WAYS) if inputs else 1)]
+    whole = [*tables, *({},) * (len(_WAYS) if inputs else 1)]
     for index, known in enumerate(whole):
-        way, size = _WAYS[max(0, index - len(given))]
+        way, size = _WAYS[max(0, index - len(tables))]
         yield {
             info.name: known[info.name] if info.name in known else _drawn(info.type, info.shape, way, size, random)
             for info in inputs
@@ -66,16 +66,16 @@ def _drawn(word: str, shape: Sequence[Any] | None, way: str, size: int, random: 
     if wrapped:
         inner = _drawn(wrapped[2], (2, 3), way, size, random)
         return [inner, inner] if wrapped[1] == "seq" else inner
-    found = _TENSOR.fullmatch(word)
-    if found is None or (found[1] not in _TYPES and found[1] not in _RAW):
+    match = _TENSOR.fullmatch(word)
+    if match is None or (match[1] not in _TYPES and match[1] not in _RAW):
         raise NotFed(f"no input of type {word}")
     sizes = [one if isinstance(one, int) and one >= 0 else size for one in shape or ()]
     if prod(sizes) > MOST_ELEMENTS:
         raise NotFed(f"an input has {prod(sizes)} elements")
-    if found[1] in _RAW:
-        _, bits, one = _RAW[found[1]]
+    if match[1] in _RAW:
+        _, bits, one = _RAW[match[1]]
         return np.full(sizes, 0 if way == "zeros" else one, f"uint{bits}")
-    dtype = np.dtype(_TYPES[found[1]])
+    dtype = np.dtype(_TYPES[match[1]])
     if dtype.kind == "O":
         return np.full(sizes, "1" if way == "ones" else "a", dtype)
     if way != "random":
@@ -89,19 +89,19 @@ def values_of(runtime: Any, inputs: Sequence[Any], feed: Mapping[str, Any]) -> d
     Raises NotFed where that is so of one input, and another one has a type that numpy lacks.
     """
     words = {info.name: _TENSOR.fullmatch(info.type) for info in inputs}
-    if any(found is None or found[1] == "string" for found in words.values()):
-        raw_ones = [info.type for info in inputs if (found := words[info.name]) and found[1] in _RAW]
+    if any(match is None or match[1] == "string" for match in words.values()):
+        raw_ones = [info.type for info in inputs if (match := words[info.name]) and match[1] in _RAW]
         if raw_ones:
             raise NotFed(f"no input of type {raw_ones[0]} next to strings or sequences")
         return None
-    made = {}
+    entries = {}
     for name, array in feed.items():
-        found = words[name]
-        raw = _RAW.get(found[1]) if found else None
+        match = words[name]
+        raw = _RAW.get(match[1]) if match else None
         if raw is None:
-            made[name] = runtime.OrtValue.ortvalue_from_numpy(array)
+            entries[name] = runtime.OrtValue.ortvalue_from_numpy(array)
         elif str(array.dtype) != f"uint{raw[1]}":  # the number type of another package
-            made[name] = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type(array.view(f"uint{raw[1]}"), raw[0])
+            entries[name] = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type(array.view(f"uint{raw[1]}"), raw[0])
         else:
-            made[name] = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type(array, raw[0])
-    return made
+            entries[name] = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type(array, raw[0])
+    return entries

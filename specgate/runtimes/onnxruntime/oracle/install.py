@@ -59,11 +59,11 @@ def install_command(release: str, levels: Sequence[str] = ()) -> str:
 
 def status() -> list[RuntimeStatus]:
     """Return every known build; looks at this machine only."""
-    found = []
+    matching_status = []
     for runtime in RUNTIMES:
         usable = tuple(level for level in LEVELS if not missing(runtime, level))
-        found.append(RuntimeStatus(runtime, tuple(missing(runtime, runtime.level)), usable))
-    return found
+        matching_status.append(RuntimeStatus(runtime, tuple(missing(runtime, runtime.level)), usable))
+    return matching_status
 
 
 def install_runtime(
@@ -86,8 +86,8 @@ def install_runtime(
     if library.is_file():
         progress(f"{runtime.title}: already there")
         return
-    with downloaded(runtime.wheel, progress) as wheel, appearing(library.parent) as made:
-        extract(wheel, runtime.library, made / library.name)
+    with downloaded(runtime.wheel, progress) as wheel, appearing(library.parent) as path:
+        extract(wheel, runtime.library, path / library.name)
     progress(f"{runtime.title}: installed")
 
 
@@ -100,14 +100,14 @@ def check_level(level: str) -> None:
 def ready(release: str, level: str | None) -> Ready:
     """Return what asks a release with DirectML of a level; raise InputError with the command that installs it."""
     runtime = find_runtime(release)
-    wanted = level or runtime.level
-    check_level(wanted)
-    absent = missing(runtime, wanted)
+    text = level or runtime.level
+    check_level(text)
+    absent = missing(runtime, text)
     place = places.find_place()
     if absent or place is None:
-        hint = install_command(release, [] if wanted == runtime.level else [wanted])
+        hint = install_command(release, [] if text == runtime.level else [text])
         raise InputError(f"{PACKAGE} {release} cannot be asked: {'; '.join(absent)}; try {hint}")
-    return Ready(place, _host(place), _library(place, runtime), place.library(wanted))
+    return Ready(place, _host(place), _library(place, runtime), place.library(text))
 
 
 def missing(runtime: Runtime, level: str) -> list[str]:
@@ -143,8 +143,8 @@ def _install_host(place: WineEnvironment, progress: Callable[[str], object]) -> 
         return
     compiler = directml.compiler("windows").path or ""
     progress(f"building the host for placement with {Path(compiler).name}")
-    with appearing(target.parent) as made:
+    with appearing(target.parent) as path:
         include = f"-I{directml.source('common.h').parent}"
-        command = [compiler, *COMPILE, include, "-o", str(made / _HOST), str(_SOURCES[0]), "-static"]
+        command = [compiler, *COMPILE, include, "-o", str(path / _HOST), str(_SOURCES[0]), "-static"]
         run_program(command, "compiling")
-        shutil.copyfile(place.host / _DXCORE, made / _DXCORE)
+        shutil.copyfile(place.host / _DXCORE, path / _DXCORE)

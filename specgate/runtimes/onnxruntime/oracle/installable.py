@@ -25,17 +25,17 @@ def install(name: str, releases: str | None, levels: str | None, progress: Calla
 
     Raises InputError for what does not exist or cannot be fetched.
     """
-    wanted = [release.strip() for release in releases.split(",")] if releases else []
+    texts = [release.strip() for release in releases.split(",")] if releases else []
     if name == CPU_PACKAGE:
         if levels:
             raise InputError(f"{CPU_PACKAGE} has no DirectML under it, so --levels says nothing")
-        if not wanted:
+        if not texts:
             raise InputError(f"expected --release, such as 1.20.1; that of this environment: pip install {CPU_PACKAGE}")
-        for release in wanted:
+        for release in texts:
             install_cpu(release, progress=progress)
         return
     below = [level.strip() for level in levels.split(",")] if levels else []
-    for release in wanted or [NEWEST]:
+    for release in texts or [NEWEST]:
         install_runtime(release, below, progress=progress)
 
 
@@ -54,7 +54,7 @@ def newest(name: str) -> str:
     """Return the release of a runtime that is asked unless another is named; raise InputError where there is none."""
     if name == PACKAGE:
         return NEWEST
-    found = cpu_releases()
-    if not found:
+    texts = cpu_releases()
+    if not texts:
         raise InputError(f"the package {CPU_PACKAGE} is not installed: pip install {CPU_PACKAGE}")
-    return found[0]
+    return texts[0]

@@ -150,10 +150,10 @@ class PlacementOracle(Renewing[PlacementProcess]):
         self._optimisation = optimisation_number(optimisation)
         self._made = ready(release, level)
         self.versions: Mapping[str, str] = {PACKAGE: release, "directml": self.level}
-        found, reports = self._ready().level, find_builds(self.level, "windows")[0].reports
-        if f"{found >> 12}.{found >> 8 & 15}" != reports:
+        number, reports = self._ready().level, find_builds(self.level, "windows")[0].reports
+        if f"{number >> 12}.{number >> 8 & 15}" != reports:
             self.close()
-            raise InputError(f"expected a device of level {reports}, found 0x{found:04X}")
+            raise InputError(f"expected a device of level {reports}, found 0x{number:04X}")
 
     def ask(self, models: Sequence[bytes]) -> list[Answer]:
         """Return what becomes of each serialised model.
@@ -167,13 +167,13 @@ class PlacementOracle(Renewing[PlacementProcess]):
         fresh = process.asked == 0
         began = time.perf_counter()
         outcome = process.ask(model, self._optimisation, self.timeout, fused=self.fused, run=self.run)
-        taken = time.perf_counter() - began
+        number = time.perf_counter() - began
         harmed = outcome.end is not None or any(sign in outcome.text for sign in _GONE)
         if harmed or any(code not in _USUAL for _, code in outcome.operators):
             self._retire()
         if harmed and not fresh:
             return self._one(model)
-        return _answer(outcome, taken)
+        return _answer(outcome, number)
 
     def _start(self) -> PlacementProcess:
         return PlacementProcess(_command(self._made, self.device), self._made.place.environment())
