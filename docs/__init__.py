@@ -1,1 +1,1 @@
-"""The documentation site: written pages, and the generator that makes the others from the tables."""
+"""Generator of the documentation site: written pages and table pages."""

@@ -1,4 +1,7 @@
-"""``python -m docs build FOLDER`` writes the site, ``python -m docs check FOLDER`` checks its links and sizes."""
+"""Command line of the documentation site.
+
+``python -m docs build FOLDER`` writes the site. ``python -m docs check FOLDER`` checks its links and sizes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole site, written into a folder."""
+"""Build of the whole site into a folder."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ ASSETS: Final = Path(__file__).parent / "assets"
 
 
 def build(to: Path, only: Collection[str] = ()) -> int:
-    """Write the site into the folder `to`, which is made or emptied; return the number of pages.
+    """Write the site into the folder `to`; return the number of pages.
 
-    only: ids of operators (``directml/ONE_HOT``) that get pages, all of them if empty; all other pages are made anyway.
+    The folder is created or emptied. only: ids of the operators (``directml/ONE_HOT``) that get pages; all if empty.
+    Other pages are always written.
     """
     if to.exists():
         if any(to.iterdir()) and not (to / "assets" / "site.js").is_file():

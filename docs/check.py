@@ -1,4 +1,7 @@
-"""What must hold of a built site: links lead somewhere, pages are small, nothing is loaded from elsewhere."""
+"""Checks of a built site.
+
+Links must have a target, pages must be small, and nothing may be loaded from other sites.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["LARGEST", "problems"]
 
-#: The most that a file of the site may hold, in bytes.
+#: Maximum size of a file of the site, in bytes.
 LARGEST: Final = 500_000
-#: Of a part of the site alone, links to these lead nowhere.
+#: Link targets that are missing from a partial site.
 _BY_OPERATOR: Final = re.compile(r"(?:rules/)?(?:directml|onnx|openvino)/")
 
 
 class _Reader(HTMLParser):
-    """Collects what a page refers to, what it loads, and its anchors."""
+    """Collects the links of a page, the files that it loads, and its anchors."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +44,10 @@ class _Reader(HTMLParser):
 
 
 def problems(site: Path, *, whole: bool = True) -> list[str]:
-    """Return what is wrong with the site in a folder, a line each; whole: whether all operators have their pages."""
+    """Return the problems of the site in a folder, one line each.
+
+    whole: whether all operators have pages.
+    """
     files = {path.relative_to(site).as_posix(): path for path in sorted(site.rglob("*")) if path.is_file()}
     read = {name: _read(path) for name, path in files.items() if name.endswith(".html")}
     found = [f"{name}: {size:,} bytes" for name, path in files.items() if (size := path.stat().st_size) > LARGEST]
@@ -76,7 +82,7 @@ def _of_page(
 
 
 def _resolved(page: str, target: str) -> str:
-    """Return the path within the site of what a page refers to."""
+    """Return the path within the site of a link on a page."""
     if not target:
         return page
     parts = page.split("/")[:-1]

@@ -1,4 +1,4 @@
-"""Each operator beside those of the other dialects that do the same."""
+"""Comparison of equivalent operators in the dialects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ __all__ = ["compare_page"]
 
 
 def compare_page() -> Page:
-    """Return the comparison, by ONNX's operators, and what each dialect has alone."""
+    """Return the comparison by ONNX operator.
+
+    Also lists the operators that exist in one dialect only.
+    """
     directml, onnx, openvino = SHIPPED
     rows = [
         (_one(onnx, name), *(_cell(other, found.get(other, ())) for other in (directml, openvino)))

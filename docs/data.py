@@ -1,6 +1,6 @@
-"""The data that the site's scripts load: what the search knows, and what the matrix is made of.
+"""Data files for the site's scripts: search index and matrix data.
 
-Each file is a script that hands over one JSON value: a page that is opened without a server may load scripts alone.
+Each file is a script that passes one JSON value, because pages opened without a server can only load scripts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ __all__ = ["data_files", "matrix_data"]
 
 
 def data_files(pages: Iterable[tuple[str, str]], only: Collection[str] = ()) -> Iterator[tuple[str, str]]:
-    """Yield the path and text of each file. pages: paths and titles of those that are no operator's and no rule's."""
+    """Yield the path and text of each data file.
+
+    pages: paths and titles of the pages that describe neither operators nor rules.
+    """
     named = {name: [op for op in dialect(name).operators if not only or f"{name}/{op}" in only] for name in SHIPPED}
     yield "data/search.js", _script("index", {"pages": list(pages), "operators": _operators(named)})
     for name, operators in named.items():
@@ -50,7 +53,10 @@ def _operators(named: Mapping[str, list[str]]) -> dict[str, Any]:
 
 
 def _rules(name: str, operators: Iterable[str]) -> dict[str, Any]:
-    """Return by operator its rules: those of its table with their sentences, and the names of the others."""
+    """Return the rules by operator.
+
+    Rules of its table have their sentences; others only have names.
+    """
     found: dict[str, Any] = {}
     for operator in operators:
         spec = dialect(name).operator(operator)
@@ -69,11 +75,11 @@ def _other_rules() -> dict[str, Any]:
 
 
 def matrix_data(table: Dialect, operators: Iterable[str]) -> dict[str, Any]:
-    """Return what each tensor of operators takes at each level.
+    """Return the support of each tensor of operators at each level.
 
-    operators: by name the rows, each ``[fields, case, stretches]``; a stretch is ``[first, last, types, ranks, built
-    types, built ranks]``: positions in levels, then by the page and as builds have it. types: a position in sets, -1
-    for any.
+    The result maps each operator to rows ``[fields, case, stretches]``. A stretch is ``[first, last, types, ranks,
+    built types, built ranks]``. first, last: level indices. types and ranks are the documented ones, built types and
+    built ranks the observed ones. types: an index into the list of type sets, -1 for any type.
     """
     sets: dict[tuple[str, ...], int] = {}
     found = {name: list(_rows(table, table.operator(name), sets)) for name in operators}

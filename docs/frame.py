@@ -1,4 +1,4 @@
-"""What every page of the site has around it, and how pages refer to each other."""
+"""The frame of every page, and links between pages."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = ["HERE", "Page", "command", "link", "listing", "render", "search_box", "section", "table", "trail"]
 
-#: Before a path within the site; `render` replaces it by the way there from the page, so that the site works anywhere.
+#: Prefix of paths within the site. `render` replaces it by the relative path from the page, so that the site works at
+#: any location.
 HERE: Final = "site:/"
 _SITE_LINK: Final = re.compile(rf'(href|src|action)="{HERE}([^"]*)"')
-#: Nothing but the site's own files is ever loaded; `file:` is for a copy that is opened without a server.
+#: Only files of the site are loaded; `file:` is for a copy that is opened without a server.
 _POLICY: Final = "default-src 'none'; style-src 'self' file:; script-src 'self' file:; img-src 'self' file:"
 _SECTIONS: Final = (
     ("Matrix", "matrix.html"),
@@ -34,8 +35,8 @@ _SECTIONS: Final = (
 class Page:
     """One page.
 
-    path: within the site. about: a sentence for search engines. scripts: of assets/, beside the search. by_operator:
-    whether it is an operator's or a rule's page, which the search knows by their names.
+    path: within the site. about: a description for search engines. scripts: files of assets/, in addition to the
+    search. by_operator: whether it is the page of an operator or rule, which the search finds by name.
     """
 
     path: str
@@ -53,7 +54,7 @@ def link(path: str, label: str) -> Markup:
 
 
 def section(title: str, *parts: Markup, name: str | None = None) -> Markup:
-    """Return a titled part of a page, nothing where it has no content."""
+    """Return a section with a title; empty if it has no content."""
     if not any(parts):
         return Markup()
     anchor = name or re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
@@ -62,18 +63,21 @@ def section(title: str, *parts: Markup, name: str | None = None) -> Markup:
 
 
 def trail(*steps: str) -> Markup:
-    """Return the way from the first page to this one, at the top of a page."""
+    """Return the breadcrumb of a page."""
     return tag("p", link("index.html", "specgate"), *(part for step in steps for part in (" › ", step)), class_="path")
 
 
 def listing(items: Iterable[str], kind: str = "") -> Markup:
-    """Return a list, nothing where it has no items."""
+    """Return a list; empty if it has no items."""
     made = [tag("li", item) for item in items]
     return tag("ul", *made, class_=kind or False) if made else Markup()
 
 
 def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]], kind: str = "") -> Markup:
-    """Return a table that scrolls by itself where the page is too narrow; the first cell of a row heads it."""
+    """Return a table that scrolls horizontally if the page is too narrow.
+
+    The first cell of a row is its header.
+    """
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in heads)))
     body = []
     for first, *rest in rows:
@@ -85,12 +89,15 @@ def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]], kin
 
 
 def command(said: str) -> Markup:
-    """Return a command that can be pasted, with a button that copies it where scripts run."""
+    """Return a command with a button that copies it.
+
+    The button requires scripts.
+    """
     return tag("div", tag("pre", tag("code", lines(said)), tabindex="0"), class_="command")
 
 
 def render(page: Page) -> str:
-    """Return a page as a whole document."""
+    """Return a page as a complete document."""
     up = "../" * page.path.count("/")
     scripts = ("site.js", "support.js", *page.scripts, "search.js")
     head = tag(
@@ -133,7 +140,7 @@ def _header(page: Page) -> Markup:
 
 
 def search_box(placeholder: str = "operator, rule, level …") -> Markup:
-    """Return the search: a form that leads to the matrix where no script runs."""
+    """Return the search form; without scripts, it leads to the matrix."""
     box = tag(
         "input",
         type="search",

@@ -1,4 +1,4 @@
-"""The first page, and the list of operators of each dialect."""
+"""The home page, and the list of operators of each dialect."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["OPSET_QUESTION", "dialect_page", "first_page", "rules_page"]
 
-#: Also found in the search box, as people type it.
+#: Also found in the search box in the spelling that people type.
 OPSET_QUESTION: Final = "Which opset may I export at for DirectML?"
 
 
 def first_page() -> Page:
-    """Return the page that everyone meets first: the search, three questions as examples, and the ways in."""
+    """Return the home page: search, three example questions, and links."""
     parts = [
         tag("h1", "Will this operator run there?"),
         tag(
@@ -112,7 +112,7 @@ def _ways() -> Markup:
 
 
 def dialect_page(name: str, operators: Sequence[str]) -> Page:
-    """Return the list of a dialect's operators, and the rules of every tensor."""
+    """Return the list of a dialect's operators and tensor rules."""
     table_ = dialect(name)
     rows = []
     for operator in operators:
@@ -142,7 +142,7 @@ def dialect_page(name: str, operators: Sequence[str]) -> Page:
 
 
 def rules_page() -> Page:
-    """Return the list of rules that are in no operator's table."""
+    """Return the list of the rules that are not in an operator's table."""
     groups: dict[str, list[str]] = {}
     for group, rule in other_rules():
         groups.setdefault(group, []).append(rule)

@@ -1,4 +1,7 @@
-"""Pages by level and release: what is new at a level, and which level a release stands for."""
+"""Pages of levels and releases.
+
+They list what is new at a level, and which level a release implements.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def level_page_path(dialect_name: str, level: str) -> str:
 
 
 def level_pages() -> Iterator[Page]:
-    """Yield the page that lists all levels and releases, and a page for each level."""
+    """Yield the page of all levels and releases, and a page per level."""
     yield _index()
     for name in SHIPPED:
         table_ = dialect(name)

@@ -1,4 +1,4 @@
-"""The page on which all operators are searched by type, rank and level."""
+"""The page for searching all operators by type, rank and level."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ __all__ = ["matrix_page"]
 
 
 def matrix_page() -> Page:
-    """Return the matrix: a form and a table that a script fills from data of the site itself."""
+    """Return the matrix: a form and a table that a script fills.
+
+    The script loads data files of the site.
+    """
     choices = [tag("option", dialect(name).tables.title, value=name) for name in SHIPPED]
     boxes = [
         tag("label", "dialect", tag("select", *choices, name="dialect")),

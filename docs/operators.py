@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["operator_page_of"]
 
-#: Longer examples are folded, and of very long ones the file is named instead: a page stays small.
+#: Longer examples are collapsed. Very long ones are replaced by the name of the file, to keep pages small.
 _LONG: Final = 600
 _LONGEST: Final = 6000
 _MOST_EXAMPLES: Final = 6
@@ -92,7 +92,7 @@ def _legend() -> Markup:
 
 
 def _rules(spec: OperatorSpec, data: Mapping[str, Any]) -> Iterator[Markup]:
-    """Yield each rule as its sentence, with the formulas and levels folded behind it."""
+    """Yield each rule as a sentence, with expressions and levels collapsed."""
     for name, forms in words.rule_groups(data["rules"], words.whole_span(data)).items():
         says = [because for _, _, because in forms if because] or [""]
         formulas = [tag("li", f"{levels}: " if levels else "", tag("code", said)) for levels, said, _ in forms]
@@ -110,7 +110,7 @@ def _rule(spec: OperatorSpec, name: str) -> str:
 
 
 def _other_rules(spec: OperatorSpec) -> Markup:
-    """Return links to the rules that follow from the table above rather than from a sentence of their own."""
+    """Return links to the rules that follow from the support table."""
     own = set(written_rules(spec))
     others = [name for name in operator_rules(spec) if name not in own]
     items = [link(_rule(spec, name), name) for name in others]
@@ -131,7 +131,7 @@ def _observed(spec: OperatorSpec, data: Mapping[str, Any]) -> Iterator[Markup]:
 
 
 def _linked(spec: OperatorSpec, said: str, what: str) -> Markup:
-    """Return a fact on builds, with a link for each rule that it names."""
+    """Return a fact about builds, with a link for each rule it names."""
     if said in {"do not ask for", "enforce by chance", "enforce in part"}:
         names = what.split(" ")
         return Markup(" ".join(link(_rule(spec, name), name) for name in names))
@@ -161,7 +161,7 @@ def _examples(spec: OperatorSpec) -> Iterator[Markup]:
 
 
 def _values(example: Mapping[str, Any]) -> Markup:
-    """Return what an example computes, where the table has values that are short enough to be read."""
+    """Return the values of an example, if the table has short ones."""
     given = [(f"{name} (input)", value) for name, value in example.get("inputs", {}).items()]
     given += [(f"{name} (output)", value) for name, value in example.get("outputs", {}).items()]
     rows = [(name, tag("code", json.dumps(value))) for name, value in given]
@@ -190,7 +190,10 @@ def _twins(dialect_name: str, operator: str) -> Markup:
 
 
 def _runtime(dialect_name: str, operator: str) -> list[Markup]:
-    """Return where ONNX Runtime places an ONNX operator, or which of its nodes become a DirectML operator."""
+    """Return the placement of an ONNX operator by ONNX Runtime.
+
+    For a DirectML operator, returns the ONNX operators that are lowered to it.
+    """
     if dialect_name == "onnx":
         return registered(operator)
     names = made_of().get(operator, ()) if dialect_name == "directml" else ()

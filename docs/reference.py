@@ -1,4 +1,7 @@
-"""The reference: the table format from its schema, the rule language from its functions, Python from docstrings."""
+"""The reference pages.
+
+The table format comes from its schema, the rule language from its functions, and the Python API from docstrings.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ __all__ = ["reference_pages"]
 
 
 def reference_pages() -> Iterator[Page]:
-    """Yield the reference and the list of its pages."""
+    """Yield the reference pages and their index."""
     pages = [_format_page(), _functions_page(), _python_page()]
     items = [tag("li", link(page.path, page.title)) for page in pages]
     main = _way("Reference") + tag("h1", "Reference") + tag("ul", *items)
@@ -33,7 +36,7 @@ def _way(title: str) -> Markup:
 
 
 def _format_page() -> Page:
-    """Return the keys of an operator's file, made from the schema that editors use."""
+    """Return the keys of an operator's file, from the schema for editors."""
     schema = OperatorFile.model_json_schema()
     parts = [
         _way("Table format"),
@@ -62,7 +65,7 @@ def _properties(caption: str, entry: Mapping[str, Any]) -> Markup:
 
 
 def _kind(about: Mapping[str, Any]) -> Markup:
-    """Return what a key may hold, in words with links to the entries."""
+    """Return the type of a key in words, with links to the entries."""
     if "$ref" in about:
         name = str(about["$ref"]).rpartition("/")[2]
         return link(f"reference/tables.html#def-{name}", name)
@@ -102,7 +105,7 @@ def _functions_page() -> Page:
 
 
 def _python_page() -> Page:
-    """Return the public names of the package, with signature and docstring."""
+    """Return the public names of the package with signature and docstring."""
     parts = [
         _way("Python"),
         tag("h1", "Python"),

@@ -1,4 +1,4 @@
-"""Every id that a finding can have, each of which has a page."""
+"""The ids of all findings; each has a page."""
 
 from __future__ import annotations
 
@@ -16,30 +16,36 @@ if TYPE_CHECKING:
 
 __all__ = ["operator_rules", "other_rules", "tensor_rule_names", "written_rules"]
 
-#: What can be wrong with a tensor, and with an attribute, beside the operator's own rules.
+#: Rules that apply to a tensor, and to an attribute, in addition to the operator's rules.
 _TENSOR: Final = frozenset({"type", "rank", "required", "exists", "unknown-word"})
 _ATTRIBUTE: Final = frozenset({"value", "type", "required", "exists", "unknown-word", "wrong-kind"})
 
 
 def operator_rules(spec: OperatorSpec) -> list[str]:
-    """Return the last parts of the ids that findings on an operator can have, in the order of the table."""
+    """Return the rule names of the findings on an operator.
+
+    The order is that of the table.
+    """
     names = dict.fromkeys((*rule_names(spec.dialect, spec.name), *NODE_RULES))
     return [name for name in names if _can_fail(spec, name)]
 
 
 def written_rules(spec: OperatorSpec) -> list[str]:
-    """Return the names of the rules that the table itself states, of the page and of builds."""
+    """Return the names of the documented and observed rules in a table."""
     forms = (*spec.rule_forms, *(form for overlay in spec.overlays for form in overlay.rules))
     return list(dict.fromkeys(form.name for form in forms))
 
 
 def tensor_rule_names(name: str) -> list[str]:
-    """Return the last parts of the ids of a dialect's rules of every tensor."""
+    """Return the names of a dialect's rules for all tensors."""
     return list(dict.fromkeys((*rule_names(dialect(name), "tensor"), "device-capability", "type-release")))
 
 
 def other_rules() -> Iterator[tuple[str, str]]:
-    """Yield the groups and names of rules that are in no table: of whole models, of placements, of the checks."""
+    """Yield (group, name) of the rules that are in no table.
+
+    These are rules for whole models, for placement, and for specgate's own checks.
+    """
     for name in SHIPPED:
         yield from ((f"{name}/model", rule) for rule in model_rules(name))
     for group, rules in other_groups().items():
@@ -48,7 +54,10 @@ def other_rules() -> Iterator[tuple[str, str]]:
 
 
 def _can_fail(spec: OperatorSpec, name: str) -> bool:
-    """Return whether an id of a field's aspect is one that such a field can break; other names always are."""
+    """Return whether a rule for an aspect of a field can fail.
+
+    True for all other names.
+    """
     field, dot, aspect = name.rpartition(".")
     info = spec.fields.get(field) if dot else None
     if info is None or aspect not in _TENSOR | _ATTRIBUTE | {"operator"}:

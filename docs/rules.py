@@ -1,4 +1,7 @@
-"""The page of one rule: what it wants, at which levels, how to fix it, and what breaks it."""
+"""The page of one rule.
+
+Contains the requirement, its levels, the fix, and a violating example.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ __all__ = ["check_command", "other_rule_page", "rule_page_of"]
 
 
 def rule_page_of(dialect_name: str, operator: str, name: str) -> Page:
-    """Return the page of a rule of an operator, or of every tensor (``tensor``)."""
+    """Return the page of a rule of an operator or of all tensors.
+
+    operator: ``tensor`` for the latter.
+    """
     rule_id = f"{dialect_name}/{operator}/{name}"
     rule = rule_of(rule_id)
     page = operator_page(dialect_name, operator) if operator != "tensor" else f"{dialect_name}/index.html"
@@ -62,7 +68,7 @@ def other_rule_page(group: str, name: str) -> Page:
 
 
 def check_command(descriptor: Mapping[str, Any], target: str) -> str:
-    """Return the command that judges a descriptor, to be pasted into a shell."""
+    """Return the shell command that checks a descriptor."""
     return f"specgate check {_quoted(json.dumps(descriptor))} --target {target}"
 
 
@@ -107,7 +113,10 @@ def _broken(rule_id: str, rule: Rule) -> list[Markup]:
 
 
 def _message(rule_id: str, descriptor: Mapping[str, Any], target: str) -> str:
-    """Return what `check` says of the example; the tables' own tests hold that it breaks this rule and no other."""
+    """Return the message of `check` for the example.
+
+    Tests of the tables ensure that the example breaks this rule and no other.
+    """
     from specgate.api import check
 
     try:
@@ -118,7 +127,7 @@ def _message(rule_id: str, descriptor: Mapping[str, Any], target: str) -> str:
 
 
 def _builds(dialect_name: str, operator: str, name: str) -> Markup:
-    """Return which builds do not ask for the rule, with the evidence."""
+    """Return the builds that do not enforce the rule, with evidence."""
     table_ = dialect(dialect_name)
     entries: Sequence[Mapping[str, Any]] = (
         table_.tables.tensor.observed if operator == "tensor" else table_.operator(operator).table.observed
@@ -147,7 +156,7 @@ def _levels(dialect_name: str, operator: str, entry: Mapping[str, Any]) -> str:
 
 
 def _silence(rule_id: str) -> Markup:
-    """Return how a finding is accepted on purpose."""
+    """Return instructions for silencing a finding."""
     entry = f'[[ignore]]\nrule = "{rule_id}"\nreason = "why this is right here"'
     summary = tag("summary", "Accept it on purpose")
     return tag("details", summary, tag("p", "In ", tag("code", "specgate.toml"), ":"), command(entry))

@@ -1,4 +1,7 @@
-"""Where ONNX Runtime runs operators: what its providers register by release, and what leaves DirectML at an opset."""
+"""Operator support of ONNX Runtime.
+
+Lists the kernels that providers register by release, and the operators that lose their DirectML kernel at an opset.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ _WHY: Final = (
 
 @cache
 def _releases(provider: str) -> tuple[str, ...]:
-    """Return the minor releases whose registrations of a provider are known, oldest first."""
+    """Return the minor releases with known registrations, oldest first."""
     found = dict.fromkeys(known.minor for known in known_releases() if provider in known.registered)
     order = list(runtime_tables()["releases"])
     return tuple(sorted(found, key=order.index))
@@ -37,7 +40,7 @@ def _releases(provider: str) -> tuple[str, ...]:
 
 @cache
 def _newest() -> tuple[str, int]:
-    """Return the newest release with DirectML, and the newest opset that it takes."""
+    """Return the newest release with DirectML and its newest opset."""
     known = [one for one in known_releases() if _GPU in one.registered]
     return known[-1].minor, known[-1].opsets["ai.onnx"]
 
@@ -48,7 +51,10 @@ def _named(operator: str) -> tuple[str, str]:
 
 
 def registered(operator: str) -> list[Markup]:
-    """Return what the providers register of an ONNX operator, and what its nodes become on DirectML."""
+    """Return the registered kernels of an ONNX operator.
+
+    Includes the DirectML operators to which its nodes are lowered.
+    """
     parts = []
     rows = [row for provider in runtime_tables()["providers"] for row in _stretches(provider, operator)]
     if rows:
@@ -94,7 +100,10 @@ def _versions(found: Sequence[Registration]) -> str:
 
 @cache
 def _on_gpu(opset: str) -> Mapping[str, bool]:
-    """Return the operators of ai.onnx at an opset, and whether the newest release has a DirectML kernel of each."""
+    """Return for each operator of ai.onnx whether DirectML has a kernel.
+
+    Applies to the newest release and the given opset.
+    """
     registry = registrations(_GPU, _newest()[0])
     found = {}
     table_ = dialect("onnx")
@@ -109,7 +118,10 @@ def _on_gpu(opset: str) -> Mapping[str, bool]:
 
 @cache
 def leaving() -> Mapping[str, list[str]]:
-    """Return by opset the operators that DirectML has at the opset before and not at this one."""
+    """Return by opset the operators that lose their DirectML kernel.
+
+    These have a kernel at the opset before.
+    """
     levels = dialect("onnx").levels
     found = {}
     for before, opset in pairwise(levels):
@@ -119,7 +131,7 @@ def leaving() -> Mapping[str, list[str]]:
 
 
 def opset_table() -> Markup:
-    """Return how many operators DirectML has at each opset."""
+    """Return the number of operators with a DirectML kernel per opset."""
     release, most = _newest()
     rows = []
     for opset in reversed(dialect("onnx").levels):
@@ -136,7 +148,10 @@ def opset_table() -> Markup:
 
 
 def runtime_pages() -> Iterator[Page]:
-    """Yield the page on opsets and releases, and one for each opset at which operators leave DirectML."""
+    """Yield the page on opsets and releases, and a page per opset.
+
+    Only opsets at which operators lose their DirectML kernel get a page.
+    """
     release, _ = _newest()
     best = best_opset()
     after = str(int(best) + 1)
@@ -174,7 +189,7 @@ def _links(names: Sequence[str]) -> Iterator[Markup]:
 
 
 def best_opset() -> str:
-    """Return the opset before the one at which most operators leave DirectML."""
+    """Return the opset before the one at which most kernels are lost."""
     return str(int(max(leaving(), key=lambda opset: len(leaving()[opset]))) - 1)
 
 

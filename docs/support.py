@@ -1,4 +1,7 @@
-"""Support of one operator by level as a matrix: what each field takes down, stretches of levels across."""
+"""Support of one operator as a matrix of fields and levels.
+
+Consecutive levels with the same support share a column.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +21,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Stretch", "stretches", "support_matrices", "taken_words"]
 
-#: The sign, the words and the class of a cell, by whether the page takes it and whether builds do.
+#: Symbol, words and class of a cell by (documented, observed).
 _SIGNS: Final = {
     (True, True): ("●", "taken", "full"),
     (False, True): ("◐", "undocumented, but builds take it", "limited"),
     (True, False): ("○", "documented, but builds refuse it", "limited"),
     (False, False): ("", "not taken", "absent"),
 }
-#: Parts of a cell that list words, each with what stands before them.
+#: Parts of a cell that list words, each with its prefix.
 _LISTS: Final = (("types", ""), ("values", "= "), ("operators", "fuses "))
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Levels at which an operator takes the same: by the page, and as builds have it; None where it is not there."""
+    """Consecutive levels at which an operator has the same support.
+
+    page: documented support. builds: observed support. Both are None if the operator does not exist there.
+    """
 
     levels: LevelSet
     page: Mapping[str, Cell] | None
@@ -39,7 +45,7 @@ class Stretch:
 
 
 def stretches(spec: OperatorSpec, when: str | None = None) -> list[Stretch]:
-    """Return the stretches of neighbouring levels of an operator, or of one of its cases."""
+    """Return the stretches of an operator or of one of its cases."""
     found: list[tuple[list[str], Any]] = []
     for level in spec.dialect.levels:
         sides: list[dict[str, Cell] | None] = []
@@ -58,7 +64,7 @@ def stretches(spec: OperatorSpec, when: str | None = None) -> list[Stretch]:
 
 
 def support_matrices(spec: OperatorSpec) -> Iterator[Markup]:
-    """Yield a matrix for each case of an operator, one where it has none."""
+    """Yield a support matrix for each case of an operator."""
     for when, _ in spec.support:
         found = stretches(spec, when)
         rows = list(_rows(spec, found))
@@ -71,13 +77,16 @@ def support_matrices(spec: OperatorSpec) -> Iterator[Markup]:
 
 
 def taken_words(cell: Cell | None, part: str) -> tuple[str, ...] | None:
-    """Return what a part of a cell lists, None where it lists nothing and so takes all."""
+    """Return the list in a part of a cell; None if everything is supported."""
     found: Sequence[Any] | None = getattr(cell, part) if cell is not None else None
     return None if found is None else tuple(map(str, found))
 
 
 def _rows(spec: OperatorSpec, found: Sequence[Stretch]) -> Iterator[list[Markup | str]]:
-    """Yield ranks and lists of each field; fields that take the same everywhere have their rows together."""
+    """Yield the rows for ranks and lists of each field.
+
+    Fields with the same support at all levels share rows.
+    """
     for part, before in _LISTS:
         alike: dict[Any, list[str]] = {}
         for name in spec.fields:
@@ -97,7 +106,10 @@ def _built(stretch: Stretch, name: str, part: str) -> tuple[str, ...] | None:
 
 
 def _all_words(spec: OperatorSpec, names: Sequence[str], key: Sequence[Any]) -> bool:
-    """Return whether an enum's cells are all its words wherever it is, which the table of fields says already."""
+    """Return whether the cells contain all words of an enum at all levels.
+
+    The table of fields then already lists them.
+    """
     words = spec.fields[names[0]].words
     return words is not None and all(sides in {None, (None, None), (tuple(words), tuple(words))} for sides in key)
 

@@ -1,6 +1,7 @@
-"""Operators of other dialects that do the same: by what ONNX Runtime makes of nodes, by names, and by a written list.
+"""Equivalent operators of other dialects.
 
-All of it goes by ONNX's operators, which both other dialects are compared with.
+They come from ONNX Runtime's lowering of nodes, from equal names, and from a written list. All are indexed by ONNX
+operator, because both other dialects are compared with ONNX.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ __all__ = ["compared", "lowered_to", "made_of", "twins", "written"]
 _FILE: Final = Path(__file__).parent / "twins.yaml"
 _DIRECTML, _ONNX, _OPENVINO = SHIPPED
 
-#: By dialect the names of operators.
+#: The names of operators by dialect.
 Twins = dict[str, list[str]]
 
 
 @cache
 def lowered_to() -> Mapping[str, tuple[str, ...]]:
-    """Return the DirectML operators that nodes of an ONNX operator may become, by the names of both."""
+    """Return by ONNX operator the DirectML operators it is lowered to."""
     found = {}
     for name, entry in lowering_tables()["operators"].items():
         made = dict.fromkeys(to["operator"] for row in entry.get("rows", ()) for to in _parts(row.get("to", ())))
@@ -46,7 +47,7 @@ def _parts(to: Any) -> Iterator[Mapping[str, Any]]:
 
 @cache
 def made_of() -> Mapping[str, tuple[str, ...]]:
-    """Return the ONNX operators whose nodes may become a DirectML operator, by its name."""
+    """Return by DirectML operator the ONNX operators lowered to it."""
     found: dict[str, list[str]] = {}
     for name, made in lowered_to().items():
         for operator in made:
@@ -56,19 +57,22 @@ def made_of() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def written() -> Mapping[str, str]:
-    """Return the written list: ONNX's operators with those of OpenVINO."""
+    """Return the written list: ONNX operators -> OpenVINO operators."""
     entries: dict[str, str] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))["onnx-openvino"]
     return entries
 
 
 @cache
 def compared() -> Mapping[str, Twins]:
-    """Return by ONNX operator those of the other dialects that do the same; only operators that have one."""
+    """Return by ONNX operator the equivalents in the other dialects.
+
+    Only contains operators with an equivalent.
+    """
     named = {name: _by_name(name) for name in (_DIRECTML, _OPENVINO)}
     found = {}
     for operator in dialect(_ONNX).operators:
         directml = [made for made in lowered_to().get(operator, ()) if made in dialect(_DIRECTML).operators]
-        if len(directml) != 1:  # several: steps of one computation, or one of them for each use
+        if len(directml) != 1:  # several: steps of one computation, or alternatives
             directml = [*named[_DIRECTML].get(_folded(operator), ()), *directml]
         openvino = [written()[operator]] if operator in written() else named[_OPENVINO].get(_folded(operator), [])
         twins_ = {_DIRECTML: list(dict.fromkeys(directml)), _OPENVINO: openvino}
@@ -89,7 +93,7 @@ def _folded(operator: str) -> str:
 
 
 def twins(dialect_name: str, operator: str) -> Twins:
-    """Return the operators of the other dialects that do what `operator` does, as near as there is one."""
+    """Return the closest operators of the other dialects."""
     if dialect_name == _ONNX:
         return dict(compared().get(operator, {}))
     like = [name for name, found in compared().items() if operator in found.get(dialect_name, ())]
@@ -99,7 +103,10 @@ def twins(dialect_name: str, operator: str) -> Twins:
 
 
 def _of(onnx: Iterable[str], dialect_name: str, operator: str, other: str) -> list[str]:
-    """Return the operators of a third dialect by way of the ONNX operators that are this one alone."""
+    """Return operators of a third dialect through ONNX.
+
+    Only follows ONNX operators that have no other equivalent in this dialect. For OpenVINO, follows all of them.
+    """
     found: dict[str, None] = {}
     for name in onnx:
         alike = compared()[name]

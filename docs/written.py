@@ -1,4 +1,7 @@
-"""The pages that are written by hand: Markdown in docs/pages, which also reads well in the checkout."""
+"""The handwritten pages: Markdown in docs/pages.
+
+It is also readable in the checkout.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,10 @@ _TABLE: Final = re.compile(r"<table>.*?</table>", re.DOTALL)
 
 
 def html_of(markdown: str) -> Markup:
-    """Return Markdown as the site has it: headings with anchors, commands that can be copied, links within the site.
+    """Return the HTML of Markdown.
 
-    Comments, which mark the blocks that tests run, are left out; no other HTML is taken.
+    Headings get anchors, commands a copy button, and links point within the site. Comments, which mark the blocks that
+    tests run, are removed. Other HTML is not supported.
     """
     plain = re.sub(r"^<!--.*?-->\n", "", markdown, flags=re.MULTILINE)
     made = MarkdownIt("commonmark", {"html": False}).enable("table").render(plain)
@@ -44,7 +48,10 @@ def _anchor(heading: str) -> str:
 
 
 def _site_link(found: re.Match[str]) -> str:
-    """Return a link of the checkout as one of the site: to another written page, to a made one, or to the source."""
+    """Return a link of the checkout as a link of the site.
+
+    It leads to a written page, a generated page, or the source.
+    """
     path, anchor = found[1], found[2] or ""
     if not path or path.startswith(("http:", "https:")):
         return f'href="{path}{anchor}"'
@@ -62,7 +69,7 @@ def _titles() -> dict[str, str]:
 
 
 def written_pages() -> Iterator[Page]:
-    """Yield each written page, and the list of them."""
+    """Yield each written page, and their index."""
     titles = _titles()
     items = [tag("li", link(f"guides/{name}.html", title)) for name, title in titles.items()]
     way = trail("Guides")

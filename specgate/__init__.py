@@ -1,4 +1,4 @@
-"""Will this operator run on that DirectML feature level, ONNX opset or OpenVINO opset, and if not, why not."""
+"""Check operators against DirectML, ONNX and OpenVINO versions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ try:
 
     from specgate.collecting import gc_paused
 
-    with gc_paused():  # what is imported stays
+    with gc_paused():  # imported names stay in the module
         from specgate.api import (
             accepts_many,
             check,
@@ -19,6 +19,7 @@ try:
             minimum,
             operators,
             place,
+            preload,
             rule,
             support,
             targets,
@@ -34,9 +35,9 @@ except (KeyboardInterrupt, RuntimeError) as error:
     raise
 
 if TYPE_CHECKING:
-    #: The version of the tables in use, ``2026.11+0f3a9c41d7e8``: equal for equal tables.
+    #: The version of the tables in use, ``2026.11+0f3a9c41d7e8``. Equal tables have equal versions.
     tables_version: str
-else:  # a checker would take every name for a text
+else:  # type checkers would otherwise infer str for every name
 
     def __getattr__(name: str) -> str:
         if name != "tables_version":
@@ -66,6 +67,7 @@ __all__ = [
     "minimum",
     "operators",
     "place",
+    "preload",
     "rule",
     "support",
     "tables_version",

@@ -1,4 +1,4 @@
-"""The command line in a process of its own: the script ``specgate``, and ``python -m specgate``."""
+"""Entry point of the script ``specgate`` and of ``python -m specgate``."""
 
 import gc
 import signal
@@ -8,21 +8,24 @@ from specgate.interrupted import end_interrupted, interrupts_end
 
 __all__ = ["run"]
 
-#: How many new objects there may be before cycles are looked for among them: what a command imports and reads stays,
-#: and Python's own 700 means a search every fraction of a millisecond.
+#: Threshold of the garbage collector. Most objects that a command creates live until it ends, and Python's default of
+#: 700 would trigger a collection every fraction of a millisecond.
 _MANY = 100_000
 
 
 def run() -> int:
-    """Run the command of the command line and return its exit code; the process must end then."""
-    interrupts_end()  # until the command takes them over, and when it is done
+    """Run the command line and return its exit code.
+
+    The process must exit afterwards.
+    """
+    interrupts_end()  # before and after the command installs its own handler
     gc.set_threshold(_MANY, 5, 5)
-    from specgate.cli import main  # which makes many
+    from specgate.cli import main  # importing creates many objects
 
     try:
         code = main()
     finally:
-        gc.freeze()  # or the interpreter looks for cycles in all that the process gives back anyway
+        gc.freeze()  # otherwise the interpreter searches for cycles in memory that the exit frees anyway
     if code == 128 + signal.SIGINT:
         end_interrupted()
     return code

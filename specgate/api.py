@@ -1,4 +1,7 @@
-"""The public API behind `import specgate`: each function imports what it needs when it is called."""
+"""Public API: the functions that ``import specgate`` exports.
+
+Each function imports its dependencies when it is called, so that the import stays fast.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +42,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "accepts_many", "check", "descriptor", "diff", "execute", "explain", "lint", "minimum", "operators", "place",
-    "rule", "support", "targets",
+    "preload", "rule", "support", "targets",
 ]  # fmt: skip
+
+
+def preload() -> None:
+    """Import every module that the other functions import when they are first called.
+
+    Call it before threads start in a program that forks: a fork during the first import of a module copies the lock of
+    that import, and the child waits for it forever.
+    """
+    from specgate.preloading import import_all
+
+    import_all()
 
 
 def check(
@@ -48,14 +62,21 @@ def check(
 ) -> Verdict:
     """Return the verdict on one descriptor for one target.
 
-    descriptor: a dict in its dialect's own words, a Descriptor, a path to a file that holds one, or an
-    ``onnx.NodeProto`` (or a pair of one and its ``onnx.ValueInfoProto`` by name). target: ``directml:4.1``,
-    ``onnx:17``, ``openvino:2024.0``, or a level or release of the descriptor's own dialect (``4.1``). basis: accept
-    what the page takes ("documented"), what builds take ("observed"), or only what both take. device: what a D3D12
-    device reports that some types need (``all``, ``none`` or names such as ``DoublePrecisionFloatShaderOps``); left
-    out, such needs are notes of the verdict. Raises InputError, NoTable.
+    descriptor: a dict in the vocabulary of its dialect, a Descriptor, the path of a descriptor file, an
+    ``onnx.NodeProto``, or a pair of an ``onnx.NodeProto`` and a mapping of names to ``onnx.ValueInfoProto``.
+
+    target: ``directml:4.1``, ``onnx:17``, ``openvino:2024.0``, or only a level or release of the descriptor's dialect
+    (``4.1``).
+
+    basis: "documented" accepts what the vendor's documentation allows, "observed" accepts what real builds accept, and
+    "both" requires both.
+
+    device: the optional capabilities that a D3D12 device reports (``all``, ``none`` or names such as
+    ``DoublePrecisionFloatShaderOps``). If omitted, the verdict lists required capabilities as notes.
+
+    Raises InputError for unusable arguments and NoTable for an operator without a table.
     """
-    if isinstance(target, str) and ":" not in target:  # of the descriptor's own dialect: "4.1"
+    if isinstance(target, str) and ":" not in target:  # a level of the descriptor's dialect, such as "4.1"
         descriptor = _descriptor(descriptor, None)
         target = parse_target(target, descriptor.dialect)
     goal = target if isinstance(target, Target) else parse_target(target)
@@ -75,19 +96,26 @@ def accepts_many(
     *,
     device: str | Iterable[str] | None = None,
 ) -> NDArray[Any]:
-    """Return for each row of `columns` whether `check` accepts it: an array of bool, many times faster than `check`.
+    """Return a bool array: for each row of `columns`, the answer of `check`.
 
-    operator: as tables or the vendor have it (``ONE_HOT``, ``DML_OPERATOR_ONE_HOT``, ``OneHot``). columns: by field
-    (``Axis``) or member of one (``IndicesTensor.Sizes``, ``InputTensors[0].DataType``, for ONNX ``indices.elem_type``
-    and ``indices.shape``): one value for all rows, or an array or list with one for each. Sizes and other lists are an
-    array of rows by dimensions; a list of lists may have other lengths in some rows, and None where a field is left
-    out. Words are text or the vendor's numbers; for many rows numbers, or categories as pandas has them, are faster.
-    A fused operator is a dict or Descriptor. What no column names is left out. target, basis, device: as for `check`.
+    Much faster than calling `check` for each row.
 
-    Rows are judged together with numpy; those for which that cannot decide (fields that hold texts to parse, products
-    beyond 64 bits) one by one. There is no third answer: where something of a row is undecided, it is not accepted.
-    Raises InputError, naming the column, for a field that does not exist, another number of rows, or other values than
-    the field holds; NoTable.
+    operator: its name in the tables or in the vendor's headers (``ONE_HOT``, ``DML_OPERATOR_ONE_HOT``, ``OneHot``). For
+    a fused operator, a field's value is a dict or a Descriptor.
+
+    columns: maps a field (``Axis``) or a member of a field (``IndicesTensor.Sizes``, ``InputTensors[0].DataType``; for
+    ONNX ``indices.elem_type`` and ``indices.shape``) to one value for all rows, or to an array or list with one value
+    per row. Sizes and other lists are arrays of shape (rows, dimensions). A list of lists may vary in length, and None
+    omits the field in that row. Fields without a column are omitted. Enumerators are strings or the vendor's numbers;
+    for many rows, numbers or pandas categoricals are faster.
+
+    target, basis, device: as for `check`.
+
+    Most rows are evaluated together with numpy. Rows that numpy cannot decide (strings that must be parsed, products
+    beyond 64 bits) are checked one by one. Undecided rows are False.
+
+    Raises InputError, which names the column, for an unknown field, a column of the wrong length, or values of the
+    wrong type; NoTable for an operator without a table.
     """
     from specgate.validate.many import accepted_rows
 
@@ -101,7 +129,10 @@ def accepts_many(
 
 
 def descriptor(data: Any, dialect: str | None = None) -> Descriptor:
-    """Return the Descriptor of a dict, path or ``onnx.NodeProto``; a dialect left out is found from its words."""
+    """Return the Descriptor for a dict, a path or an ``onnx.NodeProto``.
+
+    dialect: if omitted, it is inferred from the keys of the data.
+    """
     return _descriptor(data, dialect)
 
 
@@ -133,20 +164,30 @@ def execute(
     on_node: Callable[[int, int], object] | None = None,
     basis: Basis = "both",
 ) -> Outputs:
-    """Return the outputs by name, computed with numpy; `notes` say where builds differ.
+    """Return the outputs of an operator or model by name, computed with numpy.
 
-    descriptor: as for `check`; or the path of an ``.onnx`` model, whose inputs and outputs go by their names in it.
-    arrays: logical arrays of the declared type and sizes, by the operator's input names. Types that numpy lacks (bf16,
-    i4, f8e4m3) are those of the package ml_dtypes, also of outputs, one element in one value; for integers below 8 bits
-    an array of others will do where all of them fit. target: whose behaviour applies, the newest level when left out. A
-    model is executed at its own imports; the target must have them. What the page leaves undefined is masked.
+    descriptor: as for `check`, or the path of an ``.onnx`` model, whose inputs and outputs keep their names.
 
-    max_bytes: what may be held at a time, a model's values and a kernel's estimated working memory (2 GiB if None).
-    max_seconds: how long it may take (300 if None). on_note is called with each line that qualifies the outputs,
-    on_node with how many of how many nodes of a model are done. basis: whose values: the page's (documented); those of
-    real builds, as far as recorded differences can be computed (observed); or the page's, except where all builds
-    differ from it (both). `notes` of the result say which recorded differences apply and are not computed. Raises
-    InputError, also beyond a limit; NoTable, NoKernel.
+    arrays: maps each input name to a logical array of the declared type and sizes. Types that numpy lacks (bf16, i4,
+    f8e4m3) are those of the ml_dtypes package, with one element per value; this also applies to outputs. For integers
+    below 8 bits, arrays of wider types are accepted if every value fits.
+
+    target: the level whose behaviour applies, by default the newest. A model is executed at the opsets that it imports,
+    which the target must support.
+
+    max_bytes: limit of the memory used at a time, which includes the values of a model and the estimated working memory
+    of a kernel (default 2 GiB). max_seconds: time limit (default 300).
+
+    on_note: called with each note about the outputs. on_node: called with the number of executed nodes of a model and
+    the number of all its nodes.
+
+    basis: "documented" computes the documented values. "observed" computes those of real builds, where a recorded
+    difference can be computed. "both" computes the documented values, except where all builds differ from them.
+
+    Elements that the documentation leaves undefined are masked. `notes` of the result lists recorded differences
+    between builds that apply but are not computed.
+
+    Raises InputError for unusable arguments and exceeded limits, NoTable, and NoKernel.
     """
     execute_at, budget_of = _executing()
     budget = budget_of(max_bytes, max_seconds)
@@ -189,7 +230,7 @@ def _run_model(
     on_node: Callable[[int, int], object] | None,
     basis: Basis,
 ) -> Outputs:
-    """Execute a model file, with the nodes of a runtime's release as this computes them."""
+    """Execute a model file, with the node behaviour of a runtime's release."""
     model = capability(owner, Runnable, path)
     runtime = None if target is None else runtime_of(target)
     executor = None
@@ -213,7 +254,10 @@ def _noted(outputs: Outputs, on_note: Callable[[str], object] | None) -> Outputs
 
 @cache
 def _executing() -> tuple[Callable[..., Outputs], Callable[..., Budget]]:
-    """Return what `execute` calls: looking for modules takes longer than the rest of what it does."""
+    """Return the functions that `execute` calls.
+
+    Cached, because the import statements take longer than the rest of a call.
+    """
     from specgate.execution.engine import execute_at
     from specgate.execution.memory import budget_of
 
@@ -248,14 +292,18 @@ def minimum(
     infer: bool = True,
     target: str | Target | None = None,
 ) -> Minimum | ModelMinimum | LevelMinimum:
-    """Return the lowest level that accepts a descriptor or a whole model, with what blocks each level below.
+    """Return the lowest level that accepts a descriptor or a whole model.
 
-    descriptor: as for `check`; or a model: the path of an ``.onnx`` or OpenVINO ``.xml`` file, or an
-    ``onnx.ModelProto``. pins, infer: for ONNX models, as `lint` has them. The result is falsy where no level accepts
-    it; `.level` is the lowest one or None, and of a descriptor it compares as that: ``minimum(d) == "3.0"``.
+    The result also lists what blocks each lower level. It is falsy if no level accepts it. `.level` is the lowest level
+    or None. The result for a descriptor compares like its level: ``minimum(d) == "3.0"``.
 
-    With dialect ``directml`` nodes of an ONNX model are placed by `target`, the newest onnxruntime-directml if None;
-    the answer is then the lowest feature level at which all that DirectML takes are also created. Raises InputError.
+    descriptor: as for `check`; or a model as the path of an ``.onnx`` or OpenVINO ``.xml`` file, or an
+    ``onnx.ModelProto``. pins, infer: for ONNX models, as for `lint`.
+
+    For an ONNX model with dialect ``directml``, `target` (default: the newest onnxruntime-directml) places the nodes.
+    The result is then the lowest feature level at which DirectML can also create all operators placed on it.
+
+    Raises InputError.
     """
     expect_basis(basis)
     owner = _model_owner(descriptor)
@@ -277,8 +325,11 @@ def minimum(
 
 
 def _model_owner(what: Any) -> Reader | None:
-    """Return the dialect of a whole model: a path or an object of a vendor's library; None for a descriptor."""
-    if isinstance(what, (Descriptor, dict)):  # a union would be made anew each time
+    """Return the dialect of a whole model; None for a descriptor.
+
+    what: a path or an object of a vendor's library.
+    """
+    if isinstance(what, (Descriptor, dict)):  # a union type would be created again on each call
         return None
     if isinstance(what, str | os.PathLike):
         return model_owner(os.fspath(what))
@@ -286,14 +337,20 @@ def _model_owner(what: Any) -> Reader | None:
 
 
 def support(dialect: str, operator: str) -> dict[str, Any]:
-    """Return an operator's table resolved per level: what each field takes, and the rules that hold."""
+    """Return an operator's table, resolved per level.
+
+    It contains the types and ranks that each field supports, and the rules that apply.
+    """
     from specgate.spec.view import resolved_table
 
     return resolved_table(dialect, operator)
 
 
 def operators(where: str | Target) -> list[OperatorSupport]:
-    """Return every operator that has a table: of a target, or of a dialect (``onnx``) at its newest level."""
+    """Return the operators that have a table.
+
+    where: a target, or a dialect (``onnx``) for its newest level.
+    """
     from specgate.spec.view import operator_support
 
     whole = isinstance(where, str) and is_dialect(where)
@@ -301,40 +358,49 @@ def operators(where: str | Target) -> list[OperatorSupport]:
 
 
 def diff(before: str | Target, after: str | Target) -> Difference:
-    """Return what changes from one target to another of the same dialect, per operator."""
+    """Return the differences per operator between two targets of a dialect."""
     from specgate.spec.changes import difference
 
     return difference(_target(before), _target(after))
 
 
 def rule(rule_id: str) -> Rule:
-    """Return the reference of a rule by the id that findings have; InputError or NoTable for no such id."""
+    """Return the reference entry of a rule by its id.
+
+    Raises InputError or NoTable for an unknown id.
+    """
     from specgate.rulebook import rule_of
 
     return rule_of(rule_id)
 
 
 def explain(code: str) -> list[Explanation]:
-    """Return what the error codes mean that a text names: ``80070057``, ``E_INVALIDARG``, a message, a log line."""
+    """Return the meaning of the error codes that a text contains.
+
+    code: ``80070057``, ``E_INVALIDARG``, an error message or a line of a log.
+    """
     from specgate.codes import explain_codes
 
     return explain_codes(code)
 
 
 def targets(*names: str) -> list[Target]:
-    """Return targets by name: those of a dialect, or the one that a release stands for; all of them without names."""
+    """Return targets by name; all targets if no name is given.
+
+    names: a dialect, for all of its targets, or a release.
+    """
     return listed_targets(*names)
 
 
 def _kind_of(value: object) -> str:
-    """Return what was found instead of a mapping, in a few words."""
+    """Describe a value that is not a mapping, for a message."""
     if isinstance(value, list | tuple):
         return f"a {type(value).__name__}" + (f" of {type(value[0]).__name__}" if value else "")
     return shown(value)
 
 
 def _dialect(target: str | Target) -> str | None:
-    """Return the dialect that a target names, None for a bare level."""
+    """Return the dialect of a target; None for a bare level."""
     return None if isinstance(target, str) and ":" not in target else _target(target).dialect
 
 
@@ -352,14 +418,24 @@ def lint(
     infer: bool = True,
     custom_domains: Iterable[str] = (),
 ) -> Report:
-    """Return the findings on a whole model: a path (ONNX, OpenVINO IR, descriptor file) or an ``onnx.ModelProto``.
+    """Return a report on a whole model.
 
-    targets: one or several, or queries (``onnxruntime>=1.16``, ``last 2 openvino``).
-    device: as `check` has it. For ONNX models: pins gives symbolic dimensions a size
-    (``{"batch": 1}``, ``{"x[0]": 1}`` for a nameless one of the input x); infer asks the onnx package, where
-    it is installed, for types and shapes that the file leaves out, in a process of its own; custom_domains are those
-    that the targets are known to have. A target for which the file has no node, and a file without a node that could
-    be judged, are warnings.
+    model: a path (ONNX, OpenVINO IR, descriptor file) or an ``onnx.ModelProto``.
+
+    targets: one target, several, or queries (``onnxruntime>=1.16``, ``last 2 openvino``).
+
+    device: as for `check`.
+
+    pins: for ONNX models, sizes of symbolic dimensions, such as ``{"batch": 1}``; ``{"x[0]": 1}`` sets an unnamed
+    dimension of the input x.
+
+    infer: for ONNX models, infer types and shapes that the file omits, in a subprocess and only if the onnx package is
+    installed.
+
+    custom_domains: operator domains that the targets are known to provide.
+
+    The report warns about each target for which the file contains no node, and about a file in which no node could be
+    checked. Raises InputError.
     """
     from specgate.linting.model import lint_model
     from specgate.linting.settings import LintSettings, checked_pins
@@ -379,13 +455,20 @@ def place(
     pins: Mapping[str, int] | None = None,
     infer: bool = True,
 ) -> Placement:
-    """Return where a runtime runs each node of an ONNX model, a path or an ``onnx.ModelProto``, and whether it does.
+    """Return where a runtime executes each node of an ONNX model.
 
-    target: a release such as ``onnxruntime-directml:1.24.4``, or ``…@5.0`` with another DirectML under it. device: what
-    a D3D12 device reports, as `check` has it; a device that is left out counts as one that reports everything. pins,
-    infer: as `lint` has them. The answer iterates over nodes: ``.node``, ``.operator``, ``.provider`` (None: no kernel
-    anywhere), ``.why``, ``.lowered``, ``.creation``, ``.findings``, ``.duplicates`` (those that the runtime adds, one
-    for each further node that reads it); it holds without optimisations. Raises InputError.
+    model: a path or an ``onnx.ModelProto``.
+
+    target: a release such as ``onnxruntime-directml:1.24.4``; ``onnxruntime-directml:1.24.4@5.0`` combines it with
+    another DirectML version.
+
+    device: as for `check`; if omitted, the device is assumed to report every capability.
+
+    pins, infer: as for `lint`.
+
+    Iterating over the result yields nodes with ``.node``, ``.operator``, ``.provider`` (None if no provider has a
+    kernel), ``.why``, ``.lowered``, ``.creation``, ``.findings`` and ``.duplicates`` (copies that the runtime adds, one
+    per additional consumer). The result describes the graph without graph optimizations. Raises InputError.
     """
     from specgate.linting.settings import LintSettings, checked_pins
     from specgate.runtimes.onnxruntime.place import place_model

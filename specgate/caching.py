@@ -1,6 +1,6 @@
-"""Values computed once, without a lock that one thread could hold while another one forks or waits for it.
+"""Caches without locks, which a fork or a waiting thread could block.
 
-What is kept from one question for the next has an end: `keep` and `shelf` begin anew where it is too much.
+The caches are bounded: `keep` and `shelf` clear a cache that has grown too large.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ Made = TypeVar("Made")
 
 
 def keep(known: dict[Key, Made], key: Key, result: Made, most: int) -> Made:
-    """Keep a value by its key and return it; where there are `most` already, all of them go before."""
+    """Store a value by its key and return it.
+
+    If the cache already contains `most` values, it is cleared first.
+    """
     if len(known) >= most:
         known.clear()
     known[key] = result
@@ -27,16 +30,20 @@ def keep(known: dict[Key, Made], key: Key, result: Made, most: int) -> Made:
 
 
 def shelf(shelves: dict[T, dict[Key, Made]], name: T, most: int) -> dict[Key, Made]:
-    """Return the values under a name, to be filled; where all names together have `most`, all of them go before."""
+    """Return the cache of a name, for the caller to fill.
+
+    If the caches of all names together contain `most` values, they are cleared first.
+    """
     if sum(map(len, shelves.values())) + len(shelves) >= most:
         shelves.clear()
     return shelves.setdefault(name, {})
 
 
-class cached_property(Generic[T]):  # noqa: N801  # it takes the place of functools'
-    """As `functools.cached_property` of Python 3.12: that of 3.11 has one lock for all instances of a class.
+class cached_property(Generic[T]):  # noqa: N801  # named like the class of functools that it replaces
+    """`functools.cached_property` of Python 3.12, for Python 3.11.
 
-    Two threads may both compute a value; each gets the one that was there first.
+    The version of Python 3.11 has one lock for all instances of a class. Here, two threads may both compute a value;
+    both get the value that was stored first.
     """
 
     def __init__(self, function: Callable[[Any], T]) -> None:

@@ -1,4 +1,4 @@
-"""Error codes in every spelling in which systems print them: what they mean, and what to do."""
+"""Error codes in the spellings that systems print, with their meaning."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["Explanation", "explain_codes"]
 
 MAX_TEXT: Final = 100_000
-#: A word or a number of a log line; digits of addresses (``00007FFE11451461``) are too long to be a code.
+#: A word or number of a log line. Digits of addresses (``00007FFE11451461``) are too long for a code.
 _TOKEN: Final = re.compile(r"-?[0-9A-Za-z_]+")
 _HEXADECIMAL: Final = re.compile(r"(?:0[xX])?([0-9A-Fa-f]{8})[lLuU]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is known of one error code.
+    """An error code and its meaning.
 
-    code: ``0x80070057``. name: as headers spell it. meaning, advice: one or two sentences each. dialect: whose
-    implementation answers so. source: a name among the sources of that dialect's codes.
+    code: ``0x80070057``. name: as spelled in headers. meaning, advice: one or two sentences each. dialect: the dialect
+    whose implementations return the code. source: a key of that dialect's list of sources.
     """
 
     code: str
@@ -38,15 +38,15 @@ class Explanation:
     source: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the explanation as plain data."""
         return asdict(self)
 
 
 def explain_codes(text: str) -> list[Explanation]:
-    """Return the codes that `text` names, in the order of the tables; raise InputError where it names none.
+    """Return the codes that `text` contains, in the order of the tables.
 
-    text: a code as a hexadecimal number with or without 0x, a signed or unsigned decimal one, a name or a part of one,
-    a system's message, or a whole log line that holds any of these.
+    text: a hexadecimal number with or without 0x, a signed or unsigned decimal number, a name or part of a name, a
+    system message, or a log line that contains any of these. Raises InputError if no code is found.
     """
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_TEXT:
         raise InputError("expected an error code such as 0x80070057 or E_INVALIDARG, or a log line that holds one")
@@ -57,7 +57,7 @@ def explain_codes(text: str) -> list[Explanation]:
     if not explanations:
         lowered = " ".join(text.lower().split())
         explanations = [entry for entry, texts in known if any(phrase in lowered for phrase in texts)]
-    if not explanations and len(lowered) > 3:  # a part of a name or of a message
+    if not explanations and len(lowered) > 3:  # part of a name or of a message
         part = lowered.rstrip(".").replace(" ", "_")
         explanations = [
             e for e, texts in known if part in e.name.lower() or any(lowered.rstrip(".") in t for t in texts)
@@ -75,7 +75,10 @@ def _known() -> Iterator[tuple[Explanation, list[str]]]:
 
 
 def _code(token: str) -> str | None:
-    """Return a number as ``0x80070057``: eight hexadecimal digits, or a decimal number of 32 bits, signed or not."""
+    """Return a number as ``0x80070057``; None for other tokens.
+
+    Accepts eight hexadecimal digits, or a signed or unsigned decimal number of 32 bits.
+    """
     match = _HEXADECIMAL.fullmatch(token)
     if match is not None:
         return f"0x{match[1].upper()}"

@@ -1,4 +1,4 @@
-"""The cyclic garbage collector, paused."""
+"""Pause of the cyclic garbage collector."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["gc_paused"]
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Build many objects that are in no cycle without being interrupted to look for cycles among them.
+    """Pause garbage collection while many long-lived objects are built.
 
-    That takes a third of the time of reading a large model, and more the larger it is.
+    The collector otherwise takes a third of the time of reading a large model, and a larger share for larger models.
     """
     was = gc.isenabled()
     gc.disable()

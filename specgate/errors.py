@@ -1,4 +1,7 @@
-"""The three errors that specgate raises; a rejection is a verdict, never an error."""
+"""The three exceptions that specgate raises.
+
+A rejection is a verdict, not an exception.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,25 @@ __all__ = ["Error", "InputError", "NoKernel", "NoTable"]
 
 
 class Error(Exception):
-    """Base of every error that specgate raises on purpose."""
+    """Base class of the errors that specgate raises on purpose."""
 
 
 class InputError(Error):
-    """Unusable input: names the file, the place in it and what was expected (exit code 2 of the CLI)."""
+    """Unusable input; the command line exits with code 2.
+
+    The message names the file, the position in it and what was expected.
+    """
 
     def __init__(self, message: str, *, file: str | None = None, place: str | None = None) -> None:
         self.message = message
         self.file = file
         self.place = place
-        named = file.replace("\n", "\\n") if file else None  # a message's own lines are meant, a name's are not
+        named = file.replace("\n", "\\n") if file else None  # only line breaks of the message itself are intended
         super().__init__(": ".join(part for part in (named, place, message) if part))
 
 
 class NoTable(Error):
-    """The operator has no table in that dialect: neither accepted nor rejected."""
+    """The operator has no table in this dialect, so it cannot be checked."""
 
 
 class NoKernel(Error):

@@ -1,7 +1,7 @@
-"""The one way in which specgate writes files: whole or not at all, and a device stays a device.
+"""Atomic file output.
 
-A regular file is replaced at once, by one that was written beside it under a name that cannot be foreseen. A link is
-followed, and what it leads to is written so. A pipe or a character device is opened and written as it is.
+A regular file is replaced in one step by a temporary file with a random name in the same directory. Symbolic links are
+followed. Pipes and character devices are opened and written directly.
 """
 
 from __future__ import annotations
@@ -31,26 +31,35 @@ _NEW: Final = (
     | getattr(os, "O_BINARY", 0)
 )
 _PRESENT: Final = os.O_WRONLY | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
-_LINKS: Final = 40  # in a chain, as Linux has it
+_LINKS: Final = 40  # links may be chained; this is the limit of Linux
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text as UTF-8 with its line ends as they are; InputError where that cannot be done."""
+    """Write a text as UTF-8 without converting line ends.
+
+    Raises InputError on failure.
+    """
     write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file; InputError where that cannot be done, and then what was there before is still there."""
+    """Write a file; raise InputError on failure.
+
+    After a failure the previous content is unchanged.
+    """
     with writing(path) as file:
         file.write(data)
 
 
-#: What two states of a file differ in if it was written or replaced between them.
+#: The attributes of a file that change if it is written or replaced.
 State = tuple[int, int, int, int]
 
 
 def state_of(status: os.stat_result) -> State:
-    """Return the device, inode, size and time of change of a file, by which a later change shows."""
+    """Return the device, inode, size and modification time of a file.
+
+    Comparing two states detects a change.
+    """
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
@@ -58,12 +67,14 @@ def state_of(status: os.stat_result) -> State:
 def writing(
     path: str | os.PathLike[str], *, replaces: State | None = None, lost: list[str] | None = None
 ) -> Iterator[IO[bytes]]:
-    """Give a file to write to, which is in its place once the block has ended without an exception.
+    """Yield a file object whose content replaces the file on success.
 
-    After any exception, also when it is interrupted, what was there before is still there, and nothing beside it.
-    replaces: the state of the file that was read; a file in another state is not replaced. lost: gets what the new file
-    could not keep of the one before: its owner, bits of its mode, extended attributes, hard links. Raises InputError
-    for a folder, for what is no file at all, and where the system refuses.
+    If the block raises or is interrupted, the previous file is unchanged and no temporary file remains.
+
+    replaces: the state of the file when it was read; a file that has changed since is not replaced. lost: receives the
+    properties that the new file could not keep (owner, mode bits, extended attributes, hard links).
+
+    Raises InputError for a directory, for an unsupported kind of file, and on errors of the operating system.
     """
     name = os.fspath(path)
     try:
@@ -84,25 +95,34 @@ def writing(
         else:
             with _opened(name, stat_result) as file:
                 yield file
-    except (OSError, ValueError) as error:  # ValueError: a name with a null character, for one
+    except (OSError, ValueError) as error:  # ValueError: for example a name with a null character
         raise unwritable(name, error) from None
 
 
 def unwritable(name: str, error: OSError | ValueError) -> InputError:
-    """Return the error for a file that the system does not write, with the system's reason."""
+    """Return the InputError for a file that cannot be written.
+
+    It contains the reason given by the operating system.
+    """
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return InputError(f"cannot be written: {reason}", file=name)
 
 
 class Plain:
-    """A file that can be written to and nothing else: numpy asks others for their position, which a pipe lacks."""
+    """Minimal writable file, for numpy.
+
+    numpy asks other file objects for their position, which pipes do not support.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
         self.write = file.write
 
 
 def refuse_shared(paths: Iterable[str | os.PathLike[str]]) -> None:
-    """Raise InputError where two outputs would replace the same file; a pipe or a device may take several."""
+    """Raise InputError if two outputs would replace the same file.
+
+    Several outputs may share a pipe or a device.
+    """
     seen: set[tuple[int, int] | str] = set()
     for each in paths:
         key = _identity(each)
@@ -113,7 +133,10 @@ def refuse_shared(paths: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def refuse_replaced(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Raise InputError where an output would replace a file that is read; a device may be both, and so may "-"."""
+    """Raise InputError if an output would replace an input file.
+
+    A device, and "-", may be both input and output.
+    """
     written = {key: os.fspath(path) for path in outputs if path != "-" and (key := _identity(path)) is not None}
     for each in inputs if written else ():
         if each != "-" and (key := _identity(each)) in written:
@@ -123,10 +146,13 @@ def refuse_replaced(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[
 
 
 def refuse_unwritable(paths: Iterable[str | os.PathLike[str]]) -> None:
-    """Raise InputError for an output that will not be written, before hours are spent on it: a folder, or in none."""
+    """Raise InputError for an output path that cannot be written.
+
+    Detects directories and missing parent directories before hours of work are spent.
+    """
     for each in paths:
         name = os.fspath(each)
-        with suppress(OSError, ValueError):  # writing it says what is wrong
+        with suppress(OSError, ValueError):  # the error of the write itself is more precise
             if os.path.isdir(name):  # noqa: PTH112
                 raise InputError("cannot be written: expected a file, found a directory", file=name)
             if not os.path.exists(os.path.dirname(os.path.realpath(name))):  # noqa: PTH110, PTH120
@@ -134,8 +160,11 @@ def refuse_unwritable(paths: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | str | None:
-    """Return what two names of one regular file have in common; None for what is none, or cannot be looked at."""
-    with suppress(OSError, ValueError):  # writing it says what is wrong
+    """Return a key that is equal for two names of the same regular file.
+
+    None for other kinds of files and for files whose status cannot be read.
+    """
+    with suppress(OSError, ValueError):  # the error of the write itself is more precise
         place = os.path.realpath(path)
         stat_result = _state(place)
         if stat_result is None or stat.S_ISREG(stat_result.st_mode):
@@ -144,7 +173,10 @@ def _identity(path: str | os.PathLike[str]) -> tuple[int, int] | str | None:
 
 
 def _own_descriptor(path: str) -> int | None:
-    """Return the number of an open file of this process that a path such as /dev/stdout is a name of."""
+    """Return the descriptor number for a path such as /dev/stdout.
+
+    None if the path does not name an open file of this process.
+    """
     own = os.path.realpath("/proc/self/fd") if os.path.isdir("/proc/self/fd") else None  # noqa: PTH112
     for _ in range(_LINKS if own else 0):
         folder, name = os.path.split(path)
@@ -152,13 +184,13 @@ def _own_descriptor(path: str) -> int | None:
             return int(name)
         try:
             path = os.path.join(folder, os.readlink(path))  # noqa: PTH115, PTH118
-        except OSError:  # no link
+        except OSError:  # not a link
             return None
     return None
 
 
 def _state(place: str) -> os.stat_result | None:
-    """Return what is there, None where nothing is."""
+    """Return the status of a file; None if it does not exist."""
     try:
         return os.stat(place)  # noqa: PTH116
     except FileNotFoundError:
@@ -169,7 +201,10 @@ def _state(place: str) -> os.stat_result | None:
 def _replacing(
     place: str, stat_result: os.stat_result | None, replaces: State | None, lost: list[str]
 ) -> Iterator[IO[bytes]]:
-    """Give a new file that takes the place of `stat_result`, which is regular, or of nothing."""
+    """Yield a temporary file that replaces a regular or missing file.
+
+    stat_result: the status of the existing file, or None.
+    """
     if stat_result is not None and not os.access(place, os.W_OK):
         raise PermissionError(13, "Permission denied")
     temporary = os.path.join(os.path.dirname(place), f".specgate-{os.urandom(8).hex()}.tmp")  # noqa: PTH118, PTH120
@@ -195,10 +230,13 @@ def _replacing(
 
 
 def _keep(place: str, number: int, stat_result: os.stat_result, lost: list[str]) -> None:
-    """Give the new file, open as `number`, what the one before has; `lost` gets what the system does not allow."""
+    """Copy owner, mode and attributes of the previous file to the new one.
+
+    number: the descriptor of the new file. lost: receives the properties that the system does not let us set.
+    """
     new = os.fstat(number)
     if (new.st_uid, new.st_gid) != (stat_result.st_uid, stat_result.st_gid):
-        for owner in (stat_result.st_uid, -1):  # a user may often set the group alone
+        for owner in (stat_result.st_uid, -1):  # users may often change the group but not the owner
             with suppress(OSError):
                 os.fchown(number, owner, stat_result.st_gid)
                 break
@@ -213,7 +251,7 @@ def _keep(place: str, number: int, stat_result: os.stat_result, lost: list[str])
         except OSError:
             if _attributes(number).get(name) != value:
                 lost.append(f"the extended attribute {name!r:.60} could not be kept")
-    os.fchmod(number, stat.S_IMODE(stat_result.st_mode) & 0o777)  # after what may change it
+    os.fchmod(number, stat.S_IMODE(stat_result.st_mode) & 0o777)  # last, because the steps before may change the mode
     if stat_result.st_mode & (stat.S_ISUID | stat.S_ISGID):
         lost.append("its set-user-ID and set-group-ID bits are not set any more")
     if stat_result.st_nlink > 1:
@@ -221,7 +259,10 @@ def _keep(place: str, number: int, stat_result: os.stat_result, lost: list[str])
 
 
 def _attributes(file: str | int) -> dict[str, bytes]:
-    """Return the extended attributes of a file, access control lists among them; none where the system has none."""
+    """Return the extended attributes of a file, including its ACLs.
+
+    Empty on systems without extended attributes.
+    """
     if sys.platform != "linux":
         return {}
     try:
@@ -232,7 +273,10 @@ def _attributes(file: str | int) -> dict[str, bytes]:
 
 @contextmanager
 def _opened(path: str, stat_result: os.stat_result) -> Iterator[IO[bytes]]:
-    """Give what is no regular file itself. A pipe without a reader waits for its reader, as everywhere."""
+    """Yield a pipe or device opened for writing.
+
+    Opening a pipe blocks until it has a reader.
+    """
     if stat.S_ISDIR(stat_result.st_mode):
         raise OSError("expected a file, found a directory")
     if not stat.S_ISFIFO(stat_result.st_mode) and not stat.S_ISCHR(stat_result.st_mode):

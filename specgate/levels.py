@@ -1,4 +1,4 @@
-"""Sets of levels with exact algebra: which levels of a dialect accept something."""
+"""Sets of levels of a dialect, with set operations."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ __all__ = ["LevelSet"]
 
 @slotted(frozen=True)
 class LevelSet:
-    """A set of one dialect's levels; `order` is the whole axis, `members` the positions that belong to the set."""
+    """A set of levels of one dialect.
+
+    order: all levels of the dialect, oldest first. members: the indices of the levels in the set.
+    """
 
     order: tuple[str, ...]
     members: frozenset[int]
 
     @classmethod
     def of(cls, order: Iterable[str], members: Iterable[str]) -> LevelSet:
-        """Return the set of `members` on the axis `order`; raise InputError for a level that is not on it."""
+        """Return the set of `members`; raise InputError for an unknown level."""
         axis = tuple(order)
         positions = {level: position for position, level in enumerate(axis)}
         chosen = list(members)
@@ -58,16 +61,16 @@ class LevelSet:
         return self._with(other, self.members).members <= other.members
 
     def complement(self) -> LevelSet:
-        """Return every level of the axis that is not in this set."""
+        """Return the levels that are not in this set."""
         return LevelSet(self.order, frozenset(range(len(self.order))) - self.members)
 
     @property
     def first(self) -> str | None:
-        """The lowest level of the set, None when it is empty."""
+        """The lowest level of the set; None if it is empty."""
         return self.order[min(self.members)] if self.members else None
 
     def __str__(self) -> str:
-        """The set as ranges: ``2.1``, ``3.0..6.4``, ``2.0, 3.0..4.0``; ``none`` when empty."""
+        """Return ranges: ``2.1``, ``3.0..6.4``, ``2.0, 3.0..4.0`` or ``none``."""
         parts: list[str] = []
         run: list[int] = []
         for position in [*sorted(self.members), None]:

@@ -1,4 +1,4 @@
-"""The names that a wrong one may have meant: of operators, and of levels and releases."""
+"""Suggestions for misspelled names of operators, levels and releases."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ _LONGEST: Final = 80
 
 
 def near_operators(text: str, names: Collection[str], least: float = 0.6) -> list[str]:
-    """Return the operator that `text` most likely means, in a list; an empty one where none is like it.
+    """Return the operator that `text` most likely means, as a list.
 
-    Case, underscores and what a vendor's structures add to a name (``DML_…_OPERATOR_DESC``) do not count; the words of
-    a short name may be some of an operator's words (``ADD`` of ``ELEMENT_WISE_ADD``). least: how alike, from 0 to 1,
-    the letters of other names must be.
+    The list is empty if no name is similar. Case, underscores and the affixes of vendor structures
+    (``DML_…_OPERATOR_DESC``) are ignored. The words of `text` may be a subset of the words of a name (``ADD`` for
+    ``ELEMENT_WISE_ADD``).
+
+    least: the minimum similarity of other names, from 0 to 1.
     """
     text = text[:_LONGEST]
     folded = {_folded(name): name for name in names}
@@ -58,10 +60,10 @@ def _words(name: str) -> list[str]:
 
 
 def near_versions(text: str, names: Sequence[str]) -> list[str]:
-    """Return the versions that a wrong one may have meant, as `names` spell them, from the oldest on.
+    """Return the versions that a wrong version may mean, oldest first.
 
-    ``5``: every 5.x; else the next ones below and above, so the newest where it is beyond all. Of text that is no
-    version, those that are spelt almost so.
+    ``5`` gives every 5.x. Other numbers give the next lower and next higher version, so a number beyond all versions
+    gives the newest. Text that is not a version gives similarly spelled versions.
     """
     key = _key(text[:_LONGEST])
     if key is None:
@@ -82,7 +84,10 @@ def _key(name: str) -> tuple[int, ...] | None:
 
 
 def abbreviated(text: str, names: Iterable[str]) -> list[str]:
-    """Return the names that `text` may abbreviate: they begin alike and have all its letters in order (``dml``)."""
+    """Return the names that `text` may abbreviate, such as ``dml``.
+
+    A name matches if it starts with the same letter and contains all letters of `text` in order.
+    """
     letters = text[:_LONGEST].lower()
     return [name for name in names if letters[:1] == name[:1] and _in_order(letters, name)]
 

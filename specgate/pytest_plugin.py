@@ -1,4 +1,7 @@
-"""A pytest plugin: `assert_supported`, as a fixture and to import; it loads nothing heavy until it is called."""
+"""A pytest plugin with the fixture and function `assert_supported`.
+
+It imports the rest of specgate when it is called.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +31,14 @@ def assert_supported(
     device: str | Iterable[str] | None = None,
     strict: bool = False,
 ) -> Report:
-    """Fail with the report as text unless a model is accepted for a target, or for each of several.
+    """Raise AssertionError with the report unless a model is accepted.
 
-    model: a path (ONNX, OpenVINO IR, descriptor file), an ``onnx.ModelProto``, or one descriptor as a dict. basis,
-    device: as `specgate.lint` has them. strict: undecided nodes and nodes without a table fail, too; a model with no
-    node that could be judged, and a target for which it has none, always do. Returns the report. Raises AssertionError;
-    InputError for an unusable model.
+    model: a path (ONNX, OpenVINO IR, descriptor file), an ``onnx.ModelProto``, or one descriptor as a dict. target: one
+    target or several. basis, device: as for `specgate.lint`. strict: also fail for undecided nodes and for nodes
+    without a table. A model without any node that could be checked, and a target without any node in the model, always
+    fail.
+
+    Returns the report. Raises InputError for an unusable model.
     """
     __tracebackhide__ = True
     targets = [target] if isinstance(target, str) or hasattr(target, "dialect") else list(target)
@@ -56,7 +61,7 @@ def _linted(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> Re
 
 
 def _checked(model: Any, targets: Sequence[Any], basis: Basis, device: Any) -> Report:
-    """Judge one descriptor for every target, as a report of one node."""
+    """Check one descriptor for each target; return a report with one node."""
     import specgate
 
     report = Report(targets=[str(target) for target in targets])
@@ -91,5 +96,8 @@ def _name(model: Any) -> str:
 
 @pytest.fixture(name="assert_supported", scope="session")
 def _fixture() -> Callable[..., Report]:
-    """Fail unless a model is accepted for a target: ``assert_supported("model.onnx", "onnx:17")``."""
+    """Assert that a model is accepted for a target.
+
+    Example: ``assert_supported("model.onnx", "onnx:17")``.
+    """
     return assert_supported

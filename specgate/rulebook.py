@@ -1,4 +1,4 @@
-"""The reference of a rule by its id, wherever it is stated: in a table, for whole models, or in the checks."""
+"""Reference entries of rules by id, for rules in tables and in code."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Rule", "rule_of"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is known of one rule.
+    """The reference entry of one rule.
 
-    id: as findings have it. says: one sentence, None where the expression is all there is. holds: for each form of it
-    the ``levels`` and its ``text``, and where builds enforce it ``basis`` and ``by``. fix: what to change. source:
-    where it is stated. accepted, rejected: a descriptor that it takes, and one that it alone refuses with the level and
-    the change; None where the table has no such pair.
+    id: as in findings. says: one sentence; None if the rule is only an expression. holds: for each form of the rule its
+    ``levels`` and ``text``, and ``basis`` and ``by`` if builds enforce it. fix: how to correct a violation. source:
+    where the rule is documented. accepted, rejected: an accepted descriptor, and a descriptor that only this rule
+    rejects, with its level and the change; None if the table has no such pair.
     """
 
     id: str
@@ -32,7 +32,7 @@ class Rule:
     rejected: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as ``specgate rule --format json`` prints it."""
+        """Return the entry as ``specgate rule --format json`` prints it."""
         entries = {
             "id": self.id,
             "says": self.says,
@@ -45,7 +45,10 @@ class Rule:
 
 
 def rule_of(rule_id: str) -> Rule:
-    """Return a rule by its id (``directml/ONE_HOT/axis-range``); raise InputError or NoTable for no such id."""
+    """Return a rule by its id, such as ``directml/ONE_HOT/axis-range``.
+
+    Raises InputError or NoTable for an unknown id.
+    """
     entries = model_rule_reference(rule_id)
     if entries is None:
         text = file_rule(rule_id)

@@ -1,9 +1,8 @@
-"""Classes of fields with slots, as `dataclasses` makes them, for what every command loads.
+"""Lightweight replacement of `dataclasses` with slots.
 
-Importing `dataclasses` and the code that it generates for each class took a seventh of a cold check. Here one method
-is generated, the ``__init__``; the others are functions of all. What `dataclasses` offers takes these classes all the
-same (`replace`, `fields`, `asdict`): it gets their fields when it asks. The ``__init__`` is generated when the first
-object is made: a command makes objects of half of its classes.
+Used for classes that every command loads, because importing `dataclasses` and generating its methods took a seventh of
+a cold check. Only ``__init__`` is generated, when the first instance is created; the other methods are shared.
+`replace`, `fields` and `asdict` of `dataclasses` work with these classes.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ Made = TypeVar("Made")
 
 
 class _Missing:
-    """No default."""
+    """Marker for a field without a default."""
 
     def __repr__(self) -> str:
-        return "…"  # as signatures show it
+        return "…"  # as shown in signatures
 
 
 _MISSING: Final[Any] = _Missing()
 
 
 class _Field(NamedTuple):
-    """What is said of a field besides its name and its type."""
+    """Options of a field besides its name and type."""
 
     default: Any = _MISSING
     default_factory: Any = _MISSING
@@ -45,15 +44,16 @@ def field(
     compare: bool = True,
     repr: bool = True,  # noqa: A002
 ) -> Any:
-    """Say more of a field, as `dataclasses.field` does."""
+    """Return the options of a field, like `dataclasses.field`."""
     return _Field(default, default_factory, compare, repr)
 
 
 @dataclass_transform(field_specifiers=(field,))
 def slotted(*, frozen: bool = False, also: str = "") -> Callable[[type[Made]], type[Made]]:
-    """Make a class one of fields: the names in it that have types, behind the fields of its base.
+    """Return a class decorator that turns annotations into fields.
 
-    frozen: nothing is assigned to after it is made. also: one more slot, ``__weakref__`` or ``__dict__``.
+    The fields of a base class come first. frozen: instances are immutable. also: one more slot, ``__weakref__`` or
+    ``__dict__``.
     """
 
     def made(cls: type[Made]) -> type[Made]:
@@ -67,7 +67,7 @@ def slotted(*, frozen: bool = False, also: str = "") -> Callable[[type[Made]], t
         content["__init__"] = _Init(fields, frozen=frozen, after="__post_init__" in content)
         for name, method in _methods(fields, frozen=frozen).items():
             content.setdefault(name, method)
-        again: Any = type(cls)  # slots are made with a class
+        again: Any = type(cls)  # slots must exist when a class is created
         matching_cls: type[Made] = again(cls.__name__, cls.__bases__, content)
         return matching_cls
 
@@ -75,7 +75,7 @@ def slotted(*, frozen: bool = False, also: str = "") -> Callable[[type[Made]], t
 
 
 def replace(one: Made, /, **changes: Any) -> Made:
-    """Return the same object with other values of some fields."""
+    """Return a copy of an object with other values of some fields."""
     for name in one.__slotted__:  # type: ignore[attr-defined]  # of a slotted class
         if name not in changes:
             changes[name] = getattr(one, name)
@@ -87,7 +87,7 @@ def _said(value: Any) -> _Field:
 
 
 class _Init:
-    """Stands for the ``__init__`` of a class until it is asked for."""
+    """Placeholder for the ``__init__`` of a class until it is first used."""
 
     def __init__(self, fields: Mapping[str, _Field], *, frozen: bool, after: bool) -> None:
         self.fields = fields
@@ -103,7 +103,7 @@ class _Init:
 
 
 def _init(owner: str, fields: Mapping[str, _Field], *, frozen: bool, after: bool) -> Any:
-    """Return the method that sets each field, as if it were written by hand."""
+    """Return an ``__init__`` that sets each field, compiled from source."""
     names: dict[str, Any] = {"MISSING": _MISSING, "set_slot": object.__setattr__}
     parameters, lines = ["self"], []
     for name, message in fields.items():
@@ -121,7 +121,7 @@ def _init(owner: str, fields: Mapping[str, _Field], *, frozen: bool, after: bool
     if after:
         lines.append("self.__post_init__()")
     text = f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines or ["pass"])
-    exec(text, names)  # noqa: S102  # of names in our own code alone
+    exec(text, names)  # noqa: S102  # built only from names in our own code
     method = names["__init__"]
     method.__qualname__ = f"{owner}.__init__"
     return method
@@ -168,7 +168,7 @@ def _refuse(_self: object, name: str, *_value: Any) -> None:
 
 
 class _DataclassFields:
-    """Gives `dataclasses` the fields as it knows them, made when it asks first."""
+    """The fields in the form that `dataclasses` expects, created on demand."""
 
     def __get__(self, _one: object, owner: Any) -> Any:
         import dataclasses
@@ -178,5 +178,5 @@ class _DataclassFields:
             entries = {key: value for key, value in outcome._asdict().items() if value is not _MISSING}
             fields.append((name, owner.__annotations__.get(name, "typing.Any"), dataclasses.field(**entries)))
         result: Any = dataclasses.make_dataclass(owner.__name__, fields)
-        owner.__dataclass_fields__ = result.__dataclass_fields__  # it asks at every `replace`
+        owner.__dataclass_fields__ = result.__dataclass_fields__  # `dataclasses` reads them at every `replace`
         return result.__dataclass_fields__

@@ -1,4 +1,4 @@
-"""What a check answers: findings, verdicts and reports over many nodes. Plain data, no behaviour of any dialect."""
+"""Results of checks as plain data: findings, verdicts and reports."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ BASES: Final[tuple[str, ...]] = get_args(Basis)
 
 
 def expect_basis(basis: object, known: tuple[str, ...] = BASES) -> None:
-    """Raise InputError for a basis that is not in `known`; every public function asks this first."""
+    """Raise InputError for a basis that is not in `known`."""
     if not isinstance(basis, str) or basis not in known:
         raise InputError(f"expected the basis {', '.join(known[:-1])} or {known[-1]}, found {shown(basis)}")
 
 
 @slotted(frozen=True)
 class Location:
-    """Where in the user's files a finding stands; every part may be unknown.
+    """The position of a finding in the user's files.
 
-    file: path as the user gave it. line: 1-based line in a text file (never set for binary files).
-    node: structural path inside the file, e.g. ``graph/node[3] 'OneHot_3'`` or ``dispatchables/one_hot``.
-    operator: the operator in its dialect's own words (``OneHot``, ``ONE_HOT``).
+    Any part may be unknown. file: path as the user gave it. line: 1-based line in a text file; never set for binary
+    files. node: structural path inside the file, such as ``graph/node[3] 'OneHot_3'`` or ``dispatchables/one_hot``.
+    operator: the operator's name in its dialect (``OneHot``, ``ONE_HOT``).
     """
 
     file: str | None = None
@@ -42,7 +42,7 @@ class Location:
     operator: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as ``--format json`` prints it."""
+        """Return the location as ``--format json`` prints it."""
         from specgate.report.jsonreport import location_json
 
         return location_json(self) or {}
@@ -50,12 +50,12 @@ class Location:
 
 @slotted(frozen=True)
 class Edit:
-    """A change of a model's file, which does away with a finding, perhaps with others.
+    """A change of a model file that fixes one or more findings.
 
-    path: the steps to it, from the outermost message on: a field's name and its number among those of this name.
-    number or text: what is written there, neither to take the field out. expected: the name (or domain) of the latter,
-    or the text that is there now. added: whole fields to put into the message that the path leads to, at its end or
-    with `ahead` at its beginning; `text` says then what they are.
+    path: the steps from the outermost protobuf message to the field: the name of each field and its index among the
+    fields of that name. number, text: the new value; if neither is set, the field is removed. expected: the current
+    text, or the name or domain at the end of the path. added: complete fields to append to the message at `path`, or to
+    prepend if `ahead` is set; `text` then describes them.
     """
 
     path: tuple[tuple[str, int], ...]
@@ -68,19 +68,23 @@ class Edit:
 
 @slotted(frozen=True)
 class Finding:
-    """One failed rule, support row or file-level check.
+    """One failed rule, support row or check of a whole file.
 
-    id: permanent name such as ``directml/ONE_HOT/axis-range``; ``specgate rule ID`` prints its reference.
-    where: the field it is about, in the descriptor's own words (``IndicesTensor.DataType``), "" for the whole.
-    message: what must be, then the values that are otherwise. values: what decides it, by expression.
-    levels: those that accept the whole descriptor as written for each of them, in order (where it is written for
-    a later level than the target's, those that accept it as it is); versions of a domain that has its own.
-    first_level: the lowest of them, None where there is none. fix: what to change, in one phrase, if something can be
-    proposed; a level that it names is one of `levels`, or becomes one once what else is wrong is corrected.
-    basis: whether the page ("documented") or the builds ("observed") refuse it.
-    rule: the expression of the rule that does not hold, None for what is no expression.
-    ignored: why it is silenced (the reason of an ignore, or which baseline knows it), None if it is not.
-    edits: what `specgate lint --fix` changes in the file to do away with it; none where nothing is safe.
+    id: permanent id such as ``directml/ONE_HOT/axis-range``; ``specgate rule ID`` prints its reference. where: the
+    field in the descriptor's vocabulary (``IndicesTensor.DataType``), "" for the whole descriptor. message: the
+    requirement, then the actual values. values: the values that decide it, by expression.
+
+    levels: the levels that accept the whole descriptor as written for each of them, in order. If it is written for a
+    later level than the target's, these are the levels that accept it unchanged. They are versions of the domain if the
+    domain has its own. first_level: the lowest of them, or None.
+
+    fix: a phrase that says what to change, if a fix is known. A level that it names is one of `levels`, or becomes one
+    once the other errors are corrected. edits: the changes that `specgate lint --fix` makes; empty without a safe
+    change.
+
+    basis: whether the documentation ("documented") or builds ("observed") reject it. rule: the expression that failed,
+    None for checks without an expression. ignored: why the finding is silenced (the reason of an ignore, or the
+    baseline); None if it is active.
     """
 
     id: str
@@ -100,7 +104,7 @@ class Finding:
 
     @property
     def node(self) -> str | None:
-        """The node that it is about, None where it is not about one."""
+        """The node of the finding; None if it is not about a node."""
         return self.location.node if self.location is not None else None
 
     @property
@@ -108,18 +112,21 @@ class Finding:
         return bool(self.edits)
 
     def at(self, location: Location) -> Finding:
-        """Return the same finding placed at `location`."""
+        """Return the same finding with another location."""
         return replace(self, location=location)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as ``--format json`` prints it; the fingerprint is that of a report of this finding alone."""
+        """Return the finding as ``--format json`` prints it.
+
+        The fingerprint is that of a report that contains only this finding.
+        """
         from specgate.report.jsonreport import finding_json
 
         return finding_json(self)
 
 
 class _Reasons:
-    """The slots for what finds the reasons of a verdict made without them, and whether an open one has notes."""
+    """Slots for the deferred reasons of a verdict."""
 
     __slots__ = ("_reasons", "may_note")
 
@@ -129,14 +136,14 @@ class _Reasons:
 
 @slotted(frozen=True)
 class Verdict(_Reasons):
-    """The answer to one check.
+    """The result of one check.
 
-    accepted: True, False, or None where an unknown or symbolic size leaves it undecided. findings: why it is rejected;
-    as notes what the page alone rejects where the verdict follows the builds. undecided: the rules that an unknown size
-    leaves open, as notes. notes: what an accepted descriptor still depends on (a device capability, say).
+    accepted: True, False, or None if an unknown or symbolic size leaves the answer open. findings: why it is rejected;
+    if the verdict follows the builds, rejections by the documentation alone are notes. undecided: the rules that an
+    unknown size leaves open, as notes. notes: conditions on which an accepted descriptor depends, such as a device
+    capability.
 
-    The findings of a rejection, and what is undecided, are made when they are first read: the answer alone takes a
-    fraction of the time.
+    Findings and undecided rules are computed on first access, because the answer alone takes a fraction of the time.
     """
 
     accepted: bool | None
@@ -158,20 +165,21 @@ class Verdict(_Reasons):
         accepted: bool | None = False,
         may_note: bool = False,
     ) -> Verdict:
-        """Return one that is not accepted, with the findings that the verdict of `reasons` has, when they are read.
+        """Return a verdict whose findings are computed on first access.
 
-        may_note: of an undecided one, that notes may be among its findings; nothing else can be.
+        Only for a verdict that is rejected or undecided. reasons: returns the verdict with its findings. may_note:
+        whether an undecided verdict may have notes among its findings.
         """
         verdict = object.__new__(cls)
         values = {"accepted": accepted, "target": target, "operator": operator, "basis": basis, "notes": ()}
         if accepted is None and not may_note:
-            values["findings"] = ()  # what is certain would make it a rejection
+            values["findings"] = ()  # a certain violation would make it a rejection
         for name, value in (values | {"_reasons": reasons, "may_note": may_note}).items():
             object.__setattr__(verdict, name, value)
         return verdict
 
     def __getattr__(self, name: str) -> Any:
-        """Make what is not there yet of a verdict made by `unread`."""
+        """Compute the deferred attributes of a verdict made by `unread`."""
         if name not in {"findings", "undecided"}:
             raise AttributeError(f"a Verdict has no {name!r}", name=name, obj=self)
         verdict = self._reasons()
@@ -181,22 +189,22 @@ class Verdict(_Reasons):
 
     @property
     def word(self) -> str:
-        """The verdict in the project's words: accepted, rejected or undecided."""
+        """The verdict as a word: accepted, rejected or undecided."""
         return {True: "accepted", False: "rejected", None: "undecided"}[self.accepted]
 
     def __bool__(self) -> bool:
-        """True only for an accepted one: neither a rejection nor an open question is a yes."""
+        """Return True only if accepted; False also if undecided."""
         return self.accepted is True
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as an entry of ``verdicts`` in what ``specgate check --format json`` prints."""
+        """Return an entry of ``verdicts`` of ``specgate check --format json``."""
         from specgate.report.jsonreport import verdict_json
 
         return verdict_json(self)
 
 
 class _Saying:
-    """The slot for what says the reason of a node that was noted without it."""
+    """Slot for the function that computes a deferred reason."""
 
     __slots__ = ("_say",)
 
@@ -205,9 +213,9 @@ class _Saying:
 
 @slotted(frozen=True)
 class NodeRef(_Saying):
-    """A node that was counted but not judged to the end: it has no table, or its verdict is undecided.
+    """A node without a final verdict: no table, or undecided.
 
-    reason: one line, e.g. ``no table`` or the open rules with the dimension to pin.
+    reason: one line, such as ``no table`` or the undecided rules with the dimension to pin.
     """
 
     location: Location
@@ -216,7 +224,7 @@ class NodeRef(_Saying):
 
     @classmethod
     def unread(cls, location: Location, target: str | None, say: Callable[[], str]) -> NodeRef:
-        """Return one with the reason that `say` gives when it is first read."""
+        """Return a node whose reason `say` computes on first access."""
         node = object.__new__(cls)
         object.__setattr__(node, "location", location)
         object.__setattr__(node, "target", target)
@@ -224,14 +232,14 @@ class NodeRef(_Saying):
         return node
 
     def __getattr__(self, name: str) -> Any:
-        """Make the reason of a node made by `unread`."""
+        """Compute the reason of a node made by `unread`."""
         if name != "reason":
             raise AttributeError(f"a NodeRef has no {name!r}", name=name, obj=self)
         object.__setattr__(self, "reason", self._say())
         return self.reason
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as ``--format json`` prints it."""
+        """Return the node as ``--format json`` prints it."""
         from specgate.report.jsonreport import node_json
 
         return node_json(self)
@@ -241,9 +249,9 @@ class NodeRef(_Saying):
 class Port:
     """A tensor that a node reads or writes.
 
-    field: the operator's own name for it, "" where its table is unknown. name: the value's name in the file.
-    type, sizes: as far as they are known; a size is a number, a symbol or None, and all is None for an unknown rank.
-    nodes: (path, operator) of the node that writes an input, or of nodes that read an output; more: how many others.
+    field: the operator's name of the tensor, "" if the operator has no table. name: the name of the value in the file.
+    type, sizes: as far as known. A size is a number, a symbol or None; `sizes` is None for an unknown rank. nodes:
+    (path, operator) of the producer of an input, or of consumers of an output. more: the number of further consumers.
     """
 
     field: str
@@ -256,7 +264,7 @@ class Port:
 
 @slotted(frozen=True)
 class NodeContext:
-    """What a report shows of a node beside its findings: the tensors that it reads and writes, and its neighbours."""
+    """The tensors and neighbours of a node, shown next to its findings."""
 
     inputs: tuple[Port, ...] = ()
     outputs: tuple[Port, ...] = ()
@@ -264,13 +272,13 @@ class NodeContext:
 
 @slotted()
 class Report:
-    """What lint (or a check of several files) found.
+    """The result of linting, or of checking several files.
 
-    nodes: how many (node, target) pairs were judged. ignored: findings silenced by configuration or baseline.
-    judged: which targets each file was judged for; those of its dialect. context: of nodes with findings or open
-    questions, by file and node path. unusable: a line for each file that could not be read; the report says
-    nothing else about it. hidden: how many findings the user's selection left out. fixed: those that changes of files
-    did away with, None where no file was to be changed.
+    nodes: the number of checked (node, target) pairs. ignored: findings silenced by configuration or baseline. judged:
+    for each file, the targets for which it was checked. context: by file and node path, the context of nodes with
+    findings or undecided rules. unusable: one line for each file that could not be read; the report contains nothing
+    else about such a file. hidden: the number of findings that the user's selection excludes. fixed: findings that
+    changes of files removed; None if no file was to be changed.
     """
 
     targets: list[str] = field(default_factory=list)
@@ -288,21 +296,27 @@ class Report:
 
     @property
     def clean(self) -> bool:
-        """True when there is no finding of severity error or warning."""
+        """True if there is no finding of severity error or warning."""
         return not any(f.severity != "note" for f in self.findings)
 
     def targets_of(self, file: str) -> tuple[str, ...]:
-        """Return the targets that a file was judged for; all of them where that is not known."""
+        """Return the targets for which a file was checked.
+
+        Returns all targets if this is not known.
+        """
         return self.judged.get(file, tuple(self.targets))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as ``specgate lint --format json`` prints it: the schema ``specgate-report/1``."""
+        """Return the report as ``specgate lint --format json`` prints it.
+
+        The schema is ``specgate-report/1``.
+        """
         from specgate.report.jsonreport import document
 
         return document(self)
 
     def extend(self, other: Report) -> None:
-        """Add another file's report to this one; targets and files keep their first order."""
+        """Add the report on another file; targets and files keep their order."""
         self.targets.extend(t for t in other.targets if t not in self.targets)
         self.files.extend(f for f in other.files if f not in self.files)
         self.nodes += other.nodes

@@ -1,1 +1,4 @@
-"""Tools for those who maintain the tables, ``python -m tools``; the wheel does not have them."""
+"""Tools for maintainers of the tables: ``python -m tools``.
+
+They are not included in the wheel.
+"""

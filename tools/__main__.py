@@ -1,4 +1,7 @@
-"""The command line of the tools: ``python -m tools COMMAND``. Exit codes: 0 done, 1 differences, 2 unusable input."""
+"""The command line of the tools: ``python -m tools COMMAND``.
+
+Exit codes: 0 done, 1 differences, 2 unusable input.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Hatchling build hook: what is made of ``specs/`` for the wheel, and for a checkout that is installed as editable.
+"""Hatchling build hook: files that are generated from ``specs/``.
 
-The wheel gets compiled tables, so that a check reads no YAML: a file for each dialect, and two for the runtime, what it
-registers and what it lowers nodes to. Both get the type stubs of ``specgate.make``.
+The wheel gets compiled tables, so that a check reads no YAML. There is one file per dialect and two for the runtime,
+with its registrations and its lowering. Wheels and editable installs get the type stubs of ``specgate.make``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 class CompileSpecs(BuildHookInterface[Any]):
     """Adds ``specgate/_specs/*.jsonl`` and ``specgate/make/*.pyi`` to a wheel.
 
-    An editable install reads the checkout's YAML, and has its stubs written into the checkout.
+    For an editable install, which reads YAML, writes the stubs into the checkout.
     """
 
     PLUGIN_NAME = "custom"
@@ -36,7 +36,7 @@ class CompileSpecs(BuildHookInterface[Any]):
         self._folder = Path(tempfile.mkdtemp(prefix="specgate-build-"))
         for number, (path, text) in enumerate(self._files().items()):
             file = self._folder / str(number)
-            # as bytes: Windows would end lines in another way, and lines of tables are found by their place
+            # Written as bytes: line ends of Windows would change the offsets by which the lines of tables are found.
             file.write_bytes(text.encode())
             build_data["force_include"][str(file)] = path
 

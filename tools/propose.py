@@ -1,4 +1,7 @@
-"""Propose `observed` entries for what no table explains, as a patch that a person reviews before it is applied."""
+"""Proposals of `observed` entries for unexplained differences.
+
+They are a patch, to be reviewed before it is applied.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ __all__ = ["propose", "read_report"]
 
 
 def read_report(path: Path) -> Result:
-    """Return the verdicts of a campaign, which ``specgate conform --format json`` wrote; raise InputError."""
+    """Return the verdicts of a campaign; raise InputError.
+
+    path: the output of ``specgate conform --format json``.
+    """
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
         if report["schema"] != SCHEMA_VERSION:
@@ -44,16 +50,19 @@ def read_report(path: Path) -> Result:
 
 
 def _members(kind: type, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members that the class has too; a later report may have more."""
+    """Return the known members of an entry.
+
+    Ignores members that only later versions of the report have.
+    """
     return {field.name: entry[field.name] for field in fields(kind)}
 
 
 def propose(result: Result) -> str:
-    """Return a unified diff that adds an `observed` entry for every class that nothing explains; "" if there is none.
+    """Return a unified diff with `observed` entries; "" if none is needed.
 
-    An entry says what builds take beyond the page. What they refuse beyond it needs a rule that only a person can
-    write, so it stands as a comment with the smallest descriptor. `by` is set where only some of the implementations
-    asked disagree.
+    It adds an entry for every unexplained class in which builds accept more than the documentation. Where they accept
+    less, a person must write a rule, so the diff contains a comment with the smallest descriptor. `by` is set if only
+    some of the implementations disagree.
     """
     files: dict[Path, list[str]] = defaultdict(list)
     for difference in result.differences:
@@ -86,7 +95,10 @@ def _entry(difference: Difference, result: Result) -> tuple[str, list[str]]:
 
 
 def _alone(difference: Difference, others: Iterable[Difference], result: Result) -> bool:
-    """Whether another implementation asked at these levels does not disagree in the same way."""
+    """Return whether some implementation does not share a difference.
+
+    Only considers implementations that were asked at these levels.
+    """
     levels = {level.strip() for level in difference.level.split(",")}
     asked = {t.implementation for t in result.tallies if t.operator == difference.operator and t.level in levels}
     alike = {
@@ -99,7 +111,10 @@ def _alone(difference: Difference, others: Iterable[Difference], result: Result)
 
 
 def _cells(names: Sequence[str], difference: Difference, dialect: str) -> str:
-    """Return support cells, as flow YAML, that take what the row takes and what the smallest descriptor holds."""
+    """Return support cells as flow YAML.
+
+    They accept what the row accepts and what the smallest descriptor contains.
+    """
     spec = tables(dialect).operator(difference.operator)
     resolved = spec.resolve(difference.level.split(",")[0], "observed")
     made = read_dict(dict(difference.descriptor), dialect)
@@ -126,7 +141,7 @@ def _quoted(text: str) -> str:
 
 
 def _file(dialect: str, name: str) -> Path:
-    """Return the file that an operator, or the tensors of a dialect, are described in."""
+    """Return the file of an operator, or of a dialect's tensor rules."""
     files = tables(dialect).tables.files
     file = "tensor.yaml" if name == "tensor" else files[tables(dialect).operator(name).name]
     for folder in source_folders():

@@ -1,8 +1,8 @@
-"""Recorded values: what a build computed for drawn cases, in one JSON file per operator and level.
+"""Recorded values of builds, one JSON file per operator and level.
 
-A file has a header and a line for each case: the descriptor in DxDispatch's words, and its runs with inputs and outputs
-as flat lists in row-major order. Integers are numbers, floats the numbers that they are exactly; what JSON has no
-number for is a text: ``inf``, ``-inf``, or a nan's bits as ``0x7fc00000``. Elements that were not written are null.
+A file has a header, and a line per case with the descriptor in DxDispatch's format and its runs. Inputs and outputs are
+flat lists in row-major order. Integers are numbers, and floats are exact decimals. Values that JSON cannot represent
+are strings: ``inf``, ``-inf``, or the bits of a nan such as ``0x7fc00000``. Elements that were not written are null.
 """
 
 from __future__ import annotations
@@ -33,28 +33,31 @@ if TYPE_CHECKING:
 __all__ = ["RecordedCase", "Recording", "decode", "encode", "file_name", "read_recording", "record_values"]
 
 FORMAT: Final = 1
-#: Inputs for each descriptor, and how many elements its tensors may have together: files stay small.
+#: The number of inputs per descriptor, and the maximum number of elements of all its tensors, to keep files small.
 RUNS: Final = 3
 MAX_ELEMENTS: Final = 240
 MAX_FILE: Final = 2**24
 
 
 class RecordedCase(NamedTuple):
-    """A descriptor, and for each run the inputs and what the build computed of them, by field name."""
+    """A descriptor with the inputs and outputs of each run by field name."""
 
     descriptor: Descriptor
     runs: list[tuple[dict[str, Any], dict[str, Any]]]
 
 
 class Recording(NamedTuple):
-    """A file's content. header: dialect, level, operator, and the versions of what computed."""
+    """The content of a file.
+
+    header: dialect, level, operator, and the versions of the software.
+    """
 
     header: Mapping[str, Any]
     cases: list[RecordedCase]
 
 
 def file_name(level: str, operator: str) -> str:
-    """Return the name of a recording."""
+    """Return the file name of a recording."""
     return f"directml-{level}-{operator}.json"
 
 
@@ -67,11 +70,11 @@ def record_values(
     seed: int,
     progress: Callable[[str], object] = print,
 ) -> Path:
-    """Draw cases, ask the build of `level`, and write what it computed into `folder`; return the file's path.
+    """Record the values of drawn cases into `folder`; return the path.
 
-    The same arguments give the same file with the same specgate. What the build does not compute is
-    left out and reported to `progress`.
-    Raises InputError where the level's values are not installed or the file cannot be written.
+    The build of `level` computes the values. Equal arguments give the same file with the same version of specgate.
+    Cases that the build does not compute are skipped and reported to `progress`. Raises InputError if the level's build
+    is not installed or the file cannot be written.
     """
     lines = []
     with ValuesOracle(level) as oracle:
@@ -107,7 +110,10 @@ def _flat(arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def encode(array: NDArray[Any]) -> list[Any]:
-    """Return an array's elements as a flat list of what JSON holds exactly; masked ones as None."""
+    """Return an array's elements as a flat list of exact JSON values.
+
+    Masked elements are None.
+    """
     flat = np.ma.getdata(array).reshape(-1)
     values = flat.tolist()
     if flat.dtype.kind == "f":
@@ -121,7 +127,7 @@ def encode(array: NDArray[Any]) -> list[Any]:
 
 
 def decode(values: Sequence[Any], tensor: TensorDesc, place: str) -> NDArray[Any]:
-    """Return the array of a flat list as `encode` makes it; raise InputError for anything else."""
+    """Return the array of a list from `encode`; raise InputError if invalid."""
     dtype = numpy_type(dialect("directml"), str(tensor.type))
     shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
     if not isinstance(values, list) or len(values) != prod(shape):
@@ -145,7 +151,7 @@ def decode(values: Sequence[Any], tensor: TensorDesc, place: str) -> NDArray[Any
 
 
 def read_recording(path: str) -> Recording:
-    """Return a recording; raise InputError for a file that is none."""
+    """Return a recording; raise InputError for any other file."""
     try:
         if Path(path).stat().st_size > MAX_FILE:
             raise InputError(f"expected at most {MAX_FILE} bytes", file=path)

@@ -1,6 +1,6 @@
-"""Write a table anew where it is to say something else; what says it already stays as it is written, byte for byte.
+"""Update of YAML tables; unchanged parts are preserved byte for byte.
 
-ruamel.yaml finds where entries and comments are, and writes what is new. It is needed only here.
+ruamel.yaml locates entries and comments and writes new entries. Only this module requires it.
 """
 
 from __future__ import annotations
@@ -32,18 +32,20 @@ if TYPE_CHECKING:
 __all__ = ["Quoted", "rewritten"]
 
 _WIDTH: Final = 120
-#: The most mappings that share a line within another one.
+#: Maximum number of mappings on one line within another mapping.
 _MOST: Final = 3
 
 
 def rewritten(
     text: str, old: Mapping[str, Any], wanted: Mapping[str, Any], remarks: Mapping[Keys, str] | None = None
 ) -> str:
-    """Return the file `text`, which says `old`, as one that says `wanted`, in the order of its keys.
+    """Return the file `text` with content `old` changed to `wanted`.
 
-    Entries of the file, and of mappings at its top, stay as they are where they say what is wanted. The others are
-    written anew, with their comments on lines of their own above them. A text that is `Quoted` is written so.
-    remarks: for an entry that is written anew, and for a mapping at the top without one, the comment behind its key.
+    Keys are in the order of `wanted`. Unchanged entries, at the top or in top-level mappings, are kept as written.
+    Changed entries are rewritten, with their comments on separate lines above them. `Quoted` strings are written with
+    quotes.
+
+    remarks: the comment after the key of a rewritten entry, or of a top-level mapping without a comment.
     """
     remarks = remarks or {}
     written = _Written(text)
@@ -67,10 +69,11 @@ def rewritten(
 
 
 class _Written:
-    """Where the entries of a file are, those at its top and in the mappings there, and where its comments are.
+    """The lines of entries and comments in a file.
 
-    An entry has the comments and blank lines above it, as far as they are not indented more than it is. spans: the
-    lines of each entry by its keys, of a mapping at the top those before its first entry; () has what is at the end.
+    Covers the entries at the top and in top-level mappings. An entry includes the comments and blank lines above it,
+    unless they are indented further than the entry. spans: the lines of each entry by its keys. For a top-level mapping
+    these are the lines before its first entry; () has the lines at the end of the file.
     """
 
     def __init__(self, text: str) -> None:
@@ -98,12 +101,15 @@ class _Written:
         return line
 
     def lines(self, *path: str) -> list[str]:
-        """Return the lines of an entry, with those of all in it; without a path those at the end of the file."""
+        """Return the lines of an entry, nested entries included.
+
+        Without a path, the lines at the end of the file.
+        """
         spans = [span for keys, span in self.spans.items() if (keys[: len(path)] == path if path else not keys)]
         return [self.text[line] for span in spans for line in span]
 
     def head(self, key: str, remark: str | None) -> list[str]:
-        """Return the lines of a mapping at the top, its entries apart."""
+        """Return the lines of a top-level mapping before its first entry."""
         if not any(path[:1] == (key,) and len(path) > 1 for path in self.spans):
             return [*self.comments_of(key), _key_line((key,), remark)]
         at = self.key_lines[key,]
@@ -112,13 +118,13 @@ class _Written:
         return list(lines.values())
 
     def comments_of(self, *path: str) -> list[str]:
-        """Return the comments of an entry and of all in it, each on a line of its own."""
+        """Return the comments in an entry, each on a separate line."""
         spans = [span for keys, span in self.spans.items() if keys[: len(path)] == path]
         indent = "  " * (len(path) - 1)
         return [f"{indent}{self.comments[line]}\n" for span in spans for line in span if line in self.comments]
 
     def at(self, path: Keys) -> Any:
-        """Return what is written at a path, None where nothing is."""
+        """Return the node at a path; None if there is none."""
         node = self.tree
         for key in path:
             node = node.get(key) if isinstance(node, CommentedMap) else None
@@ -150,9 +156,10 @@ def _comments(node: Any) -> Iterator[tuple[int, str]]:
 
 
 def _entry(path: Keys, value: Any, like: Any = None, remark: str | None = None) -> list[str]:
-    """Return the lines of an entry: a mapping on one line if it fits there, else with a line for each of its keys.
+    """Return the lines of an entry.
 
-    A list has a line for each item at the top of a file, and where items are mappings.
+    A mapping is on one line if it fits, else it has one line per key. A list has one line per item if it is at the top
+    of a file or if its items are mappings.
     """
     lines = _dumped(path, _flow(value, like))
     mappings = sum(isinstance(part, dict) for part in value.values()) if isinstance(value, dict) else 0
@@ -166,12 +173,12 @@ def _entry(path: Keys, value: Any, like: Any = None, remark: str | None = None) 
 
 
 def _key_line(path: Keys, remark: str | None = None) -> str:
-    """Return the line of a key whose entries have lines of their own."""
+    """Return the line of a key whose entries are on separate lines."""
     return f"{_dumped(path, CommentedMap(first=None))[0][:-1]}{_remark(remark)}\n"
 
 
 def _item(path: Keys, value: Any, like: Any) -> Any:
-    """Return an item of a list, on one line if it fits there."""
+    """Return an item of a list, on one line if it fits."""
     flow = _flow(value, like)
     _, *lines = _dumped(path, CommentedSeq([flow]))
     if isinstance(flow, CommentedMap) and (len(lines) > 1 or len(lines[0]) > _WIDTH):
@@ -184,7 +191,7 @@ def _remark(text: str | None) -> str:
 
 
 def _flow(value: Any, like: Any) -> Any:
-    """Return a value for one line; a text has the quotes of that which `like` has in its place."""
+    """Return a value in flow style; strings keep the quotes of `like`."""
     if isinstance(value, dict):
         inner = like if isinstance(like, CommentedMap) else {}
         mapping = CommentedMap({key: _flow(part, inner.get(key)) for key, part in value.items()})
@@ -199,14 +206,17 @@ def _flow(value: Any, like: Any) -> Any:
 
 
 def _alike(values: list[Any], like: Any) -> list[tuple[Any, Any]]:
-    """Return each item of a list with what is written in its place; of mappings the last is that for all beyond it."""
+    """Return each item of a list with its counterpart in `like`.
+
+    For mappings, items beyond the end of `like` are paired with its last item.
+    """
     written = list(like) if isinstance(like, CommentedSeq) else [like]
     last = written[-1] if written and isinstance(written[-1], CommentedMap) else None
     return list(zip_longest(values, written[: len(values)], fillvalue=last))
 
 
 def _dumped(path: Keys, value: Any) -> list[str]:
-    """Return the lines of an entry at its place in a file."""
+    """Return the lines of an entry at its position in a file."""
     for key in reversed(path):
         value = CommentedMap({key: value})
     stream = StringIO()
@@ -215,16 +225,16 @@ def _dumped(path: Keys, value: Any) -> list[str]:
 
 
 class _Emitter(RoundTripEmitter):
-    """Takes double quotes for texts that need some, and breaks lines between the items of a list, not within one."""
+    """Prefers double quotes, and breaks lines between the items of a list."""
 
     def choose_scalar_style(self) -> Any:
         style = super().choose_scalar_style()
-        unlike = style == "'" or self.event.value.startswith(("?", ":"))  # which mean more to PyYAML
+        unlike = style == "'" or self.event.value.startswith(("?", ":"))  # these have a special meaning in PyYAML
         return '"' if unlike and self.event.style is None else style
 
     def expect_flow_sequence_item(self) -> None:
         width = self.best_width
-        if isinstance(self.event, ScalarEvent):  # a line is broken where it is beyond the width already
+        if isinstance(self.event, ScalarEvent):  # break the line only if it already exceeds the width
             self.best_width -= len(self.event.value) + len('"",]}')
         super().expect_flow_sequence_item()
         self.best_width = width
@@ -244,7 +254,10 @@ _Representer.add_representer(type(None), lambda self, _: self.represent_scalar("
 
 
 class _Texts(VersionedResolver):
-    """Takes every scalar for text: the keys of tables are texts, also those that look like numbers."""
+    """Resolves every scalar to a string.
+
+    The keys of tables are strings, even if they look like numbers.
+    """
 
     versioned_resolver: dict[str, Any] = {}  # noqa: RUF012  # a property there
 

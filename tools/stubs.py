@@ -1,7 +1,7 @@
-"""Type stubs of the constructors in ``specgate.make``, written from the tables.
+"""Type stubs of the constructors in ``specgate.make``.
 
-The build puts them into the wheel, and an editable install into the checkout. ``python -m tools stubs`` writes them
-again after a table has changed.
+They are generated from the tables. The build adds them to the wheel, and an editable install writes them into the
+checkout. ``python -m tools stubs`` updates them after a change of a table.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ _WIDTH: Final = 120
 
 
 def write_stubs(folder: Path) -> list[Path]:
-    """Write the stubs into the folder of ``specgate.make``, and return their paths."""
+    """Write the stubs into the folder of ``specgate.make``.
+
+    Returns their paths.
+    """
     texts = {"__init__": package_stub(), **{name: stub_text(name) for name in SHIPPED}}
     paths = {folder / f"{name}.pyi": text for name, text in texts.items()}
     for path, text in paths.items():
@@ -35,7 +38,7 @@ def write_stubs(folder: Path) -> list[Path]:
 
 
 def package_stub() -> str:
-    """Return the stub file of the package, which names the modules of the dialects."""
+    """Return the stub file of the package, which imports the modules."""
     lines = ["from types import ModuleType", "", "from specgate.descriptors.core import tensor as tensor"]
     lines += [f"from specgate.make import {name} as {name}" for name in SHIPPED]
     return "\n".join([*lines, "", "def __getattr__(name: str) -> ModuleType: ...", ""])
@@ -69,7 +72,7 @@ def stub_text(name: str) -> str:
 
 
 def _docstring(spec: OperatorSpec) -> list[str]:
-    """Return the docstring of a constructor; a line that is too long goes on in the next."""
+    """Return the docstring of a constructor; long lines are wrapped."""
     lines = [part for line in described(spec) for part in (_wrapped(line) or [""])]
     first, *rest = (line.replace("\\", "\\\\").replace('"', "'") for line in lines)
     if not rest:
@@ -82,7 +85,10 @@ def _wrapped(line: str) -> list[str]:
 
 
 def _aliases(name: str) -> dict[str, str]:
-    """Return a name for each set of words: that of the enum, else of the first field that has it."""
+    """Return a type alias for each set of words.
+
+    It is named after the enum, else after the first field with these words.
+    """
     found: dict[str, str] = {}
     for operator in operators(name):
         for info in ordered(dialect(name).operator(operator)):
@@ -101,7 +107,10 @@ def _short(kind: str, aliases: Mapping[str, str]) -> str:
 
 
 def _imports(name: str) -> list[str]:
-    """Return the imports of the classes that annotations name, those of records from where their dialect has them."""
+    """Return the import lines for the classes in annotations.
+
+    Record classes are imported from the dialect's modules.
+    """
     kinds = {annotation(info) for operator in operators(name) for info in ordered(dialect(name).operator(operator))}
     used = [word for word in ("GraphDesc", "TensorDesc") if any(word in kind for kind in kinds)]
     found = [f"from specgate.descriptors.core import {', '.join(['Descriptor', *used])}"]

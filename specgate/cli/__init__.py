@@ -1,4 +1,7 @@
-"""The command line: ``specgate COMMAND``. Exit codes: 0 clean, 1 findings, 2 unusable input."""
+"""The command line: ``specgate COMMAND``.
+
+Exit codes: 0 clean, 1 findings, 2 unusable input.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except Stopped as stopped:
             _say(str(stopped))
             return stopped.code
-        except KeyboardInterrupt:  # from a handler of the calling program
+        except KeyboardInterrupt:  # from a signal handler of the caller
             _say("interrupted")
             return 130
 
@@ -53,7 +56,7 @@ def _run(argv: Sequence[str] | None) -> int:
         write_no_more()
         return UNUSABLE if error.pipe else _unusable(str(error))  # `specgate … | head` needs no message
     except Exception as error:
-        if isinstance(error.__cause__, Stopped):  # by Python 3.11, where a signal came while a class was made
+        if isinstance(error.__cause__, Stopped):  # by Python 3.11 if the signal arrives while a class is created
             raise error.__cause__ from None
         if os.environ.get("SPECGATE_DEBUG"):
             raise
@@ -68,7 +71,7 @@ def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
         words = sys.argv[1:] if argv is None else argv
         return make_parser(words).parse_args(words)
     except SystemExit:
-        sys.stdout.flush()  # what --help said
+        sys.stdout.flush()  # the output of --help
         raise
 
 
@@ -80,7 +83,7 @@ def _unusable(message: str) -> int:
 def _say(message: str) -> None:
     from specgate.report.clean import clean
 
-    with suppress(OSError):  # there is nowhere else to say it
+    with suppress(OSError):  # no other stream is left for the message
         for line in message.split("\n"):
             sys.stderr.write(f"specgate: {clean(line, 2000)}\n")
         sys.stderr.flush()

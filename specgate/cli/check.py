@@ -1,4 +1,4 @@
-"""``specgate check``: judge single descriptors."""
+"""``specgate check``: validate single descriptors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["Asked", "check"]
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Judge every descriptor for every target of its dialect; 1 when one is rejected."""
+    """Validate every descriptor for its targets; 1 if one is rejected."""
     basis, texts, config = arguments.basis, arguments.target, None
     if arguments.config or has_config("."):
         from pathlib import Path
@@ -66,7 +66,7 @@ def check(arguments: argparse.Namespace) -> int:
 
 
 def _none_judged(sources: list[str], result: Asked) -> str:
-    """Say why there is no answer: what was read is not of the targets' dialects, or it is nothing."""
+    """Return the reason for no answer: other dialects, or no descriptor."""
     names = sorted({target.dialect for target in result.targets})
     if not names or not result.passed:
         return "expected a descriptor, found none"
@@ -76,9 +76,9 @@ def _none_judged(sources: list[str], result: Asked) -> str:
 
 @slotted()
 class Asked:
-    """What every descriptor is judged for.
+    """The targets and settings that every descriptor is validated for.
 
-    assumed: the targets that were taken because none was given. passed: dialects without a target.
+    assumed: the targets that were used because none was given. passed: dialects without a target.
     """
 
     targets: list[Target]
@@ -88,7 +88,10 @@ class Asked:
     passed: set[str] = field(default_factory=set)
 
     def goals(self, unit: Unit, graph: Graph) -> list[Target]:
-        """The targets of the unit's dialect; its newest level where none were given at all."""
+        """Return the targets of the unit's dialect.
+
+        By default, this is the dialect's newest level.
+        """
         name = graph.dialect if unit.descriptor is None else unit.descriptor.dialect
         if not self.targets:
             if unit.descriptor is None:
@@ -102,11 +105,14 @@ class Asked:
         return own if unit.descriptor is not None else own[:1] or self.targets[:1]
 
     def whole(self, graph: Graph) -> list[Finding]:
-        """What is wrong with what was read as a whole, such as the edges of its graph; of other models lint says it."""
+        """Return findings on the input as a whole, such as edges of a graph.
+
+        For other models, lint reports them.
+        """
         return graph.findings if graph.dialect == DEFAULT else []
 
     def judge(self, unit: Unit, graph: Graph, target: Target, report: Report) -> Verdict | None:
-        """Return the verdict, None without a table; its findings go to the report."""
+        """Return the verdict, None without a table; add findings to the report."""
         return Judging(graph, target, self.basis, self.device).unit(unit, report)
 
 

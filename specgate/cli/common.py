@@ -1,4 +1,4 @@
-"""What commands share: configuration, targets, output."""
+"""Shared by commands: configuration, targets and output."""
 
 from __future__ import annotations
 
@@ -37,10 +37,13 @@ CONFIG_FILES = ("specgate.toml", "pyproject.toml")
 
 
 def has_config(start: str) -> bool:
-    """Return whether a configuration file may apply to `start`: only then are tomllib and pathlib worth loading."""
+    """Return whether a configuration file may apply to `start`.
+
+    Only then is it worth importing tomllib and pathlib.
+    """
     try:
-        folder = os.path.abspath(start)  # noqa: PTH100  # pathlib costs what a cold check must not pay
-    except OSError:  # the current folder is gone: who loads the configuration says so
+        folder = os.path.abspath(start)  # noqa: PTH100  # importing pathlib is too slow for check
+    except OSError:  # the current folder is gone; loading the configuration reports it
         return True
     while True:
         if any(os.path.isfile(os.path.join(folder, name)) for name in CONFIG_FILES):  # noqa: PTH113, PTH118
@@ -58,9 +61,10 @@ def options(
     open_nodes: bool = False,
     queries: Mapping[str, Sequence[str]] | None = None,
 ) -> RenderOptions:
-    """Return how to render a report: colour on a terminal unless asked otherwise, the terminal's width.
+    """Return the render options of a report.
 
-    open_nodes: text lists the undecided nodes also where --verbose is not given. queries: the targets of each query.
+    By default, color is used on a terminal, with the terminal's width. open_nodes: text lists the undecided nodes even
+    without --verbose. queries: the targets of each query.
     """
     to_terminal = sys.stdout.isatty() and not arguments.output
     color = arguments.color == "always" or (
@@ -83,9 +87,10 @@ def options(
 
 
 def selection(arguments: argparse.Namespace, config: Config | None) -> Selection:
-    """Return which findings count and are shown: by the options, else by the configuration; what either ignores is.
+    """Return the selection of the options, else of the configuration.
 
-    Sets ``arguments.statistics`` where the configuration asks for them. Raises InputError for an id that no rule has.
+    Rules that either ignores are ignored. Sets ``arguments.statistics`` if the configuration enables statistics. Raises
+    InputError for an unknown rule.
     """
 
     def given(texts: Iterable[str] | None, option: str) -> tuple[str, ...]:
@@ -102,7 +107,7 @@ def selection(arguments: argparse.Namespace, config: Config | None) -> Selection
 
 
 def _rules(patterns: Iterable[str], file: str | None, place: str) -> tuple[str, ...]:
-    """Return the patterns; InputError with the place where they are given for one that matches no rule."""
+    """Return the patterns; InputError with the place if one has no match."""
     texts = tuple(patterns)
     if texts:
         from specgate.linting.rule_patterns import expect_rule
@@ -116,18 +121,21 @@ def _rules(patterns: Iterable[str], file: str | None, place: str) -> tuple[str, 
 
 
 def expect_severity(pattern: str, source: str | None) -> None:
-    """Raise InputError, with the place in the configuration, for a pattern that matches no rule."""
+    """Raise InputError with the place if a pattern matches no rule."""
     _rules([pattern], source, "severities")
 
 
 def expect_once(sources: Sequence[str]) -> None:
-    """Raise InputError where standard input is to be read twice."""
+    """Raise InputError if standard input is named twice."""
     if sources.count("-") > 1:
         raise InputError("expected - once: standard input can be read only once")
 
 
 def targets_of(texts: Iterable[str], source: str | None) -> list[Target]:
-    """Return the targets that texts name; InputError names `source`, the configuration where they are written."""
+    """Return the targets that texts name.
+
+    source: the configuration file that has them, named in errors. Raises InputError.
+    """
     try:
         return parse_targets(texts)
     except InputError as error:
@@ -136,7 +144,10 @@ def targets_of(texts: Iterable[str], source: str | None) -> list[Target]:
 
 
 def shown_source(source: str) -> str:
-    """Return what a source is called in a message: standard input and texts have names of their own."""
+    """Return the name of a source in messages.
+
+    Standard input and texts have fixed names.
+    """
     from specgate.linting.input_source import STDIN, argument
 
     result = argument(source)
@@ -144,12 +155,15 @@ def shown_source(source: str) -> str:
 
 
 def width(output: str | None) -> int:
-    """Return how many columns text may have: the terminal's, 100 where it goes elsewhere."""
+    """Return the columns of text: the terminal's, 100 elsewhere."""
     return columns(100) if sys.stdout.isatty() and not output else 100
 
 
 def emit(text: str, output: str | None) -> None:
-    """Write a report to a file (whole or not at all) or, without one or for "-", to standard output."""
+    """Write a report to a file atomically, or to standard output.
+
+    output: None or "-" for standard output.
+    """
     if output is None or output == "-":
         sys.stdout.write(text)
         return
@@ -164,7 +178,10 @@ def as_json(data: Any) -> str:
 
 
 def text_table(rows: list[list[str]], *, indent: str = "") -> str:
-    """Return rows as aligned columns, two spaces apart; the last column is not padded."""
+    """Return rows as aligned columns, two spaces apart.
+
+    The last column is not padded.
+    """
     if not rows:
         return ""
     widths = [max(len(row[i]) if i < len(row) else 0 for row in rows) for i in range(max(map(len, rows)))]

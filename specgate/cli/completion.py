@@ -1,4 +1,4 @@
-"""Scripts that complete the command line in a shell: static ones, so that a press of Tab starts no Python."""
+"""Shell completion scripts; completion itself does not start Python."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 __all__ = ["script"]
 
-#: What options and arguments that take files and folders are called.
+#: The names of options and arguments for files and for folders.
 _FILES: Final = frozenset({"FILE", "path", "model", "descriptor", "file"})
 _FOLDERS: Final = frozenset({"DIR", "folder"})
 
 
 def script(parser: argparse.ArgumentParser, shell: str) -> str:
-    """Return the completion script of a command line; InputError without the package that makes it."""
+    """Return a shell's completion script; raise InputError without shtab."""
     try:
         import shtab
     except ImportError:

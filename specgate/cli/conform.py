@@ -1,4 +1,4 @@
-"""``specgate conform``: hold the tables against real implementations."""
+"""``specgate conform``: compare the tables with real implementations."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ __all__ = ["FOR_RUNTIMES", "conform", "conform_runtime"]
 
 
 def conform(arguments: argparse.Namespace) -> int:
-    """Run a campaign and print its report; 1 where a disagreement is unexplained."""
-    if arguments.seconds is not None and not arguments.seconds > 0:  # nan neither
+    """Run a campaign and print its report; 1 on unexplained differences."""
+    if arguments.seconds is not None and not arguments.seconds > 0:  # also rejects nan
         raise InputError(f"expected --seconds above 0, found {arguments.seconds}")
     if is_runtime(arguments.dialect):
         return conform_runtime(arguments, progress)
@@ -62,7 +62,10 @@ def conform(arguments: argparse.Namespace) -> int:
 
 
 def _whom(name: str) -> tuple[str, str | None]:
-    """Return the dialect, and the only implementation to ask where the name is what its targets begin with."""
+    """Return the dialect, and the implementation that a name selects.
+
+    The implementation is None unless the name is the prefix of its targets.
+    """
     for known in dialect_names():
         for implementation, entry in dialect(known).implementations_with_targets.items():
             if entry["target"] == name:
@@ -71,12 +74,12 @@ def _whom(name: str) -> tuple[str, str | None]:
 
 
 def _levels(arguments: argparse.Namespace, dialect: str) -> tuple[str, ...]:
-    """Return the levels asked for, however a target may spell them; empty for all."""
+    """Return the requested levels in canonical spelling; empty for all."""
     words = [word for group in arguments.level or () for word in group.split(",") if word]
     return tuple(parse_target(f"{dialect}:{word}").level for word in words)
 
 
-#: The options that only a runtime has, and those that it does not have.
+#: The options for runtimes only, and the options that runtimes do not support.
 FOR_RUNTIMES: Final = ("release", "graphs", "models", "case", "keep")
 _NOT_FOR_RUNTIMES: Final = ("versions", "values", "jobs")
 _CASES, _GRAPHS = 20, 100
@@ -85,7 +88,10 @@ _CASES, _GRAPHS = 20, 100
 def conform_runtime(
     arguments: argparse.Namespace, progressing: Callable[[], AbstractContextManager[Callable[[int, int, str], object]]]
 ) -> int:
-    """Run a campaign against a runtime and print its report; 1 where a difference is unexplained."""
+    """Run a campaign with a runtime and print its report.
+
+    Returns 1 on unexplained differences.
+    """
     try:
         from specgate.runtimes.onnxruntime.conform.render import FORMATS
         from specgate.runtimes.onnxruntime.conform.result import Plan

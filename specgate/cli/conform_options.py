@@ -11,7 +11,7 @@ __all__ = ["conforming"]
 
 
 def conforming(conform: argparse.ArgumentParser) -> None:
-    """Add them."""
+    """Add the options."""
     conform.add_argument(
         "dialect",
         help="directml, onnx, openvino, openvino-cpu, or one of an installed package; or a runtime: "

@@ -1,4 +1,4 @@
-"""How a command ends before it is done: interrupted, or with a standard output that takes nothing more."""
+"""Early ends of a command: signals, and unwritable standard output."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["OutputError", "Stopped", "own_streams", "stoppable", "write_no_more"]
 
 _SIGNALS: Final = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "the terminal is gone"}
-#: Signs that our own texts have, for outputs whose encoding lacks them, as cp1252 does on Windows.
+#: ASCII forms of the signs in our texts, for output encodings that lack them, such as cp1252 on Windows.
 _SIGNS: Final = {"→": "->", "…": "...", "◐": "(+)", "●": "(*)", "·": "-", "Δ": "d"}
 _PLAINLY: Final = "specgate-plainly"
 
 
 class Stopped(BaseException):
-    """A signal asks this process to end: what is under way is given up, what was begun is taken away."""
+    """A signal ended the command; unfinished work is dropped and cleaned up."""
 
     def __init__(self, number: int, word: str) -> None:
         super().__init__(word)
@@ -32,9 +32,9 @@ class Stopped(BaseException):
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Let the signals that end a process raise Stopped, the first time: a second one ends it at once.
+    """Raise Stopped on the first signal to end; a second one kills.
 
-    Signals that the calling program handles or ignores, and threads that are not the main one, are left alone.
+    Signals that the calling program handles or ignores are not changed. Does nothing outside the main thread.
     """
     before: dict[int, Any] = {}
 
@@ -56,7 +56,7 @@ def stoppable() -> Iterator[None]:
 
 
 class OutputError(Exception):
-    """Standard output cannot be written to. pipe: because its reader has closed it."""
+    """Standard output is not writable; pipe: because its reader closed it."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(f"standard output cannot be written: {error.strerror or error}")
@@ -64,7 +64,7 @@ class OutputError(Exception):
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output, with errors of its own; what it cannot encode is escaped."""
+    """Standard output that raises OutputError and escapes unencodable text."""
 
     def write(self, text: str) -> int:
         try:
@@ -80,7 +80,7 @@ class _Output(io.TextIOWrapper):
 
 
 class _Closed(io.TextIOBase):
-    """A standard stream that the caller closed, with what writing to it raises, if anything."""
+    """A closed standard stream; writing raises `error`, if any."""
 
     def __init__(self, error: Exception | None = None) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class _Closed(io.TextIOBase):
 
 
 def _plainly(error: UnicodeError) -> tuple[str, int]:
-    """Spell what the encoding of standard output lacks: our own signs in ASCII, other characters as escapes."""
+    """Return unencodable text as ASCII: our signs spelled, others escaped."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
@@ -105,7 +105,10 @@ codecs.register_error(_PLAINLY, _plainly)
 
 @contextmanager
 def own_streams() -> Iterator[None]:
-    """Let standard output raise OutputError, and give a process that was started without one something in its place."""
+    """Replace standard output with one that raises OutputError.
+
+    Closed standard streams get a replacement.
+    """
     output, errors = sys.stdout, sys.stderr
     if isinstance(output, io.TextIOWrapper):
         output.flush()
@@ -126,6 +129,6 @@ def own_streams() -> Iterator[None]:
 
 
 def write_no_more() -> None:
-    """Let what standard output still holds go nowhere, or the interpreter complains in the end."""
+    """Discard buffered standard output, so the interpreter exits silently."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

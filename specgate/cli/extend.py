@@ -1,4 +1,4 @@
-"""``--specs`` and ``--kernels``: a user's own operators, by YAML and one kernel function."""
+"""``--specs`` and ``--kernels``: operators and kernels of the user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["extend"]
 
 
 def extend(specs: Sequence[str] | None, kernels: Sequence[str] | None) -> None:
-    """Load further spec folders, and run the files that register kernels; raise InputError for what is missing."""
+    """Load spec folders and kernel files; raise InputError if one is missing."""
     for folder in specs or ():
         if not Path(folder).is_dir():
             raise InputError(f"expected a folder laid out as specs/, found {_found(folder)}", file=folder)
@@ -30,7 +30,7 @@ def extend(specs: Sequence[str] | None, kernels: Sequence[str] | None) -> None:
             raise InputError(f"expected a Python file that calls register_kernel, found {_found(file)}", file=file)
         try:
             runpy.run_path(file, run_name="specgate_kernels")
-        except Exception as error:  # the user's own code may fail in any way
+        except Exception as error:  # user code may raise anything
             raise InputError(f"failed: {error!r:.200}", file=file) from error
 
 

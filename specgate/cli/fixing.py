@@ -1,4 +1,4 @@
-"""``specgate lint --fix`` and ``--diff``: files are changed, or it is shown what would be."""
+"""``specgate lint --fix`` and ``--diff``: change files or show changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ __all__ = ["Changing", "refuse_others"]
 
 
 def refuse_others(arguments: argparse.Namespace, *, given: bool) -> None:
-    """Raise InputError where options do not go together. given: whether standard input is linted too."""
+    """Raise InputError for conflicting options.
+
+    given: whether standard input is linted.
+    """
     option = "--fix" if arguments.fix else "--diff"
     if given:
         raise InputError(f"{option} changes files; standard input is none")
@@ -35,7 +38,10 @@ def refuse_others(arguments: argparse.Namespace, *, given: bool) -> None:
 
 @dataclass(slots=True)
 class Changing:
-    """Changes files whose reports have findings that are wanted gone. only_shown: nothing is written."""
+    """Applies fixes to files. only_shown: collect diffs, write no files.
+
+    wanted: selects the findings to fix.
+    """
 
     wanted: Callable[[Report], list[Finding]]
     only_shown: bool
@@ -44,7 +50,10 @@ class Changing:
     files: int = 0
 
     def applied(self, job: Job, answer: Report | str) -> Report | str:
-        """Change the file of a job if its report asks for it; return what is to be said of it then."""
+        """Fix the file of a job if possible; return the report after the fix.
+
+        A text is the message of an unusable file.
+        """
         if isinstance(answer, str) or not any(finding.fixable for finding in answer.findings):
             return answer
         new_fixed = fixed(job, answer, self.wanted)
@@ -67,7 +76,10 @@ class Changing:
         return new_fixed.report
 
     def show(self, output: str | None, left: int) -> bool:
-        """Print what would change; return whether something would. left: how many findings stay where nothing does."""
+        """Print the diffs; return whether there are any.
+
+        left: the number of findings, for the message if no file changes.
+        """
         emit("".join(f"{clean(line, None)}\n" for line in self.diffs), output)
         if self.files:
             sys.stderr.write(f"specgate: would fix {plural(self.gone, 'finding')} in {plural(self.files, 'file')}\n")

@@ -1,4 +1,7 @@
-"""``specgate lint``: judge whole models, many files, with configuration, ignores and a baseline."""
+"""``specgate lint``: validate models.
+
+Supports many files, configuration, ignores and a baseline.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,10 @@ _LISTED = 5
 
 
 def lint(arguments: argparse.Namespace) -> int:
-    """Lint every file; 1 when something is found, 2 when a file is unusable (the others are still reported)."""
+    """Lint every file; 1 for findings, 2 for unusable files.
+
+    After an unusable file, the others are still reported.
+    """
     config = load_config(Path(), Path(arguments.config) if arguments.config else None)
     reports = [_report(text) for text in arguments.report]
     selected = selection(arguments, config)
@@ -79,7 +85,7 @@ def lint(arguments: argparse.Namespace) -> int:
 
 
 def _changing(arguments: argparse.Namespace, selected: Selection, config: Config, *, given: bool) -> Changing | None:
-    """Return what changes files, None where none is to be."""
+    """Return the fixer of files, None without --fix and --diff."""
     if not arguments.fix and not arguments.diff:
         return None
     refuse_others(arguments, given=given)
@@ -94,14 +100,14 @@ def _changing(arguments: argparse.Namespace, selected: Selection, config: Config
 
 
 def _mention(skipped: Sequence[str]) -> None:
-    """Say once how many files of the folders are no models."""
+    """Print how many files of the folders are not models."""
     names = ", ".join(quoted(file) for file in skipped[:_LISTED]) + (" …" if len(skipped) > _LISTED else "")
     what = "1 file is no model and is" if len(skipped) == 1 else f"{len(skipped)} files are no models and are"
     sys.stderr.write(f"specgate: note: {what} skipped: {names}\n")
 
 
 def _refuse_idle_pins(report: Report, arguments: argparse.Namespace) -> None:
-    """Raise InputError where a pin has no effect on any of the files."""
+    """Raise InputError for a pin without effect on any file."""
     for name in read_pins(arguments.pin):
         idle = [f for f in report.findings if f.id.endswith("/pin-unknown") and f.values.get("name") == name]
         if idle and len(idle) == len(report.files):
@@ -109,7 +115,7 @@ def _refuse_idle_pins(report: Report, arguments: argparse.Namespace) -> None:
 
 
 def _outputs(arguments: argparse.Namespace, config: Config) -> list[str]:
-    """Return the files that will be written."""
+    """Return the output files."""
     files = [text.partition("=")[2] for text in arguments.report] + ([arguments.output] if arguments.output else [])
     baseline = _baseline(arguments, config) if arguments.update_baseline else None
     return [file for file in files if file != "-"] + ([baseline] if baseline else [])
@@ -120,14 +126,20 @@ def _baseline(arguments: argparse.Namespace, config: Config) -> str | None:
 
 
 def _may_be_model(path: str, config: Config) -> bool:
-    """Treat a named file as if it had been found in a directory; what is missing or special is complained about."""
+    """Return whether a named file counts as a model, as in a directory.
+
+    Missing and special files count, so that they are reported.
+    """
     if not Path(path).is_file():
         return True
     return path.lower().endswith(suffixes_of_models()) and not config.excluded(path) and looks_like_model(path)
 
 
 def _report(text: str) -> tuple[str, str]:
-    """Return the format and the file of ``--report FORMAT=FILE``, before anything is linted in vain."""
+    """Return format and file of ``--report FORMAT=FILE``; InputError.
+
+    Errors are raised before linting.
+    """
     chosen, _, file = text.partition("=")
     if chosen not in FORMATS or not file:
         raise InputError(f"expected --report FORMAT=FILE with one of {', '.join(FORMATS)}, found {text!r:.100}")
@@ -144,17 +156,20 @@ def _write(report: Report, reports: Sequence[tuple[str, str]], config: Config, a
 
 
 def _queries(arguments: argparse.Namespace, config: Config) -> dict[str, list[str]]:
-    """Return the targets of each query that may have been asked for."""
+    """Return the targets of each query in options and configuration."""
     of_paths = (text for rule in config.paths for text in rule.targets or ())
     return queries_of([*(arguments.target or ()), *config.targets, *of_paths])
 
 
 def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace, config: Config, changing: Changing | None) -> Report:
-    """One report of all files, of those that are changed as they are then; those that are unusable are named in it."""
+    """Return one report of all files, after fixes.
+
+    Unusable files are named in it.
+    """
     report, answered = Report(fixed=None if changing is None else []), 0
-    named: dict[str, None] = {}  # not in the report while it grows: it would look through all of them each time
+    named: dict[str, None] = {}  # collected separately, as adding to the report searches all of its entries
     try:
-        with closing(_answers(jobs, arguments)) as answers:  # Ctrl-C must not wait for what is still being judged
+        with closing(_answers(jobs, arguments)) as answers:  # Ctrl-C must not wait for pending files
             for result in _progress(answers, len(jobs)):
                 answer = result if changing is None else changing.applied(jobs[answered], result)
                 answered += 1
@@ -218,7 +233,7 @@ def _workers(jobs: int, arguments: argparse.Namespace) -> Workers[Job, Report | 
 
 
 def _progress(answers: Iterable[Report | str], total: int) -> Iterable[Report | str]:
-    """Show a progress bar on a terminal, where there is something to wait for."""
+    """Return the answers, with a progress bar on a terminal for 4 or more."""
     if not sys.stderr.isatty() or total < 4:
         return answers
     from rich.console import Console
@@ -228,13 +243,13 @@ def _progress(answers: Iterable[Report | str], total: int) -> Iterable[Report | 
 
 
 def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> None:
-    """Give findings their severities, then apply ignores and the baseline, in this order."""
+    """Set severities, then apply ignores, then the baseline."""
     if config.severities:
         for pattern in config.severities:
             expect_severity(pattern, config.source)
         report.findings = regraded(report.findings, config.severities)
     if config.ignores:
-        parse_targets(ignore.target for ignore in config.ignores if ignore.target)  # a misspelt one is said
+        parse_targets(ignore.target for ignore in config.ignores if ignore.target)  # reports misspelled targets
         apply_ignores(report, config.ignores, today=datetime.now(UTC).date(), root=config.root)
     path = _baseline(arguments, config)
     if arguments.update_baseline and path is None:

@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["executed", "inferring", "judged", "lowest", "placed"]
 
 
 def judged(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
-    """Add what the commands take that judge: targets, how to report, which findings count."""
+    """Add the options of validating commands: targets, reports, selection."""
     parser.add_argument(
         "-t",
         "--target",
@@ -70,7 +70,7 @@ def _selecting(parser: argparse.ArgumentParser) -> None:
 
 
 def inferring(parser: argparse.ArgumentParser) -> None:
-    """Add what the commands take that read models: sizes of symbols, and whether types are inferred."""
+    """Add the options of reading models: symbol sizes and type inference."""
     parser.add_argument(
         "--pin",
         action="append",
@@ -87,7 +87,7 @@ def inferring(parser: argparse.ArgumentParser) -> None:
 
 
 def placed(parser: argparse.ArgumentParser) -> None:
-    """Add what `place` takes besides how models are read."""
+    """Add the options of `place`, except those of reading models."""
     parser.add_argument("model", help=".onnx model, or - for standard input")
     parser.add_argument("-t", "--target", metavar="TARGET", help="onnxruntime-directml:1.24.4, onnxruntime:1.24.4")
     parser.add_argument(
@@ -113,7 +113,7 @@ def placed(parser: argparse.ArgumentParser) -> None:
 
 
 def lowest(parser: argparse.ArgumentParser) -> None:
-    """Add what `minimum` takes."""
+    """Add the options of `minimum`."""
     parser.add_argument(
         "descriptor", help="descriptor file, .onnx model or OpenVINO IR (.xml), a JSON text, or - for standard input"
     )
@@ -133,7 +133,7 @@ def lowest(parser: argparse.ArgumentParser) -> None:
 
 
 def executed(parser: argparse.ArgumentParser) -> None:
-    """Add what `run` takes."""
+    """Add the options of `run`."""
     parser.add_argument(
         "file", help="DxDispatch model, descriptor file, .onnx model, a JSON text, or - for standard input"
     )
@@ -167,3 +167,6 @@ def executed(parser: argparse.ArgumentParser) -> None:
         "(documented), or those of builds as far as recorded differences can be computed (observed)",
     )
     parser.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")
+    parser.add_argument(
+        "--read-outside", action="store_true", help="allow a model's sourcePath to name files outside of its folder"
+    )

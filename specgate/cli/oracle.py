@@ -1,4 +1,4 @@
-"""``specgate oracle``: the real builds that verdicts and values are held against; install, list."""
+"""``specgate oracle``: install and list real builds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ __all__ = ["install", "listed"]
 
 
 def install(arguments: argparse.Namespace) -> int:
-    """Fetch the builds of the levels that were asked for, and build the host; with --values what executes, too."""
+    """Install the builds of the requested levels, and build the host.
+
+    With --values, install the environment that computes values too.
+    """
     if runtimes.is_runtime(arguments.dialect):
         if arguments.system or arguments.values:
             raise InputError("--system and --values are for builds of a dialect, not for those of a runtime")
@@ -33,7 +36,10 @@ def install(arguments: argparse.Namespace) -> int:
 
 
 def listed(_arguments: argparse.Namespace) -> int:
-    """Print every known build: installed, or the command that installs it; and whether it computes values here."""
+    """Print every known build with its state.
+
+    The state is installed or the install command, and whether the build computes values here.
+    """
     rows = [list(row) for each in implementing(Builds) for row in each.builds()]
     sys.stdout.write(text_table([*rows, *runtimes.rows()]))
     return 0

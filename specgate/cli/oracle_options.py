@@ -11,7 +11,7 @@ __all__ = ["installing"]
 
 
 def installing(install: argparse.ArgumentParser) -> None:
-    """Add them."""
+    """Add the options."""
     install.add_argument("dialect", choices=("directml", "onnxruntime-directml", "onnxruntime"))
     install.add_argument(
         "--levels",

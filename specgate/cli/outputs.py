@@ -1,4 +1,4 @@
-"""What ``specgate run`` gives out: values printed as text, or saved as ``.npy`` or JSON."""
+"""Outputs of ``specgate run``: text, ``.npy`` or JSON."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 __all__ = ["deliver"]
 
 STDOUT: Final = "-"
-_SHOWN: Final = 100  # elements of a sequence or a map that are printed
+_SHOWN: Final = 100  # printed elements of a sequence or a map
 
 
 def deliver(outputs: Mapping[str, Any], texts_by_name: Mapping[str, str], *, shown: bool) -> None:
-    """Save the outputs that `texts_by_name` has files for, and print the others if they are to be shown.
+    """Save the outputs with a file in `texts_by_name`; print the others.
 
-    A name that ends in ``.json`` gets JSON, every other name ``.npy``; ``-`` is standard output, which has nothing else
-    then. Raises InputError for a name that is not an output, and a value that the format does not hold.
+    A file name that ends with ``.json`` gets JSON, others get ``.npy``; ``-`` is standard output, which then has only
+    this output. shown: whether to print the others. Raises InputError for an unknown output, and for a value that the
+    format does not support.
     """
     for name in texts_by_name:
         if name not in outputs:
@@ -46,7 +47,7 @@ def deliver(outputs: Mapping[str, Any], texts_by_name: Mapping[str, str], *, sho
 
 
 def _lines(name: str, value: Any) -> list[str]:
-    """Return a value as text: its name and kind, then its elements."""
+    """Return a value as text: name and kind, then elements."""
     if isinstance(value, np.ndarray):
         return [f"{name}: {value.dtype} {list(value.shape)}", *_text(value).split("\n")]
     if isinstance(value, dict):
@@ -97,7 +98,10 @@ def _json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: arrays as lists, keys of maps as texts, numbers that JSON lacks as texts."""
+    """Return a value as JSON data.
+
+    Arrays become lists, keys of maps become text, and so do numbers that JSON does not support.
+    """
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
     if isinstance(value, dict):

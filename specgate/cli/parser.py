@@ -1,4 +1,4 @@
-"""The commands and options, in one place; each command names the module and function that runs it."""
+"""All commands and options, with the module and function of each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ EPILOG = "Exit codes: 0 clean, 1 findings, 2 unusable input."
 
 
 def make_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Return the parser of the whole command line; of `words` that begin with a command, of that one alone."""
+    """Return the parser of the command line.
+
+    words: if they begin with a command, only that command is added.
+    """
     return _parser(words[0] if words and words[0] in _COMMANDS else None)
 
 
@@ -314,7 +317,7 @@ def _conform(commands: Any) -> None:
     conforming(conform)
 
 
-#: What adds each command, in the order in which help lists them.
+#: The function that adds each command, in the order of the help.
 _COMMANDS: Final[dict[str, Callable[[Any], None]]] = {
     "check": _check,
     "lint": _lint,

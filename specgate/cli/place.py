@@ -1,4 +1,4 @@
-"""``specgate place``: where a runtime runs each node of a model."""
+"""``specgate place``: the provider of each node of a model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["place", "placed_minimum"]
 
 
 def place(arguments: argparse.Namespace) -> int:
-    """Print the placement of a model; 1 where the session or its first run fails."""
+    """Print a model's placement; 1 if the session or its first run fails."""
     if arguments.target is None:
         raise InputError("no target: give --target, for instance onnxruntime-directml:1.24.4")
     refuse_replaced([arguments.output] if arguments.output else [], [arguments.model])
@@ -47,7 +47,7 @@ def place(arguments: argparse.Namespace) -> int:
 
 
 def _written(placement: Placement, runtime: Runtime | None, arguments: argparse.Namespace) -> str:
-    """Write the descriptors where they are asked for, and return a line that says what was written."""
+    """Write the requested descriptors; return a message on the files."""
     if arguments.descriptors is None:
         if arguments.node:
             raise InputError("--node says whose descriptors are written; give --descriptors DIR as well")
@@ -68,7 +68,10 @@ def _rendered(placement: Placement, arguments: argparse.Namespace) -> str:
 
 
 def placed_minimum(model: str | Given, arguments: argparse.Namespace) -> int:
-    """Print the lowest level at which what a runtime places is also created; 1 where there is none."""
+    """Print the lowest level at which all placed kernels are created.
+
+    Returns 1 if no level is sufficient.
+    """
     target = runtime_target(arguments.dialect, arguments.target)
     settings = LintSettings(not arguments.no_infer, read_pins(arguments.pin), strict=True)
     minimum = level_minimum(model, target, settings)

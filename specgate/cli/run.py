@@ -1,4 +1,4 @@
-"""``specgate run``: execute a model file, or a descriptor with .npy inputs."""
+"""``specgate run``: execute a model, or a descriptor with .npy inputs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Execute the file and print (or save) its outputs."""
+    """Execute the file, and print or save its outputs."""
     inputs = {name: _load(path) for name, path in _by_name(arguments.input, "--input").items()}
     texts_by_name = _by_name(arguments.output, "--output")
     files = [path for path in texts_by_name.values() if path != STDOUT]
@@ -107,7 +107,10 @@ def _compared(
     arguments: argparse.Namespace,
     texts_by_name: Mapping[str, str],
 ) -> int:
-    """Hold a model against another implementation and print where they differ; 1 where they do."""
+    """Compare a model with another implementation; 1 if they differ.
+
+    Prints the differences.
+    """
     budget = budget_of(arguments.max_bytes, arguments.max_seconds)
     with progress("comparing") as function:
         compared = capability(owner, Runnable, file).compare_model(
@@ -121,7 +124,7 @@ def _compared(
 
 @contextmanager
 def _as_file(path: str, result: Given | None, suffix: str) -> Iterator[str]:
-    """Yield the path of a model; one from standard input is a file for as long as it is executed."""
+    """Yield the path of a model; standard input becomes a temporary file."""
     if result is None:
         yield path
         return
@@ -153,6 +156,7 @@ def _document(
         target.level if target else None,
         out=_print,
         write_files=arguments.write_files,
+        read_outside=arguments.read_outside,
         budget=budget_of(arguments.max_bytes, arguments.max_seconds),
         basis=arguments.basis,
     )
@@ -163,13 +167,16 @@ def _document(
 
 
 def _print(text: str) -> None:
-    """Print lines that may hold a file's names, as text that neither a terminal nor a CI server obeys."""
+    """Print lines with escapes for terminals and CI logs.
+
+    They may contain names from a file.
+    """
     for line in text.split("\n"):
         sys.stdout.write(f"{clean(line, None)}\n")
 
 
 def _by_name(texts: list[str], option: str) -> dict[str, str]:
-    """Return files by the names that they are given for; raise InputError for a name that is given twice."""
+    """Return files by name; raise InputError for a repeated name."""
     texts_by_name: dict[str, str] = {}
     for name, path in map(_named, texts):
         if name in texts_by_name:
@@ -186,13 +193,13 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def _load(path: str) -> NDArray[Any]:
-    """Load one .npy file; never a pickle."""
+    """Load one .npy file without pickle."""
     if not os.path.isfile(path):  # noqa: PTH113
         raise InputError("expected a .npy file", file=path)
     try:
         array: NDArray[Any] = np.load(path, allow_pickle=False)
     except (ValueError, OSError, EOFError, MemoryError, SyntaxError) as error:
-        # Of a file that is none numpy says that it may be a pickle, and how to load that.
+        # For a file that is not .npy, numpy suggests to allow pickle.
         reason = "it is no such file" if "pickle" in str(error) else str(error)[:200]
         raise InputError(f"cannot be read as .npy: {reason}", file=path) from None
     if not isinstance(array, np.ndarray):

@@ -1,4 +1,4 @@
-"""``specgate spec``: check spec files and print the schemas that give editors completion."""
+"""``specgate spec``: check spec files and print schemas for editors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ _SHIPPED: Final = {
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Check a folder of specs, or the tables in use; 1 when a data linter complains, 2 when a file is unusable."""
+    """Check a folder of specs, or the installed tables.
+
+    Returns 1 if a data linter reports problems, 2 if a file is unusable.
+    """
     from specgate.spec.build import build_dialect
     from specgate.spec.lint import lint_tables
 
@@ -68,7 +71,10 @@ def check(arguments: argparse.Namespace) -> int:
 
 
 def _runtimes(roots: list[Path]) -> list[int]:
-    """Check the runtime's files in these folders, and return how many rows each has; they name what dialects have."""
+    """Return the number of rows of each runtime in these folders.
+
+    Checks the runtime's files against the dialects.
+    """
     from specgate.runtimes.onnxruntime.build import build_runtime
 
     matching_tables = [
@@ -79,7 +85,10 @@ def _runtimes(roots: list[Path]) -> list[int]:
 
 
 def _lowered(roots: list[Path]) -> list[int]:
-    """Check the files that say what the runtime's nodes become, and return how many operators each folder has."""
+    """Return the number of lowered operators of each runtime's folder.
+
+    Checks the files that map a runtime's nodes to descriptors.
+    """
     from specgate.runtimes.onnxruntime.lowering.build import build_lowering
 
     folders = [path.parent for root in roots for path in sorted(root.glob(f"{RUNTIME}/lowering/general.yaml"))]
@@ -87,19 +96,25 @@ def _lowered(roots: list[Path]) -> list[int]:
 
 
 def _adds(folder: Path) -> bool:
-    """Whether a folder adds operators to a dialect that has its levels elsewhere."""
+    """Return whether a folder adds operators to an existing dialect.
+
+    Such a folder does not define levels.
+    """
     return not (folder / "levels.yaml").is_file() and any((folder / "operators").glob("**/*.yaml"))
 
 
 def _with_own(name: str, root: Path) -> tuple[Dialect, list[str]]:
-    """Return a dialect with what `root` adds to it, and the names of those operators."""
+    """Return a dialect with the additions of `root`, and their names."""
     table = Dialect(name, compiled_tables(name, (root,)))
     added = str(root / name)
     return table, [operator for operator in table.operators if str(table.tables.files.get(operator)).startswith(added)]
 
 
 def schema(arguments: argparse.Namespace) -> int:
-    """Print the JSON Schema of one kind of spec file, of configuration, reports, baselines, exports or descriptors."""
+    """Print a JSON Schema.
+
+    Kinds are spec files, configuration, reports, baselines, exports and descriptors.
+    """
     if arguments.dialect is not None and arguments.kind != "descriptor":
         raise InputError(f"--dialect is for descriptor: the schema of {arguments.kind} is the same for all dialects")
     if arguments.kind in _SHIPPED:

@@ -1,4 +1,4 @@
-"""``specgate check --format jsonl``: each verdict as one line of JSON, written as soon as it is known."""
+"""``specgate check --format jsonl``: verdicts as streamed JSON lines."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ __all__ = ["stream"]
 
 
 def stream(arguments: argparse.Namespace, result: Asked, selected: Selection) -> int:
-    """Answer every descriptor of every source in order; 2 when a line or source was unusable, else 1 for findings.
+    """Answer every descriptor of every source in order.
 
-    What is unusable is answered too (its verdict is ``unusable``, with the ``error``), and the next line is read.
+    Returns 2 if a line or source was unusable, else 1 for findings. An unusable one has the verdict ``unusable`` and an
+    ``error``; the next line is still read.
     """
     lines: list[str] = []
     whole = arguments.output not in {None, "-"}
@@ -52,7 +53,7 @@ def stream(arguments: argparse.Namespace, result: Asked, selected: Selection) ->
 
 
 def _entries(source: str, result: Asked, selected: Selection) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield the answers of a source, each with the exit code that it alone would have."""
+    """Yield the answers of a source, each with its exit code."""
     for value, line in _documents(source):
         try:
             if isinstance(value, InputError):
@@ -68,7 +69,7 @@ def _entries(source: str, result: Asked, selected: Selection) -> Iterator[tuple[
 
 
 def _placed(error: Error, file: str | None, line: int | None) -> str:
-    """The message with the file and the line, whether or not the error has them."""
+    """Return the message with the file and the line."""
     message = error.message if isinstance(error, InputError) else str(error)
     place = error.place if isinstance(error, InputError) else None
     at = f"line {line}" if line is not None else None
@@ -80,14 +81,14 @@ def _place(file: str | None, line: int | None, node: str | None = None) -> dict[
 
 
 def _documents(source: str) -> Iterator[tuple[Given | str | InputError, int | None]]:
-    """Yield what is to be read as a whole: the source, or each line of JSON lines with its number."""
+    """Yield documents: the source, or each JSON line with its number."""
     if source == "-":
         yield from _standard_input()
     elif source.lower().endswith(LINED):
         try:
             if os.path.exists(source) and not os.path.isfile(source):  # noqa: PTH110, PTH113  # a FIFO would block
                 raise InputError("expected a regular file", file=source)
-            with open(source, "rb") as file:  # noqa: PTH123  # no pathlib on the cold path
+            with open(source, "rb") as file:  # noqa: PTH123  # avoids importing pathlib
                 yield from _lines(iter(lambda: file.readline(MAX_FILE + 1), b""), source, 1)
         except InputError as error:
             yield error, None
@@ -98,7 +99,10 @@ def _documents(source: str) -> Iterator[tuple[Given | str | InputError, int | No
 
 
 def _standard_input() -> Iterator[tuple[Given | InputError, int | None]]:
-    """Yield its lines as they come where the first one is a whole document, else all of it at its end."""
+    """Yield lines as they arrive, or all of standard input at its end.
+
+    Lines are yielded if the first one is a complete document.
+    """
     try:
         source = source_bytes()
         first, number = source.readline(MAX_FILE + 1), 1
@@ -159,7 +163,10 @@ def _judged(
 def _whole(
     result: Given | str, line: int | None, findings: Sequence[Finding], selected: Selection
 ) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield an answer for each graph in what was read that has findings of its own, whatever the target."""
+    """Yield an answer per graph with findings on the graph itself.
+
+    These findings apply to all targets.
+    """
     for place in dict.fromkeys(finding.location for finding in findings):
         report = Report(findings=[finding for finding in findings if finding.location == place])
         if line is None:

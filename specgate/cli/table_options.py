@@ -1,4 +1,4 @@
-"""The options of the commands that export and compare tables."""
+"""The options of ``specgate export`` and ``specgate diff``."""
 
 from __future__ import annotations
 

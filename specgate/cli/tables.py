@@ -1,4 +1,7 @@
-"""Commands that show what the tables say: support, diff, minimum, rule, targets, explain."""
+"""Commands that show the tables.
+
+They are support, diff, minimum, rule, targets and explain.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ def _out(text: str) -> None:
 
 
 def support(arguments: argparse.Namespace) -> int:
-    """Print an operator's table with the target's row marked, every operator of a target, or a page of them all."""
+    """Print an operator's table, a target's operators, or a page of all.
+
+    The row of the target is marked.
+    """
     result = (arguments.operator or "").partition("/")[0].lower()
     target = parse_target(arguments.target, result if is_dialect(result) else None) if arguments.target else None
     if arguments.format == "html":
@@ -80,7 +86,7 @@ def _operators(text: str, result: str | None) -> list[tuple[str, str]]:
     if not texts:
         name, slash, operator = text.partition("/")
         if slash or result:
-            # NoTable, with the nearest name.
+            # Raises NoTable with the nearest name.
             operator_named(name.lower() if slash else result or "", operator if slash else text)
         raise no_operator(text)
     return texts
@@ -93,7 +99,7 @@ def _source(source: Mapping[str, Any]) -> str:
 
 
 def diff(arguments: argparse.Namespace) -> int:
-    """Print what changes between two targets of one dialect, or between tables."""
+    """Print the changes between two targets of a dialect, or of tables."""
     if arguments.tables:
         return _tables_diff(arguments)
     if arguments.format == "markdown":
@@ -125,7 +131,7 @@ def _tables_diff(arguments: argparse.Namespace) -> int:
             text = tables_changes_markdown(difference)
         else:
             text = tables_changes_text(difference, width(None))
-    except DAMAGED as error:  # what reading does not look into
+    except DAMAGED as error:  # not covered by validation
         source = arguments.after if arguments.before == INSTALLED else arguments.before
         raise damaged(error, source) from None
     write = sys.stdout.write if arguments.format in {"json", "markdown"} else _out
@@ -134,7 +140,10 @@ def _tables_diff(arguments: argparse.Namespace) -> int:
 
 
 def minimum(arguments: argparse.Namespace) -> int:
-    """Print the lowest level that accepts a descriptor, or the lowest opsets of a model; 1 when no level does."""
+    """Print the lowest level of a descriptor, or lowest opsets of a model.
+
+    Returns 1 if no level accepts it.
+    """
     from specgate.linting.input_source import TEXT, argument, standard_input
     from specgate.lowest.descriptor import find_minimum
 
@@ -215,7 +224,7 @@ def rule(arguments: argparse.Namespace) -> int:
 
 
 def _held(holds: Sequence[Mapping[str, str]]) -> list[list[str]]:
-    """The forms of a rule by levels; where builds enforce forms of their own, each says whose it is."""
+    """Return a rule's forms by level, each with its basis if they differ."""
     if not any("basis" in form for form in holds):
         return [[str(form["levels"]), form["text"]] for form in holds]
     page = {"documented": "page", "observed": "builds"}
@@ -268,7 +277,10 @@ def _resolution(text: str, target: Any) -> str:
 
 
 def _via(row: Mapping[str, Any], target: str) -> str:
-    """The vendor's version that an environment comes with, named where a bare number would not say of what."""
+    """Return the vendor's version of an environment.
+
+    The dialect's title is added to a bare number.
+    """
     version = row.get("via") or row.get("version") or row.get("release")
     if not version:
         return ""
@@ -283,7 +295,7 @@ def _where(row: Mapping[str, Any]) -> str:
 
 
 def explain(arguments: argparse.Namespace) -> int:
-    """Print what an error code means and how to get the descriptor checked."""
+    """Print the meaning of an error code, and how to check the descriptor."""
     from specgate.codes import explain_codes
 
     explanations = explain_codes(" ".join(arguments.code))

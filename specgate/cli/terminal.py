@@ -1,4 +1,4 @@
-"""How wide the terminal is, and help that is as wide, without `shutil`, which loads what a command has no use for."""
+"""Terminal width, and help of that width, without importing `shutil`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Help", "columns", "progress"]
 
 
 def columns(otherwise: int) -> int:
-    """Return the columns of the terminal, as `shutil.get_terminal_size` does."""
+    """Return the terminal's columns, as `shutil.get_terminal_size` does."""
     with suppress(KeyError, ValueError):
         if (stated := int(os.environ["COLUMNS"])) > 0:
             return stated
@@ -25,7 +25,10 @@ def columns(otherwise: int) -> int:
 
 
 class Help(argparse.HelpFormatter):
-    """Formats help; argparse makes one for every option, and each would ask `shutil`."""
+    """A help formatter that reads the width without `shutil`.
+
+    argparse creates one per option.
+    """
 
     def __init__(self, prog: str, **more: Any) -> None:
         super().__init__(prog, width=columns(80) - 2, **more)
@@ -33,7 +36,10 @@ class Help(argparse.HelpFormatter):
 
 @contextmanager
 def progress(first: str = "asking") -> Iterator[Callable[[int, int, str], object]]:
-    """Give a progress function, of how many of how many and of what: a bar on a terminal, nothing elsewhere."""
+    """Yield a progress function: a bar on a terminal, silent elsewhere.
+
+    Its arguments are the number done, the total, and the current item.
+    """
     if not sys.stderr.isatty():
         yield lambda *_: None
         return

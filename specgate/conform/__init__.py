@@ -1,1 +1,1 @@
-"""`specgate conform`: verdicts and values of the tables held against real implementations."""
+"""`specgate conform`: comparison of the tables with real implementations."""

@@ -1,4 +1,4 @@
-"""Run a campaign: pieces over several processes until done or out of time, then a result that reports are made of."""
+"""Campaigns: run shards in several processes and collect a result."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "run"]
 
-#: Cases in one piece: small enough to spread and to stop in time, large enough to be worth a process's start.
+#: Cases per shard: few enough to distribute them and to stop in time, enough to justify the start of a process.
 _PIECE: Final = 5_000
-#: Classes are shrunk within a quarter of the time that asking took, at least so many seconds.
+#: Shrinking may use a quarter of the time of the comparison, but at least this number of seconds.
 _SHRINK_SECONDS: Final = 60.0
 _KIND_ORDER: Final = ("unexplained", "bug", "recorded", "not looked at")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to hold against what. cases: per operator and level. seconds: the most to spend; jobs: processes.
+    """The parameters of a campaign.
 
-    alone: the only implementation to ask, one that targets can ask for. versions: each operator only at levels that
-    begin a row of its table. shrink_known: whether examples of differences that are recorded become small, too.
+    cases: per operator and level. seconds: time limit. jobs: number of processes. alone: the only implementation to
+    ask, which must be available as a target. versions: compare each operator only at the levels at which its table
+    changes. shrink_known: also shrink the examples of recorded differences.
     """
 
     dialect: str
@@ -57,7 +58,7 @@ class Plan:
 
     @property
     def command(self) -> str:
-        """The command line that runs it again."""
+        """The command line that repeats the campaign."""
         words = ["specgate", "conform", self.family]
         words += [word for name in self.operators for word in ("--operator", name)]
         words += ["--level", ",".join(self.levels)] if self.levels else []
@@ -67,15 +68,16 @@ class Plan:
 
     @property
     def family(self) -> str:
-        """What its targets begin with: the dialect's name, or that of the only implementation."""
+        """The prefix of its targets: the dialect or the only implementation."""
         entry = tables(self.dialect).implementations_with_targets.get(self.alone or "")
         return self.dialect if entry is None else str(entry["target"])
 
 
 def run(plan: Plan, progress: Callable[[int, int, str], object] = lambda *_: None) -> Result:
-    """Return what the campaign found. progress: called with cases done, cases in all, and what was done last.
+    """Run a campaign and return its result.
 
-    Raises InputError for an unknown operator or level, and where nothing at all can be asked here.
+    progress: called with the number of finished cases, the number of all cases, and the last finished part. Raises
+    InputError for an unknown operator or level, and if no implementation is available.
     """
     started = time.time()
     until = started + plan.seconds if plan.seconds is not None else float("inf")
@@ -125,7 +127,7 @@ def _pieces(plan: Plan, until: float) -> tuple[list[Shard], list[str]]:
         for level in levels:
             unfinished = dialect.tables.levels[level].get("unfinished") and level not in spec.rows
             result = level in spec.levels and (level in spec.rows or not plan.versions)
-            if result and not unfinished:  # a part of a level is asked for what it brings
+            if result and not unfinished:  # a partial level only counts for its new operators
                 for part, first in enumerate(range(0, plan.cases, _PIECE)):
                     cases = min(_PIECE, plan.cases - first)
                     seed = f"{plan.seed}/{name}/{level}/{part}"
@@ -137,7 +139,10 @@ def _pieces(plan: Plan, until: float) -> tuple[list[Shard], list[str]]:
 
 @contextmanager
 def _pool(jobs: int) -> Iterator[Callable[[Callable[..., Any], Sequence[Any]], Iterator[tuple[Any, Any]]]]:
-    """Give what runs a function over tuples of arguments and yields each with its answer."""
+    """Yield a function that maps a function over tuples of arguments.
+
+    The yielded function returns an iterator of (arguments, answer).
+    """
     if jobs == 1:
         try:
             yield lambda function, items: ((item, function(*item)) for item in items)
@@ -161,7 +166,10 @@ def _call(job: tuple[Callable[..., Any], Sequence[Any]]) -> Any:
 
 
 def _shrink_all(plan: Plan, merged: dict[tuple[str, str], Counts], each: Any, seconds: float) -> None:
-    """Shrink one example of each class, at the first of the levels that share it; what is unexplained comes first."""
+    """Shrink one example per class, unexplained classes first.
+
+    The example is checked at the first of the levels that share the class.
+    """
     until = time.time() + seconds
     pairs_by_key: dict[tuple[str, ClassKey], tuple[str, Example]] = {}
     for (operator, level), counts in merged.items():
@@ -183,7 +191,10 @@ def _values(plan: Plan, pieces: Sequence[Shard], each: Any, until: float) -> tup
 
 
 def _versions(counted: Iterable[Counts]) -> dict[str, str]:
-    """Return implementation -> version; one that differs by level is listed with each of its levels."""
+    """Return implementation -> version.
+
+    If the version depends on the level, it is listed with each of its levels.
+    """
     entries: dict[str, dict[str, list[str]]] = {}
     for counts in counted:
         for name, version in counts.versions.items():
@@ -205,14 +216,17 @@ def _tallies(counted: Iterable[Counts]) -> Iterator[Tally]:
 
 
 def _differences(plan: Plan, counted: Iterable[Counts]) -> list[Difference]:
-    """Return the classes, those that several levels share as one, the unexplained and frequent first."""
+    """Return the classes, unexplained and frequent ones first.
+
+    Classes that several levels share are merged.
+    """
     shared: dict[tuple[str, ClassKey], list[tuple[str, Example]]] = {}
     for counts in counted:
         for key, example in counts.classes.items():
             shared.setdefault((counts.operator, key), []).append((counts.level, example))
     differences = []
     for (operator, key), members in shared.items():
-        level, example = min(members, key=lambda member: size_of(member[1].descriptor))  # one was shrunk
+        level, example = min(members, key=lambda member: size_of(member[1].descriptor))  # at least one was shrunk
         differences.append(
             Difference(
                 operator=operator,

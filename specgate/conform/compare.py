@@ -1,4 +1,4 @@
-"""Two results beside each other, element by element."""
+"""Comparison of two results, element by element."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ __all__ = ["Differing", "Ours", "Verdicts", "compare_outputs", "kind_of", "our_v
 
 
 class Differing(NamedTuple):
-    """One output of both sides. wrong: the elements that differ. written: those that theirs has at all."""
+    """An output that differs.
+
+    wrong: mask of the differing elements. written: mask of the elements that the other side wrote.
+    """
 
     name: str
     tensor: TensorDesc | None
@@ -50,13 +53,14 @@ class Differing(NamedTuple):
 def compare_outputs(
     ours: Mapping[str, Any], theirs: Mapping[str, Any], descriptor: Descriptor, tolerance: float
 ) -> tuple[str, list[Differing]]:
-    """Return what keeps outputs from being compared, "" if nothing does, and those in which elements differ.
+    """Return why outputs are not comparable ("" if they are) and differences.
 
-    ours, theirs: arrays by the output's name, lists of arrays for an array of tensors.
+    ours, theirs: arrays by the name of the output; lists of arrays for an array of tensors. The differences contain the
+    outputs with differing elements.
     """
     differings = []
     for name, mine, other, tensor in _pairs(ours, theirs, descriptor):
-        if other is None and tensor is None and name in ours:  # not asked for
+        if other is None and tensor is None and name in ours:  # not requested
             continue
         each = "not computed" if other is None else _compare(name, mine, other, tolerance, tensor)
         if isinstance(each, str):
@@ -80,7 +84,10 @@ def _pairs(
 
 
 def _theirs(theirs: Mapping[str, Any], name: str, mine: Any) -> Any:
-    """Return the other side's array, or its arrays for an array of tensors, also where each has a name of its own."""
+    """Return the other side's array; a list for an array of tensors.
+
+    The elements of the list may have separate names.
+    """
     if name in theirs or not isinstance(mine, list):
         return theirs.get(name)
     items = [theirs.get(f"{name}_{index}", theirs.get(f"{name}[{index}]")) for index in range(len(mine))]
@@ -88,9 +95,10 @@ def _theirs(theirs: Mapping[str, Any], name: str, mine: Any) -> Any:
 
 
 def same_values(mine: Any, other: Any, tolerance: float = 0.0) -> str:
-    """Return how two outputs differ, "" if they do not: bit by bit without a tolerance, any nan like any other.
+    """Return how two outputs differ, "" if they are equal.
 
-    Masked elements of ours may be anything; masked ones of theirs were not written, and ours must be masked there.
+    Without a tolerance they must be bitwise equal, except that all nan are equal. Masked elements of ours may have any
+    value. Masked elements of theirs were not written, and ours must be masked there too.
     """
     result = _compare("", mine, other, tolerance, None)
     return "" if result is None else str(result)
@@ -110,7 +118,7 @@ def _compare(name: str, mine: Any, other: Any, tolerance: float, tensor: TensorD
         wrong = (flat[0] != flat[1]).any(axis=1).reshape(own.shape)
         if own.dtype.kind in "fcV":
             with np.errstate(invalid="ignore"):
-                wrong &= ~((own != own) & (theirs != theirs))  # noqa: PLR0124  # nan, also in types that isnan lacks
+                wrong &= ~((own != own) & (theirs != theirs))  # noqa: PLR0124  # nan, also where isnan is not supported
     if tolerance:
         wrong &= differing(own, theirs, tolerance)
     written = ~np.ma.getmaskarray(other)
@@ -119,31 +127,35 @@ def _compare(name: str, mine: Any, other: Any, tolerance: float, tensor: TensorD
 
 
 class Ours(NamedTuple):
-    """Our verdict on one side: True, False or None (undecided), with the ids of the findings it rests on."""
+    """Our verdict on one side, with the ids of its findings.
+
+    The verdict is True, False or None (undecided).
+    """
 
     accepted: bool | None
     ids: frozenset[str]
 
 
 class Verdicts(NamedTuple):
-    """Our verdicts by the page, and by what is known of one implementation."""
+    """Our documented verdict, and the verdict for one implementation."""
 
     documented: Ours
     observed: Ours
 
     def reasons(self, kind: Kind) -> tuple[str, ...]:
-        """Return the findings that a disagreement of this kind is about, sorted."""
+        """Return the sorted findings that a disagreement of this kind is about."""
         page, known = self.documented.ids, self.observed.ids
         texts = tuple(sorted(page ^ known if kind in {"recorded", "bug"} else known))
-        return texts[:1] if kind == "not looked at" else texts  # counted under the first: no difference to explain
+        return texts[:1] if kind == "not looked at" else texts  # counted once, under the first
 
 
 def our_verdict(
     descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str, version: str = ""
 ) -> Verdicts:
-    """Return our verdicts before one implementation, at the level that a descriptor was written for if it names one.
+    """Return our verdicts for one implementation.
 
-    version: the implementation's; what is observed of its release counts, too.
+    The level is that of the descriptor, if it names one. version: of the implementation; observations of its release
+    apply as well.
     """
     descriptor, page_says, known_says, newer = _before(descriptor, spec, level, implementation, version)
     page, known = _ours(descriptor, spec, page_says), _ours(descriptor, spec, known_says)
@@ -155,27 +167,39 @@ def our_verdict(
 def _before(
     descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str, version: str
 ) -> tuple[Descriptor, Resolved | None, Resolved | None, bool]:
-    """Return a descriptor as an implementation reads it, what the page and its builds say, and if a type is newer."""
+    """Return a descriptor as an implementation reads it, and its rows.
+
+    These are the documented and the observed row. The bool tells whether a type is newer than the implementation.
+    """
     level = descriptor.version or level
     release = spec.dialect.release_of(version)
-    newer = release is not None and _newer(descriptor, spec, release)  # what it infers anew it reads all the same
+    newer = release is not None and _newer(descriptor, spec, release)  # it still reads types that it infers again
     known = spec.resolve(level, "observed", by=_by(spec, implementation, release))
     return _as_read(descriptor, spec, implementation), spec.resolve(level), known, newer
 
 
 def _by(spec: OperatorSpec, implementation: str, release: EnvironmentEntry | None) -> str:
-    """Name the implementation, and with it those whose observations hold for a release."""
+    """Return the implementation's name.
+
+    Includes the implementations whose observations apply to a release.
+    """
     own = None if release is None else spec.dialect.by_release(str(release["name"]))
     return implementation if own is None else f"{implementation}+{own}"
 
 
 def _newer(descriptor: Descriptor, spec: OperatorSpec, release: EnvironmentEntry) -> bool:
-    """Whether a descriptor names a type that a release does not know yet, also of an output that is inferred anew."""
+    """Return whether a descriptor uses a type that is newer than a release.
+
+    Types of outputs count too, even if they are inferred again.
+    """
     return bool(places_of(newer_than(spec.dialect.name, release["title"]), descriptor))
 
 
 def _as_read(descriptor: Descriptor, spec: OperatorSpec, implementation: str) -> Descriptor:
-    """Return a descriptor as its own level reads it, without outputs where the implementation looks at none of them."""
+    """Return a descriptor as its own level reads it.
+
+    Without outputs if the implementation ignores all of them.
+    """
     if descriptor.version is not None and descriptor.layout not in {None, descriptor.version}:
         descriptor = reordered_for(descriptor, spec, descriptor.version)
     entry = about(spec, implementation)
@@ -194,12 +218,15 @@ def _as_read(descriptor: Descriptor, spec: OperatorSpec, implementation: str) ->
     return replace(descriptor, fields=fields, plain=False)
 
 
-#: Compiled checks by the identity of what they were compiled from, which is held here so that no other gets it.
+#: Compiled checks by the id() of their source. The cache references the source, which keeps the id() unique.
 _fast: dict[int, tuple[Resolved, Callable[[Mapping[str, Any]], bool]]] = {}
 
 
 def _ours(descriptor: Descriptor, spec: OperatorSpec, resolved: Resolved | None) -> Ours:
-    """Judge at one level only: what a check says of other levels, and how to mend it, is not needed here."""
+    """Return our verdict at one level.
+
+    Other levels and fixes are not computed, because they are not needed here.
+    """
     if resolved is None:
         raise ValueError(f"{spec.name} is asked about at a level at which it does not exist")
     if _plainly_accepted(descriptor, resolved):
@@ -221,7 +248,10 @@ def _plainly_accepted(descriptor: Descriptor, resolved: Resolved) -> bool:
 def sides_taken(
     descriptor: Descriptor, spec: OperatorSpec, level: str, implementation: str, version: str = ""
 ) -> tuple[bool, bool]:
-    """Return whether the page, and what is known of an implementation, take a descriptor plainly: fast, no reasons."""
+    """Return whether documentation and implementation accept a descriptor.
+
+    Fast, because no reasons are computed.
+    """
     descriptor, page, known, newer = _before(descriptor, spec, level, implementation, version)
     if page is None or known is None:
         return False, False
@@ -229,7 +259,10 @@ def sides_taken(
 
 
 def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts, theirs: Reply) -> Kind | None:
-    """Return the kind of a disagreement, None where both sides agree or one of them has no verdict."""
+    """Return the kind of a disagreement.
+
+    None if both sides agree or one of them has no verdict.
+    """
     page, known = ours.documented.accepted, ours.observed.accepted
     result = theirs.accepted
     if result is None or known is None or page is None:
@@ -239,7 +272,7 @@ def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts,
             return None
         changed = {name.rpartition("/")[2] for name in ours.documented.ids ^ ours.observed.ids}
         return "bug" if any(changed & names for names in _bugs(spec, level, implementation)) else "recorded"
-    if theirs.word == "no kernel":  # looked at by no kernel
+    if theirs.word == "no kernel":  # ignored by all kernels
         return "not looked at"
     if result:
         looked = {name.rpartition("/")[2] for name in looked_at(spec, implementation, ours.observed.ids)}
@@ -247,12 +280,15 @@ def kind_of(spec: OperatorSpec, level: str, implementation: str, ours: Verdicts,
             return "not looked at"
         chance, part = (named_rules(key, spec, level, implementation) for key in UNSURE)
         if looked <= chance | part:
-            return "bug" if looked & chance else "recorded"  # who looks at less does not say otherwise
+            return "bug" if looked & chance else "recorded"  # ignoring a field is not a contradiction
     return "unexplained"
 
 
 def _bugs(spec: OperatorSpec, level: str, implementation: str) -> Iterator[set[str]]:
-    """Yield the rules and cells of each observed entry that says that the build contradicts its own page."""
+    """Yield the rules and cells of observed entries marked as bugs.
+
+    In these, the build contradicts its own documentation.
+    """
     for entry in entries_of(spec, level, implementation):
         if entry.get("bug"):
             cells = {f"{name}.{key.rstrip('s')}" for name, cell in entry.get("support", {}).items() for key in cell}

@@ -1,4 +1,7 @@
-"""Descriptors that campaigns start from: what a walk over an operator's table collects, and what breaks its rules."""
+"""Descriptors for campaigns: valid ones and violations of rules.
+
+They come from a walk over an operator's table.
+"""
 
 from __future__ import annotations
 
@@ -30,16 +33,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Drawn", "Pool", "draw_cases", "fill", "pool_of", "shown_descriptors"]
 
-#: Valid descriptors to draw beside those of the walk's collection.
+#: The number of valid descriptors to draw in addition to the walk's collection.
 _VALID: Final = 40
-#: Descriptors with one thing wrong to draw, for each thing.
+#: The number of invalid descriptors to draw per finding.
 _BROKEN: Final = 2
 
 
 class Drawn(NamedTuple):
     """A descriptor to ask about.
 
-    origin: ``valid``, ``boundary``, the id of the finding that was aimed at, or ``broken``: made from one of these.
+    origin: ``valid``, ``boundary``, the id of the expected finding, or ``broken`` for a mutation of one of these.
     """
 
     descriptor: Descriptor
@@ -47,9 +50,9 @@ class Drawn(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """What cases are made from: valid by the page at a level, not so, and the numbers that its rules mention.
+    """The source of cases: valid and invalid descriptors, and numbers.
 
-    ids: the findings that can be brought about.
+    The numbers are those that the rules mention. ids: the findings that can be triggered.
     """
 
     valid: list[Descriptor]
@@ -62,11 +65,10 @@ _known: WeakKeyDictionary[OperatorSpec, dict[Any, Pool]] = WeakKeyDictionary()
 
 
 def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
-    """Return the pool of an operator at a level, the same one for the part of a seed before its first slash.
+    """Return the cached pool of an operator at a level; do not modify it.
 
-    Do not change it.
-
-    Raises InputError where the operator does not exist, or nothing valid is found.
+    Only the part of the seed before the first slash matters. Raises InputError if the operator does not exist or no
+    valid descriptor is found.
     """
     resolved = spec.resolve(level)
     if resolved is None:
@@ -75,17 +77,20 @@ def pool_of(spec: OperatorSpec, level: str, seed: str) -> Pool:
     seed = seed.partition("/")[0]
     key = (resolved.key, seed)
     if key not in kept:
-        kept[key] = _made(spec, level, Random(f"{seed}/{spec.name}"))  # noqa: S311  # repeatable on purpose
+        kept[key] = _made(spec, level, Random(f"{seed}/{spec.name}"))  # noqa: S311  # reproducible
     return kept[key]
 
 
 def shown_descriptors(spec: OperatorSpec, level: str, changes: int, seed: str = "0") -> Iterator[Descriptor]:
-    """Yield an operator's examples and counterexamples, and `changes` of its examples changed at random: no search."""
+    """Yield examples, counterexamples and random changes of examples.
+
+    `changes` is the number of random changes. Does not search for valid descriptors.
+    """
     examples = list(examples_at(spec, level))
     yield from examples
     yield from counterexamples_at(spec, level)
     resolved = spec.resolve(level, "observed")
-    random = Random(f"{seed}/{spec.name}/{level}")  # noqa: S311  # repeatable on purpose
+    random = Random(f"{seed}/{spec.name}/{level}")  # noqa: S311  # reproducible
     mover = Mutator(spec, random.randint, rule_numbers(resolved) if resolved else [0, 1, 2], examples)
     for _ in range(changes if examples else 0):
         yield mover.moved(random.choice(examples), 1 + random.randrange(3))
@@ -112,25 +117,25 @@ def _made(spec: OperatorSpec, level: str, random: Random) -> Pool:
 
 
 def _failing(spec: OperatorSpec, level: str) -> Iterator[Drawn]:
-    """Yield the counterexamples that fail at a level, as the first of their findings there."""
+    """Yield the counterexamples that fail at a level."""
     for descriptor in counterexamples_at(spec, level):
         findings = check_at(descriptor, level, "documented").findings
         if findings:
             yield Drawn(descriptor, findings[0].id)
 
 
-#: Of ten cases: valid, with one thing wrong, moved to a boundary.
+#: Of ten cases: valid, with one error, moved to a boundary.
 _MIX: Final = ("valid", "broken", "valid", "broken", "boundary", "valid", "broken", "valid", "broken", "boundary")
-#: Valid by the page, by what builds take, by both: all three are worth asking.
+#: Valid according to documentation, builds, or both.
 _BASES: Final[tuple[Basis, ...]] = ("documented", "both", "both", "observed")
 _ATTEMPTS: Final = 12
 
 
 def draw_cases(spec: OperatorSpec, level: str, count: int, seed: str) -> Iterator[Drawn]:
-    """Yield at most `count` different descriptors of an operator at a level, the same ones for the same seed.
+    """Yield at most `count` different descriptors of an operator at a level.
 
-    seed: the part before its first slash is the seed of the pool, which levels may share. Fewer come where
-    nothing new is found in a number of attempts. Raises InputError where nothing valid is found.
+    The same seed gives the same descriptors. Its part before the first slash is the seed of the pool, which levels may
+    share. Yields fewer if a number of attempts gives nothing new. Raises InputError if no valid descriptor is found.
     """
     source = _Source(spec, level, seed)
     seen: set[str] = set()
@@ -145,11 +150,11 @@ def draw_cases(spec: OperatorSpec, level: str, count: int, seed: str) -> Iterato
 
 
 class _Source:
-    """What the pool holds, in any order, and then others made from it."""
+    """Draws the pool's descriptors in random order, then mutations of them."""
 
     def __init__(self, spec: OperatorSpec, level: str, seed: str) -> None:
         self.level = level
-        self.random = Random(seed)  # noqa: S311  # repeatable on purpose
+        self.random = Random(seed)  # noqa: S311  # reproducible
         pool = pool_of(spec, level, seed)
         self.valid = list(pool.valid)
         self.taken = [descriptor for descriptor in pool.valid if accepts(descriptor, level, "both")]
@@ -164,7 +169,7 @@ class _Source:
         self.mover = Mutator(spec, self.random.randint, pool.numbers, self.valid)
 
     def draw(self, kind: str) -> Drawn | None:
-        """Return one of a kind, None where these choices led nowhere."""
+        """Return a descriptor of one kind; None if the attempt failed."""
         if self.waiting[kind]:
             return self.waiting[kind].pop()
         if kind == "broken" and self.broken:
@@ -185,7 +190,7 @@ class _Source:
         if not accepts(descriptor, self.level, basis):
             return None
         if basis == "documented" or known is self.taken:
-            known[self.random.randrange(len(known))] = descriptor  # so that changes add up
+            known[self.random.randrange(len(known))] = descriptor  # so that changes accumulate
         return Drawn(descriptor, "valid")
 
     def _broken(self) -> Drawn | None:
@@ -195,12 +200,12 @@ class _Source:
 
 
 def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = False) -> dict[str, Any]:
-    """Return arrays by input name, of values at which something may change, or of small ones; constants are left out.
+    """Return input arrays by name, without constants.
 
-    Where a kernel sums, values at which that changes with the order of the sum are left out too.
+    Contains boundary values or, if `tame`, small values. For kernels with sums, omits values that depend on the order
+    of summation. An input that rules read (such as a depth) gets values that are consistent with the descriptor.
 
-    An input that rules read (a depth) gets what fits the rest of the descriptor. Raises InputError and NoKernel as
-    `specgate.testing.arrays` does.
+    Raises InputError and NoKernel like `specgate.testing.arrays`.
     """
     table = tables(descriptor.dialect)
     if tame:
@@ -214,17 +219,20 @@ def fill(descriptor: Descriptor, level: str, random: Random, *, tame: bool = Fal
             shape
         )
     entries = {n: array for n, array in new_entries.items() if not _constant(descriptor.fields.get(n))}
-    return laid_out(descriptor, entries) if table.tensor_rules else entries  # others have no memory layout
+    return laid_out(descriptor, entries) if table.tensor_rules else entries  # other kinds have no memory layout
 
 
 def _summed(descriptor: Descriptor, level: str) -> bool:
-    """Whether the outputs are sums whose order is left open, and so are not asked for bit by bit."""
+    """Return whether the outputs are sums in an unspecified order.
+
+    Such outputs are not compared bitwise.
+    """
     recipe = tables(descriptor.dialect).operator(descriptor.operator).table.recipe
     if recipe is None or recipe["kernel"] not in SUMMING:
         return False
     try:
         return tolerance_of(descriptor, level) > 0
-    except InputError:  # of outputs whose types are not stated yet
+    except InputError:  # the types of the outputs are not declared yet
         return True
 
 

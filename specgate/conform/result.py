@@ -1,4 +1,4 @@
-"""What a campaign found: plain values that every report is rendered from, and that JSON holds as they are."""
+"""The result of a campaign as plain data, for reports and JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["KINDS", "SCHEMA_VERSION", "Difference", "Kind", "Result", "RuleCount
 SCHEMA_VERSION: Final = 1
 
 Kind = Literal["unexplained", "recorded", "bug", "not looked at"]
-#: What each kind means, for readers of a report.
+#: The meaning of each kind, for readers of a report.
 KINDS: Final[dict[Kind, str]] = {
     "unexplained": "no observed entry says so: the table is wrong, or page and build differ unrecorded",
     "recorded": "the page and the implementation differ, and an observed entry says so",
@@ -24,11 +24,11 @@ KINDS: Final[dict[Kind, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """One operator at one level before one implementation.
+    """One operator at one level for one implementation.
 
-    cases: descriptors that it gave a verdict on. accepted: how many of them it took. documented, observed: on how many
-    our verdict by the page, and by what is known of builds (and of what they do not look at), is the same. words: every
-    word it answered -> how often.
+    cases: descriptors on which it gave a verdict. accepted: how many of them it accepted. documented, observed: how
+    many verdicts agree with our documented verdict, and with our verdict for known builds and the fields that they
+    ignore. words: reply -> count.
     """
 
     operator: str
@@ -43,12 +43,11 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A class of disagreements: the same findings of ours against the same word of one implementation.
+    """A class of disagreements with equal findings and an equal reply.
 
-    level: or several, separated by commas. findings: the ids that our verdict rests on, none where we accept. theirs:
-    the implementation's word; detail: its own message for `descriptor`, the smallest one found. count: of cases.
-    kind: see `KINDS`. command: a shell
-    line that shows our verdict again.
+    level: one level, or several separated by commas. findings: the ids of our findings; empty if we accept. theirs: the
+    implementation's reply. detail: its own message for `descriptor`, the smallest example. count: number of cases.
+    kind: see `KINDS`. command: a shell command that shows our verdict.
     """
 
     operator: str
@@ -65,11 +64,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class RuleCount:
-    """How often one rule or cell was met at one level.
+    """The coverage of one rule or cell at one level.
 
-    accepting: cases that we and an implementation take, which the rule applies to. rejecting: cases that only this
-    finding rejects. oracle: those of them that an implementation refuses too. unasked: those that no implementation
-    gave a verdict on. waived: those that all who did are known to take.
+    accepting: cases to which the rule applies and that both sides accept. rejecting: cases that only this finding
+    rejects. oracle: rejecting cases that an implementation rejects too. unasked: rejecting cases on which no
+    implementation gave a verdict. waived: rejecting cases that all implementations with a verdict are known to accept.
     """
 
     operator: str
@@ -84,10 +83,10 @@ class RuleCount:
 
 @dataclass(frozen=True, slots=True)
 class ValueTally:
-    """Values of one operator at one level against one implementation.
+    """Values of one operator at one level for one implementation.
 
-    cases: executed by both. equal: within the table's tolerance. differing: one line for each class that is not, with
-    its smallest descriptor. unavailable: why the implementation computed nothing -> how often.
+    cases: executed by both. equal: within the table's tolerance. differing: one entry per class of differences, with
+    its smallest descriptor. unavailable: why the implementation computed nothing -> count.
     """
 
     operator: str
@@ -101,7 +100,10 @@ class ValueTally:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A whole campaign. command: runs it again. versions: by implementation. capped: out of time before its end."""
+    """The result of a campaign.
+
+    command: repeats the campaign. versions: by implementation. capped: whether the time limit ended it early.
+    """
 
     dialect: str
     command: str
@@ -118,10 +120,10 @@ class Result:
 
     @property
     def unexplained(self) -> int:
-        """How many cases no table explains, values included."""
+        """The number of cases that no table explains, including values."""
         kinds = sum(d.count for d in self.differences if d.kind == "unexplained")
         return kinds + sum(d.count for v in self.values for d in v.differing if d.kind == "unexplained")
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result as JSON's values."""
+        """Return the result as JSON values."""
         return {"schema": SCHEMA_VERSION, **asdict(self), "unexplained": self.unexplained}

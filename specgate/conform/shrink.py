@@ -1,4 +1,7 @@
-"""Make a descriptor smaller while something stays true of it: fewer fields and dimensions, then smaller numbers."""
+"""Shrinking of descriptors that keep a property.
+
+Removes fields and dimensions first, then reduces numbers.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ _LAYOUT: Final = ("strides", "size_in_bytes", "alignment", "flags", "value")
 def shrink(
     descriptor: Descriptor, spec: OperatorSpec, same: Callable[[Sequence[Descriptor]], Sequence[bool]]
 ) -> Descriptor:
-    """Return the smallest descriptor found for which `same` still holds; it is asked about many at once."""
+    """Return the smallest descriptor found for which `same` holds.
+
+    `same` is called with many descriptors at once.
+    """
     types = _order(spec.dialect.types)
     seen: set[str] = set()
     for _ in range(_ROUNDS):
@@ -48,7 +54,10 @@ def _order(types: Iterable[str]) -> dict[str, int]:
 
 
 def size_of(descriptor: Descriptor) -> tuple[int, float, int]:
-    """Return how large a descriptor is, to compare: what it states, then its numbers, then how late its types are."""
+    """Return a size to compare descriptors.
+
+    It consists of the number of parts, the magnitude of numbers, and the position of types.
+    """
     types = _order(tables(descriptor.dialect).types)
     stated, numbers, unusual = 0, 0.0, 0
     for value in descriptor.fields.values():
@@ -68,7 +77,10 @@ def size_of(descriptor: Descriptor) -> tuple[int, float, int]:
 
 
 def _weight(value: Any) -> float:
-    """How large a number is, or all in a list: grows with each, steeply at first, so that every step down counts."""
+    """Return a weight for a number or a list of numbers.
+
+    It grows with each number, steeply at first, so that every step down counts.
+    """
     if isinstance(value, bool | str) or value is None:
         return int(value is True)
     if isinstance(value, int):
@@ -117,7 +129,7 @@ def _sized(tensor: TensorDesc, axis: int, size: int) -> TensorDesc:
 
 
 def _values(value: Any, types: dict[str, int]) -> Iterator[Any]:
-    """Yield smaller forms of one field's value."""
+    """Yield smaller variants of one field's value."""
     if isinstance(value, TensorDesc):
         yield from (value._replace(**{name: None}) for name in _LAYOUT if getattr(value, name) is not None)
         yield from (value._replace(type=name) for name in list(types)[:4] if name != value.type)

@@ -1,4 +1,4 @@
-"""Values that differ, beside what observed entries say: which of them an entry explains."""
+"""Differences in values, and the observed entries that explain them."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def classify(
     arrays: Mapping[str, Any],
     outputs: Iterable[Differing],
 ) -> tuple[Kind, str, list[Differing]]:
-    """Return the kind of a difference, what the entries that explain it say, and the outputs as they are left.
+    """Return the kind of a difference, its explanations, and the rest.
 
-    The outputs are those in which elements differ that no entry explains, with only those as wrong. Where an entry
-    names elements, the others still have to be explained; elements that theirs did not write are explained only by an
-    entry that names none.
+    The rest is the outputs with only those wrong elements that no entry explains. If an entry names elements, the other
+    elements remain to be explained. Elements that the other side did not write are explained only by an entry that
+    names no elements.
     """
     used: dict[str, bool] = {}
     left = []
@@ -88,7 +88,10 @@ def classify(
 
 
 def classify_whole(spec: OperatorSpec, level: str, implementation: str, descriptor: Descriptor) -> tuple[Kind, str]:
-    """Return the kind of outputs of another type or shape, and what entries that name no elements say of them."""
+    """Return kind and explanation for outputs of another type or shape.
+
+    Only uses entries that name no elements.
+    """
     entries = _entries(spec, level, implementation, descriptor, None)
     used = {entry.said.what: entry.bug for entry in entries if entry.said.elements is None}
     return "bug" if any(used.values()) else "recorded" if used else "unexplained", "; ".join(used)
@@ -97,7 +100,10 @@ def classify_whole(spec: OperatorSpec, level: str, implementation: str, descript
 def _entries(
     spec: OperatorSpec, level: str, implementation: str, descriptor: Descriptor, tensor: Any
 ) -> Iterator[_Entry]:
-    """Yield what is said of such a descriptor: by the operator's table, then of its output by that of any tensor."""
+    """Yield the observed entries that apply to a descriptor and output.
+
+    Entries in the operator's table come before those for all tensors.
+    """
     dialect = spec.dialect
     infos = {name: spec.field_at(name, level) or info for name, info in spec.fields.items()}
     fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
@@ -119,20 +125,23 @@ def _holds(rule: Rule, context: Context) -> bool:
 
 
 def _one(value: Any) -> bool:
-    """Whether an attribute is one for all elements: no tensor, and no list but the numbers that a record names."""
+    """Return whether an attribute has one value for all elements.
+
+    False for tensors, and for lists except those that a record names.
+    """
     return is_record(value) or not isinstance(value, TensorDesc | list | tuple)
 
 
 def _hit(entry: _Entry, output: Differing, arrays: Mapping[str, Any]) -> NDArray[Any]:
-    """Return at which of the differing elements the entry's condition holds.
+    """Return the mask of differing elements that satisfy the condition.
 
-    A tensor of size 1 along a dimension has one element for all places along it. One of other sizes has none at the
-    same place, nor is it there for the condition.
+    Tensors of size 1 along a dimension are broadcast. A tensor of another size has no corresponding element; the
+    condition treats it as missing.
     """
     import numpy as np
 
     rule = entry.said.elements
-    assert rule is not None  # the caller has looked  # noqa: S101
+    assert rule is not None  # checked by the caller  # noqa: S101
     fields = {n: v if _one(v) else None for n, v in entry.context.fields.items()}
     sides = {output.name: output.ours, "tensor": output.ours, "ours": output.ours, "theirs": output.theirs}
     shape = output.ours.shape
@@ -147,9 +156,9 @@ def _hit(entry: _Entry, output: Differing, arrays: Mapping[str, Any]) -> NDArray
     return hit
 
 
-#: Sets of arrays for each descriptor: making it ready is the dear part.
+#: Sets of arrays per descriptor; preparing a descriptor is expensive.
 _RUNS: Final = 4
-#: Places of the largest tensor's buffer; more only take time.
+#: Maximum number of elements in the largest buffer; larger ones only take more time.
 _MAX_ELEMENTS: Final = 2**14
 
 
@@ -164,16 +173,15 @@ class _Count:
 def compare_values(
     dialect: str, operator: str, level: str, cases: int, seed: int, until: float
 ) -> tuple[list[ValueTally], Mapping[str, str]]:
-    """Return a tally for each implementation that computes values at a level, and their versions.
+    """Return value tallies per implementation, and their versions.
 
-    There are none where the operator has no kernel.
-
-    cases: executions, four for each descriptor drawn. What the page leaves undefined (masked) may be anything.
+    Both are empty if the operator has no kernel. cases: number of executions, four per descriptor. Elements that the
+    documentation leaves undefined (masked) may have any value.
     """
     spec = tables(dialect).operator(operator)
     if spec.table.recipe is None:
         return [], {}
-    random = Random(f"{seed}/{operator}/{level}/values")  # noqa: S311  # repeatable on purpose
+    random = Random(f"{seed}/{operator}/{level}/values")  # noqa: S311  # reproducible
     counts: dict[str, _Count] = {}
     owner = package(dialect)
     oracle = owner.values(level) if isinstance(owner, Backend) else None
@@ -186,7 +194,7 @@ def compare_values(
             try:
                 sets = [fill(drawn, level, random, tame=run % 2 == 1) for run in range(_RUNS)]
                 matching_tables = oracle.values_many(descriptor, sets)
-            except Error as error:  # no arrays for it, or it cannot be asked at all
+            except Error as error:  # no arrays for it, or the implementation does not support it
                 counts.setdefault("specgate", _Count()).unavailable[str(error)] += _RUNS
                 continue
             for arrays, answers in zip(sets, matching_tables, strict=True):
@@ -202,9 +210,9 @@ def compare_values(
 
 
 def _executable(spec: OperatorSpec, level: str, count: int, seed: int) -> Iterator[Descriptor]:
-    """Yield descriptors that the page and builds accept, without large tensors.
+    """Yield small descriptors that documentation and builds accept.
 
-    Nor are there outputs whose elements share a place: which of them is written last is undefined.
+    Excludes outputs with overlapping elements, since the order of writes is undefined.
     """
     drawn = (each.descriptor for each in draw_cases(spec, level, 8 * count, f"{seed}/{spec.name}/{level}/values"))
     fitting = (
@@ -214,14 +222,15 @@ def _executable(spec: OperatorSpec, level: str, count: int, seed: int) -> Iterat
     )
     fitting = (
         reordered_for(descriptor, spec, descriptor.version or level) for descriptor in fitting
-    )  # arrays go by names, too
+    )  # arrays have names, too
     yield from islice((descriptor for descriptor in fitting if not _shared(descriptor, spec)), count)
 
 
 def _claimless(descriptor: Descriptor, spec: OperatorSpec) -> Descriptor:
-    """Leave out the outputs' sizes where they follow from the inputs, so that only what is computed is compared.
+    """Remove output sizes that follow from the inputs.
 
-    What no rule mentions, such as elements that are unknown when a descriptor is drawn, lets any sizes be stated.
+    Then only computed values are compared. Sizes that no rule checks, such as those that depend on unknown elements,
+    could otherwise have any value.
     """
     if not spec.dialect.infers_outputs:
         return descriptor
@@ -234,19 +243,22 @@ def _claimless(descriptor: Descriptor, spec: OperatorSpec) -> Descriptor:
 
 
 def _with_elements(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec) -> Descriptor:
-    """Return it with the elements of inputs as constants where rules read any: what they refuse means nothing."""
+    """Return the descriptor with the elements of inputs as constants.
+
+    Only for inputs that rules read, because values for rejected elements are meaningless.
+    """
     read = {path.removesuffix(".value") for form in spec.rule_forms for path in form.require.needs if "." in path}
     return _with(descriptor, arrays, read)
 
 
 def _read_by_entries(spec: OperatorSpec) -> set[str]:
-    """Return the tensors whose elements the conditions of observed values read."""
+    """Return the tensors in the conditions of observed values."""
     conditions = [values.when for overlay in spec.overlays for values in overlay.values if values.when is not None]
     return {name for rule in conditions for path in rule.needs for name, _, _ in [path.partition(".")] if name != path}
 
 
 def _with(descriptor: Descriptor, arrays: Mapping[str, Any], names: set[str]) -> Descriptor:
-    """Return it with the elements of these inputs as constants."""
+    """Return the descriptor with the elements of these inputs as constants."""
     fields = dict(descriptor.fields)
     for name in names & arrays.keys():
         if isinstance(fields[name], TensorDesc):
@@ -261,7 +273,7 @@ def _shared(descriptor: Descriptor, spec: OperatorSpec) -> bool:
 
 
 def _elements(descriptor: Descriptor) -> int:
-    """Return how many places the largest tensor's buffer has."""
+    """Return the number of elements in the largest tensor's buffer."""
     sizes = [0]
     for _, tensor in descriptor.tensors():
         shape = [size for size in tensor.sizes or () if isinstance(size, int)]
@@ -310,13 +322,16 @@ def _judged(
     ours: Mapping[str, Any] | str,
     theirs: Mapping[str, Any],
 ) -> tuple[Kind, str, str]:
-    """Return a difference's kind, what an observed entry says of it, and where it shows; "" if nowhere."""
+    """Return a difference's kind, explanation and position.
+
+    All are "" if there is no difference.
+    """
     if isinstance(ours, str):
         return "unexplained", "", ours
     stated = _stated(descriptor, spec, ours)
     level = descriptor.version or level
     problem, differings = compare_outputs(ours, theirs, descriptor, tolerance_of(stated, level))
-    if problem or differings:  # what is known of an implementation may depend on elements
+    if problem or differings:  # observed entries may depend on elements
         stated = _with(stated, arrays, _read_by_entries(spec))
     if problem:
         kind, what = classify_whole(spec, level, implementation, stated)
@@ -329,7 +344,10 @@ def _judged(
 
 
 def _stated(descriptor: Descriptor, spec: OperatorSpec, computed: Mapping[str, Any]) -> Descriptor:
-    """State the outputs as they were computed: a tolerance goes by their types, conditions also by their sizes."""
+    """Declare the outputs with their computed types and sizes.
+
+    The tolerance depends on the types, and conditions may depend on the sizes.
+    """
     if not spec.dialect.infers_outputs:
         return descriptor
     fields = dict(descriptor.fields)
@@ -350,7 +368,7 @@ def _type_of(dtype: np.dtype[Any], spec: OperatorSpec) -> str | None:
 
 
 def _kind(detail: str) -> str:
-    """Return a reason without the numbers in it, so that equal reasons are counted together."""
+    """Return a reason without its numbers, to count equal reasons together."""
     return re.sub(r"\d+", "N", detail)[:80]
 
 

@@ -1,4 +1,7 @@
-"""One piece of a campaign, as a process of the pool does it: draw, ask, compare, count; or shrink one example."""
+"""One shard of a campaign in a worker: draw, ask, compare, count.
+
+Also shrinks single examples.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +31,16 @@ if TYPE_CHECKING:
 
 __all__ = ["ClassKey", "Counts", "Example", "Shard", "close_oracles", "run_shard", "shrink_example"]
 
-#: Descriptors drawn before the implementations are asked, and the clock is looked at.
+#: Descriptors per batch; the time limit is checked between batches.
 _BATCH: Final = 250
 _OPEN_AT_ONCE: Final = 2
 
 
 class Shard(NamedTuple):
-    """Descriptors to draw of one operator at one level. until: when to stop, on `time.time`'s clock."""
+    """Descriptors of one operator at one level to draw.
+
+    until: when to stop, as `time.time`.
+    """
 
     dialect: str
     operator: str
@@ -46,7 +52,7 @@ class Shard(NamedTuple):
 
 
 class ClassKey(NamedTuple):
-    """What two disagreements have in common to be of one class."""
+    """The key that disagreements of one class have in common."""
 
     implementation: str
     kind: Kind
@@ -56,7 +62,7 @@ class ClassKey(NamedTuple):
 
 @dataclass(slots=True)
 class Example:
-    """How often a class was met, its smallest descriptor so far, and what the implementation said to it."""
+    """The count of a class, its smallest descriptor, and the reply to it."""
 
     count: int
     descriptor: Descriptor
@@ -65,7 +71,7 @@ class Example:
 
 @dataclass(slots=True)
 class Counts:
-    """What was counted over some descriptors of one operator at one level."""
+    """The counts over some descriptors of one operator at one level."""
 
     operator: str
     level: str
@@ -74,15 +80,15 @@ class Counts:
     problem: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     words: dict[str, Counter[str]] = field(default_factory=dict)
-    #: Per implementation: verdicts given, taken by it, the same as ours by the page, the same as what is known.
+    #: Per implementation: verdicts, acceptances, agreements with the documentation, agreements with known behaviour.
     tallies: dict[str, list[int]] = field(default_factory=dict)
     classes: dict[ClassKey, Example] = field(default_factory=dict)
-    #: Per finding: cases taken that it covers, cases that it alone refuses, and of those the ones that the other
-    #: side refuses, that had no verdict, and that it is known to take.
+    #: Per finding: accepted cases to which it applies, cases that it alone rejects, and how many of the latter the
+    #: other side rejects, has no verdict on, and is known to accept.
     rules: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, other: Counts) -> None:
-        """Add the counts of another piece of the same operator and level."""
+        """Add the counts of another shard of the same operator and level."""
         self.cases += other.cases
         self.capped = self.capped or other.capped
         self.problem = self.problem or other.problem
@@ -110,7 +116,10 @@ _oracles: OrderedDict[tuple[str, str, str | None], Oracle] = OrderedDict()
 
 
 def _oracle(dialect: str, level: str, alone: str | None = None) -> Oracle:
-    """Return the oracle of a level; the last few stay open for the next piece."""
+    """Return the oracle of a level.
+
+    The most recent oracles stay open for the next shard.
+    """
     key = (dialect, level, alone)
     if key not in _oracles:
         while len(_oracles) >= _OPEN_AT_ONCE:
@@ -122,14 +131,17 @@ def _oracle(dialect: str, level: str, alone: str | None = None) -> Oracle:
 
 
 def close_oracles() -> None:
-    """Close what pieces have left open in this process."""
+    """Close the oracles that shards left open in this process."""
     while _oracles:
         with contextlib.suppress(InputError):
             _oracles.popitem()[1].close()
 
 
 def run_shard(piece: Shard) -> Counts:
-    """Draw, ask and compare; what cannot be drawn or asked is reported in `problem`, never raised."""
+    """Draw, ask and compare.
+
+    Never raises; `problem` of the result contains what cannot be drawn or asked.
+    """
     counts = Counts(piece.operator, piece.level)
     try:
         spec = tables(piece.dialect).operator(piece.operator)
@@ -192,12 +204,15 @@ def _count_rules(spec: OperatorSpec, drawn: Drawn, ours: Verdicts, theirs: list[
 
 
 def shrink_example(dialect: str, operator: str, level: str, key: ClassKey, example: Example, until: float) -> Example:
-    """Return the class's example with a descriptor as small as can be found until then."""
+    """Return the class's example with the smallest descriptor found.
+
+    Stops at the time `until`.
+    """
     spec = tables(dialect).operator(operator)
     alone = key.implementation if tables(dialect).implementations_with_targets.get(key.implementation) else None
     version = _oracle(dialect, level, alone).versions.get(key.implementation, "")
     details: dict[str, str] = {}
-    both = key.kind in {"recorded", "bug"}  # what is unexplained is so by what is known alone
+    both = key.kind in {"recorded", "bug"}  # unexplained means unexplained by the known behaviour
 
     def taken(candidate: Descriptor) -> tuple[bool, ...]:
         page, known = sides_taken(candidate, spec, level, key.implementation, version)

@@ -1,1 +1,1 @@
-"""Descriptors: the common shape (`core`) and one reader and writer per format."""
+"""Descriptors: the common data structure (`core`), readers and writers."""

@@ -1,4 +1,7 @@
-"""Files that a model names: only those in the folder of the model are looked at, also through links."""
+"""Files that a model references, restricted to the model's folder.
+
+Symbolic links must not lead outside the folder.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,10 @@ __all__ = ["size_in_folder", "unusable_location"]
 
 
 def unusable_location(location: str) -> str | None:
-    """Return why a location that a model names is refused whatever files there are, None where it is not."""
+    """Return why a location in a model is invalid, None if it is valid.
+
+    It does not access the file system.
+    """
     if not location:
         return "no file: it has no location"
     parts = location.replace("\\", "/").split("/")
@@ -29,7 +35,10 @@ def unusable_location(location: str) -> str | None:
 
 
 def size_in_folder(folder: str, location: str) -> int | str:
-    """Return the size in bytes of a file that a model in `folder` names, or what is wrong with the file."""
+    """Return a referenced file's size in bytes, or the reason it is unusable.
+
+    folder: that of the model.
+    """
     path = os.path.join(folder, location)  # noqa: PTH118
     try:
         home, real = os.path.realpath(folder), os.path.realpath(path)

@@ -1,4 +1,7 @@
-"""Columns read as the fields of an operator: each name says which, each column holds one value or one for each row."""
+"""Read columns as the fields of an operator.
+
+A column's name selects the field. A column holds one value for all rows, or one value per row.
+"""
 
 from __future__ import annotations
 
@@ -29,22 +32,22 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnReader"]
 
-#: A field, an element of an array, and a member behind a dot.
+#: A field, an index of an array, and a member after a dot.
 _PATH: Final = re.compile(r"([^.\[\]]+)(?:\[(\d{1,4})\])?(?:\.([^.\[\]]+))?")
-#: What the members of tensors are: whole numbers from 0 on, or anything a constant has.
+#: Kinds of tensor members: integers from 0, or any elements of a constant.
 _MEMBERS: Final = {
     "sizes": "uint64[]", "strides": "uint64[]", "size_in_bytes": "uint64", "alignment": "uint64", "flags": "uint64",
     "value": "scalar[]",
 }  # fmt: skip
-#: The types of fields that hold a tensor; attributes may, too.
+#: Types of fields that hold tensors; attributes may have them, too.
 _TENSORS: Final = ("tensor", "tensor-proto", "sparse-tensor-proto", "type-proto")
 _MOST_ITEMS: Final = 1024
 
 
 class ColumnReader:
-    """Reads the columns of one operator, whose fields may change with the level.
+    """Reads the columns of one operator at one or several levels.
 
-    count: of the rows, None while every column holds for all rows.
+    count: the number of rows, None while every column is common to all rows.
     """
 
     def __init__(self, spec: OperatorSpec, level: str | None) -> None:
@@ -61,7 +64,7 @@ class ColumnReader:
         entries: dict[str, Any] = {}
         for path, raw in columns.items():
             info, place, member = self._placed(path)
-            value = raw[()] if isinstance(raw, np.ndarray) and not raw.ndim else raw  # one value for all rows
+            value = _without_scalar_arrays(raw)
             if value is None:
                 continue
             if member is None and place is None:
@@ -79,7 +82,7 @@ class ColumnReader:
             raise InputError("expected it once", place=path)
 
     def _placed(self, path: Any) -> tuple[FieldInfo, int | None, str | None]:
-        """Return the field that a column's name says, which element of it, and which member."""
+        """Return the field, the element and the member that a column names."""
         parts = _PATH.fullmatch(path) if isinstance(path, str) else None
         fields = self.infos
         name = parts[1] if parts else ""
@@ -165,7 +168,10 @@ class ColumnReader:
         return Parts(TensorDesc, {"sizes": slots.pop("sizes"), **slots})
 
     def _objects(self, info: FieldInfo, raw: Any, path: str) -> Source:
-        """Fused operators, graphs, tensors that attributes hold: the same for all rows, or another one for each."""
+        """Return the source of objects, common to all rows or one per row.
+
+        Objects are fused operators, graphs, and tensors in attributes.
+        """
         array = info.type.endswith("[]")
         each = isinstance(raw, list | tuple | np.ndarray) and not (
             array and not any(item is None or isinstance(item, list) for item in raw)
@@ -221,8 +227,11 @@ class ColumnReader:
             return Same(spelt(int(raw) if isinstance(raw, np.integer) else raw))
         if many and isinstance(raw, list | tuple) and all(isinstance(item, str) for item in raw):
             return Same([spelt(item) for item in raw])
-        if isinstance(raw, list | tuple) and (many or None in raw):
+        if isinstance(raw, list | tuple) and (many or any(item is None for item in raw)):
             self._counted(len(raw), path)
+            for row, item in enumerate(raw) if many else ():
+                if item is not None and not isinstance(item, list | tuple | np.ndarray):
+                    raise InputError(f"expected a list of words in row {row}, found {shown(item)}", place=path)
             keys = [None if item is None else len(item) if many else 1 for item in raw]
             return Ragged(raw, keys, lambda items: self._worded(np.array(items, object), spelt, path))
         source = self._worded(raw, spelt, path)
@@ -240,7 +249,7 @@ class ColumnReader:
             if many and not all(isinstance(item, int | float | np.number | np.bool_) for item in raw):
                 return self._lists(list(raw), kind, path)
             kinds = {item.__class__ for item in raw} if not many and kind == "scalar" else set()
-            if None in raw or len(kinds) > 1:
+            if any(item is None for item in raw) or len(kinds) > 1:
                 self._counted(len(raw), path)
                 keys = [None if item is None else item.__class__ if kinds else 1 for item in raw]
                 return Ragged(list(raw), keys, lambda items: Numbers(number_column(items, kind, path)))
@@ -253,7 +262,7 @@ class ColumnReader:
         return Numbers(array)
 
     def _lists(self, raw: list[Any], kind: str, path: str) -> Source:
-        """Return the source of lists whose lengths differ, or some of which are left out."""
+        """Return the source of lists of different lengths, or with absent lists."""
         self._counted(len(raw), path)
         for row, item in enumerate(raw):
             if item is not None and not isinstance(item, list | tuple | np.ndarray):
@@ -264,8 +273,17 @@ class ColumnReader:
         return Ragged(raw, keys, lambda items: Numbers(_listed(items, kind, path)))
 
 
+def _without_scalar_arrays(raw: Any) -> Any:
+    """Return a column with arrays of 0 dimensions as their values: numpy makes them of single numbers and words."""
+    if isinstance(raw, np.ndarray) and not raw.ndim:
+        return raw[()]
+    if isinstance(raw, list | tuple) and any(isinstance(item, np.ndarray) for item in raw):
+        return [item[()] if isinstance(item, np.ndarray) and not item.ndim else item for item in raw]
+    return raw
+
+
 def _is_ready(info: FieldInfo, raw: Any) -> bool:
-    """Whether a value is what descriptors hold in a field of this type, so that it is taken as it is."""
+    """Return whether a value needs no conversion for a field of this type."""
     if isinstance(raw, Descriptor):
         return info.fuses
     if isinstance(raw, GraphDesc):
@@ -276,7 +294,10 @@ def _is_ready(info: FieldInfo, raw: Any) -> bool:
 
 
 def _listed(items: list[Any], kind: str, path: str) -> NDArray[Any]:
-    """Return lists of equal length as an array of rows by places; raise InputError where they hold lists themselves."""
+    """Return lists of equal length as a 2-D array.
+
+    Raises InputError for nested lists.
+    """
     array = number_column(items, kind, path)
     if array.size and array.ndim != 2:
         raise InputError(f"expected an array of 2 dimensions, found {array.ndim}", place=path)

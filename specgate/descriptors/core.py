@@ -1,4 +1,4 @@
-"""Descriptor and TensorDesc: one concrete use of an operator, the same shape for every dialect."""
+"""Descriptor and TensorDesc: one use of an operator, for all dialects."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ __all__ = [
 
 
 def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
-    """Return any value for a message: one line of at most `limit` characters, whatever it is made of.
+    """Return any value as one line of at most `limit` characters.
 
-    Control characters are escaped; numbers too long to print, nesting and cycles are cut off before they are printed.
+    Control characters are escaped. Large numbers, deep nesting and cycles are cut before they are formatted.
     """
     if is_record(value):
         value = value._asdict()
@@ -79,15 +79,16 @@ UNKNOWN: Final = _Unknown()
 
 
 class Symbol(str):
-    """A symbolic size such as ``N``: equal to itself, undecided against everything else."""
+    """A symbolic size such as ``N``: equal to itself, otherwise undecided."""
 
     __slots__ = ()
 
 
 class Numbered(int):
-    """The number of a word, as an attribute holds it that numbers the words of an enum; `word` is that word.
+    """An enum number in an attribute; `word` is its word.
 
-    In a descriptor it is one that was given by its word; among the values that a rule is judged on, any that has one.
+    In a descriptor it marks a number that was given by its word. In the context of rules, every number with a word is
+    one.
     """
 
     word: str
@@ -97,15 +98,15 @@ class Numbered(int):
         result.word = word
         return result
 
-    def __getnewargs__(self) -> tuple[int, str]:  # type: ignore[override]  # int's own has the number alone
+    def __getnewargs__(self) -> tuple[int, str]:  # type: ignore[override]  # int's repr is the number alone
         return int(self), self.word
 
 
 class FileList(list[Any]):
-    """A long list of numbers or texts, with the bytes that a file has for it.
+    """A long list of numbers or texts, with its bytes from the file.
 
-    kind: the type of an element, as tables call it. data: the same bytes are the same elements; others may be, too.
-    Its elements may not be read yet: see `UnreadList`.
+    kind: the type of an element, as tables spell it. data: equal bytes mean equal elements; different bytes may, too.
+    The elements may be unread: see `UnreadList`.
     """
 
     __slots__ = ("_elements", "_length", "data", "kind")
@@ -117,36 +118,36 @@ class FileList(list[Any]):
         return list, (list(self),)
 
 
-#: The types of attributes that hold several numbers by name, as tables call them: each dialect registers its own.
+#: Attribute types with several named numbers, as tables spell them; dialects register them.
 RECORDS: Final[dict[str, type[Any]]] = {}
 
 
 def register_record(name: str, record: type[Any]) -> None:
-    """Make `record`, a NamedTuple of numbers, the class of attributes whose type tables call `name`."""
+    """Register the attribute type `name`, a NamedTuple of numbers."""
     if RECORDS.setdefault(name, record) is not record:
         raise ValueError(f"the type {name} is registered with another class")
 
 
 def is_record(value: object) -> bool:
-    """Return whether a value holds several numbers by name."""
+    """Return whether a value is a registered record."""
     return value.__class__ in RECORDS.values()
 
 
 def whole_numbers(record: type[Any]) -> bool:
-    """Return whether what a record holds are whole numbers."""
-    kinds = record.__annotations__.values()  # text, where annotations are not evaluated, or a reference to it
+    """Return whether a record's members are integers."""
+    kinds = record.__annotations__.values()  # annotations may be strings or forward references
     return all(getattr(kind, "__forward_arg__", kind) in {int, "int"} for kind in kinds)
 
 
 class TensorDesc(NamedTuple):
-    """One tensor of a descriptor; build it with `tensor`.
+    """One tensor of a descriptor; create it with `tensor`.
 
-    type: the dialect's own word (``FLOAT32``, ``INT64``, ``i64``), None if unknown; what is no tensor in ONNX has its
-    type as schemas spell it (``seq(tensor(float))``), and no sizes.
-    sizes: per dimension an int, a Symbol or None (unknown); the whole is None where the rank is unknown.
-    strides: in elements, None when packed. size_in_bytes, alignment, flags: of its buffer, None where not given (in
-    DirectML TotalTensorSizeInBytes, GuaranteedBaseOffsetAlignment and Flags); a dialect registers the names that rules
-    have for them. value: the elements of a constant, flat, or None.
+    type: the dialect's spelling (``FLOAT32``, ``INT64``, ``i64``), None if unknown; ONNX values that are not tensors
+    have a type as schemas spell it (``seq(tensor(float))``), and no sizes. sizes: per dimension an int, a Symbol or
+    None (unknown); None instead of the list means an unknown rank. strides: in elements, None when packed.
+    size_in_bytes, alignment, flags: those of the buffer, None where not given (in DirectML TotalTensorSizeInBytes,
+    GuaranteedBaseOffsetAlignment and Flags); a dialect registers the names that rules use for them. value: the elements
+    of a constant, flat, or None.
     """
 
     type: str | None
@@ -164,17 +165,17 @@ class TensorDesc(NamedTuple):
 
     @property
     def known_elements(self) -> int:
-        """How many elements it has as far as its sizes are known numbers."""
+        """The product of the known sizes."""
         return prod(size for size in self.sizes or () if isinstance(size, int))
 
 
-#: An output that a node gives without any type: it counts, and nothing that is said of types can be wrong of it. It is
-#: known by identity, since a tensor of an unknown type and rank (`TensorDesc(None, None)`) is undecided instead.
+#: An output without a stated type. It counts as present, and rules about types never fail on it. It is compared by
+#: identity, since another tensor of an unknown type and rank (`TensorDesc(None, None)`) is undecided instead.
 UNSTATED: Final = TensorDesc(None, None)
 
 
 def tensor(
-    type: str | None,  # noqa: A002  # the field's own word
+    type: str | None,  # noqa: A002  # the field is called type
     sizes: Iterable[int | str | None] | None,
     *,
     strides: Sequence[int] | None = None,
@@ -183,7 +184,10 @@ def tensor(
     flags: int | None = None,
     value: Iterable[Any] | None = None,
 ) -> TensorDesc:
-    """Return a TensorDesc; a string among `sizes` is a symbolic size, None an unknown one."""
+    """Return a TensorDesc with symbolic sizes for strings.
+
+    A size of None is unknown.
+    """
     shape = None if sizes is None else tuple(Symbol(s) if isinstance(s, str) else s for s in sizes)
     new_tensor = TensorDesc(
         type,
@@ -202,13 +206,13 @@ def tensor(
 
 
 def integer_limits(bits: int, *, signed: bool) -> tuple[int, int]:
-    """Return the least and the greatest integer of so many bits."""
+    """Return the smallest and the largest integer of a width."""
     return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
 
 
 @slotted(frozen=True)
 class GraphDesc:
-    """A graph that an attribute holds (the body of a loop): its inputs and outputs, in order."""
+    """A graph in an attribute, such as a loop body, with ordered ports."""
 
     inputs: tuple[TensorDesc, ...]
     outputs: tuple[TensorDesc, ...]
@@ -216,18 +220,19 @@ class GraphDesc:
 
 @slotted(frozen=True)
 class BodyDesc(GraphDesc):
-    """A graph within a model that is executed: `call` computes it, from the values of its inputs to its outputs'."""
+    """A subgraph that is executed: `call` maps input values to output values."""
 
     call: Callable[[Sequence[Any]], Sequence[Any]]
 
 
 @slotted(frozen=True)
 class Malformed:
-    """Something a reader could represent but the operator does not define: an unknown attribute, a wrong kind.
+    """Input that a reader parsed but the operator does not define.
 
-    code: ``unknown-attribute``, ``wrong-kind``, ``unknown-word``, ``too-many-inputs`` and so on; where: the field;
-    message: one clause; value: as found; stated: the field type that the file says the value is of, where it says so.
-    read_as: the value that builds read instead, which the field holds then; None where they reject it.
+    Examples are an unknown attribute and a value of the wrong kind. code: ``unknown-attribute``, ``wrong-kind``,
+    ``unknown-word``, ``too-many-inputs`` and so on. where: the field. message: one clause. value: as read. stated: the
+    field type that the file declares for the value, if any. read_as: the value that builds read instead, which the
+    field then holds; None where they reject it.
     """
 
     code: str
@@ -240,14 +245,14 @@ class Malformed:
 
 @slotted(also="__weakref__")
 class Descriptor:
-    """One concrete use of an operator. Treat as immutable: checks are compiled against what it held when it was made.
+    """One concrete use of an operator.
 
-    dialect, operator: as in the tables (``directml``, ``ONE_HOT``). fields: by the table's field names; what the
-    descriptor leaves out is absent, an attribute that is given but not known is UNKNOWN; an operator inside an operator
-    (a fused activation) is a Descriptor of its own, of the same dialect and without tensors. version: the level it was
-    written for (an OpenVINO layer's ``opset1``, a model's opset import), None to be judged as written for the target.
-    layout: the level by whose order inputs and outputs were read, None where they stand alike at all. plain: True when
-    nothing is unknown or odd, so that the compiled checker may answer.
+    Treat it as immutable, because verdicts are cached. dialect, operator: as in the tables (``directml``, ``ONE_HOT``).
+    fields: by the table's field names; omitted fields are absent, and a given attribute with an unknown value is
+    UNKNOWN; a fused operator (such as an activation) is another Descriptor, of the same dialect and without tensors.
+    version: the level it was written for (an OpenVINO layer's ``opset1``, a model's opset import), None to be checked
+    as written for the target. layout: the level whose order of inputs and outputs the reader used, None where all
+    levels have the same order. plain: True when nothing is unknown or odd, so that the compiled checker may answer.
     """
 
     dialect: str
@@ -270,7 +275,7 @@ class Descriptor:
         self.plain = not self.oddities and all(_plain(value) for value in self.fields.values())
 
     def tensors(self) -> Iterator[tuple[str, TensorDesc]]:
-        """Yield every tensor with its place: the field, ``FIELD[1]`` in an array of tensors."""
+        """Yield every tensor with its place: ``FIELD`` or ``FIELD[1]``."""
         for name, value in self.fields.items():
             if value.__class__ is TensorDesc:
                 yield name, value
@@ -279,7 +284,7 @@ class Descriptor:
 
     @property
     def known_elements(self) -> int:
-        """How many elements all tensors have together as far as their sizes are known numbers."""
+        """Return the total known elements of all tensors."""
         return sum(tensor.known_elements for _, tensor in self.tensors())
 
 

@@ -1,4 +1,7 @@
-"""Descriptors from files: one dict, a list, a mapping of named ones, or a DxDispatch model; JSON or YAML."""
+"""Read descriptors from JSON or YAML files.
+
+A file holds one dict, a list, a mapping of named ones, or a DxDispatch model.
+"""
 
 from __future__ import annotations
 
@@ -32,16 +35,16 @@ __all__ = [
 
 MAX_SHOWN: Final = 8
 
-#: Where a descriptor is in its file, its line if the file has one a line, and what it is.
+#: The place of a descriptor in its file, its line in files with one descriptor per line, and the descriptor.
 Placed: TypeAlias = "tuple[str, int | None, Descriptor | NoTableEntry]"
 
 
 @slotted(frozen=True)
 class NoTableEntry:
-    """An entry of a file that no table covers, so that it is neither accepted nor rejected.
+    """An entry of a file without a table, neither accepted nor rejected.
 
-    operator: in its dialect's own words, or the kind of a dispatchable that is no DirectML operator (``hlsl``).
-    model: a file that has what the entry stands for, None where it names none. pins: sizes of dimensions in it.
+    operator: in its dialect's spelling, or the kind of a dispatchable other than a DirectML operator (``hlsl``). model:
+    the file that contains the entry's model, None where it names none. pins: fixed sizes of dimensions.
     """
 
     dialect: str
@@ -52,15 +55,19 @@ class NoTableEntry:
 
 
 def read_one(path: str | os.PathLike[str], dialect: str | None = None) -> Descriptor:
-    """Return the only descriptor of a file; raise InputError naming what is there otherwise, NoTable for its operator.
+    """Return the only descriptor of a file.
 
-    dialect: ``directml``, ``onnx`` or ``openvino``; found from the file's own words when left out.
+    dialect: ``directml``, ``onnx`` or ``openvino``; detected from the file's keys when left out. Raises InputError for
+    other content, and NoTable for its operator.
     """
     return one_of(read_placed(path, dialect), os.fspath(path))
 
 
 def one_of(entries: Iterable[Placed], name: str) -> Descriptor:
-    """Return the only descriptor of what was read; raise InputError naming what is there otherwise, NoTable."""
+    """Return the only descriptor of parsed entries.
+
+    Raises InputError for other content, and NoTable for its operator.
+    """
     parts = list(entries)
     if len(parts) != 1:
         names = ", ".join(place or "(one)" for place, _, _ in parts[:MAX_SHOWN])
@@ -76,9 +83,9 @@ def one_of(entries: Iterable[Placed], name: str) -> Descriptor:
 def read_descriptors(
     path: str | os.PathLike[str], dialect: str | None = None
 ) -> list[tuple[str, Descriptor | NoTableEntry]]:
-    """Return the descriptors of a file by their place in it; raise InputError.
+    """Return the descriptors of a file with their places; raise InputError.
 
-    A place is "" for a file that is one descriptor, ``[2]`` in a list or in a file with one a line,
+    A place is "" for a file that is one descriptor, ``[2]`` in a list or in a file with one per line,
     ``descriptors/NAME`` in a mapping of that key and ``dispatchables/NAME`` in a DxDispatch model.
     """
     return [(place, entry) for place, _, entry in read_placed(path, dialect)]
@@ -87,16 +94,20 @@ def read_descriptors(
 def read_placed(
     path: str | os.PathLike[str], dialect: str | None = None, found: list[Finding] | None = None
 ) -> Iterator[Placed]:
-    """Yield the descriptors of a file with their places and, where it has one a line, their lines; InputError.
+    """Yield the descriptors of a file with their places and lines.
 
-    found: takes what is to be said of the document itself.
+    Only files with one descriptor per line have lines. found: receives remarks on the document as a whole. Raises
+    InputError.
     """
     name = os.fspath(path)
     return placed(read_text_file(name), name, dialect, found)
 
 
 def placed(text: str, name: str, dialect: str | None = None, found: list[Finding] | None = None) -> Iterator[Placed]:
-    """Yield the descriptors of a text, as `read_placed` does those of a file. name: for its suffix, and in errors."""
+    """Yield the descriptors of a text; see `read_placed`.
+
+    name: determines the format by its suffix, and appears in errors.
+    """
     numbered = in_lines(text, name)
     if numbered is None:
         yield from ((place, None, entry) for place, entry in _entries(loaded(text, name), name, dialect, found))
@@ -107,7 +118,7 @@ def placed(text: str, name: str, dialect: str | None = None, found: list[Finding
 
 
 def loaded(text: str, name: str) -> Any:
-    """Return the document in a text, without the ``$schema`` by which an editor completes it."""
+    """Return the document in a text without its ``$schema`` key."""
     document = load_relaxed(text, name)
     return {k: v for k, v in document.items() if k != "$schema"} if isinstance(document, dict) else document
 
@@ -122,10 +133,10 @@ def _of_line(line: str, name: str, number: int) -> Any:
 
 
 def holds_descriptors(path: str | os.PathLike[str]) -> bool:
-    """Whether a JSON or YAML file that the user did not name is meant as descriptors or as a model.
+    """Return whether a JSON or YAML file seems to hold descriptors or a model.
 
-    A JSON Schema, say, is not, although it has a ``type``. A file that cannot be loaded is, where it has words that
-    only descriptors have: what is wrong with it is for its reader to say.
+    A JSON Schema does not, although it has a ``type``. A file that cannot be parsed does if it has keys that only
+    descriptors use; its reader then reports the error.
     """
     name = os.fspath(path)
     text = ""
@@ -143,7 +154,7 @@ def holds_descriptors(path: str | os.PathLike[str]) -> bool:
 
 
 def _is_meant(item: Any) -> bool:
-    """Whether a value has what makes a descriptor of some dialect, beyond the words that other formats have too."""
+    """Return whether a value has keys that only descriptors of a dialect use."""
     return isinstance(item, dict) and any(one.is_meant(item) for one in packages())
 
 

@@ -1,4 +1,4 @@
-"""Long lists as files hold them: how many elements they have is known at once, the elements when one is asked for."""
+"""Lists that know their length and read their elements on first access."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["UnreadList"]
 
 
 class UnreadList(FileList):
-    """A list that gets its elements when one of them is asked for, and is a `FileList` from then on.
+    """A list that reads its elements on first access, then a `FileList`.
 
-    Whatever takes lists takes this one: each method but that of the length reads the elements first, and functions in C
-    that reach past the methods do so for objects of the class `list` alone.
+    It is accepted wherever lists are. Each method except ``__len__`` reads the elements first. C functions that bypass
+    the methods do so only for objects of the exact class `list`.
     """
 
     __slots__ = ()
@@ -29,9 +29,9 @@ class UnreadList(FileList):
         self._elements = elements
 
     def read(self) -> None:
-        """Get the elements."""
-        list.__setitem__(self, slice(None), self._elements())  # as often as threads ask for them at once
-        self.__class__ = FileList  # type: ignore[assignment]  # whose methods do not read
+        """Read the elements."""
+        list.__setitem__(self, slice(None), self._elements())  # concurrent first accesses repeat the read
+        self.__class__ = FileList  # type: ignore[assignment]  # its methods do not read
 
     def __len__(self) -> int:
         return self._length

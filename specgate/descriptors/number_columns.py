@@ -1,4 +1,4 @@
-"""Columns of numbers: arrays or lists, as an array of what holds the kind."""
+"""Columns of numbers, as arrays that represent the kind exactly."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["number_column"]
 
 
 def number_column(raw: Any, kind: str, path: str) -> NDArray[Any]:
-    """Return numbers as an array of what holds the kind; raise InputError."""
+    """Return numbers as an array of their kind; raise InputError."""
     expected = {"float": "numbers", "scalar": "numbers", "bool": "truth values"}.get(kind, "whole numbers")
     try:
         array = np.asarray(raw)
         if array.dtype.kind in "fO" and not isinstance(raw, np.ndarray) and _has_large(raw):
-            array = np.array(raw, np.uint64)  # numpy would have made floats of them
+            array = np.array(raw, np.uint64)  # numpy would have converted them to floats
     except (ValueError, OverflowError, TypeError):
         raise InputError(f"expected {expected}, found {shown(raw)}", place=path) from None
     if not array.size:
@@ -43,7 +43,10 @@ def number_column(raw: Any, kind: str, path: str) -> NDArray[Any]:
 
 
 def _has_large(raw: Any) -> bool:
-    """Whether there are whole numbers that float64 does not have; raise TypeError where other numbers are with them."""
+    """Return whether there are integers that float64 cannot represent.
+
+    Raises TypeError where they are mixed with other numbers.
+    """
     items = list(np.array(raw, object).flat)
     if not any(isinstance(item, int) and abs(item) > EXACT for item in items):
         return False

@@ -1,4 +1,7 @@
-"""What ONNX nodes and OpenVINO layers share: tensors by position, attributes by name, odd ones kept as oddities."""
+"""Descriptors of ONNX nodes and OpenVINO layers.
+
+Tensors are positional, attributes are named, and invalid input is kept as oddities.
+"""
 
 from __future__ import annotations
 
@@ -39,14 +42,13 @@ def build(
     kinds: Mapping[str, str] | None = None,
     builds_read: Callable[[str, Any], Any] | None = None,
 ) -> Descriptor:
-    """Return the Descriptor of a node: tensors by position, attributes converted or noted as oddities.
+    """Return the Descriptor of a node.
 
-    convert: (field, raw) -> value; raises ValueError with what was expected when the raw value is of another kind.
-    An attribute that is UNKNOWN (a function's parameter) is kept so. inputs, outputs: None is one that is left out,
-    UNSTATED an output that is given without a type; an array holds as many as are given, left out or not. kinds: the
-    field type that each attribute says it is of, where it says so. builds_read: (type, raw) -> what builds read where
-    the raw value is of another kind, None for nothing. Without a version tensors stand as at the newest
-    level; see `reordered_for`.
+    convert: (field, raw) -> value; raises ValueError with the expected kind for another kind of raw value. UNKNOWN
+    attributes (a function's parameters) are kept. inputs, outputs: None is an omitted tensor, UNSTATED an output
+    without a type; an array holds all given tensors, omitted or not. kinds: the declared field type of each attribute,
+    where the format has one. builds_read: (type, raw) -> the value that builds read from a raw value of another kind,
+    None for nothing. Without a version, tensors have the order of the newest level; see `reordered_for`.
     """
     layout = spec.layout(version)
     fields: dict[str, Any] = {}
@@ -94,7 +96,7 @@ _BLANK: Final = TensorDesc(None, None)
 
 
 def _unknown_types(spec: OperatorSpec, placed: Mapping[str, Any]) -> Iterator[Malformed]:
-    """Yield the tensors whose type is a word that the dialect does not have."""
+    """Yield the tensors whose type the dialect does not define."""
     types = spec.dialect.types
     for name, value in placed.items():
         for index, tensor in enumerate(value if isinstance(value, list) else (value,)):
@@ -108,9 +110,9 @@ def _unknown_types(spec: OperatorSpec, placed: Mapping[str, Any]) -> Iterator[Ma
 def _placed(
     infos: Sequence[FieldInfo], tensors: Sequence[TensorDesc | None], spec: OperatorSpec
 ) -> tuple[dict[str, Any], tuple[TensorDesc | None, ...]]:
-    """Return the tensors by field, and those that no field is left for.
+    """Return the tensors by field, and the surplus tensors.
 
-    An output without a type is kept where it counts: in an array, or where a rule asks whether it is given.
+    An output without a type is kept where it matters: in an array, or where a rule tests its presence.
     """
     placed: dict[str, Any] = {}
     for index, (info, tensor) in enumerate(zip(infos, tensors, strict=False)):
@@ -124,14 +126,17 @@ def _placed(
 
 
 def reordered_for(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Descriptor:
-    """Return a descriptor as it would have been read at `level`, where inputs may have another order."""
+    """Return a descriptor as read at `level`.
+
+    The order of inputs may differ there.
+    """
     if descriptor.layout in {None, level}:
         return descriptor
     owner = capability(spec.dialect.name, Positional)
     before = spec.layout(descriptor.layout)
     named = spec.fields
     kinds = {named[o.where].vendor_name if o.where in named else o.where: o.stated for o in descriptor.oddities}
-    kinds |= {  # what is a text there is no word for one of the field's numbers here
+    kinds |= {  # a text without an enum word
         name: "string"
         for name, info in spec.layout(level).attributes.items()
         if info.enum and isinstance(descriptor.fields.get(info.name), str)
@@ -151,14 +156,17 @@ def reordered_for(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Des
 
 
 def _with_extra(descriptor: Descriptor, infos: Sequence[FieldInfo], kind: str) -> list[TensorDesc | None]:
-    """The tensors by position, and behind them those that there were too many of."""
+    """Return the tensors by position, followed by the surplus ones."""
     tensors = positional(descriptor.fields, infos)
     left = descriptor.extra.get(f"too-many-{kind}", ())
     return [*tensors, *[None] * (len(infos) - len(tensors)), *left] if left else tensors
 
 
 def attributes_of(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
-    """Return the attributes as they were given, odd ones included, by the vendor's names for them."""
+    """Return all attributes as given, by the vendor's names.
+
+    Odd attributes are included.
+    """
     named = spec.fields
     renamed = read_by_page_names(descriptor, spec)
     entries = descriptor.fields
@@ -172,20 +180,26 @@ def attributes_of(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
 
 
 def read_by_page_names(descriptor: Descriptor, spec: OperatorSpec) -> frozenset[str]:
-    """Return the attributes that a descriptor gives by a name which only the page has for them."""
+    """Return the attributes given by a name that only the page uses."""
     odd = {oddity.where for oddity in descriptor.oddities}
     return frozenset(info.vendor_name for info in spec.attributes if not odd.isdisjoint(info.page_names))
 
 
 def holds_attribute(oddity: Malformed, fields: Mapping[str, FieldInfo]) -> bool:
-    """Whether an oddity has the value of an attribute. fields: the operator's."""
-    if oddity.code == "unknown-word":  # that of a tensor is its type
+    """Return whether an oddity is about the value of an attribute.
+
+    fields: the operator's.
+    """
+    if oddity.code == "unknown-word":  # an oddity of a tensor is about its type
         return oddity.where in fields and fields[oddity.where].kind == "attribute"
     return oddity.code in {"unknown-attribute", "wrong-kind"}
 
 
 def positional(fields: Mapping[str, Any], infos: Sequence[FieldInfo]) -> list[TensorDesc | None]:
-    """Return the tensors of `infos` in order, None for those left out in the middle, none at the end."""
+    """Return the tensors of `infos` in order.
+
+    Omitted tensors are None, without trailing ones.
+    """
     tensors: list[TensorDesc | None] = []
     for info in infos:
         value = fields.get(info.name)
@@ -201,7 +215,10 @@ def positional(fields: Mapping[str, Any], infos: Sequence[FieldInfo]) -> list[Te
 def tensors_of(
     raw: Any, place: str, what: str, read: Callable[[Any, str], TensorDesc | None]
 ) -> list[TensorDesc | None]:
-    """Return what `read` makes of each item of a list, nothing of null. what: the items, as a message names them."""
+    """Return the result of `read` per item of a list, None for null.
+
+    what: the name of the items in messages.
+    """
     if raw is None:
         return []
     if not isinstance(raw, list):
@@ -212,13 +229,16 @@ def tensors_of(
 def outputs_of(
     raw: Any, place: str, what: str, read: Callable[[Any, str], TensorDesc | None]
 ) -> list[TensorDesc | None]:
-    """Outputs as `tensors_of` returns them; an empty object is one without a stated type."""
+    """Return outputs as `tensors_of` does; {} is an output without a type."""
     tensors = tensors_of(raw, place, what, read)
     return [UNSTATED if item == {} else tensor for item, tensor in zip(raw or (), tensors, strict=True)]
 
 
 def shape_of(raw: Any, place: str, *, negative_is_unknown: bool) -> tuple[int | Symbol | None, ...] | None:
-    """Return sizes from a list of integers, names and nulls; None (unknown rank) from null."""
+    """Return sizes from a list of integers, names and nulls.
+
+    null instead of a list is None (unknown rank).
+    """
     if raw is None:
         return None
     if not isinstance(raw, list | tuple) or len(raw) > MAX_DIMENSIONS:
@@ -237,7 +257,7 @@ def _size(value: Any, place: str, negative_is_unknown: bool) -> int | Symbol | N
 
 
 def flat(raw: Any, place: str) -> tuple[Any, ...] | None:
-    """Return a constant's elements from a number, a word or nested lists of them; None from null."""
+    """Return the elements of a scalar or nested lists, None for null."""
     if raw is None:
         return None
     items: list[Any] = []
@@ -252,6 +272,6 @@ def flat(raw: Any, place: str) -> tuple[Any, ...] | None:
             items.append(item)
         else:
             raise InputError(f"expected numbers of at most 64 bits, found {shown(item)}", place=place)
-        if lists + len(items) + len(stack) > MAX_CONSTANT:  # lists count too: one may hold itself
+        if lists + len(items) + len(stack) > MAX_CONSTANT:  # lists count as well: a list may contain itself
             raise InputError(f"expected at most {MAX_CONSTANT} elements", place=place)
     return tuple(items)

@@ -1,4 +1,4 @@
-"""Numbers and arrays of numpy and its kin as the Python values that descriptors hold; nothing is imported for it."""
+"""Convert array values to Python values without importing numpy."""
 
 from __future__ import annotations
 
@@ -10,22 +10,31 @@ if TYPE_CHECKING:
 __all__ = ["is_array_value", "python_values", "without_arrays"]
 
 _MAX_DEPTH: Final = 200
-_ELEMENTS: Final = "value"  # of a constant tensor
+_ELEMENTS: Final = "value"  # elements of a constant tensor
 _PLAIN: Final = frozenset({int, float, str, bool, bytes, type(None)})
 
 
 def is_array_value(value: object) -> bool:
-    """Whether a value is an array or one of its scalars: numpy, ml_dtypes, torch and others have these two members."""
+    """Return whether a value is an array or an array scalar.
+
+    numpy, ml_dtypes, torch and others are recognized by two members.
+    """
     return value.__class__ not in _PLAIN and hasattr(value, "dtype") and hasattr(value, "tolist")
 
 
 def python_values(value: Any) -> Any:
-    """Return `value` with array scalars as Python numbers and arrays as lists; the same object where it has none."""
+    """Return `value` with arrays as lists and array scalars as numbers.
+
+    A value without arrays is returned unchanged.
+    """
     return _converted(value, {}, _MAX_DEPTH)
 
 
 def _converted(value: Any, known: dict[int, Any], depth: int) -> Any:
-    """Convert one value. known: by identity what was converted, which a value may hold many times, or hold itself."""
+    """Return one converted value.
+
+    known: converted objects by identity, because a value may occur repeatedly or contain itself.
+    """
     if value.__class__ in _PLAIN or depth == 0:
         return value
     if is_array_value(value):
@@ -48,9 +57,10 @@ def _converted(value: Any, known: dict[int, Any], depth: int) -> Any:
 
 
 def without_arrays(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the fields of a descriptor with Python values, the same object where they have no arrays.
+    """Return the fields of a descriptor without arrays.
 
-    Elements of constants stay as they are: they may be many, and are never compared with others.
+    Fields without arrays are returned unchanged. Elements of constants are not converted, because they may be many and
+    are never compared.
     """
     if not any(map(_holds_array, fields.values())):
         return fields

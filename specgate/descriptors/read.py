@@ -1,4 +1,4 @@
-"""Find the reader for a dict, and read JSON and YAML documents without being hurt by them."""
+"""Find the reader for a dict, and parse JSON and YAML safely."""
 
 from __future__ import annotations
 
@@ -20,21 +20,24 @@ if TYPE_CHECKING:
 __all__ = ["load_document", "read_dict", "read_text_file", "source_code", "write_dict"]
 
 MAX_FILE: Final = 64 * 2**20
-#: How text in UTF-16 begins, as PowerShell 5 writes what it redirects.
+#: Byte order marks of UTF-16, which PowerShell 5 writes when output is redirected.
 UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 MAX_DEPTH: Final = 200
 _CPP: Final = "C or C++ source: `specgate export cpp` writes a header that checks descriptors inside the program"
-#: What files of programs are, by their suffixes.
+#: Descriptions of source files by suffix.
 _SOURCES: Final = {
     **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl"), _CPP),
     ".cs": "C# source: `specgate export csharp` writes a class that reads descriptors inside the program",
     ".py": "Python source: call specgate.check or specgate.lint in it",
 }
-_MAX_PLACED: Final = 2**20  # characters of a text that is parsed as YAML for a line
+_MAX_PLACED: Final = 2**20  # the longest text, in characters, that is parsed as YAML to find a line
 
 
 def read_dict(data: Mapping[str, Any], dialect: str | None = None, place: str = "") -> Descriptor:
-    """Return the Descriptor of a dict in its dialect's own words; raise InputError or NoTable."""
+    """Return the Descriptor of a dict in its dialect's format.
+
+    Raises InputError or NoTable.
+    """
     if not isinstance(data, dict):
         raise InputError(f"expected a descriptor as an object, found {shown(data)}", place=place or None)
     name = dialect or dialect_of(data)
@@ -57,38 +60,44 @@ def read_dict(data: Mapping[str, Any], dialect: str | None = None, place: str = 
 
 
 def _without_arrays(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the same dict with numpy's scalars and arrays as Python values; it has none where numpy is not loaded."""
+    """Return the dict with numpy scalars and arrays as Python values."""
     if "numpy" not in sys.modules:
         return data
-    from specgate.descriptors.python_values import python_values  # few dicts come from arrays
+    from specgate.descriptors.python_values import python_values  # imported late: few dicts come from arrays
 
     plain: dict[str, Any] = python_values(data)
     return plain
 
 
 def write_dict(descriptor: Descriptor) -> dict[str, Any]:
-    """Return a descriptor as a dict in its dialect's own words."""
+    """Return a descriptor as a dict in its dialect's format."""
     return package(descriptor.dialect).write(descriptor)
 
 
 def not_utf8(error: UnicodeDecodeError, file: str) -> InputError:
-    """Return what is wrong with bytes that are no UTF-8. file: what they are called."""
+    """Return the error for bytes that are not UTF-8.
+
+    file: the name in the message.
+    """
     if not error.start and error.object.startswith(UTF16):
         return InputError("expected UTF-8 text, found UTF-16", file=file)
     return InputError("expected UTF-8 text", file=file, place=f"byte {error.start}")
 
 
 def source_code(path: str) -> str | None:
-    """Return what a file is whose suffix is that of a program's source, with what checks its descriptors; else None."""
+    """Return the description of a source file and its checker, else None."""
     return _SOURCES.get(os.path.splitext(path)[1].lower())  # noqa: PTH122  # no pathlib on the cold path
 
 
 def read_text_file(path: str) -> str:
-    """Return a text file's content; raise InputError for what is no regular, readable UTF-8 file of sane size."""
+    """Return a text file's content.
+
+    Raises InputError for a file that is not regular, readable, UTF-8 or of moderate size.
+    """
     if source := source_code(path):
         raise InputError(f"expected a descriptor or a model, found {source}", file=path)
     try:
-        state = os.stat(path)  # noqa: PTH116  # before opening: a FIFO would block
+        state = os.stat(path)  # noqa: PTH116  # before opening, because a FIFO would block
         if not stat.S_ISREG(state.st_mode):
             raise InputError("expected a regular file", file=path)
         if state.st_size > MAX_FILE:
@@ -103,7 +112,10 @@ def read_text_file(path: str) -> str:
 
 
 def load_document(text: str, name: str) -> Any:
-    """Return the JSON or YAML document in `text`; by the file's ending, or JSON where it starts with a bracket."""
+    """Return the JSON or YAML document in `text`.
+
+    The format follows from the file's suffix; text that starts with a bracket is JSON.
+    """
     if not text.strip():
         raise InputError("expected a descriptor or a list of them, found nothing", file=name)
     if name.endswith((".yaml", ".yml")) or text.lstrip()[:1] not in {"{", "["}:
@@ -124,16 +136,19 @@ def _load_json(text: str, name: str) -> Any:
         raise InputError("nested too deeply", file=name) from None
     except _TwiceError as error:
         raise InputError(f"not valid JSON: {error}", file=name, place=_line_of_twice(text)) from None
-    except ValueError:  # of Python's own limit of digits, and it says how Python lifts it
+    except ValueError:  # Python's limit of digits, whose message explains how to lift it
         raise InputError("not usable JSON: a number has thousands of digits", file=name) from None
 
 
 class _TwiceError(ValueError):
-    """A key is in one object twice."""
+    """Raised for a duplicate key in an object."""
 
 
 def _line_of_twice(text: str) -> str | None:
-    """Return the line of a key that is in one object twice: the parser of JSON knows none, that of YAML does."""
+    """Return the line of a duplicate key.
+
+    It is found by parsing as YAML, because the JSON parser does not report lines.
+    """
     from specgate.spec.yamlio import TWICE, load_yaml
 
     if len(text) <= _MAX_PLACED:

@@ -1,7 +1,7 @@
-"""JSON Schemas of descriptors, by which an editor completes fields and words, made of a dialect's tables.
+"""JSON Schemas of descriptors for editor completion, built from tables.
 
-A schema never refuses what the reader takes and the tables allow at some level; what depends on the level, or on other
-fields, is left to `specgate check`.
+A schema accepts everything that the reader accepts and the tables allow at some level. What depends on the level or on
+other fields is left to `specgate check`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ _REF: Final = "#/$defs/{}"
 
 
 def document(name: str, one: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a file: one descriptor, a list, or named ones; an object may name its schema."""
+    """Return the schema of a file: one descriptor, a list, or named ones.
+
+    Objects may have a ``$schema`` key.
+    """
     title = f"Descriptors of {dialect(name).tables.title}, as `specgate check` reads them"
     its_own = {"$schema": {"type": "string", "description": "where this schema is, for editors; specgate ignores it"}}
     many = {"type": "object", "required": ["descriptors"], "properties": {**its_own, "descriptors": _named()}}
@@ -42,7 +45,7 @@ def document(name: str, one: Mapping[str, Any], definitions: Mapping[str, Any]) 
 
 
 def _inner() -> dict[str, Any]:
-    """Return the schema of a descriptor that is not all of its file."""
+    """Return the schema of a descriptor inside a list or mapping."""
     return {**_ref("descriptor"), "properties": {"$schema": False}}
 
 
@@ -59,34 +62,40 @@ def _ref(name: str) -> dict[str, Any]:
 
 
 def either(*schemas: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what one of several takes."""
+    """Return a schema that accepts any of several schemas."""
     return dict(schemas[0]) if len(schemas) == 1 else {"anyOf": [dict(schema) for schema in schemas]}
 
 
 def nullable(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of what may also be null, as where it is left out."""
+    """Return a schema that also accepts null, for an omitted value."""
     return either(*schema.get("anyOf", [schema]), {"type": "null"})
 
 
 def listed(schema: Mapping[str, Any], info: FieldInfo) -> dict[str, Any]:
-    """Return the schema of a field whose elements, where it is a list, are as `schema` says."""
+    """Return the schema of a field whose elements match `schema`.
+
+    A field that is not a list matches `schema` itself.
+    """
     return {"type": "array", "items": dict(schema)} if info.type.endswith("[]") else dict(schema)
 
 
 def words(known: Iterable[str]) -> dict[str, Any]:
-    """Return the schema of some words."""
+    """Return the schema of an enumeration of words."""
     return {"enum": list(known)}
 
 
 def any_case(known: Iterable[str]) -> dict[str, Any]:
-    """Return the schema of words in letters of either case; those that are known are completed."""
+    """Return the schema of words in any case; known words are completed."""
     texts = list(known)
     letters = ("".join(f"[{c.lower()}{c.upper()}]" if c.isalpha() else f"[{c}]" for c in word) for word in texts)
     return either(words(texts), {"type": "string", "pattern": f"^({'|'.join(letters)})$"})
 
 
 def words_of(spec: OperatorSpec, info: FieldInfo) -> list[str]:
-    """Return the words that a field may hold at some level, by the page or by builds; none where any text will do."""
+    """Return the words that a field may hold at some level.
+
+    They are those of the page and of builds. Empty where any text is accepted.
+    """
     forms = info.forms or (info,)
     texts = [word for form in forms for word in form.words or ()]
     rows = [row for _, rows in spec.support for row in rows.values() if info.name in row]
@@ -97,7 +106,10 @@ def words_of(spec: OperatorSpec, info: FieldInfo) -> list[str]:
 
 
 def positional(spec: OperatorSpec, kind: str) -> dict[str, Any]:
-    """Return the schema of a node's inputs or outputs: their places, and how many there may be at most."""
+    """Return the schema of a node's inputs or outputs.
+
+    It contains their order and their maximum number.
+    """
     layout = spec.layout(None)
     infos = layout.inputs if kind == "inputs" else layout.outputs
     whole = infos if not spec.varies else ()
@@ -122,9 +134,10 @@ def node_schema(
     port: Mapping[str, Any],
     operators: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]],
 ) -> dict[str, Any]:
-    """Return the schema of a dialect. members: those of a descriptor.
+    """Return the schema of a dialect.
 
-    operators: by their names when a descriptor is of one, as a schema, and the members that only that one has.
+    members: those of a descriptor. operators: by name the condition that selects the operator, as a schema, and the
+    members that only this operator has.
     """
     cases = [{"if": dict(when), "then": {"$ref": f"#/$defs/{operator}"}} for operator, (when, _) in operators.items()]
     one = {"type": "object", "properties": dict(members), "additionalProperties": False, "allOf": cases}
@@ -143,7 +156,10 @@ def node_schema(
 
 
 def port_schema(type_key: str, types: Iterable[str], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a tensor. type_key: what its type is called; more: how else a type may be given."""
+    """Return the schema of a tensor.
+
+    type_key: the key of its type; more: alternative schemas of a type.
+    """
     return {
         "type": ["object", "null"],
         "properties": {
@@ -162,9 +178,9 @@ def port_schema(type_key: str, types: Iterable[str], more: Mapping[str, Any]) ->
 def attributes_schema(
     spec: OperatorSpec, single: Callable[[OperatorSpec, FieldInfo], dict[str, Any]], beside: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """Return the schema of an operator's attributes, of all levels.
+    """Return the schema of an operator's attributes at all levels.
 
-    single: of one attribute; beside: names of what else there may be.
+    single: the schema of one attribute; beside: the names of further members.
     """
     members: dict[str, Any] = {name: {} for name in beside}
     for info in spec.attributes:

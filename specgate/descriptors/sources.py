@@ -1,4 +1,4 @@
-"""What columns hold: values that are the same for all rows, arrays with one for each, and tensors made of them."""
+"""Sources of column values: constants, arrays, and tensors of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    #: Which rows: some by their numbers, or a stretch.
+    #: A selection of rows: indices or a slice.
     Which = NDArray[np.intp] | slice
 
 __all__ = ["Group", "Listed", "Numbers", "Parts", "Ragged", "Same", "Source", "WordRows", "several"]
@@ -24,21 +24,21 @@ _SIGNED: Final = (np.dtype(np.int32), np.dtype(np.int64))
 
 
 class Source(Protocol):
-    """Where the values of a field come from, or those of a part of it."""
+    """The source of a field's values, or of a part of it."""
 
     def block(self, which: slice, /) -> Any:
-        """Return a stretch of rows as a value of rules."""
+        """Return a block of rows as a rule value."""
 
     def row(self, number: int, /) -> Any:
-        """Return one row as a descriptor has it."""
+        """Return one row as a descriptor holds it."""
 
     def take(self, which: Which, /) -> Source:
-        """Return some of the rows."""
+        """Return a source of the selected rows."""
 
 
 @dataclass(slots=True)
 class Same:
-    """A value that holds for all rows."""
+    """A value common to all rows."""
 
     value: Any
 
@@ -54,10 +54,10 @@ class Same:
 
 @dataclass(slots=True)
 class Numbers:
-    """Numbers or truth values: one for each row, or a list of equal length for each.
+    """Numbers or truth values, one or a list of equal length per row.
 
-    turned: memory for a stretch of lists, one place after the other; the next stretch has it again, since to ask for
-    memory takes longer than to fill it.
+    turned: a buffer for a transposed block of lists; it is reused for the next block, because allocating it takes
+    longer than filling it.
     """
 
     data: NDArray[Any]
@@ -85,12 +85,12 @@ class Numbers:
 
 
 def _value(data: NDArray[Any]) -> Any:
-    """Return numbers as rules take them."""
+    """Return numbers as a rule value."""
     return column(_signed(data) if data.dtype.kind in "iu" else data)
 
 
 def _signed(data: NDArray[Any]) -> NDArray[Any]:
-    """Return integers in 32 or 64 bits with a sign, or Python's where that is too few."""
+    """Return integers as int32 or int64, or as Python's where too large."""
     if data.dtype in _SIGNED:
         return data
     if data.dtype == np.uint64 and data.max() > INT64[1]:
@@ -100,7 +100,7 @@ def _signed(data: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(slots=True)
 class WordRows:
-    """Words: one for each row, or a list of equal length for each."""
+    """Words, one or a list of equal length per row."""
 
     words: Words
 
@@ -126,9 +126,9 @@ class WordRows:
 
 @dataclass(slots=True)
 class Parts:
-    """A tensor or a record, made of its members; left out where the first of them is.
+    """A tensor or record built from its members, absent where the first is.
 
-    make: makes it of their values by name.
+    make: builds it from their values by name.
     """
 
     make: Callable[..., Any]
@@ -151,7 +151,7 @@ class Parts:
 
 @dataclass(slots=True)
 class Listed:
-    """An array of tensors, without those that are left out; left out where all of them are."""
+    """An array of the tensors that are present, absent where none is."""
 
     items: Sequence[Source]
 
@@ -167,9 +167,10 @@ class Listed:
 
 @dataclass(slots=True)
 class Ragged:
-    """What is left out, or of another length, in some rows. keys: equal where rows are alike, None: left out.
+    """Rows with absent values or lists of different lengths.
 
-    made: gives the source of rows that are alike, of their items.
+    keys: equal for rows of equal structure, None for an absent value. made: returns the source of rows of equal
+    structure from their items.
     """
 
     items: Sequence[Any]
@@ -177,7 +178,7 @@ class Ragged:
     made: Callable[[list[Any]], Source]
 
     def block(self, _which: slice) -> Any:
-        raise NotImplementedError  # rows that are alike are taken first
+        raise NotImplementedError  # rows of equal structure are selected first
 
     def row(self, _number: int) -> Any:
         raise NotImplementedError
@@ -191,7 +192,10 @@ class Ragged:
 
 @dataclass(slots=True)
 class Group:
-    """Rows that have the same fields, ranks and lengths of arrays. which: of all rows. count: how many."""
+    """Rows with equal fields, ranks and array lengths.
+
+    which: their indices among all rows. count: their number.
+    """
 
     which: Which
     count: int
@@ -205,7 +209,7 @@ class Group:
 
 
 def several(fields: Mapping[str, Source], count: int) -> list[Group]:
-    """Return the rows in groups that are alike."""
+    """Return the rows in groups of equal structure."""
     ragged = [one for source in fields.values() for one in _ragged(source)]
     if not ragged:
         return [Group(slice(0, count), count, fields)]

@@ -1,4 +1,4 @@
-"""The text of descriptor files: JSON with the comments DxDispatch takes, names of places, and lines of values."""
+"""Text of descriptor files: relaxed JSON, JSON lines, places and lines."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 __all__ = ["LINED", "in_lines", "lines", "load_relaxed", "place_of", "plain_name", "without_comments"]
 
-#: Suffixes of files with one document a line.
+#: Suffixes of files with one document per line.
 LINED: Final = (".jsonl", ".ndjson")
 
 
 def place_of(group: str, key: str) -> str:
-    """Return ``group/key``, with a key that is long or not printable shortened and quoted."""
+    """Return ``group/key``, shortening and quoting unusual keys."""
     return f"{group}/{plain_name(key)}"
 
 
 def plain_name(name: str) -> str:
-    """Return a name from a file as it stands, or shortened and quoted where it is long or not printable."""
+    """Return a name from a file, shortened and quoted if unusual."""
     return name if name.isprintable() and len(name) <= 80 else repr(name[:60])
 
 
 def load_relaxed(text: str, name: str) -> Any:
-    """Return the JSON or YAML document in `text`; JSON may have comments and trailing commas, as DxDispatch takes it.
+    """Return the JSON or YAML document in `text`.
 
-    Its parser has rapidjson's flags for both kinds of comments, for trailing commas and for full precision, and not
-    those for NaN and infinity (DxDispatch/src/model/JsonParsers.cpp, commit 2f1cee954). Raises InputError that names
-    the place, with lines and columns as they are in the file.
+    JSON may have comments and trailing commas, as DxDispatch accepts them. Its parser sets rapidjson's flags for both
+    kinds of comments, for trailing commas and for full precision, and not those for NaN and infinity
+    (DxDispatch/src/model/JsonParsers.cpp, commit 2f1cee954). Raises InputError with the line and column in the file.
     """
     if name.endswith((".yaml", ".yml")):
         return load_document(text, name)
@@ -49,10 +49,10 @@ def load_relaxed(text: str, name: str) -> Any:
 
 
 def in_lines(text: str, name: str) -> list[tuple[int, str]] | None:
-    """Return the documents of a text that has one a line (JSON lines), with their 1-based lines; else None.
+    """Return the documents of JSON lines with their 1-based lines, else None.
 
-    By the file's suffix, or where the first two lines that are not blank begin with a brace and the first is a whole
-    document.
+    A text is JSON lines by the file's suffix, or where the first two lines that are not blank begin with a brace and
+    the first is a complete document.
     """
     if not name.lower().endswith(LINED) and not _begins_lined(text):
         return None
@@ -74,8 +74,11 @@ def _is_json(text: str) -> bool:
 
 
 def without_comments(text: str, name: str = "") -> str:
-    """Return JSON with its comments and trailing commas blanked, so that every character keeps its line and column."""
-    # Each alternative also matches up to the end of the text, so that what is never closed costs one pass only.
+    """Return JSON with comments and trailing commas blanked.
+
+    Every character keeps its line and column.
+    """
+    # Each alternative also matches up to the end of the text, so that an unclosed one costs one pass only.
     string = r'"(?:[^"\\]++|\\.)*+\\?(?:"|\Z)'
 
     def blank(match: re.Match[str]) -> str:
@@ -95,16 +98,16 @@ def without_comments(text: str, name: str = "") -> str:
 
 
 def lines(text: str, name: str) -> Lines | None:
-    """Return the 1-based line of each value in a JSON or YAML document, by its path of keys and indices.
+    """Return the 1-based line of each value by its path, None on failure.
 
-    None where the document cannot be read that way (nested too deeply, say). It is parsed again as YAML, which JSON is
-    nearly: ask only when lines are shown.
+    It fails for deeply nested documents, for example. The text is parsed again as YAML, of which JSON is nearly a
+    subset, so call it only when lines are shown.
     """
     from specgate.spec.yamlio import load_yaml
 
     if text.lstrip()[:1] in {"{", "[", "/"} and not name.endswith((".yaml", ".yml")):
         try:
-            text = without_comments(text).replace("\t", " ")  # YAML takes no tabs here, and only lines matter
+            text = without_comments(text).replace("\t", " ")  # YAML rejects tabs, and only lines matter
         except InputError:
             return None
     try:

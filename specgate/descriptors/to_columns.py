@@ -1,4 +1,4 @@
-"""Descriptors of one operator as the columns that `specgate.accepts_many` reads."""
+"""Convert descriptors to the columns that `specgate.accepts_many` reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ __all__ = ["columns_of"]
 
 
 def columns_of(descriptors: Sequence[Descriptor]) -> dict[str, list[Any]]:
-    """Return the columns of descriptors without unknown values, one row for each; None where one leaves a field out."""
+    """Return the columns of descriptors, one row each.
+
+    The descriptors must not have unknown values. None marks an omitted field.
+    """
     first = descriptors[0]
     words = package(first.dialect).tensor_words
     types = dialect(first.dialect).types
@@ -43,7 +46,10 @@ def columns_of(descriptors: Sequence[Descriptor]) -> dict[str, list[Any]]:
 def _tensor(
     name: str, tensors: Sequence[TensorDesc | None], words: Any, some_type: str
 ) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the columns of a tensor's members. some_type: stands where there is no tensor, as its sizes say."""
+    """Yield the columns of a tensor's members.
+
+    some_type: the type in rows without the tensor, whose sizes mark it as absent.
+    """
     for word, slot in words.items():
         values = [None if tensor is None else getattr(tensor, slot) for tensor in tensors]
         if slot == "type":

@@ -1,4 +1,7 @@
-"""Columns of words: text, a vendor's numbers or categories, as a small number for each row."""
+"""Columns of words as small integers.
+
+Words are texts, a vendor's numbers, or categories.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +20,19 @@ if TYPE_CHECKING:
 
 __all__ = ["word_column"]
 
-#: Numbers of words are looked up in a table of at most so many entries.
+#: Maximum size of the lookup table for numbers of words.
 _TABLE: Final = 64
-#: Texts of up to so many kinds are told apart one kind after the other.
+#: Up to this many distinct texts are found one by one.
 _KINDS: Final = 64
 _EIGHT: Final = 8
 
 
 def word_column(raw: Any, spelt: Callable[[Any], Any], ids: dict[Any, int], place: str) -> Words:
-    """Return the words of an array of text or numbers, of a list, or of what has `codes` and `categories` (pandas).
+    """Return the words of a column.
 
-    spelt: gives a word as tables have it, raises InputError for what is none. ids: the numbers of all words of a call,
-    which grows. place: of the column in messages.
+    A column is an array of texts or numbers, a list, or an object with `codes` and `categories` (pandas). spelt:
+    returns a word as tables spell it, raises InputError for an unknown one. ids: the indices of all words of a call,
+    which is extended. place: the column's name in messages.
     """
     raw = getattr(raw, "cat", raw)  # of a pandas Series
     if hasattr(raw, "codes") and hasattr(raw, "categories"):
@@ -49,7 +53,7 @@ def word_column(raw: Any, spelt: Callable[[Any], Any], ids: dict[Any, int], plac
 
 
 def _parted(array: NDArray[Any], place: str) -> tuple[list[Any], NDArray[Any]]:
-    """Return the values that an array may have, and for each element which of them it is."""
+    """Return the distinct values of an array, and the index per element."""
     if array.dtype.kind in "iu":
         return _numbers(array.ravel())
     if array.dtype.kind == "U":
@@ -72,7 +76,10 @@ def _numbers(array: NDArray[Any]) -> tuple[list[Any], NDArray[Any]]:
 
 
 def _texts(array: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Tell texts apart by eight bytes at a time: much faster than to sort them."""
+    """Return distinct texts and indices, comparing eight bytes at a time.
+
+    That is much faster than sorting.
+    """
     width = array.dtype.itemsize // 4
     points = array.view(np.uint32).reshape(len(array), width) if width else np.zeros((len(array), 0), np.uint32)
     if not points.size or points.max() >= 2**8:

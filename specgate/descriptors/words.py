@@ -1,4 +1,4 @@
-"""Words that a dialect also has numbers for: read as a word, or as headers number them and debuggers print them."""
+"""Words with numbers, in the spellings of headers and debuggers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ if TYPE_CHECKING:
 
 __all__ = ["UnknownWord", "hint", "near_word", "number_of", "numbered", "refuse_unknown", "unknown_word", "word_of"]
 
-#: How a debugger marks the base of a number.
+#: Prefixes by which debuggers mark the base of a number.
 _BASES: Final = (("0x", 16), ("0n", 10), ("", 10))
 _MAX_DIGITS: Final = 20
 _LARGEST: Final = 2**64
 
 
 def number_of(raw: Any) -> int | None:
-    """Return the number in an integer or its text (``52``, ``0x34``, ``0n52``), None where there is none."""
+    """Return an integer or the number in its text, else None.
+
+    Texts are spelled ``52``, ``0x34`` or ``0n52``.
+    """
     if isinstance(raw, int):
         return None if isinstance(raw, bool) or abs(raw) > _LARGEST else raw
     if isinstance(raw, str) and len(raw) <= _MAX_DIGITS and raw.isascii():
@@ -34,9 +37,10 @@ def number_of(raw: Any) -> int | None:
 
 
 def word_of(raw: Any, numbers: Mapping[str, int], prefix: str = "") -> Any:
-    """Return the short word that `raw` says: by its name, with the vendor's prefix or without, or by its number.
+    """Return the short word of a name or number.
 
-    A debugger's ``DML_PADDING_MODE_EDGE (1)`` is EDGE. What is neither a word nor a number of one comes back as it is.
+    A name may have the vendor's prefix. A debugger's ``DML_PADDING_MODE_EDGE (1)`` is EDGE. Other values are returned
+    unchanged.
     """
     number = number_of(raw)
     if number is not None:
@@ -50,19 +54,22 @@ def word_of(raw: Any, numbers: Mapping[str, int], prefix: str = "") -> Any:
 
 
 def near_word(result: Any, known: Iterable[str]) -> str | None:
-    """Return the word that was likely meant: the first that begins so (FLOAT32 for FLOAT), else one spelt nearly so."""
+    """Return the word that was likely meant, else None.
+
+    It is the first one with this prefix (FLOAT32 for FLOAT), or one with similar spelling.
+    """
     if not isinstance(result, str) or not result:
         return None
     words = list(known)
     begun = [word for word in words if word.upper().startswith(result.upper())]
-    from difflib import get_close_matches  # few words are wrong
+    from difflib import get_close_matches  # imported late: few words are wrong
 
     close = get_close_matches(result.upper(), {word.upper(): word for word in words}, 1)
     return begun[0] if begun else next((word for word in words if close and word.upper() == close[0]), None)
 
 
 def hint(result: Any, known: Iterable[str], limit: int = 30) -> str:
-    """Return what a message says of the words there are: the likely one first, then the list."""
+    """Return the known words for a message, the likely one first."""
     words = list(known)
     near = near_word(result, words)
     listed = ", ".join(words[:limit]) + (f" and {len(words) - limit} more" if len(words) > limit else "")
@@ -70,19 +77,23 @@ def hint(result: Any, known: Iterable[str], limit: int = 30) -> str:
 
 
 def unknown_word(where: str, raw: Any, what: str, known: Iterable[str]) -> str:
-    """Return the sentence of a finding about a word that does not exist."""
+    """Return the sentence of a finding about an unknown word."""
     text = str(raw) if number_of(raw) is not None else shown(raw)
     return f"{where} is {text}, which is no {what} ({hint(raw, known)})"
 
 
 class UnknownWord(ValueError):
-    """A value is a word that the dialect does not have; its text says which there are, behind "NAME is"."""
+    """Raised for a word that the dialect does not define.
+
+    Its text lists the known words and follows "NAME is".
+    """
 
 
 def numbered(raw: Any, numbers: Mapping[str, int], what: str, prefix: str = "") -> Any:
-    """Return the number of the word that `raw` says, in any case; what is no text comes back as it is.
+    """Return the number of a word in any case.
 
-    what: what the words are. Raises UnknownWord for a text that is neither a word nor a number.
+    what: the description of the words. Values other than texts are returned unchanged. Raises UnknownWord for a text
+    that is neither a word nor a number.
     """
     if not isinstance(raw, str):
         return raw
@@ -97,7 +108,7 @@ def numbered(raw: Any, numbers: Mapping[str, int], what: str, prefix: str = "") 
 
 
 def refuse_unknown(entries: Mapping[str, Any], known: Sequence[str], place: str, what: str) -> None:
-    """Raise InputError for a key that is none of `known`; `what` says what each should be."""
+    """Raise InputError for an unknown key; `what` describes the known ones."""
     for name in entries:
         if not isinstance(name, str) or name not in known:
             from difflib import get_close_matches

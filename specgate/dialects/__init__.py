@@ -1,4 +1,7 @@
-"""The dialects: those that specgate ships, and those of installed packages (entry points `specgate.dialects`)."""
+"""Registry of dialects.
+
+The built-in ones, and those that installed packages register under the entry point group `specgate.dialects`.
+"""
 
 from __future__ import annotations
 
@@ -38,46 +41,46 @@ P = TypeVar("P", bound=Reader)
 
 GROUP: Final = "specgate.dialects"
 
-#: The dialects that specgate ships, in the order they are listed, with the class of each.
+#: Built-in dialects in listing order, with their classes.
 _SHIPPED: Final = {
     "directml": "specgate.dialects.directml:DirectML",
     "onnx": "specgate.dialects.onnx:ONNX",
     "openvino": "specgate.dialects.openvino:OpenVINO",
 }
 SHIPPED: Final = tuple(_SHIPPED)
-#: Whose a file of descriptors is taken to be where none of them has a table.
+#: Dialect of a descriptor file in which no operator has a table.
 DEFAULT: Final = SHIPPED[0]
 
-#: Of files that are read as text, whosever descriptors they hold; those of the last two hold one a line.
+#: Suffixes of files that are read as text, in any dialect; the last two hold one JSON document per line.
 TEXT_SUFFIXES: Final = (".json", ".yaml", ".yml", ".jsonl", ".ndjson")
 _SNIFFED: Final = 4096
-_MARK: Final = b"\xef\xbb\xbf"  # with which text may begin on Windows
+_MARK: Final = b"\xef\xbb\xbf"  # the UTF-8 byte order mark, common on Windows
 _JSON: Final = (b"{", b"[")
-#: Those whose descriptors no dict of another dialect is like.
+#: Dialects whose descriptors cannot be confused with those of another dialect.
 _UNMISTAKABLE: Final = ("onnx", "directml")
 
 
 @cache
 def _installed() -> Mapping[str, Any]:
-    """Return the entry points of other packages by dialect; looked up when a shipped dialect is not what is wanted."""
+    """Return entry points of third-party dialects by dialect name."""
     from importlib.metadata import entry_points
 
     return {point.name: point for point in entry_points(group=GROUP) if point.name not in _SHIPPED}
 
 
 def dialect_names() -> tuple[str, ...]:
-    """Return the names of all dialects: the shipped ones, then those of installed packages."""
+    """Return all dialect names: built-in ones first, then installed ones."""
     return (*_SHIPPED, *sorted(_installed()))
 
 
 def is_dialect(name: str) -> bool:
-    """Return whether there is such a dialect."""
+    """Return True if a dialect of this name exists."""
     return name in _SHIPPED or name in _installed()
 
 
 @cache
 def package(name: str) -> Reader:
-    """Return a dialect; raise InputError for one that does not exist or cannot be loaded."""
+    """Return a dialect; raise InputError if it is unknown or fails to load."""
     if name in _SHIPPED:
         module, _, text = _SHIPPED[name].partition(":")
         loaded: Reader = getattr(importlib.import_module(module), text)()
@@ -87,7 +90,7 @@ def package(name: str) -> Reader:
     entry = _installed()[name]
     try:
         external = entry.load()()
-    except Exception as error:  # noqa: BLE001  # it is code of others
+    except Exception as error:  # noqa: BLE001  # third-party code
         raise InputError(f"the dialect {name!r:.60} of {entry.value!r:.80} cannot be loaded: {error!r:.200}") from None
     if not isinstance(external, Reader) or getattr(external, "name", None) != name:
         raise InputError(f"expected {entry.value!r:.80} to be a Reader with the name {name!r:.60}")
@@ -95,18 +98,21 @@ def package(name: str) -> Reader:
 
 
 def packages() -> Iterator[Reader]:
-    """Yield all dialects, loaded one by one: those of other packages are looked up after the shipped ones."""
+    """Yield all dialects, built-in ones first, loading each on demand."""
     yield from map(package, _SHIPPED)
     yield from map(package, sorted(_installed()))
 
 
 def implementing(protocol: type[P]) -> Iterator[P]:
-    """Yield the dialects that implement a protocol, in the order of `packages`."""
+    """Yield the dialects that implement a protocol, in `packages` order."""
     yield from (each for each in packages() if isinstance(each, protocol))
 
 
 def capability(dialect: Reader | str, protocol: type[P], file: str | None = None) -> P:
-    """Return a dialect as a protocol; raise InputError, naming `file`, if the dialect does not implement it."""
+    """Return a dialect that implements a protocol.
+
+    Raise InputError, naming `file`, if the dialect does not implement it.
+    """
     owner = package(dialect) if isinstance(dialect, str) else dialect
     if not isinstance(owner, protocol):
         raise InputError(protocol.missing.format(name=owner.name), file=file)
@@ -114,7 +120,7 @@ def capability(dialect: Reader | str, protocol: type[P], file: str | None = None
 
 
 def model_package(path: str) -> ModelFormat | None:
-    """Return the dialect of a model file, by its suffix; None for any other file, such as JSON and YAML."""
+    """Return the dialect of a model file by suffix, or None for other files."""
     lowered = path.lower()
     if lowered.endswith(TEXT_SUFFIXES):
         return None
@@ -122,9 +128,10 @@ def model_package(path: str) -> ModelFormat | None:
 
 
 def model_owner(path: str) -> ModelFormat | None:
-    """Return the dialect of a model file, by its suffix or by how it begins; None for descriptors as text.
+    """Return the dialect of a model file; None for descriptors as text.
 
-    What is no text is taken for ONNX, whose reader says what it may be.
+    The suffix decides, or else the first bytes. A binary file of an unknown format is read as ONNX, whose reader
+    reports the format it recognizes.
     """
     if path.lower().endswith(TEXT_SUFFIXES) or holds_text(path):
         return None
@@ -132,12 +139,15 @@ def model_owner(path: str) -> ModelFormat | None:
 
 
 def package_of(path: str) -> ModelFormat:
-    """Return the dialect of a model file: by its suffix, or else by how it begins; what is left is taken for ONNX."""
+    """Return the dialect of a model file by suffix or content, default ONNX."""
     return model_package(path) or _by_content(path) or _fallback()
 
 
 def holds_text(path: str) -> bool:
-    """Whether a file is read as JSON or YAML: by its suffix, or one without a known suffix that begins as JSON does."""
+    """Return True if a file is read as JSON or YAML.
+
+    That is decided by suffix; a file without a known suffix counts as text if it begins like JSON.
+    """
     if path.lower().endswith(TEXT_SUFFIXES):
         return True
     return model_package(path) is None and _start(path).removeprefix(_MARK).lstrip()[:1] in _JSON
@@ -148,13 +158,16 @@ def _fallback() -> ModelFormat:
 
 
 def _by_content(path: str) -> ModelFormat | None:
-    """Return the first dialect whose models begin as a regular file does, None for a file that cannot be read."""
+    """Return the first dialect that recognizes a file's first bytes.
+
+    None if no dialect does, or if the file cannot be read.
+    """
     start = _start(path).removeprefix(_MARK)
     return next((each for each in implementing(ModelFormat) if each.begins_model(start)), None) if start else None
 
 
 def _start(path: str) -> bytes:
-    """Return how a regular file begins; nothing for one that cannot be read, as its reader says."""
+    """Return the first bytes of a regular file; empty if it is unreadable."""
     try:
         if os.path.isfile(path):  # noqa: PTH113
             with open(path, "rb") as file:  # noqa: PTH123
@@ -165,9 +178,10 @@ def _start(path: str) -> bytes:
 
 
 def document_package(document: Any, dialect: str | None = None) -> Documents | None:
-    """Return the dialect that a loaded JSON or YAML document is a model of, None for none: it may be descriptors.
+    """Return the dialect whose model a loaded JSON or YAML document is.
 
-    dialect: whose descriptors are expected, where that is known; other packages are then not looked up in vain.
+    None if it is not a model, but perhaps descriptors. `dialect` is the dialect of the expected descriptors, if known;
+    if it is built in, third-party dialects are not loaded.
     """
     owner = _document_owner(_SHIPPED, document)
     if owner is not None or dialect in _SHIPPED or not isinstance(document, dict):
@@ -183,19 +197,20 @@ def _document_owner(names: Iterable[str], document: Any) -> Documents | None:
 
 
 def owner_of_object(model: object) -> LibraryObjects | None:
-    """Return the dialect of a model object of a vendor's library, None for any other object."""
+    """Return the dialect of a vendor library's model object, or None."""
     return next((each for each in implementing(LibraryObjects) if each.is_model(model)), None)
 
 
 def model_suffixes() -> tuple[str, ...]:
-    """Return the suffixes of the model files of all dialects."""
+    """Return the model file suffixes of all dialects."""
     return tuple(suffix for each in implementing(ModelFormat) for suffix in each.suffixes)
 
 
 def dialect_of(data: Mapping[str, Any]) -> str | None:
-    """Return the dialect in whose words a dict is, None for none.
+    """Return the dialect of a descriptor dict, or None.
 
-    The shipped ones that cannot be mistaken come first, and other packages before what takes any dict with a type.
+    Unmistakable built-in dialects come first; installed packages come before OpenVINO, which accepts any dict with a
+    type.
     """
     for name in _UNMISTAKABLE:
         if package(name).recognises(data):

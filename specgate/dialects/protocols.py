@@ -1,7 +1,8 @@
-"""The protocols of a dialect's package: `Reader` is required, every other one is optional.
+"""Protocols that a dialect's package implements.
 
-A package derives one class from `Reader` and from each protocol that it implements, and names the class in the entry
-points `specgate.dialects`. Modules are imported inside methods: every command loads the class, few use all of it.
+`Reader` is required, all others are optional. A package derives one class from `Reader` and from each protocol that it
+implements, and registers the class under the entry point group `specgate.dialects`. Modules are imported inside
+methods, because every command loads the class and few use all of it.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ __all__ = [
 
 
 class Reader:
-    """Dicts to `Descriptor` and back.
+    """Conversion between dicts and `Descriptor`.
 
-    name: as in targets (``onnx:17``). shape: how a reader of a message recognizes its descriptors, with its title.
-    specs: the folder with its ``levels.yaml`` and ``operators``, None for a dialect whose tables specgate ships.
+    name: as in targets (``onnx:17``). shape: the dialect's title and characteristic keys, for messages. specs: the
+    folder with its ``levels.yaml`` and ``operators``, None for built-in tables.
     """
 
     name: ClassVar[str]
@@ -54,37 +55,40 @@ class Reader:
     missing: ClassVar[str] = ""
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
-        """Return whether a dict is a descriptor in the words of this dialect."""
+        """Return whether a dict is a descriptor of this dialect."""
         raise NotImplementedError
 
     def read(self, data: Mapping[str, Any], place: str = "") -> Descriptor:
-        """Return the Descriptor of a dict; raise InputError, naming `place`, or NoTable."""
+        """Return the Descriptor of a dict; raise InputError or NoTable.
+
+        `place` locates the dict in messages.
+        """
         raise NotImplementedError
 
     def write(self, descriptor: Descriptor) -> dict[str, Any]:
         """Return a descriptor as a dict that `read` accepts."""
         raise NotImplementedError
 
-    # Facts about its descriptors, with defaults.
+    # Properties of its descriptors, with defaults.
 
-    #: The keys of a dict under which it has fields; it may have them itself as well.
+    #: Keys under which a dict may have fields, in addition to the top level.
     containers: ClassVar[tuple[str, ...]] = ()
-    #: The names of a tensor's members in descriptors, and those of `TensorDesc`; see `accepts_many`.
+    #: Names of a tensor's members in descriptors, and in `TensorDesc`; see `accepts_many`.
     tensor_words: ClassVar[Mapping[str, str]] = {"type": "type", "shape": "sizes", "value": "value"}
-    #: The largest size, and the largest value of a field of the type ``uint``.
+    #: Largest size, and largest value of a ``uint`` field.
     largest_size: ClassVar[int] = 2**62
-    #: Whether attributes of the type float are computed with as 32 bits, whatever number the descriptor has.
+    #: True if float attributes are computed in single precision.
     single_floats: ClassVar[bool] = False
-    #: Whether some types need a capability that a device reports.
+    #: True if some types require an optional device capability.
     has_devices: ClassVar[bool] = False
-    #: In files found in a folder: each set of keys, when all of them occur in a file, makes it worth loading.
+    #: Sets of keys; a file found in a folder is loaded only if it contains all keys of one set.
     keys: ClassVar[tuple[tuple[str, ...], ...]] = ()
     #: Words that only descriptors of this dialect contain, for a file that cannot be loaded.
     marks: ClassVar[tuple[str, ...]] = ()
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The attributes of tensors, functions of their layout and records that its tables and rules add."""
+        """Return the tensor attributes, layout functions and records it adds."""
         return PLAIN
 
     def file_rules(self) -> FileRules:
@@ -96,7 +100,7 @@ class Reader:
         return str(data.get("type"))
 
     def is_meant(self, item: Mapping[str, Any]) -> bool:
-        """Return whether a dict in a file found in a folder is meant as a descriptor of this dialect."""
+        """Return whether a dict in a file is meant as one of its descriptors."""
         return self.recognises(item)
 
     def named(self, operator: str) -> str:
@@ -104,9 +108,9 @@ class Reader:
         return operator
 
     def spelt(self, word: Any, enum: str | None) -> Any:
-        """Return the tables' word of an enum (None: the element types); raise InputError for what is not a word.
+        """Return the tables' name of an enumerator; InputError if not a word.
 
-        A word that does not exist, and a number without a word, are returned unchanged.
+        enum: None for element types. An unknown word, and a number without a word, are returned unchanged.
         """
         if not isinstance(word, str):
             raise InputError(f"expected a word, found {word!r:.40}")
@@ -114,20 +118,23 @@ class Reader:
 
 
 class Positional(Reader):
-    """Descriptors with inputs by position; see `specgate.descriptors.positional`."""
+    """Descriptors with positional inputs.
+
+    See `specgate.descriptors.positional`.
+    """
 
     def attribute_value(self, info: FieldInfo, raw: Any) -> Any:
-        """Return an attribute's value as the field's type; raise ValueError that says what is expected."""
+        """Convert an attribute's value to the field's type; ValueError if invalid."""
         raise NotImplementedError
 
     def builds_read(self, kind: str, raw: Any) -> Any:
-        """Return what builds read for a field of type `kind` if `raw` is of another kind, None for nothing."""
+        """Return what builds read for a value of another type, or None."""
         del kind, raw
         return None
 
 
 class LibraryObjects(Reader):
-    """Objects of the vendor's library in place of dicts and files.
+    """Objects of the vendor's library, as alternatives to dicts and files.
 
     node_class, model_class: the library's classes, as messages name them.
     """
@@ -136,11 +143,11 @@ class LibraryObjects(Reader):
     model_class: ClassVar[str]
 
     def descriptor_of(self, data: object) -> Descriptor | None:
-        """Return the Descriptor of a node object, None for any other object; raise as `read`."""
+        """Return a node object's Descriptor, None for others; raise as `read`."""
         raise NotImplementedError
 
     def is_model(self, model: object) -> bool:
-        """Return whether an object is a whole model of the library."""
+        """Return whether an object is a model of the library."""
         raise NotImplementedError
 
     def model_bytes(self, model: object) -> bytes | None:
@@ -156,7 +163,7 @@ class MemoryLayout(Reader):
         raise NotImplementedError
 
     def least_bytes(self, bits: int, sizes: Sequence[int], strides: Sequence[int] | None) -> int:
-        """Return how many bytes a tensor needs at least."""
+        """Return the minimum size of a tensor in bytes."""
         raise NotImplementedError
 
 
@@ -171,7 +178,7 @@ class Documents(Reader):
     missing = "{name} has no documents that execute descriptors"
 
     def is_document(self, document: Any) -> bool:
-        """Return whether a loaded JSON or YAML document is a model of this dialect."""
+        """Return whether a JSON or YAML document is a model of this dialect."""
         return isinstance(document, dict) and isinstance(document.get(self.document_key), dict)
 
     def entries(self, document: Mapping[str, Any], file: str) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
@@ -179,7 +186,7 @@ class Documents(Reader):
         raise NotImplementedError
 
     def document_findings(self, document: Mapping[str, Any], file: str) -> Iterable[Finding]:
-        """Return findings on a document beyond its entries, such as on its edges."""
+        """Return findings on a document beyond its entries, such as edges."""
         return ()
 
     def run_document(
@@ -190,22 +197,29 @@ class Documents(Reader):
         *,
         out: Callable[[str], None],
         write_files: bool,
+        read_outside: bool,
         budget: Budget,
         basis: Basis,
     ) -> Outputs:
-        """Execute a document at a level, the newest if None, and return its outputs; raise InputError."""
+        """Execute a document at a level (default: newest); return its outputs.
+
+        Raises InputError.
+        """
         raise NotImplementedError
 
     def document_of(self, descriptors: Sequence[Descriptor]) -> dict[str, Any]:
-        """Return a document that executes descriptors in their order, each with separate memory."""
+        """Return a document that executes descriptors in sequence.
+
+        Each has separate memory.
+        """
         raise NotImplementedError
 
 
 class ModelFormat(Reader):
-    """Model files that are not text.
+    """Binary or XML model files.
 
-    suffixes: in lower case, with their dots. marker: bytes in the first KiB of each file. max_bytes: the most that
-    standard input may hold. echoes: ids of findings that only repeat an error at the same node.
+    suffixes: in lower case, with dots. marker: bytes in the first KiB of each file. max_bytes: the limit for standard
+    input. echoes: ids of findings that only repeat an error at the same node.
     """
 
     suffixes: ClassVar[tuple[str, ...]] = ()
@@ -215,7 +229,7 @@ class ModelFormat(Reader):
     missing = "{name} has no model files"
 
     def begins_model(self, start: bytes) -> bool:
-        """Return whether bytes without a name begin a model file. start: without white space before it."""
+        """Return whether bytes, without leading white space, begin a model file."""
         return False
 
     def graph(self, path: str, settings: LintSettings) -> Graph:
@@ -231,44 +245,53 @@ class ModelFormat(Reader):
         return ()
 
     def target_findings(self, graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterable[Finding]:
-        """Return what a file requires of one target. versions: seen in the nodes, which are checked already."""
+        """Return a file's conflicts with one target.
+
+        versions: summary of the nodes, which are already checked.
+        """
         return ()
 
     def pins(self, graph: Graph, size: Symbol) -> Iterable[str]:
-        """Return the names that `--pin` must give sizes to, so that a dimension of this name has one."""
+        """Return the names to pass to `--pin` so that a dimension has a size."""
         return ()
 
 
 class ModelFixes(ModelFormat):
-    """Fixes of whole models, and what `lint --fix` changes."""
+    """Fixes of whole models by `lint --fix`."""
 
     missing = "a model of {name} is not changed"
 
     def fitted(self, graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
-        """Return findings on nodes with fixes that name only what the target has. runtime: the target's."""
+        """Return findings with fixes limited to what the target supports.
+
+        runtime: the target's.
+        """
         raise NotImplementedError
 
     def with_edits(self, graph: Graph, findings: list[Finding]) -> list[Finding]:
-        """Return findings on nodes with the edits of `lint --fix`, if some are safe."""
+        """Return findings on nodes, with edits for `lint --fix` where safe."""
         raise NotImplementedError
 
     def edited(self, path: str, edits: Iterable[Edit]) -> Edited:
-        """Return a file with the changes that findings on it propose; raise InputError."""
+        """Return a file with edits applied; raise InputError."""
         raise NotImplementedError
 
 
 class LowestLevel(Reader):
-    """The lowest level of a whole model."""
+    """Minimum level of whole models."""
 
     missing = "of a whole model of {name} the lowest level is not found, only of its descriptors"
 
     def minimum(self, model: object, settings: LintSettings | None, basis: Basis) -> ModelMinimum:
-        """Return the lowest level of a model: a path, an object, or an input that was read already (`Given`)."""
+        """Return the minimum level of a model.
+
+        model: a path, an object, or an input that is already read (`Given`).
+        """
         raise NotImplementedError
 
 
 class Runnable(ModelFormat):
-    """Model files that are executed."""
+    """Model files that can be executed."""
 
     missing = "a model of {name} is linted, not executed"
 
@@ -283,9 +306,10 @@ class Runnable(ModelFormat):
         basis: Basis,
         evaluate: Callable[..., dict[str, Any]] | None = None,
     ) -> Outputs:
-        """Execute a model file and return its outputs by name; raise InputError, NoTable, NoKernel.
+        """Execute a model file and return its outputs by name.
 
-        on_node: is called with how many of how many nodes are done. evaluate: computes a node for a runtime.
+        on_node: receives the number of finished nodes and of all nodes. evaluate: computes a node for a runtime. Raises
+        InputError, NoTable, NoKernel.
         """
         raise NotImplementedError
 
@@ -299,45 +323,51 @@ class Runnable(ModelFormat):
         budget: Budget,
         on_node: Callable[[int, int], object],
     ) -> Compared:
-        """Execute a model file and compare its nodes with an implementation; as `run_model`."""
+        """Execute a model file and compare its nodes; see `run_model`."""
         raise NotImplementedError
 
 
 class Backend(Reader):
-    """Implementations that can be asked for verdicts and values."""
+    """Implementations for verdicts and values."""
 
     missing = "{name} has no oracle: no implementation of it can be asked"
 
     def oracle(self, level: str) -> Oracle:
-        """Return the implementations to ask at a level, to be closed after use; raise InputError without any."""
+        """Return the oracle for a level, to be closed after use.
+
+        Raises InputError without an implementation.
+        """
         raise NotImplementedError
 
     def oracle_of(self, implementation: str, level: str) -> Oracle:
-        """Return one implementation alone that targets can ask for; raise InputError if it cannot be asked."""
+        """Return the oracle for a single implementation, or raise InputError."""
         raise InputError(f"{self.name} cannot ask {implementation} alone")
 
     def values(self, level: str) -> ValuesBackend | None:
-        """Return the backend that computes values at a level, None without one."""
+        """Return the backend for values at a level, None without one."""
         return None
 
     def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Return which of `levels` can be asked here, and for each of the others a line with the reason."""
+        """Return the levels that have an oracle here, and a reason per other one."""
         raise NotImplementedError
 
 
 class Builds(Reader):
-    """Builds of implementations that specgate installs (``specgate oracle``)."""
+    """Implementation builds that specgate installs (``specgate oracle``)."""
 
     missing = "{name} has no builds to install"
 
     def builds(self) -> Iterable[list[str]]:
-        """Return a row for each known build: its name, and whether it is installed or how to install it."""
+        """Return a row per known build: name, and state or how to install it."""
         raise NotImplementedError
 
     def install(
         self, levels: str | None, *, system: str | None, values: bool, progress: Callable[[str], object]
     ) -> None:
-        """Install the builds of levels (``all``, or names with commas); `values`: those that execute, too."""
+        """Install the builds for levels (``all``, or comma-separated names).
+
+        values: also install builds that execute.
+        """
         raise NotImplementedError
 
 
@@ -347,16 +377,16 @@ class Exporter(Reader):
     missing = "{name} has no JSON Schema of its descriptors"
 
     def descriptor_schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of its descriptors, by which editors complete them."""
+        """Return the JSON Schema of its descriptors, for editors."""
         raise NotImplementedError
 
     def source_for(
         self, language: str, operators: Sequence[str] = (), levels: Sequence[str] = (), *, text: bool = True
     ) -> str | None:
-        """Return a source file for programs that hold its structures, None for an unsupported language.
+        """Return a source file for other programs, None for other languages.
 
-        language: ``csharp``, which prints what a program creates as descriptors; ``cpp``, which checks it by the tables
-        of some operators and levels (none: all). text: whether its findings have sentences. Raises NoTable for an
-        operator that does not exist, and InputError for an unknown level.
+        language: ``csharp`` prints what a program creates as descriptors; ``cpp`` checks it with the tables of some
+        operators and levels (none: all). text: whether its findings have sentences. Raises NoTable for an unknown
+        operator, and InputError for an unknown level.
         """
         return None

@@ -1,4 +1,4 @@
-"""What the shipped dialects have in common."""
+"""Common base classes of the built-in dialects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Packaged", "Shipped"]
 
 
 class Shipped(Exporter):
-    """A dialect whose descriptors are read by the module `reader` of its package."""
+    """A dialect with the module `reader` in its package."""
 
     @property
     def _reader(self) -> Any:
@@ -44,9 +44,9 @@ class Shipped(Exporter):
 
 
 class Packaged(Shipped, Positional, Backend):
-    """One whose implementations are Python packages, one oracle for verdicts and values.
+    """A dialect with one oracle for verdicts and values.
 
-    implementations: the packages that must be installed.
+    implementations: the Python packages that must be installed.
     """
 
     implementations: ClassVar[tuple[str, ...]]
@@ -55,7 +55,7 @@ class Packaged(Shipped, Positional, Backend):
         return self._reader.attribute_value(info, raw)
 
     def opened(self, level: str) -> Oracle:
-        """Return the oracle, where all packages are installed."""
+        """Return the oracle; all packages are installed."""
         raise NotImplementedError
 
     def oracle(self, level: str) -> Oracle:
@@ -65,7 +65,7 @@ class Packaged(Shipped, Positional, Backend):
         return self.opened(level)
 
     def values(self, level: str) -> ValuesBackend:
-        return self.oracle(level)  # type: ignore[return-value]  # both protocols in one class
+        return self.oracle(level)  # type: ignore[return-value]  # one class implements both protocols
 
     def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
         return list(levels), []

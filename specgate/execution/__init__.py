@@ -1,1 +1,1 @@
-"""Execution with numpy: the engine, and the kernels that it finds in an explicit registry."""
+"""Execution of descriptors with numpy: the engine and the kernel registry."""

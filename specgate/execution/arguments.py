@@ -1,4 +1,4 @@
-"""Which fields an operator's `execute` entry means at a level."""
+"""Kernel arguments from an operator's `execute` entry at a level."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ __all__ = ["array_fields", "kernel_arguments", "output_fields", "recipe_of"]
 
 
 def recipe_of(spec: OperatorSpec) -> Recipe:
-    """Return how an operator is computed; raise NoKernel where the table names no kernel."""
+    """Return the `execute` entry of an operator.
+
+    Raises NoKernel where the table names no kernel.
+    """
     recipe = spec.table.recipe
     if recipe is None:
         raise NoKernel(f"{spec.dialect.name} {spec.name} has no kernel yet")
@@ -36,13 +39,16 @@ def recipe_of(spec: OperatorSpec) -> Recipe:
 
 
 def array_fields(spec: OperatorSpec, level: str) -> dict[str, str]:
-    """Return the tensor field whose array each argument of the kernel gets at `level`."""
+    """Return the input field of each array argument of the kernel at `level`."""
     entries = recipe_of(spec)["arrays"].items()
     return {name: field for name, entry in entries if (field := _there(entry, spec, level)) is not None}
 
 
 def output_fields(spec: OperatorSpec, level: str) -> list[str | None]:
-    """Return the output field of each result of the kernel at `level`, None for those that the level lacks."""
+    """Return the output field of each kernel result at `level`.
+
+    None for outputs that the level does not define.
+    """
     return [_there(entry, spec, level) for entry in recipe_of(spec)["outputs"]]
 
 
@@ -51,7 +57,7 @@ def _there(entry: Any, spec: OperatorSpec, level: str) -> str | None:
     return next((name for name in fields if spec.field_at(name, level) is not None), None)
 
 
-#: Larger integers are no floats.
+#: Larger integers are not exact as floats.
 _MOST: Final = 2**128
 _PLAIN: Final[dict[str, type | tuple[type, ...]]] = {
     "bool": bool, "float": (int, float), "scalar": (int, float), "string": str,
@@ -62,16 +68,15 @@ _PLAIN: Final[dict[str, type | tuple[type, ...]]] = {
 def kernel_arguments(
     descriptor: Descriptor, spec: OperatorSpec, level: str, others: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return what the kernel gets by name: `arguments` of the table, constants of its level rows, `output_type`.
+    """Return the keyword arguments of the kernel.
 
-    others: constants in the place of those; of a fused operator, the name of a kernel that computes it.
-
-    An argument that is an attribute's bare name is passed as the descriptor has it, and not at all where an optional
-    one is left out; one that is the name of an array of tensors as the sizes of each. A fused operator
-    becomes the function that it is of one array, a tensor that an attribute holds an array. An output_type is the numpy
-    type that a tensor declares, or whose
-    number or name an attribute holds, not passed where none is stated. Raises InputError where something must be known
-    and is not, and NoKernel for a fused operator without one.
+    They are `arguments` of the table, constants of its level rows, and `output_type`. others: constants that replace
+    those; for a fused operator, the name of the kernel that computes it.
+    An argument that is an attribute's bare name gets the attribute's value, and is omitted where an optional attribute
+    is absent; one that names an array of tensors gets the sizes of each. A fused operator is passed as a function of
+    one array, a tensor attribute as an array. output_type is the numpy type that a tensor declares, or whose number or
+    name an attribute holds; it is omitted where none is declared. Raises InputError where a required value is unknown,
+    and NoKernel for a fused operator without a kernel.
     """
     infos = {name: spec.field_at(name, level) or info for name, info in spec.fields.items()}
     fields = {name: descriptor.fields.get(name, info.default) for name, info in infos.items()}
@@ -108,7 +113,10 @@ def kernel_arguments(
 
 
 def _stated_type(value: Any, tables: Dialect) -> str | None:
-    """The type that a tensor declares, or whose number or name an attribute holds; None where it is none."""
+    """Return the numpy type that a tensor declares or an attribute names.
+
+    None where there is no such type.
+    """
     if isinstance(value, TensorDesc):
         return value.type if value.type in tables.types else None
     if value is None or isinstance(value, str):
@@ -145,7 +153,10 @@ def _evaluated(text: str, context: Context, spec: OperatorSpec) -> Any:
 
 
 def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> Any:
-    """An attribute's value; fused operators, alone or in a list, and bodies as functions, a tensor as an array."""
+    """Return an attribute's value as kernels expect it.
+
+    Fused operators (single or in a list) and bodies become functions, a tensor becomes an array.
+    """
     if info.type.startswith("sparse-"):
         raise NoKernel(f"{spec.name} has no kernel for a sparse tensor as {info.name}")
     if info.type == "graph":
@@ -165,7 +176,7 @@ def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> An
 
 
 def _constant(value: Any, tables: Dialect, place: str) -> NDArray[Any]:
-    """Return the elements of a tensor that an attribute holds, as an array of its sizes."""
+    """Return the elements of a tensor attribute as an array of its shape."""
     if not isinstance(value, TensorDesc) or not value.concrete or value.value is None:
         raise InputError("expected a tensor whose elements are known", place=place)
     if value.type not in tables.types:
@@ -178,7 +189,10 @@ def _constant(value: Any, tables: Dialect, place: str) -> NDArray[Any]:
 
 
 def _float32(value: float) -> float:
-    """Return the FLOAT nearest to a number: attributes hold no others, whatever the type that is computed in."""
+    """Return the FLOAT nearest to a number.
+
+    Attributes hold FLOAT values only, whatever type the kernel computes in.
+    """
     try:
         return float(unpack("f", pack("f", value))[0])
     except OverflowError:
@@ -186,7 +200,10 @@ def _float32(value: float) -> float:
 
 
 def _fits(value: Any, kind: str) -> bool:
-    """Whether a value is of a field's type, as far as a kernel relies on it."""
+    """Return whether a value has its field's type.
+
+    Checked as far as kernels rely on it.
+    """
     if kind.endswith("[]"):
         return isinstance(value, list | tuple) and all(_fits(item, kind.removesuffix("[]")) for item in value)
     if kind in RECORDS:
@@ -199,7 +216,7 @@ def _fits(value: Any, kind: str) -> bool:
 
 
 def _fused(value: Any, tables: Dialect, level: str, place: str) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    """Return a fused operator as the function of one array that its own table makes of it."""
+    """Return a fused operator as a function of one array, from its own table."""
     if not isinstance(value, Descriptor) or value.dialect != tables.name:
         raise InputError(f"expected an operator of {tables.name}, found {shown(value)}", place=place)
     spec = tables.operator(value.operator)

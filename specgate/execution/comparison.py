@@ -1,6 +1,6 @@
-"""Holding the nodes of a model against another implementation, and what comes of it.
+"""Comparison of a model's nodes with another implementation.
 
-Each node is computed from the other's values of its inputs, so a node that differs does so on its own.
+Each node is computed from the other implementation's input values, so a difference is caused by that node only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ __all__ = ["Compared", "Different", "Judge", "values_of"]
 
 @dataclass(frozen=True, slots=True)
 class Different:
-    """A value that differs. node: the path of its node; value: its name; text: how it differs."""
+    """A value that differs.
+
+    node: path of its node; value: its name; text: the difference.
+    """
 
     node: str
     operator: str
@@ -43,10 +46,10 @@ class Different:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A model executed beside an implementation of a version.
+    """Result of comparing a model with one version of an implementation.
 
-    outputs: of specgate, by name. count: how many values were compared, missing: how many the other does not give.
-    found: the values that differ, in the order of the nodes.
+    outputs: specgate's, by name. count: number of values compared; missing: number of values that the implementation
+    does not provide. found: the differing values, in node order.
     """
 
     implementation: str
@@ -57,7 +60,7 @@ class Compared:
     found: Sequence[Different]
 
     def lines(self) -> list[str]:
-        """Return a line for the whole, then one for each value that differs, in the order of the nodes."""
+        """Return a summary line, then one line per differing value in node order."""
         rest = f", {self.missing} are not given by it" if self.missing else ""
         count = f"{len(self.found)} differ" if self.found else "none differs"
         first = f"{self.implementation} {self.version}: of {self.count} values {count}{rest}"
@@ -66,9 +69,9 @@ class Compared:
 
 @dataclass(slots=True)
 class Judge:
-    """Holds the values of a model against the other's, which take their place for what is computed next.
+    """Comparison with the other implementation's values, node by node.
 
-    count: of the values that were compared; missing: of those that the other does not give.
+    count: number of values compared; missing: number of values that the other implementation does not provide.
     """
 
     count: int = 0
@@ -84,23 +87,24 @@ class Judge:
         outputs: Mapping[str, Any],
         execute: Callable[[Descriptor, Mapping[str, Any]], Mapping[str, Any]],
     ) -> None:
-        """Note how far the values of a node may lie apart; nodes of a body count for the node around them.
+        """Record how far the values of a node may differ.
 
-        execute: computes the node from other arrays.
+        Nodes of a body count for the enclosing node. execute: computes the node from other arrays.
         """
         known = filled(descriptor, arrays, outputs)
         self._sums.append(partial(_absolute_sums, descriptor, arrays, execute))
         self._tolerance = max(self._tolerance, tolerance_of(known, str(descriptor.version)))
 
     def next_node(self) -> None:
-        """Forget what holds for a node that is done."""
+        """Forget the tolerances of a finished node."""
         self._tolerance = 0.0
         self._sums.clear()
 
     def settle(self, place: str, operator: str, name: str, value: Any, other: Any) -> Any:
-        """Return what later nodes read of a value: the other's, where it has one like it.
+        """Return the value that later nodes read.
 
-        place, operator: of its node. other: None where the implementation does not give it.
+        It is the other implementation's value where its type and shape match. place, operator: of the node. other: None
+        where the implementation does not provide the value.
         """
         if other is None:
             self.missing += 1
@@ -123,10 +127,10 @@ class Judge:
 
 
 def values_of(module: str, question: Any, implementation: str, path: str, budget: Budget) -> tuple[str, dict[Any, Any]]:
-    """Return an implementation's version and what it computes of the model at `path`, which counts for `budget`.
+    """Return an implementation's version and its values of a model.
 
-    module: its ``answerer`` answers `question` in a process of its own, with ("values", those) or ("error", text).
-    Raises InputError for the latter, and where no answer comes in time.
+    path: of the model. / module: its ``answerer`` answers `question` in a subprocess with ("values", those) or
+    ("error", text). The run counts toward `budget`. Raises InputError for an error, and after the timeout.
     """
     budget.hold_time()
     child = Child(module, "answerer", timeout=max(1.0, budget.seconds))
@@ -149,13 +153,16 @@ def _absolute_sums(
     arrays: Mapping[str, Any],
     execute: Callable[[Descriptor, Mapping[str, Any]], Mapping[str, Any]],
 ) -> Any:
-    """Return the sums of the absolute products that a node added, None where it computes something else."""
+    """Return the sums of the absolute products that a node added.
+
+    None for nodes that compute something else.
+    """
     recipe = dialect(descriptor.dialect).operator(descriptor.operator).table.recipe
     if recipe is None or recipe["kernel"] not in SUMS_OF_PRODUCTS:
         return None
     try:
         outputs = execute(descriptor, {name: _absolute(array) for name, array in arrays.items()})
-    except InputError:  # beyond the budget, for one
+    except InputError:  # for example, beyond the budget
         return None
     first = next(iter(outputs.values()))
     return np.abs(first.astype(np.float64)) if len(outputs) == 1 and isinstance(first, np.ndarray) else None

@@ -1,7 +1,7 @@
-"""Values that are no arrays: a sequence is a list, an optional a `Held`, a map is a dict to users, an `ArrayMap` here.
+"""Values that are not arrays: sequences, optionals and maps.
 
-Their types are spelled as in operator schemas: ``seq(tensor(float))``, ``map(int64, float)``,
-``optional(tensor(float))``.
+A sequence is a list, an optional a `Held`, a map a dict for users and an `ArrayMap` here. Types are spelled as in
+operator schemas: ``seq(tensor(float))``, ``map(int64, float)``, ``optional(tensor(float))``.
 """
 
 from __future__ import annotations
@@ -38,20 +38,26 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """An optional value: `value` is an array, a sequence or a map, None where there is nothing."""
+    """An optional value.
+
+    `value` is an array, a sequence or a map; None if the optional is empty.
+    """
 
     value: Any
 
 
 class ArrayMap(NamedTuple):
-    """A map: its keys, and the value of each."""
+    """A map as an array of keys and an array of their values."""
 
     keys: NDArray[Any]
     values: NDArray[Any]
 
 
 def map_types(dialect: Dialect, word: str | None) -> tuple[str, str] | None:
-    """Return the element types of a map's keys and values, spelt ``map(int64, float)``; None of no map."""
+    """Return the element types of a map's keys and values.
+
+    For a type spelled ``map(int64, float)``; None for other types.
+    """
     tree = None if word is None or word in dialect.types else parse_type(word)
     if tree is None or tree.word != "map" or len(tree.parts) != 2:
         return None
@@ -60,7 +66,10 @@ def map_types(dialect: Dialect, word: str | None) -> tuple[str, str] | None:
 
 
 def array_map(value: Any, word: str, dialect: Dialect, place: str) -> ArrayMap:
-    """Return a dict as arrays of the types that `word` spells; raise InputError for another value."""
+    """Return a dict as arrays of the map type `word`.
+
+    Raises InputError for any other value.
+    """
     types = map_types(dialect, word)
     if types is None:
         raise NoKernel(f"{word} has no kernel: it holds no map of numbers and texts")
@@ -81,14 +90,14 @@ def array_map(value: Any, word: str, dialect: Dialect, place: str) -> ArrayMap:
 
 
 def is_container(dialect: Dialect, word: str | None) -> bool:
-    """Return whether a type is made of others: of sequences, maps and optionals."""
+    """Return whether a type is a sequence, a map or an optional."""
     return word is not None and word not in dialect.types and dialect.knows_type(word)
 
 
 def type_of(value: Any, dialect: Dialect, *, spelt: bool = False) -> str | None:
-    """Return the type of a value, None where it does not say, as an empty sequence does not.
+    """Return the type of a value, None if unknown, as for an empty sequence.
 
-    spelt: an array's type as ``tensor(float)``, not as ``FLOAT``.
+    spelt: write an array's type as ``tensor(float)``, not as ``FLOAT``.
     """
     if isinstance(value, np.ndarray):
         word = _element_type(value.dtype, dialect)
@@ -109,7 +118,7 @@ def type_of(value: Any, dialect: Dialect, *, spelt: bool = False) -> str | None:
 
 
 def _bare(word: str | None) -> str:
-    """``float`` of ``tensor(float)``, as maps spell what they hold."""
+    """Return ``float`` for ``tensor(float)``, the spelling inside map types."""
     return (word or "").removeprefix("tensor(").removesuffix(")")
 
 
@@ -130,9 +139,10 @@ _WORDS: Final = {"seq": "a list", "map": "a dict", "optional": "a value or None"
 
 
 def contained(value: Any, word: str, dialect: Dialect, place: str) -> Any:
-    """Return `value` as one of the type `word`; raise InputError where it is none.
+    """Return `value` as one of the type `word`.
 
-    Arrays in it must have their type already; a bare value is an optional that holds it.
+    Raises InputError for other values. Arrays in it must already have their type; a bare value becomes an optional that
+    holds it.
     """
     tree = parse_type(word)
     if tree is None or tree.element or len(tree.parts) != dialect.tables.containers.get(tree.word):
@@ -156,9 +166,9 @@ def _tensor(value: Any, word: str, dialect: Dialect, place: str) -> NDArray[Any]
 
 
 def made_of(word: str, dialect: Dialect, array: Callable[[str], NDArray[Any]], count: int) -> Any:
-    """Return a value of a type that is made of others: of `count` elements, which `array` makes for an element type.
+    """Return a container of type `word` with `count` elements.
 
-    A map has keys from 0 on, or texts of these numbers.
+    `array` creates an array of an element type. Keys of a map count from 0, as integers or as text.
     """
     tree = parse_type(word)
     kind, parts = ("", ()) if tree is None else (tree.word, tree.parts)
@@ -182,7 +192,7 @@ def made_of(word: str, dialect: Dialect, array: Callable[[str], NDArray[Any]], c
 
 
 def arrays_in(value: Any) -> list[NDArray[Any]]:
-    """Return the arrays that a value is made of."""
+    """Return the arrays inside a value."""
     if isinstance(value, np.ndarray):
         return [value]
     if isinstance(value, Held):
@@ -192,7 +202,10 @@ def arrays_in(value: Any) -> list[NDArray[Any]]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as users have it: maps as dicts, an optional as what it holds, or None."""
+    """Return a value for users.
+
+    Maps become dicts, an optional becomes its content or None.
+    """
     if isinstance(value, Held):
         return plain(value.value)
     if isinstance(value, ArrayMap):

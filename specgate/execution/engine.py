@@ -1,6 +1,7 @@
-"""Execute one descriptor: take its arrays, call the kernel its table names, hold the result against the declaration.
+"""Execution of one descriptor.
 
-The engine never asks the validator: that the two agree is a result, which the property tests measure.
+Accepts its arrays, calls the kernel that its table names, and checks the results against the declared outputs. The
+engine never calls the validator: property tests measure whether the two agree.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["execute_at", "hold_executable"]
 
-#: How numpy begins to say that no array has such a shape, also where a size of 0 is in it, so that nothing is held.
+#: The start of numpy's message for a shape too large for any array, also if a size is 0 and the array needs no memory.
 _NEGATIVE: Final = "negative dimensions are not allowed"
 _TOO_BIG: Final = ("array is too big", "Maximum allowed ")
 
@@ -56,16 +57,16 @@ def execute_at(
     basis: Basis = "documented",
     by: str | None = None,
 ) -> Outputs:
-    """Return the outputs of `descriptor` at `level`, by the operator's output names; those it leaves out are not there.
+    """Return the outputs of `descriptor` at `level`, by output name.
 
-    arrays: logical arrays by the operator's input names, in any memory order, of the declared type and sizes; Python
-    numbers and nested lists are converted when they fit. An array of tensors is a list, as an input and as an output.
-    Inputs that the descriptor holds as constants may be left out. max_bytes: what the kernel may work with, outputs
-    included; budget: that and the time, where more than this execution shares them. basis: the page's values
-    (documented), those of builds of `level` as far as recorded differences can be computed (observed), or the page's
-    except where all builds differ from it (both). by: the implementation whose own entries apply, too.
-    Raises InputError for what cannot be computed or exceeds the budget, NoKernel where the table names no kernel.
-    Elements that the page leaves undefined are masked (`numpy.ma`).
+    Omitted optional outputs are absent. arrays: logical arrays by input name, in any memory order, of the declared type
+    and shape; Python numbers and nested lists are converted if they fit. An array of tensors is a list, both as an
+    input and as an output. Inputs that the descriptor holds as constants may be omitted. max_bytes: memory for the
+    kernel, outputs included; budget: memory and time shared with other executions. basis: values as documented
+    (documented), values of builds of `level` as far as recorded differences can be computed (observed), or documented
+    values except where all builds differ (both). by: the implementation whose own entries apply as well. Raises
+    InputError for what cannot be computed or exceeds the budget, NoKernel where the table names no kernel. Elements
+    that the documentation leaves undefined are masked (`numpy.ma`).
     """
     whole = budget or memory.budget_of(max_bytes)
     known = settled(descriptor, level, basis, by)
@@ -99,7 +100,10 @@ def execute_at(
 def _in_other_types(
     descriptor: Descriptor, arrays: Mapping[str, Any], texts: tuple[str, Basis, str | None], budget: memory.Budget
 ) -> Outputs | None:
-    """Return what builds compute in other element types than the descriptor's; None where they use its own."""
+    """Return the outputs of builds that compute in other element types.
+
+    None where builds compute in the descriptor's types.
+    """
     level, basis, by = texts
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     if basis == "documented" or not any(values.types for overlay in spec.overlays for values in overlay.values):
@@ -126,7 +130,10 @@ def _in_other_types(
 
 
 def _converted(value: Any, dtype: np.dtype[Any], *, cut: bool) -> Any:
-    """Return floats in another type: integers are rounded, or cut, and held in their range."""
+    """Return floats in another type.
+
+    Integers are rounded, or truncated with `cut`, and clamped to their range.
+    """
     if isinstance(value, list):
         return [_converted(each, dtype, cut=cut) for each in value]
     array, mask = np.ma.getdata(value), np.ma.getmaskarray(value)
@@ -134,7 +141,7 @@ def _converted(value: Any, dtype: np.dtype[Any], *, cut: bool) -> Any:
     if limits is None:
         if dtype.kind == "b":
             result = (array if cut else np.rint(array)) != 0
-        elif dtype.name == "float8_e8m0fnu":  # powers of two, none below the least: it has no 0
+        elif dtype.name == "float8_e8m0fnu":  # powers of two from the smallest up: the type has no 0
             least = np.maximum(to_float64(array), 2.0**-127)
             result = np.ldexp(0.5, np.frexp(least)[1]).astype(dtype)
         else:
@@ -158,9 +165,10 @@ def _prepared(
     texts: tuple[str, Basis, str | None],
     known: Settled | None,
 ) -> tuple[Settled, Descriptor, dict[str, Any]]:
-    """Return what is settled of a descriptor, the descriptor as it is read, and its inputs by their names.
+    """Return a descriptor's execution plan, the descriptor and its inputs.
 
-    texts: the level, the basis and the implementation. known: what was settled before, None for nothing.
+    The descriptor is returned as read at the level, inputs by name. texts: the level, the basis and the implementation.
+    known: an earlier plan, None if there is none.
     """
     stated_descriptor, (level, basis, by) = descriptor, texts
     if known:
@@ -182,9 +190,10 @@ def _prepared(
 def hold_executable(
     descriptor: Descriptor, level: str, basis: Basis = "documented"
 ) -> tuple[OperatorSpec, str, Descriptor]:
-    """Return the operator, the level that applies and the descriptor there; raise what no arrays would change.
+    """Return the operator, the applicable level and the descriptor there.
 
-    basis: whose values are computed; with observed, attributes are what builds read, which may fill in absent ones.
+    Raises for every error that does not depend on arrays. basis: whose values are computed; with observed, attributes
+    are as builds read them, and missing attributes may be filled in.
     """
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     recipe = recipe_of(spec)
@@ -201,14 +210,17 @@ def hold_executable(
 
 
 def _needs(known: Settled, arrays: Mapping[str, Any]) -> tuple[int, float, int]:
-    """Return what `Settled.needs` is for these arrays of the kernel."""
+    """Return the equivalent of `Settled.needs` for these kernel arrays."""
     item_size = max(map(memory.item_size, arrays.values()), default=0)
     count = known.elements + sum(map(memory.elements, arrays.values()))
     return needed(known.kernel, max(item_size, known.item_size), count, known.declared)
 
 
 def _left(known: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> memory.Budget:
-    """Return what the kernel's inputs leave of a budget; refuse what inputs and declared outputs exceed at once."""
+    """Return what the kernel's inputs leave of a budget.
+
+    Raises InputError at once where inputs and declared outputs exceed it.
+    """
     number, for_output, everything = known.needs or _needs(known, arrays)
     whole.hold_time()
     whole.hold(everything, f"executing {known.spec.name}")
@@ -216,19 +228,22 @@ def _left(known: Settled, arrays: Mapping[str, Any], whole: memory.Budget) -> me
 
 
 def _outputs(known: Settled, results: tuple[Any, ...], descriptor: Descriptor) -> Outputs:
-    """Return a kernel's results by the names of the outputs that the descriptor has, as these are declared."""
+    """Return kernel results by output name, as the descriptor declares them."""
     outputs = Outputs()
     for name, result in zip(known.outputs, results, strict=True):
         if name is None:
             continue
-        output = np.asarray(result) if isinstance(result, np.generic) else result  # functions of no dimensions give it
+        output = np.asarray(result) if isinstance(result, np.generic) else result  # 0-D results may be scalars
         if known.is_stated(name, output) or _wanted(name, output, descriptor, known.spec):
             outputs[name] = output
     return outputs
 
 
 def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) -> bool:
-    """Return whether the descriptor has this output; refuse a declaration that differs from what was computed."""
+    """Return whether the descriptor has this output.
+
+    Raises InputError for a declaration that differs from the computed value.
+    """
     declared = descriptor.fields.get(name)
     if declared is None:
         return spec.dialect.infers_outputs and output is not None
@@ -245,10 +260,11 @@ def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) 
 
 
 def _at(descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis) -> tuple[str, Descriptor]:
-    """The level whose behaviour applies, the descriptor's own or else the target's, and the descriptor as read there.
+    """Return the applicable level, and the descriptor as read there.
 
-    The level must have the operator with every field that the descriptor has. An attribute under a name that only the
-    page has counts where the basis is documented, and is left out where it is observed.
+    The level is the descriptor's own, else the target's; it must define the operator and every field of the descriptor.
+    An attribute under a documentation-only name counts with the documented basis and is dropped with the observed
+    basis.
     """
     spec.dialect.check_level(level)
     own = descriptor.version or level
@@ -277,7 +293,7 @@ def _at(descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis) ->
 
 
 def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
-    """Refuse a descriptor that leaves out what it must say, even if the kernel does not use it."""
+    """Raise InputError for a missing required field, even an unused one."""
     for name, info in spec.fields_at(level).items():
         if info.kind == "output" and spec.dialect.infers_outputs:
             continue
@@ -288,7 +304,10 @@ def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str) -> No
 def _inputs(
     descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, expected: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the inputs by name. expected: type and shape of arrays that need no other look."""
+    """Return the inputs by name.
+
+    expected: type and shape of arrays that need no further check.
+    """
     known = {info.name for info in spec.inputs}
     for name in arrays:
         if name not in known:
@@ -310,7 +329,10 @@ def _inputs(
 
 
 def _several(info: FieldInfo, tensors: Any, values: Any, spec: OperatorSpec) -> list[NDArray[Any]]:
-    """The arrays of an array of tensors; a whole list that is left out is one of constants."""
+    """Return the arrays of an array of tensors.
+
+    A list that is omitted as a whole consists of constants.
+    """
     if values is None:
         values = [None] * len(tensors)
     if not isinstance(values, list | tuple) or len(values) != len(tensors):
@@ -325,7 +347,7 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> Any
             raise InputError(f"no value for the input {name}")
         return contained(value, word, spec.dialect, name)
     if word is None and isinstance(value, list | dict | Held | ArrayMap) and not arrays_in(value):
-        return value  # one that holds nothing does not say of what
+        return value  # an empty sequence has no element type
     _hold_layout(name, tensor, spec)
     shape = shape_of(tensor)
     if value is None:
@@ -347,7 +369,7 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> Any
 
 
 def _hold_sizes(name: str, array: NDArray[Any], tensor: TensorDesc) -> None:
-    """Hold an array against sizes, some of them unknown."""
+    """Raise InputError where an array differs from the known sizes."""
     if tensor.sizes is None:
         return
     same = len(tensor.sizes) == array.ndim and all(
@@ -360,7 +382,7 @@ def _hold_sizes(name: str, array: NDArray[Any], tensor: TensorDesc) -> None:
 
 
 def _hold_layout(name: str, tensor: TensorDesc, spec: OperatorSpec) -> None:
-    """A declared memory layout must be able to hold the elements."""
+    """Raise InputError where a memory layout cannot hold the elements."""
     shape = shape_of(tensor)
     if shape is None:
         return
@@ -375,7 +397,10 @@ def _hold_layout(name: str, tensor: TensorDesc, spec: OperatorSpec) -> None:
 
 
 def _hold_against_declaration(name: str, array: Any, tensor: Any, spec: OperatorSpec) -> None:
-    """Refuse a declared output whose type or sizes are not what the kernel computed."""
+    """Raise InputError for an output declaration that differs from the result.
+
+    Types and sizes are compared.
+    """
     if not isinstance(tensor, TensorDesc):
         return
     if tensor.type is not None and is_container(spec.dialect, tensor.type):

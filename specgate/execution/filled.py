@@ -1,4 +1,4 @@
-"""A descriptor with the types and sizes of the arrays that it was executed with."""
+"""Descriptors completed with types and shapes of the executed arrays."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["filled"]
 
-#: Constants of more elements stay unknown: what reads elements reads axes, sizes and scales.
+#: Larger constants stay unknown: rules read the elements of axes, sizes and scales only.
 _MOST_ELEMENTS: Final = 4096
 
 
 def filled(descriptor: Descriptor, arrays: Mapping[str, Any], outputs: Mapping[str, Any]) -> Descriptor:
-    """Return a descriptor with all types and sizes, and the elements of small inputs."""
+    """Return a descriptor with all types, sizes and small inputs' elements."""
     fields = dict(descriptor.fields)
     tables = dialect(descriptor.dialect)
 

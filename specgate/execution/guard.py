@@ -1,4 +1,4 @@
-"""Attributes that count the elements of arrays, held against them before anything is computed."""
+"""Checks before a kernel runs: element counts, types, ranks and guards."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ __all__ = ["asks_arrays", "hold_counts", "hold_guards", "hold_rows"]
 
 
 def hold_counts(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
-    """Raise InputError where a field counts arrays and one of those that are there has another length.
+    """Raise InputError where a count attribute differs from an array's length.
 
-    Implementations read as many elements as the count says, and kernels read arrays only.
+    Implementations read as many elements as the count states, whereas kernels read arrays only.
     """
     for name, info in spec.fields.items():
         stated = descriptor.fields.get(name)
@@ -44,16 +44,16 @@ def hold_counts(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
 
 
 def _length(value: Any) -> int | None:
-    """How many elements a field has, None where it is left out or not known."""
+    """Return the number of elements of a field, None if absent or unknown."""
     return len(value) if isinstance(value, list | tuple) else None
 
 
-#: Tensors that passed, remembered for each operator and level.
+#: Accepted tensors, cached per operator and level.
 _REMEMBERED: Final = 1024
 
 
 class _Guards(NamedTuple):
-    """The guards of one operator at one level, those of its tensors, and the tensors of each kind that passed."""
+    """Guards of one operator at one level, and the tensors already accepted."""
 
     own: tuple[RuleForm, ...]
     shared: tuple[RuleForm, ...]
@@ -65,9 +65,9 @@ _guards: WeakKeyDictionary[OperatorSpec, dict[str, _Guards]] = WeakKeyDictionary
 
 
 def hold_rows(descriptor: Descriptor, spec: OperatorSpec) -> None:
-    """Raise InputError for a type, a rank or a value that no row of the table has, at whatever level.
+    """Raise InputError for a type, rank or value that no table row has.
 
-    Raises NoKernel for a type that a row has and the kernel lacks.
+    This applies to all levels. Raises NoKernel for a type that a row has but the kernel does not implement.
     """
     spec.taken.hold(descriptor)
     for name, lacking in recipe_of(spec).get("unsupported_types", {}).items():
@@ -78,7 +78,7 @@ def hold_rows(descriptor: Descriptor, spec: OperatorSpec) -> None:
 
 
 def _hold_narrow(descriptor: Descriptor, spec: OperatorSpec) -> None:
-    """Raise NoKernel for inputs of a narrow type that the kernel would have to compute with."""
+    """Raise NoKernel for arithmetic on narrow-type inputs."""
     recipe, types = recipe_of(spec), spec.dialect.types
     for argument, entry in recipe["arrays"].items():
         if carries(recipe["kernel"], argument):
@@ -98,10 +98,10 @@ def hold_guards(
     *,
     builds: bool = False,
 ) -> None:
-    """Raise InputError where a guard does not hold at `level`; sizes that are unknown are those of `arrays`.
+    """Raise InputError where a guard fails at `level`.
 
-    So too for arrays of more dimensions than are computed, and of as many as no row has. builds: whether guards that
-    builds do not enforce are left out, as the implementation `by` has it.
+    Unknown sizes come from `arrays`. Also raises for ranks above the supported maximum and for ranks that no row has.
+    builds: omit guards that builds do not enforce, according to the implementation `by`.
     """
     for name, array in arrays.items():
         ranks = [each.ndim for each in arrays_in(array)]
@@ -132,7 +132,10 @@ def hold_guards(
 
 
 def asks_arrays(descriptor: Descriptor, spec: OperatorSpec, level: str) -> bool:
-    """Return whether guards depend on the arrays: on sizes that the descriptor leaves open, or on elements."""
+    """Return whether guards depend on the arrays.
+
+    They do where they read sizes that the descriptor leaves open, or elements.
+    """
     tensors = (each for info in spec.inputs for _, each in _tensors(info.name, descriptor.fields.get(info.name)))
     read = _guards_of(spec, level).read
     return any(f"{info.name}.value" in read for info in spec.inputs) or not all(each.concrete for each in tensors)
@@ -161,10 +164,13 @@ def _guards_of(spec: OperatorSpec, level: str) -> _Guards:
 
 
 def _known(declared: Any, array: Any, *, valued: bool) -> Any:
-    """Return a tensor with the sizes of its array where its own are unknown, and its elements where rules read them."""
+    """Return a tensor with unknown sizes filled in from its array.
+
+    Elements are filled in where rules read them.
+    """
     if isinstance(declared, TensorDesc):
         if not hasattr(array, "shape"):
-            return declared  # a sequence, a map, an optional
+            return declared
         sized = declared if declared.concrete else declared._replace(sizes=array.shape)
         return sized._replace(value=tuple(array.ravel().tolist())) if valued else sized
     if isinstance(declared, list | tuple) and isinstance(array, list):
@@ -191,7 +197,10 @@ def _hold(forms: Iterable[RuleForm], context: Context, where: str | None) -> Non
 
 
 def _fails(form: RuleForm, context: Context) -> bool:
-    """Return whether a guard is known not to hold; one without a value is left to the kernel."""
+    """Return whether a guard is known to fail.
+
+    A guard that cannot be evaluated is left to the kernel.
+    """
     try:
         for rule in (form.when, form.require):
             if rule is not None and any(context.absent(path) for path in rule.needs):

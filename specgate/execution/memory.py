@@ -1,9 +1,9 @@
-"""The budget of one execution: bytes that it may hold, and a time by which it ends; what would exceed it is refused.
+"""Budget of one execution: memory and time; what exceeds it is rejected.
 
-A kernel is a numpy function, so neither can be enforced from outside. What is: before a kernel is called, and where it
-makes an array whose size follows from values or attributes, what it is going to work with is estimated from its
-kernel's needs for each element (`specgate.execution.kernels.needs_of`); loops whose length follows from sizes or
-attributes go through `in_time`, and matrix products through `specgate.execution.kernels.matmul`.
+A kernel is a numpy function, so neither can be enforced from outside. Memory is estimated from the kernel's needs per
+element (`specgate.execution.kernels.needs_of`) before a kernel is called, and where it allocates an array whose size
+depends on values or attributes. Loops whose length depends on sizes or attributes go through `in_time`, and matrix
+products through `specgate.execution.kernels.matmul`.
 """
 
 from __future__ import annotations
@@ -41,21 +41,22 @@ __all__ = [
     "within",
 ]
 
-#: What one execution may hold by default: enough for real models, too little to hurt a machine.
+#: Default memory limit of one execution: enough for real models, too little to hurt a machine.
 MAX_BYTES: Final = 2**31
-#: How long one execution may take by default.
+#: Default time limit of one execution.
 MAX_SECONDS: Final = 300.0
-#: Of every array: numpy 1 has no more, and numpy 2 broadcasts no more.
+#: Maximum rank of any array: that of numpy 1, and of broadcasting in numpy 2.
 MAX_DIMENSIONS: Final = 32
-#: What Python takes for a text beside its characters.
+#: Memory overhead of a Python string besides its characters.
 _TEXT: Final = 56
 T = TypeVar("T")
 
 
 class Budget(NamedTuple):
-    """What is left of an execution's limits. ends: by `time.monotonic`. max_bytes, max_seconds: the whole, to name it.
+    """Remaining limits of an execution.
 
-    left: bytes. for_output: what a kernel works with for each element of an output, in bytes.
+    ends: by `time.monotonic`. max_bytes, max_seconds: the original limits, for messages. left: bytes. for_output:
+    working memory of a kernel per output element, in bytes.
     """
 
     max_bytes: int = MAX_BYTES
@@ -65,11 +66,14 @@ class Budget(NamedTuple):
     for_output: float = 0.0
 
     def less(self, number: int, for_output: float = 0.0) -> Budget:
-        """Return what is left when `number` bytes are held; less than 0 is 0."""
+        """Return the budget less `number` bytes, at least 0."""
         return Budget(self.max_bytes, self.max_seconds, self.ends, max(0, self.left - number), for_output)
 
     def hold(self, needed: int, what: str | tuple[int, ...]) -> None:
-        """Raise InputError where `needed` bytes are more than is left. what: that needs them, or an output's shape."""
+        """Raise InputError where `needed` bytes exceed the rest.
+
+        what: the consumer, or an output's shape.
+        """
         if needed > self.left:
             what = what if isinstance(what, str) else f"the output of shape {list(what)}"
             left = f"; {self.left} are left" if self.left != self.max_bytes else ""
@@ -82,12 +86,15 @@ class Budget(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """How many seconds are left."""
+        """Return the remaining seconds."""
         return max(0.0, self.ends - time.monotonic())
 
 
 def budget_of(max_bytes: int | None = None, max_seconds: float | None = None) -> Budget:
-    """Return a budget that begins now; None: `MAX_BYTES`, `MAX_SECONDS`. Raises InputError for what is no limit."""
+    """Return a budget that starts now; default `MAX_BYTES`, `MAX_SECONDS`.
+
+    Raises InputError for invalid limits.
+    """
     if max_bytes is None and max_seconds is None:
         return Budget(MAX_BYTES, MAX_SECONDS, time.monotonic() + MAX_SECONDS, MAX_BYTES)
     most = MAX_BYTES if max_bytes is None else max_bytes
@@ -106,7 +113,10 @@ _budget: ContextVar[Budget] = ContextVar("_budget", default=_NONE)
 
 
 class limit:  # noqa: N801  # a context like a function's, which takes less time
-    """Within it, kernels may use what is left of `budget`, or so many bytes, and numpy does not warn, as in `quiet`."""
+    """Context with a budget for kernels, without numpy warnings.
+
+    budget: or a number of bytes. Warnings are off as in `quiet`.
+    """
 
     __slots__ = ("_errors", "_inside", "_token")
 
@@ -136,25 +146,31 @@ def _within_anew(budget: Budget, function: Callable[..., Any], arguments: Mappin
         return _within(budget, function, arguments)
 
 
-#: Calls a function as `limit` has it. numpy 2 keeps in each call what holds after it, so that one decorated function
-#: serves all of them; numpy 1 keeps that in the decorator, which calls in calls and threads would share.
+#: Decorator that calls a function within `limit`. numpy 2 keeps the saved state per call, so one decorated function
+#: serves all of them; numpy 1 keeps it in the decorator, which nested calls and threads would share.
 within: Final[Callable[[Budget, Callable[..., Any], Mapping[str, Any]], Any]] = (
     _within_anew if np.lib.NumpyVersion(np.__version__) < "2.0.0" else np.errstate(all="ignore")(_within)
 )
 
 
 def quiet() -> Any:
-    """Return a context in which overflow, division by zero and nan are results like others, also outside of `limit`."""
+    """Return a context without overflow, division and nan warnings.
+
+    It also works outside of `limit`.
+    """
     return np.errstate(all="ignore") if _budget.get() is _NONE else _NOTHING
 
 
 def hold_time() -> None:
-    """Raise InputError once the time of the budget in force is over."""
+    """Raise InputError once the time of the current budget is over."""
     _budget.get().hold_time()
 
 
 def in_time(items: Iterable[T]) -> Iterator[T]:
-    """Yield the items of a loop that may be long; raise InputError once the time of the budget in force is over."""
+    """Yield items of a possibly long loop.
+
+    Raises InputError once the time of the current budget is over.
+    """
     budget = _budget.get()
     for item in items:
         budget.hold_time()
@@ -162,15 +178,15 @@ def in_time(items: Iterable[T]) -> Iterator[T]:
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return `numpy.empty`, or raise InputError where `hold` does."""
+    """Return `numpy.empty`; raise InputError where `hold` does."""
     hold(shape, dtype)
     return np.empty(shape, dtype)
 
 
 def hold(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    """Raise InputError where an array would be more than the budget in force leaves.
+    """Raise InputError where an array would exceed the current budget.
 
-    It counts what the kernel works with for each element of an output, too.
+    Counts the kernel's working memory per output element as well.
     """
     if len(shape) > MAX_DIMENSIONS:
         raise InputError(f"the output has {len(shape)} dimensions, more than the {MAX_DIMENSIONS} that are computed")
@@ -182,28 +198,31 @@ def hold(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
 
 
 def elements(value: Any) -> int:
-    """Return how many elements an array has, or arrays in a sequence, a map or an optional; 0 of anything else."""
+    """Return the number of elements of an array or container, else 0.
+
+    Containers are sequences, maps and optionals.
+    """
     if isinstance(value, np.ndarray):
         return int(value.size)
     return sum(map(elements, _parts(value)))
 
 
 def item_size(value: Any) -> int:
-    """Return how many bytes an element of an array takes, or of the widest in a list; 0 of anything else."""
+    """Return the bytes per element (the widest of a list), 0 if not an array."""
     if isinstance(value, np.ndarray):
         return int(value.itemsize)
     return max(map(item_size, _parts(value)), default=0)
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    """What a sequence, a map or an optional holds; nothing of anything else."""
+    """Return the content of a sequence, map or optional, else nothing."""
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list | tuple) else (value.value,) if hasattr(value, "value") else ()
 
 
 def held_bytes(value: Any) -> int:
-    """Return how many bytes a value takes: an array, texts included, a sequence or map of values, or none."""
+    """Return the bytes of an array (with strings), container or None."""
     if isinstance(value, np.ndarray):
         texts = value.reshape(-1) if value.dtype == np.object_ else ()
         return int(value.nbytes) + sum(_TEXT + len(text) for text in texts if isinstance(text, str | bytes))

@@ -1,4 +1,4 @@
-"""What running models of several formats shares: where an error was, and a node's arrays by the names of its inputs."""
+"""Shared model execution helpers: error locations, arrays by input name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ __all__ = ["arrays_by_name", "at_node", "at_place", "in_file"]
 
 
 def arrays_by_name(infos: Sequence[FieldInfo], arrays: Sequence[NDArray[Any] | None]) -> dict[str, Any]:
-    """Return a node's arrays by the operator's input names; the last input may be a list of all that are left."""
+    """Return a node's arrays by the operator's input names.
+
+    The last input may be a list of all remaining arrays.
+    """
     entries: dict[str, Any] = {i.name: a for i, a in zip(infos, arrays, strict=False) if a is not None}
     if infos and infos[-1].type == "tensor[]":
         entries[infos[-1].name] = [array for array in arrays[len(infos) - 1 :] if array is not None]
@@ -27,7 +30,7 @@ def arrays_by_name(infos: Sequence[FieldInfo], arrays: Sequence[NDArray[Any] | N
 
 @contextmanager
 def at_node(label: str, path: str) -> Iterator[None]:
-    """Name a node of the file at `path` in what is raised here."""
+    """Add a node of the file at `path` to errors raised here."""
     try:
         yield
     except InputError as error:
@@ -39,7 +42,7 @@ def at_node(label: str, path: str) -> Iterator[None]:
 
 @contextmanager
 def at_place(place: str) -> Iterator[None]:
-    """Name the place of an input, an output or a body in what is raised here."""
+    """Add the place of an input, output or body to errors raised here."""
     try:
         yield
     except (NoTable, NoKernel) as error:
@@ -52,7 +55,7 @@ def at_place(place: str) -> Iterator[None]:
 
 @contextmanager
 def in_file(path: str) -> Iterator[None]:
-    """Name the file in what is raised here without one."""
+    """Add the file to errors raised here without one."""
     try:
         yield
     except InputError as error:

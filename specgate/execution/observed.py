@@ -1,4 +1,7 @@
-"""Values that builds compute instead of the page's: the `values` of `observed` entries, applied to one execution."""
+"""Observed values of builds that differ from the documentation.
+
+These are the `values` of `observed` entries, applied to one execution.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,15 @@ if TYPE_CHECKING:
 
 __all__ = ["OtherTypes", "Outputs", "Recorded", "all_notes", "counted_notes", "other_types", "recorded_values"]
 
-#: A condition on elements is evaluated for so many of an output; of larger outputs the rest may meet it.
+#: Number of output elements for which a condition is evaluated; in larger outputs the rest may meet it.
 _MOST_ELEMENTS: Final = 4096
 
 
 class Outputs(dict[str, Any]):
-    """Arrays by name, as a dict. notes: lines on recorded differences between builds and these values."""
+    """Arrays by name, as a dict.
+
+    notes: lines on recorded differences between builds and these values.
+    """
 
     __slots__ = ("notes",)
 
@@ -38,16 +44,16 @@ class Outputs(dict[str, Any]):
 
 
 def counted_notes(notes: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the notes of a model's nodes, each once, with how many nodes have it."""
+    """Return distinct notes of a model's nodes, with the node count of each."""
     return tuple(f"{note} ({count} nodes)" if count > 1 else note for note, count in notes.items())
 
 
 class Recorded(NamedTuple):
-    """The recorded differences that apply to a descriptor.
+    """Recorded differences that apply to a descriptor.
 
-    kernel: its name. arguments: of the kernel, in the place of the table's. notes: on differences that are not
-    computed, and on values that follow all builds by default. by_elements: those not computed that depend on elements.
-    lasting: whether all this holds for every execution of the descriptor.
+    kernel: its name. arguments: of the kernel, which replace the table's. notes: on differences that are not computed,
+    and on values that follow all builds by default. by_elements: those not computed that depend on elements. lasting:
+    whether this holds for every execution of the descriptor.
     """
 
     kernel: str
@@ -58,10 +64,10 @@ class Recorded(NamedTuple):
 
 
 class OtherTypes(NamedTuple):
-    """The element types that builds compute in instead of a descriptor's own.
+    """Element types that builds compute in instead of the descriptor's.
 
-    fields: the type by field. results: by output, the type that its elements are converted to. cut: whether results
-    that become integers lose their fraction, instead of being rounded.
+    fields: the type by field. results: by output, the type that its elements are converted to. cut: results that become
+    integers are truncated, instead of rounded.
     """
 
     fields: Mapping[str, str]
@@ -69,7 +75,7 @@ class OtherTypes(NamedTuple):
     cut: bool
 
     def retyped(self, descriptor: Descriptor) -> Descriptor:
-        """Return the descriptor in these types; a constant is an array of the execution then."""
+        """Return the descriptor in these types; constants become input arrays."""
         fields = {name: _retyped(value, self.fields.get(name)) for name, value in descriptor.fields.items()}
         return replace(descriptor, fields=fields, plain=False)
 
@@ -77,9 +83,9 @@ class OtherTypes(NamedTuple):
 def other_types(
     descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, texts: tuple[str, str, str | None]
 ) -> OtherTypes | None:
-    """Return the element types that builds compute a descriptor in; None where they are its own.
+    """Return the element types in which builds compute a descriptor.
 
-    texts: the level, the basis and the implementation.
+    None where they are its own. texts: the level, the basis and the implementation.
     """
     entries = [values for values in _entries(spec, *texts) if values.types]
     if not entries:
@@ -122,11 +128,11 @@ def _type_of(value: Any) -> str | None:
 def recorded_values(
     descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str, basis: str, by: str | None
 ) -> tuple[Descriptor, Recorded]:
-    """Return the descriptor that builds compute, and the recorded differences that apply; the last entries count.
+    """Return the descriptor as builds compute it, and recorded differences.
 
-    arrays: the inputs, for conditions that read elements. by: the implementation whose own entries apply too; without
-    one, those of implementations that are targets are notes. basis: observed for all entries, both for those that all
-    builds share, documented for none.
+    The last entries win. arrays: the inputs, for conditions that read elements. by: the implementation whose own
+    entries apply as well; without one, those of target implementations are notes. basis: observed for all entries, both
+    for those that all builds share, documented for none.
     """
     recorded = Recorded(recipe_of(spec)["kernel"], {})
     entries = list(_entries(spec, level, basis, by))
@@ -162,9 +168,10 @@ def recorded_values(
 def all_notes(
     known: Settled, descriptor: Descriptor, arguments: Mapping[str, Any], outputs: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Return the notes of an execution, those on elements where the recorded condition holds, or may hold in builds.
+    """Return the notes of an execution.
 
-    arguments: those of the kernel, with the arrays.
+    Notes on elements are included where the recorded condition holds, or may hold in builds. arguments: those of the
+    kernel, with the arrays.
     """
     spec, recorded, numbers = known.spec, known.recorded, known.spec.dialect.limits(known.level)
     arrays = {field: arguments[name] for name, field in known.places.items() if name in arguments}
@@ -188,7 +195,10 @@ def _entries(spec: OperatorSpec, level: str, basis: str, by: str | None) -> Iter
 
 
 def _own_entries(spec: OperatorSpec, level: str) -> list[OtherValues]:
-    """Return what single implementations that are targets compute, each with its implementation in `what`."""
+    """Return what single target implementations compute.
+
+    `what` of each names its implementation.
+    """
     titles = spec.dialect.implementations_with_targets
     return [
         replace_slots(values, what=f"{values.what} ({titles[overlay.by]['title']})")
@@ -213,7 +223,10 @@ def _context(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSp
 
 
 def _rewritten(values: OtherValues, context: Context) -> dict[str, Any]:
-    """Return the attributes that builds compute with another value of; one without a value stays as it is."""
+    """Return the attributes for which builds compute with another value.
+
+    An attribute without a value stays unchanged.
+    """
     entries: dict[str, Any] = {}
     for name, rule in values.fields.items():
         try:
@@ -239,7 +252,7 @@ def _may_hold(
     output: tuple[str, Any],
     numbers: Mapping[str, Any],
 ) -> bool:
-    """Return whether the condition on elements holds for one of an output, whatever builds compute there.
+    """Return whether an element condition may hold for an output element.
 
     Tensors count as in `conform`: those whose sizes are the output's or 1.
     """

@@ -1,4 +1,7 @@
-"""What one execution of a descriptor found out, for the next ones of the same: all that its arrays do not change."""
+"""Execution plan of a descriptor: results independent of its arrays.
+
+Later executions of the same descriptor reuse it.
+"""
 
 from __future__ import annotations
 
@@ -28,18 +31,18 @@ __all__ = ["Settled", "declared_elements", "keep", "needed", "settled", "shape_o
 
 
 class Settled(NamedTuple):
-    """What holds for every execution of a descriptor, at `level`.
+    """Facts that hold for every execution of a descriptor at `level`.
 
-    read: the descriptor as it is read there, None for itself, which nothing here may hold on to. asked: the level, the
-    basis and the implementation that were asked for. fields: what the descriptor held then. arguments: of the kernel,
-    beside its arrays; elements, item_size: of the arrays among them. places: the field whose array each argument of the
-    kernel gets. outputs: the field of each result. declared: how many elements the outputs have as declared. expected:
-    type and shape of each input where the descriptor says them. guards: whether guards have to be asked for other
-    arrays. needs: bytes that the kernel works with for its inputs, bytes for each element of an output, and all bytes
-    with the declared outputs; None where the descriptor does not say the type and shape of all arrays. kernel: its
-    name. recorded: the differences of builds that apply. taken: argument, field and `expected` of each input; None
-    where an input is not exactly one argument, and where guards or `needs` have to be asked for other arrays. stated:
-    what an output that needs no other look is: of a type and shape, or any array (None).
+    read: the descriptor as read there, None for itself, to which nothing here may keep a reference. asked: the
+    requested level, basis and implementation. fields: the descriptor's content then. arguments: of the kernel, except
+    its arrays; elements, item_size: of the arrays among them. places: the field of each array argument of the kernel.
+    outputs: the field of each result. declared: number of declared output elements. expected: type and shape of each
+    input where the descriptor states them. guards: whether guards must be evaluated again for other arrays. needs:
+    bytes that the kernel works with for its inputs, bytes per output element, and total bytes with the declared
+    outputs; None where the descriptor does not state the type and shape of all arrays. kernel: its name. recorded: the
+    differences of builds that apply. taken: argument, field and `expected` of each input; None where an input is not
+    exactly one argument, and where guards or `needs` depend on the arrays. stated: type and shape of an output that
+    needs no further check, or None for any array.
     """
 
     spec: OperatorSpec
@@ -62,7 +65,7 @@ class Settled(NamedTuple):
     stated: Mapping[str, _Kind | None]
 
     def as_expected(self, arrays: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return what the kernel gets if the arrays are all inputs, each of the type and shape that is expected."""
+        """Return the kernel's arrays if all types and shapes are as expected."""
         if self.taken is None or len(arrays) != len(self.taken):
             return None
         entries = {**self.arguments}
@@ -77,20 +80,23 @@ class Settled(NamedTuple):
         return entries
 
     def is_stated(self, name: str, output: Any) -> bool:
-        """Return whether an output is known to be what its declaration says."""
+        """Return whether an output is known to match its declaration."""
         if output.__class__ is not np.ndarray or name not in self.stated:
             return False
         kind = self.stated[name]
         return kind is None or kind == (output.dtype, output.shape)
 
 
-#: By the id of a descriptor that lives; lists are copied, since they may be written into.
+#: By the id of a live descriptor; lists are copied because they may be modified.
 _settled: Final[dict[int, tuple[ref[Descriptor], Settled]]] = {}
 on_change(_settled.clear)
 
 
 def settled(descriptor: Descriptor, level: str, basis: str, by: str | None) -> Settled | None:
-    """Return what was kept for this very descriptor, if it and the tables still are what they were."""
+    """Return the plan kept for this descriptor.
+
+    None if the descriptor or the tables have changed.
+    """
     entry = _settled.get(id(descriptor))
     if entry is None or entry[0]() is not descriptor:
         return None
@@ -106,11 +112,11 @@ def keep(
     arguments: Mapping[str, Any],
     recorded: Recorded,
 ) -> Settled:
-    """Return what an execution found out, and keep it as long as `descriptor` lives.
+    """Return an execution plan, and keep it as long as `descriptor` lives.
 
-    read: the operator, the level that applies and the descriptor there. Nothing is kept of fused operators, whose
-    kernels may be registered anew, and where the kernel gets an array beside its inputs, since an output may be that;
-    nor where `recorded` depends on the arrays.
+    read: the operator, the level that applies and the descriptor there. Nothing is kept for fused operators, whose
+    kernels may be registered again; where the kernel gets an array that is not an input, since an output may be that
+    array; or where `recorded` depends on the arrays.
     """
     spec, level, there = read
     fields = descriptor.fields
@@ -150,13 +156,16 @@ def keep(
     if needs is not None and not result.guards:
         result = result._replace(taken=_taken(there, result))
     if recorded.lasting and not result.elements and not any(map(_fused, fields.values())):
-        key, all_of_them = id(descriptor), _settled  # which is gone before the last descriptors at the end
+        key, all_of_them = id(descriptor), _settled  # module globals are gone before the last descriptors at exit
         _settled[key] = (ref(descriptor, lambda _: all_of_them.pop(key, None)), result)
     return result
 
 
 def _taken(descriptor: Descriptor, result: Settled) -> tuple[tuple[str, str, _Kind | list[_Kind]], ...] | None:
-    """Return each input with the argument that gets it, None where one is not expected or not exactly one argument."""
+    """Return each input with its argument.
+
+    None where one is not expected or not exactly one argument.
+    """
     texts = [info.name for info in result.spec.inputs if descriptor.fields.get(info.name) is not None]
     arguments = {name: field for name, field in result.places.items() if field in texts}
     if sorted(arguments.values()) != sorted(texts) or arguments.keys() & result.arguments.keys():
@@ -167,7 +176,7 @@ def _taken(descriptor: Descriptor, result: Settled) -> tuple[tuple[str, str, _Ki
 
 
 def _stated(descriptor: Descriptor, spec: OperatorSpec, outputs: list[str | None]) -> dict[str, _Kind | None]:
-    """Return `stated`: outputs that are declared by type and sizes alone, or not at all where that is inferred."""
+    """Return `stated`: outputs declared by type and sizes only, or inferred."""
     pairs_by_name: dict[str, _Kind | None] = {}
     for name in outputs:
         declared = None if name is None else descriptor.fields.get(name)
@@ -187,7 +196,10 @@ def _kind_of(array: Any) -> _Kind | None:
 
 
 def needed(kernel: str, item_size: int, elements: int, declared: int) -> tuple[int, float, int]:
-    """Return the `needs` of inputs with so many elements, the widest of item_size bytes, and declared outputs."""
+    """Return the `needs` of inputs and declared outputs.
+
+    elements: number of input elements, the widest of item_size bytes.
+    """
     for_input, for_output = needs_of(kernel, item_size)
     number = int(for_input * elements)
     return number, for_output, number + int(for_output * declared)
@@ -210,7 +222,7 @@ def _expected(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, _Kind | l
 
 
 def _kind(tensor: TensorDesc, spec: OperatorSpec) -> _Kind | None:
-    """Return the type and shape of a tensor's array where the descriptor says both."""
+    """Return the type and shape of a tensor's array if both are stated."""
     shape = shape_of(tensor)
     return (
         (numpy_type(spec.dialect, tensor.type), shape)
@@ -220,7 +232,7 @@ def _kind(tensor: TensorDesc, spec: OperatorSpec) -> _Kind | None:
 
 
 def declared_elements(descriptor: Descriptor, spec: OperatorSpec) -> int:
-    """Return how many elements the outputs have that are declared with known sizes."""
+    """Return the number of elements of outputs with known declared sizes."""
     declared = 0
     for info in spec.outputs:
         value = descriptor.fields.get(info.name)

@@ -1,8 +1,8 @@
-"""How far two results may lie apart: the table's `tolerance`, a number times max(1, the magnitude of what is expected).
+"""Tolerance of results: the table's `tolerance` * max(1, abs(expected)).
 
 The number is an expression over the fields, such as ``0.001 if type(OutputTensor) == FLOAT16 else 4e-6``: about one
-unit in the last place of FLOAT16, and for others what an implementation's polynomials need. A tolerance of 0 asks for
-equal values; minus 0 equals 0, and any nan any other.
+unit in the last place of FLOAT16, and for others the error of an implementation's polynomials. A tolerance of 0
+requires equal values; -0 equals 0, and any nan equals any other.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ __all__ = ["differing", "tolerance_of"]
 
 
 def tolerance_of(descriptor: Descriptor, level: str) -> float:
-    """Return the tolerance of a descriptor's outputs at a level; 0 where its table has none.
+    """Return the tolerance of a descriptor's outputs at a level, default 0.
 
-    That of an operator fused into it is added, as if it gave the first output. Raises InputError where the expression
-    cannot be evaluated.
+    That of a fused operator is added, as if it computed the first output. Raises InputError where the expression cannot
+    be evaluated.
     """
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     own = _evaluated(descriptor, descriptor.fields, level)
@@ -59,11 +59,11 @@ def _evaluated(descriptor: Descriptor, entries: Mapping[str, Any], level: str) -
 
 
 def differing(expected: Any, value: Any, tolerance: float, summed: Any = None) -> NDArray[np.bool_]:
-    """Return where two arrays of one shape lie further apart than tolerance * max(1, abs(expected), summed).
+    """Return where two arrays of one shape differ beyond the tolerance.
 
-    summed: of sums of products, the sums of the absolute products: what was rounded, where large terms cancel.
-    Masked elements of `expected` may be anything; masked ones of `value` differ. An infinity equals only itself. Raises
-    InputError for different shapes or types.
+    The limit is tolerance * max(1, abs(expected), summed). summed: for sums of products, the sums of the absolute
+    products, because large terms cancel. Masked elements of `expected` may be anything; masked ones of `value` differ.
+    An infinity equals only itself. Raises InputError for different shapes or types.
     """
     ours, theirs = np.ma.getdata(expected), np.ma.getdata(value)
     if ours.shape != theirs.shape or ours.dtype != theirs.dtype:

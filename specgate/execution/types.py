@@ -1,4 +1,4 @@
-"""From a dialect's element types to numpy's, and memory layouts from strides."""
+"""numpy types of element types, and memory layouts from strides."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["as_array", "gather", "integer_range", "is_narrow", "numpy_type", "scatter"]
 
-#: How ml_dtypes calls its integers, which numpy takes for no numbers and which np.iinfo does not know.
+#: ml_dtypes names of integers that numpy does not treat as numbers and np.iinfo does not support.
 _NARROW_INTEGER: Final = re.compile(r"(u?)int([1-7])")
 
 
 def numpy_type(dialect: Dialect, name: str) -> np.dtype[Any]:
-    """Return the numpy type that carries elements of `name`; raise NoKernel where numpy (and ml_dtypes) has none."""
+    """Return the numpy type of an element type.
+
+    Raises NoKernel where neither numpy nor ml_dtypes has one.
+    """
     dtype: np.dtype[Any]
     if name not in dialect.types:
         raise NoKernel(f"{name} is no type of elements")
@@ -45,12 +48,18 @@ def numpy_type(dialect: Dialect, name: str) -> np.dtype[Any]:
 
 
 def is_narrow(dialect: Dialect, name: str) -> bool:
-    """Return whether elements of `name` have at most 8 bits and a type of ml_dtypes: what weights are stored in."""
+    """Return whether an element type is narrow.
+
+    Narrow types have at most 8 bits and an ml_dtypes type. Such types store weights.
+    """
     return dialect.types[name].get("ml_dtypes") is not None and (dialect.bits.get(name) or 64) <= 8
 
 
 def integer_range(dtype: np.dtype[Any]) -> tuple[int, int] | None:
-    """Return the least and the greatest value of an integer type, those of ml_dtypes included; None for others."""
+    """Return the minimum and maximum of an integer type, None for others.
+
+    ml_dtypes integers are included.
+    """
     if dtype.kind in "iu":
         return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     narrow = _NARROW_INTEGER.fullmatch(dtype.name)
@@ -61,10 +70,11 @@ def integer_range(dtype: np.dtype[Any]) -> tuple[int, int] | None:
 
 
 def as_array(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...] | None, place: str) -> NDArray[Any]:
-    """Return `value` as an array of exactly `dtype` and `shape`; raise InputError for another type, range or shape.
+    """Return `value` as an array of exactly `dtype` and `shape`.
 
-    Python numbers are converted when they fit; arrays must already have the type. Only for integers of less than 8
-    bits, which numpy itself has not, arrays of other integers are taken too, if their elements fit.
+    Raises InputError for another type, range or shape. Python numbers are converted when they fit; arrays must already
+    have the type. For integers of less than 8 bits, which numpy lacks, arrays of other integers are accepted if their
+    elements fit.
     """
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "UST" and dtype.kind == "O":
         value = np.asarray(value).astype(object)
@@ -98,7 +108,10 @@ def _from_python(value: Any, dtype: np.dtype[Any], place: str) -> NDArray[Any]:
 
 
 def _texts(array: NDArray[Any], place: str) -> NDArray[Any]:
-    """Return an array of texts, those that are bytes decoded; raise InputError for elements that are not texts."""
+    """Return an array of strings with bytes decoded.
+
+    Raises InputError for elements that are not strings.
+    """
     flat = array.reshape(-1).tolist()
     if all(type(text) is str for text in flat):
         return array
@@ -114,7 +127,10 @@ def _texts(array: NDArray[Any], place: str) -> NDArray[Any]:
 
 
 def _held(array: NDArray[Any], dtype: np.dtype[Any], place: str) -> NDArray[Any]:
-    """Return an array of integers as one of narrower ones; raise InputError where an element does not fit."""
+    """Return integers in a narrower type.
+
+    Raises InputError if one does not fit.
+    """
     low, high = integer_range(dtype) or (0, 0)
     if array.size and not (low <= int(array.min()) and int(array.max()) <= high):
         raise InputError(f"expected integers from {low} to {high}", place=place)
@@ -122,7 +138,10 @@ def _held(array: NDArray[Any], dtype: np.dtype[Any], place: str) -> NDArray[Any]
 
 
 def gather(buffer: NDArray[Any], sizes: Sequence[int], strides: Sequence[int] | None) -> NDArray[Any]:
-    """Return the logical array of `sizes` from a flat buffer of elements laid out by `strides` (in elements)."""
+    """Return the logical array of `sizes` from a flat strided buffer.
+
+    strides: in elements.
+    """
     if strides is None:
         count = int(np.prod(sizes, dtype=np.int64))
         return buffer[:count].reshape(tuple(sizes))
@@ -130,7 +149,10 @@ def gather(buffer: NDArray[Any], sizes: Sequence[int], strides: Sequence[int] | 
 
 
 def scatter(array: NDArray[Any], buffer: NDArray[Any], strides: Sequence[int] | None) -> None:
-    """Write a logical array into a flat buffer of elements laid out by `strides`; padding keeps what it held."""
+    """Write a logical array into a flat strided buffer; padding is unchanged.
+
+    strides: in elements.
+    """
     if strides is None:
         buffer[: array.size] = array.reshape(-1)
     else:

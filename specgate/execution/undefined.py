@@ -1,8 +1,9 @@
-"""Elements without a defined value: which of a node's outputs depend on those of its inputs.
+"""Elements without a defined value, and the outputs that depend on them.
 
-A kernel masks what its page leaves undefined, such as an infinity cast to an integer. A node that reads such elements
-is computed where it can be shown which of its own results depend on them: those are masked in turn, and what drops
-them, as a choice between two tensors may, gives defined results again. What stands for the elements is of no account.
+A kernel masks elements that the documentation leaves undefined, such as an infinity cast to an integer. A node that
+reads such elements is computed where the dependent results can be determined: those are masked in turn, and a node that
+drops the elements, such as a selection, gives defined results again. The placeholder values of masked elements do not
+matter.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["computed_apart", "is_undefined"]
 
-#: Kernels of whose results each element depends on the elements at its place alone, in inputs that broadcast.
+#: Element-wise kernels: each result element depends only on the elements at its position, in inputs that broadcast.
 _BY_PLACE: Final = frozenset({
     "absolute", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "bitwise_and", "bitwise_not",
     "bitwise_or", "bitwise_xor", "cast_elements", "ceil", "celu_of_any", "cos", "cosh", "divide", "elu", "equal", "erf",
@@ -35,7 +36,7 @@ _BY_PLACE: Final = frozenset({
     "sign", "sin", "sinh", "softplus", "softsign", "sqrt", "subtract", "sum_of_all", "swish", "swish_product", "tan",
     "tanh", "thresholded_relu",
 })  # fmt: skip
-#: Kernels that only move, repeat or leave out elements of these arguments, whatever those are.
+#: Kernels that only move, repeat or drop elements of these arguments, independent of the values.
 _MOVED: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(
         ("depth_to_space", "elements_at", "expand", "flatten", "insert_dimensions", "keep_triangle",
@@ -45,7 +46,7 @@ _MOVED: Final[dict[str, frozenset[str]]] = {
     ),
     "join": frozenset({"parts"}), "pad_ends": frozenset({"inputs", "value"}), "select": frozenset({"a", "b"}),
 }  # fmt: skip
-#: Kernels that look at the sizes of their input alone.
+#: Kernels that read only the shape of their input.
 _SIZES: Final = frozenset({"count_elements", "sizes_between"})
 
 
@@ -57,10 +58,10 @@ def is_undefined(value: Any) -> bool:
 def computed_apart(
     spec: OperatorSpec, level: str, arrays: Mapping[str, Any], evaluate: Evaluate, repeat: Evaluate
 ) -> dict[str, Any] | None:
-    """Return a node's outputs by name, masked where they depend on undefined elements; None where that is not known.
+    """Return a node's outputs by name, masked where they are undefined.
 
-    arrays: by the names of its inputs, or lists of them, some of them masked. evaluate: computes the node; repeat: does
-    it again, of numbers that stand for what is undefined.
+    None where the dependency is not known. arrays: by input name, or lists of them, some of them masked. evaluate:
+    computes the node; repeat: computes it again with other placeholder values.
     """
     kernel = recipe_of(spec)["kernel"]
     names = {field: argument for argument, field in array_fields(spec, level).items()}
@@ -107,14 +108,17 @@ def _each_pair(result: Any, marks: Any) -> Any:
 
 
 def _spread(mask: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Return which results depend on masked elements: all where older operators may align the places otherwise."""
+    """Return a mask broadcast to `shape`.
+
+    All results are masked where older operators may align dimensions differently.
+    """
     if mask.ndim == len(shape) or mask.size == 1:
         return np.broadcast_to(mask.reshape(()) if mask.size == 1 else mask, shape)
     return np.full(shape, mask.any())
 
 
 def _masked(result: NDArray[Any], masks: list[NDArray[np.bool_]]) -> NDArray[Any]:
-    """Return a result with what is masked of it already and what one of the masks says; a plain array of nothing."""
+    """Return a result with masks added; a plain array if nothing is masked."""
     mask = np.ma.getmaskarray(result).copy()
     for each in masks:
         mask |= each

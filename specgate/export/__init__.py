@@ -1,4 +1,4 @@
-"""The tables for programs that are not specgate: formats by name, each with the function that writes it."""
+"""Export formats of the tables, each with the function that writes it."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "Wanted", "export"]
 
-#: Each is imported when it is asked for: ``MODULE:FUNCTION``, called with what is wanted; it returns lines to print.
+#: Each module is imported on first use: ``MODULE:FUNCTION``, called with a Wanted; it returns lines to print.
 FORMATS: Final = {
     "json": "specgate.export.jsonform:export",
     "csharp": "specgate.export.sources:csharp",
     "cpp": "specgate.export.sources:cpp",
 }
-#: Those that are programs that judge.
+#: Formats that are programs with validation.
 _JUDGING: Final = frozenset({"cpp"})
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to export: dialects (none: all), some of their operators (none: all), and the file or folder to write.
+    """An export request: dialects, operators, and the file or folder.
 
-    output: None for standard output. levels (none: all) and text (whether findings have sentences): where the format is
-    a program that judges.
+    dialects, operators, levels: empty for all. output: None for standard output. levels and text (whether findings have
+    messages) apply to formats that are programs with validation.
     """
 
     dialects: tuple[str, ...]
@@ -39,7 +39,10 @@ class Wanted:
 
 
 def export(name: str, result: Wanted) -> list[str]:
-    """Write what is wanted in a format, and return what to print; raise InputError, NoTable."""
+    """Write the export and return the lines to print.
+
+    Raises InputError and NoTable.
+    """
     if name not in _JUDGING and (result.levels or not result.text):
         raise InputError(f"--level and --no-text are for {', '.join(sorted(_JUDGING))}")
     module, _, function = FORMATS[name].partition(":")

@@ -1,4 +1,7 @@
-"""What changes from tables to other tables, in what they say: operators, fields, cells, rules, what builds do."""
+"""Differences between two sets of tables in what they specify.
+
+Compared are operators, fields, cells, rules and observed behaviour.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["DialectChange", "OperatorChange", "Stretch", "TablesDifference", "compare"]
 
 SCHEMA: Final = "specgate-tables-diff/1"
-#: What every tensor obeys, as ids of rules have it.
+#: The name of every tensor's rules in rule ids.
 _TENSOR: Final = "tensor"
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What changes at some levels. levels: of the operator; side: documented, observed or an implementation."""
+    """The changes at some levels of an operator.
+
+    side: documented, observed or the name of an implementation.
+    """
 
     levels: str
     side: str
@@ -32,9 +38,9 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class OperatorChange:
-    """What becomes of one operator; kind: ``words`` where only texts, sources or examples differ.
+    """The changes of one operator.
 
-    levels: all that an added or removed one has.
+    kind: ``words`` if only texts, sources or examples differ. levels: of an added or removed operator.
     """
 
     operator: str
@@ -54,9 +60,10 @@ class OperatorChange:
 
 @dataclass(frozen=True, slots=True)
 class DialectChange:
-    """What becomes of a dialect. before, after: the versions of its tables, None where there are none.
+    """The changes of a dialect.
 
-    facts: which levels, types and releases come, go and change.
+    before, after: versions of its tables, None if it has no tables. facts: added, removed and changed levels, types and
+    releases.
     """
 
     name: str
@@ -67,7 +74,7 @@ class DialectChange:
     operators: tuple[OperatorChange, ...] = ()
 
     def of(self, kind: str) -> list[OperatorChange]:
-        """Return the operators that this becomes of."""
+        """Return the operators with changes of a kind."""
         return [each for each in self.operators if each.kind == kind]
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,7 +89,7 @@ class DialectChange:
 
 @dataclass(frozen=True, slots=True)
 class TablesDifference:
-    """What changes between tables, by dialects that either has."""
+    """The changes between tables, by the dialects of either."""
 
     dialects: tuple[DialectChange, ...]
 
@@ -92,7 +99,7 @@ class TablesDifference:
 
 
 def compare(before: Mapping[str, ReadDialect], after: Mapping[str, ReadDialect]) -> TablesDifference:
-    """Return what changes from tables to others."""
+    """Return the changes between two sets of tables."""
     changes = []
     for name in dict.fromkeys([*before, *after]):
         old, new = before.get(name), after.get(name)
@@ -107,7 +114,7 @@ def compare(before: Mapping[str, ReadDialect], after: Mapping[str, ReadDialect])
 
 
 def _facts(old: ReadDialect, new: ReadDialect) -> Iterator[str]:
-    """Yield which levels, types and releases come, go and change."""
+    """Yield added, removed and changed levels, types and releases."""
     for kind, after in new.facts.items():
         before = old.facts[kind]
         for name in dict.fromkeys([*before, *after]):
@@ -148,7 +155,7 @@ def _operators(old: ReadDialect, new: ReadDialect) -> Iterator[OperatorChange]:
 
 
 def _stretches(old: ReadOperator, new: ReadOperator) -> Iterator[Stretch]:
-    """Yield what changes, together what changes at the same levels of the same side."""
+    """Yield the changes, grouped by equal levels and sides."""
     levels: dict[tuple[str, Detail], list[str]] = {}
     for level in new.order:
         for side, detail in _at(old, new, level):
@@ -167,7 +174,10 @@ def _stretches(old: ReadOperator, new: ReadOperator) -> Iterator[Stretch]:
 
 
 def _at(old: ReadOperator, new: ReadOperator, level: str) -> Iterator[tuple[str, Detail]]:
-    """Yield what changes at a level, by sides; a level that the older tables lack goes on as the one before it."""
+    """Yield the changes at a level, by side.
+
+    A level that the older tables lack is compared with its predecessor.
+    """
     at = level
     if level not in old.order:
         known = [one for one in new.order[: new.order.index(level)] if one in old.order]

@@ -1,4 +1,4 @@
-"""Which operators are exported: all of the dialects that are wanted, or those that names mean."""
+"""The operators to export, and their tables as data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ __all__ = [
 
 
 def chosen(outcome: Wanted) -> dict[str, list[str]]:
-    """Return the operators of each dialect that are wanted, in order; raise InputError or NoTable for unknown ones."""
+    """Return the requested operators per dialect, in order.
+
+    Raises InputError or NoTable for unknown ones.
+    """
     for name in outcome.dialects:
         if not is_dialect(name):
             raise InputError(f"unknown dialect {name!r:.60}; expected one of {', '.join(dialect_names())}")
@@ -58,7 +61,10 @@ _PARTS: Final = ("types", "ranks", "values", "range", "operators", "variable")
 
 
 class RuleKeys:
-    """A key for each form of each rule: its name, with a number behind it from the second form on (``same-type~2``)."""
+    """A key for each form of each rule.
+
+    It is the rule's name, with a number from the second form on (``same-type~2``).
+    """
 
     def __init__(self, prefix: str, forms: Iterable[RuleForm]) -> None:
         self.rules: dict[str, dict[str, Any]] = {}
@@ -72,12 +78,12 @@ class RuleKeys:
             self.rules[key] = {"id": f"{prefix}/{form.name}", **rule_data(form)}
 
     def of(self, forms: Iterable[RuleForm]) -> list[str]:
-        """Return the keys of some of them."""
+        """Return the keys of some forms."""
         return [self._keys[form] for form in forms]
 
 
 def rule_data(form: RuleForm) -> dict[str, Any]:
-    """Return one form of a rule: its expression, its sentence, and what a reader of both has to know."""
+    """Return one form of a rule: expression, message and metadata."""
     more = {
         "when": form.when.text if form.when is not None else None,
         "because": form.because,
@@ -90,7 +96,7 @@ def rule_data(form: RuleForm) -> dict[str, Any]:
 
 
 def operator_data(spec: OperatorSpec) -> dict[str, Any]:
-    """Return all that the tables say of an operator."""
+    """Return an operator's complete table."""
     table, home = spec.table, spec.dialect
     keys = RuleKeys(
         f"{home.name}/{spec.name}", (*spec.rule_forms, *(f for overlay in spec.overlays for f in overlay.rules))
@@ -116,7 +122,7 @@ def operator_data(spec: OperatorSpec) -> dict[str, Any]:
 
 
 def _stretches(spec: OperatorSpec, keys: RuleKeys) -> list[dict[str, Any]]:
-    """Return what holds at each level, once for all levels at which it is the same."""
+    """Return the table rows, merged over levels with equal rows."""
     who = sorted({overlay.by for overlay in spec.overlays if overlay.by is not None})
     entries: dict[str, dict[str, Any]] = {}
     for level in spec.levels:
@@ -138,7 +144,7 @@ def _level(spec: OperatorSpec, level: str, who: Iterable[str], keys: RuleKeys) -
 
 
 def _side(resolved: Resolved | None, keys: RuleKeys) -> dict[str, Any]:
-    if resolved is None:  # a level of `levels` has a row on both sides
+    if resolved is None:  # every level in `levels` has a row on both sides
         raise AssertionError
     fields = {name: _field(info, resolved.cells.get(name)) for name, info in resolved.fields.items()}
     entries: dict[str, Any] = {"fields": fields, "rules": keys.of(resolved.rules)}
@@ -166,21 +172,24 @@ def _cell(cell: Cell) -> dict[str, Any]:
 
 
 def bounds_data(bounds: Bounds) -> dict[str, Any]:
-    """Return ranks or numbers that are taken: from ``min`` to ``max`` (left out: no bound), or those in ``only``."""
+    """Return supported ranks or numbers as data.
+
+    A range has ``min`` and ``max`` (omitted: unbounded), a list has ``only``.
+    """
     if bounds.only is not None:
         return {"only": list(bounds.only)}
     return {"min": bounds.low} | ({} if bounds.high is None else {"max": bounds.high})
 
 
 SCHEMA: Final = "specgate-tables/1"
-#: Raised in its second part when members are added, in its third when only descriptions change; the first is the
-#: schema's own, under which no member is removed or changes its meaning.
+#: The second part increases when members are added, the third when only descriptions change. The first is the schema's
+#: version, under which no member is removed or changes its meaning.
 REVISION: Final = "1.0.0"
 LICENCE: Final = {"spdx": "MIT", "copyright": "Copyright (c) 2026 The specgate authors"}
 
 
 def heading() -> dict[str, Any]:
-    """Return what says of any part of the export what it is, and whose tables it has."""
+    """Return the header of each export file: schema, versions and license."""
     from specgate import __version__
 
     return {
@@ -193,13 +202,13 @@ def heading() -> dict[str, Any]:
 
 
 def document(result: Wanted) -> dict[str, Any]:
-    """Return the tables that are wanted; raise InputError or NoTable for a dialect or operator that is unknown."""
+    """Return the requested tables; raise InputError or NoTable."""
     picked = chosen(result)
     return {**heading(), "dialects": {name: dialect_data(dialect(name), picked[name]) for name in picked}}
 
 
 def dialect_data(table: Dialect, operators: Iterable[str]) -> dict[str, Any]:
-    """Return what the tables say of a dialect as a whole, and of some of its operators."""
+    """Return a dialect's common data and some of its operators."""
     parts = table.tables
     return {
         "dialect": table.name,
@@ -219,13 +228,16 @@ def dialect_data(table: Dialect, operators: Iterable[str]) -> dict[str, Any]:
 
 
 def _domain(table: Dialect, name: str) -> dict[str, Any]:
-    """Return the versions of a domain, which are the levels of its operators, and the one of each level."""
+    """Return a domain's versions, and the version at each level.
+
+    A version of the domain is a level of its operators.
+    """
     at = {level: table.domain_level(name, level) for level in table.levels}
     return {"levels": list(table.for_domain(name).levels), "at": {k: v for k, v in at.items() if v is not None}}
 
 
 def _tensor_rules(table: Dialect) -> dict[str, Any]:
-    """Return the rules of every tensor, each with the levels at which the page has it and builds enforce it."""
+    """Return every tensor's rules with documented and observed levels."""
     forms: list[RuleForm] = [*table.tensor_rules, *(f for overlay in table.tensor_overlays for f in overlay.rules)]
     keys = RuleKeys(f"{table.name}/tensor", forms)
     page: dict[str, list[str]] = {key: [] for key in keys.rules}

@@ -1,6 +1,6 @@
-"""The export as JSON: one document, or a folder with a file for each operator and an index.
+"""The export as JSON: one document, or a folder with an index.
 
-The same tables give the same bytes: nothing in them says when or where they were written.
+The folder has a file per operator. Equal tables give identical bytes, as the files have no dates or paths.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SCHEMA_FILE: Final = "tables.schema.json"
 
 
 def export(result: Wanted) -> list[str]:
-    """Write the tables that are wanted, with the schema beside them; without an output return them as text."""
+    """Write the tables and the schema; return the text without an output."""
     entries = document(result)
     if result.output is None:
         return [_text(entries)]
@@ -66,7 +66,10 @@ def _folder(entries: dict[str, Any], folder: Path) -> None:
 
 
 def _written_before(folder: Path) -> set[str]:
-    """Return the files of operators that an earlier export wrote; raise InputError for a folder of something else."""
+    """Return the operator files of an earlier export to this folder.
+
+    Raises InputError for a folder that is not an export.
+    """
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return set()
     try:
@@ -86,7 +89,7 @@ def _text(data: dict[str, Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return what JSON can hold: infinity and what is no number as text, as reports have them."""
+    """Return JSON data; infinity and NaN become text as in reports."""
     if isinstance(value, dict):
         return {key: plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,7 @@
-"""Tables to compare: of an export, of a folder of spec files, or those in use, as one kind of data."""
+"""Tables to compare, in one form.
+
+They are read from an export, from a folder of spec files, or from the installed tables.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,10 @@ if TYPE_CHECKING:
 __all__ = ["DAMAGED", "INSTALLED", "Fields", "ReadDialect", "ReadOperator", "ReadSide", "damaged", "read_tables"]
 
 INSTALLED: Final = "installed"
-#: What reading and comparing raise of tables that are not as the export writes them.
+#: Exceptions while reading and comparing tables that are not a valid export.
 DAMAGED: Final = (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError)
 _MAX_FILE: Final = 2**28
-#: What a field is beside what is taken of it; its kind and its words count, not what it is for.
+#: Properties of a field apart from its support: its kind and words, but not its summary.
 _ABOUT: Final = (
     "kind",
     "type",
@@ -39,14 +42,14 @@ _ABOUT: Final = (
     "enum",
     "type_from",
 )
-#: What words, sources and examples are in.
+#: Members with texts, sources and examples.
 _TOLD: Final = ("summary", "source", "unknowns", "rules", "builds", "written")
 _LISTS: Final = ("types", "values", "operators")
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Fields with what they are, and what is taken of them."""
+    """Fields with their properties and their support."""
 
     fields: Mapping[str, Mapping[str, Any]]
     cells: Mapping[str, Cell]
@@ -54,7 +57,10 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class ReadSide:
-    """One side of an operator at a level. cases: by their conditions; rules: expressions by the rules' names."""
+    """One side of an operator at a level.
+
+    cases: by condition; rules: expressions by rule name.
+    """
 
     whole: Fields
     cases: Mapping[str, Fields]
@@ -63,9 +69,10 @@ class ReadSide:
 
 @dataclass(frozen=True, slots=True)
 class ReadOperator:
-    """An operator. at: by levels its sides: documented, observed, and those of implementations by their names.
+    """An operator.
 
-    recipe: how it is computed. noted: what builds compute otherwise. whole: all that is said of it.
+    at: by level, its sides: documented, observed, and implementations by name. recipe: its computation. noted: observed
+    differences in values. whole: all other data.
     """
 
     order: tuple[str, ...]
@@ -78,7 +85,10 @@ class ReadOperator:
 
 @dataclass(frozen=True, slots=True)
 class ReadDialect:
-    """A dialect. facts: of levels, types and releases, each under a name. tensor: the rules of every tensor."""
+    """A dialect.
+
+    facts: of levels, types and releases by name. tensor: the rules of every tensor.
+    """
 
     title: str
     version: str
@@ -89,9 +99,10 @@ class ReadDialect:
 
 
 def read_tables(source: str) -> dict[str, ReadDialect]:
-    """Return tables by dialect: ``installed``, a file or folder of an export, or a folder laid out as ``specs/``.
+    """Return tables by dialect.
 
-    Raises InputError for anything else, and for files that are wrong.
+    source: ``installed``, a file or folder of an export, or a folder laid out as ``specs/``. Raises InputError for
+    anything else and for invalid files.
     """
     try:
         return {name: _dialect(plain(data)) for name, data in _documents(source)}
@@ -100,7 +111,7 @@ def read_tables(source: str) -> dict[str, ReadDialect]:
 
 
 def damaged(error: Exception, source: str) -> InputError:
-    """Return the error for tables in which something is missing or of another kind than the export writes."""
+    """Return the error for tables with missing or wrongly typed members."""
     lacks = f"; {error} is missing" if isinstance(error, KeyError) else ""
     return InputError(f"expected tables that `specgate export json` wrote{lacks}", file=source)
 

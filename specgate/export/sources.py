@@ -1,4 +1,7 @@
-"""Source files for programs that hold a dialect's structures: C# that prints them, C++ that judges them."""
+"""Source files for programs that use a dialect's structures.
+
+A C# file prints structures as JSON; a C++ header validates them.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,22 @@ __all__ = ["cpp", "csharp"]
 
 
 def csharp(result: Wanted) -> list[str]:
-    """Write the C# file with which a program prints what it is about to create; raise InputError."""
+    """Write the C# file that prints descriptions as JSON; InputError."""
     if result.operators:
         raise InputError("the C# file has every operator; leave out --operator")
     return _written(result, "csharp", "C#")
 
 
 def cpp(result: Wanted) -> list[str]:
-    """Write the C++ header that judges descriptions in the process that makes them; raise InputError, NoTable."""
+    """Write the C++ header that validates descriptions in-process.
+
+    Raises InputError and NoTable.
+    """
     return _written(result, "cpp", "C++")
 
 
 def _written(wanted: Wanted, language: str, title: str) -> list[str]:
-    """Write the file, and return what to say; the text itself where no file is named."""
+    """Write the file and return a message, or the text without a file."""
     owners = map(package, wanted.dialects) if wanted.dialects else implementing(Exporter)
     exporters = (each for each in owners if isinstance(each, Exporter))
     sources = (each.source_for(language, wanted.operators, wanted.levels, text=wanted.text) for each in exporters)

@@ -1,5 +1,6 @@
-"""Descriptors drawn from the tables: valid ones, ones with one thing wrong, and elements for their constants.
+"""Generation of descriptors from the tables.
 
-A walk starts from the examples of an operator's table and changes one thing after another. What the table accepts is
-kept, so every step costs as much as a check. Nothing here names an operator or needs hypothesis.
+Generates valid descriptors, descriptors with exactly one error, and elements for constants. A walk starts from the
+examples of an operator's table and changes one thing after another. It keeps what the table accepts, so each step costs
+as much as a check. This package contains no operator-specific code and does not need hypothesis.
 """

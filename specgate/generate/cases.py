@@ -1,4 +1,4 @@
-"""What tests need around the strategies: what to run over, and a line that shows a failure again."""
+"""Test parametrization, and commands that reproduce failures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Case", "cases", "operators", "reproduce", "reproducing", "targets"]
 
 
 class Case(NamedTuple):
-    """One thing to run a test over."""
+    """One test case: a dialect, an operator and a level."""
 
     dialect: str
     operator: str
@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
     @property
     def target(self) -> str:
-        """The target in words, ``directml:4.1``."""
+        """The target as text, such as ``directml:4.1``."""
         return f"{self.dialect}:{self.level}"
 
     def __str__(self) -> str:
@@ -43,17 +43,26 @@ def operators(dialects: Iterable[str] | None = None) -> list[tuple[str, str]]:
 
 
 def targets(dialect: str) -> list[str]:
-    """Return every target of a dialect, oldest first: ``directml:1.0`` and so on."""
+    """Return every target of a dialect, oldest first.
+
+    The form is ``directml:1.0``.
+    """
     return [f"{dialect}:{level}" for level in tables(dialect).levels]
 
 
 def cases(dialects: Iterable[str] | None = None) -> list[Case]:
-    """Return every operator at every level at which it differs from the level before, and at its newest one."""
+    """Return the cases of every operator.
+
+    An operator has a case for its newest level and for every level at which it differs from the level before.
+    """
     return [case for name, operator in operators(dialects) for case in cases_of(name, operator)]
 
 
 def cases_of(dialect: str, operator: str) -> list[Case]:
-    """Return one operator at every level at which it differs from the level before, and at its newest one."""
+    """Return the cases of one operator.
+
+    There is one for its newest level and for every level at which it differs from the level before.
+    """
     spec = tables(dialect).operator(operator)
     matching_cases, before, levels = [], None, list(spec.levels)
     for level in levels:
@@ -66,14 +75,14 @@ def cases_of(dialect: str, operator: str) -> list[Case]:
 
 
 def reproduce(descriptor: Descriptor, target: str | Target) -> str:
-    """Return the command line that judges `descriptor` for `target` again."""
+    """Return the command that checks `descriptor` for `target`."""
     written = json.dumps(write_dict(descriptor), separators=(", ", ": "), default=str)
     return f"specgate check {shlex.quote(written)} --target {target}"
 
 
 @contextmanager
 def reproducing(descriptor: Descriptor, target: str | Target) -> Iterator[None]:
-    """Within it, an exception gets a note with the line of `reproduce`."""
+    """Add the command of `reproduce` as a note to exceptions of the block."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,7 @@
-"""Elements for the inputs that rules read the elements of: ones that fit the rest of a descriptor."""
+"""Elements for the inputs whose elements rules read.
+
+The elements are consistent with the rest of a descriptor.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,17 @@ if TYPE_CHECKING:
 
 __all__ = ["consistent_constants"]
 
-#: Elements to begin with: all the same, or counting up.
+#: The first elements to try: all equal, or ascending.
 _STARTS: Final = 4
 
 
 def consistent_constants(
     descriptor: Descriptor, level: str, pick: Callable[[int, int], int]
 ) -> Mapping[str, tuple[Any, ...]]:
-    """Return elements for the inputs that rules read the elements of: the descriptor's own, or ones that fit.
+    """Return elements for the inputs whose elements rules read.
 
-    Where none are found that fit, they break only rules that are not structural; else they are small numbers. Inputs
-    of texts are left out.
+    These are the descriptor's own elements, or elements consistent with the rest. If none are found, the result breaks
+    only rules that are not structural, or else consists of small numbers. String inputs are omitted.
     """
     own = descriptor.version or level
     spec = find_operator(descriptor.dialect, descriptor.operator, own)
@@ -64,7 +67,7 @@ def _solved(
     others = {name: value for name, value in descriptor.fields.items() if name not in open_ones}
 
     def keep(descriptor: Descriptor) -> bool:
-        """Only elements may change."""
+        """Return whether only elements differ."""
         if any(descriptor.fields.get(name) != value for name, value in others.items()):
             return False
         kept = (descriptor.fields.get(name) for name in open_ones)

@@ -1,4 +1,4 @@
-"""What a field can hold at all: sizes, objects, the limits of numbers, the kinds of elements."""
+"""Domains of fields: sizes, objects, number limits, element kinds."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["SIZES", "WILD", "base_type", "element_kind", "holds_elements", "number_limits", "objects"]
 
-#: Sizes of dimensions, the simplest first; repeated ones come more often.
+#: Sizes of dimensions, the simplest first. A repeated size has a higher probability.
 SIZES: Final = (1, 2, 3, 1, 4, 2, 5, 1, 7, 3, 0, 16)
-#: Numbers that only a descriptor with something wrong has.
+#: Numbers that only invalid descriptors contain.
 WILD: Final = (0, 65536, 2**31, 2**32 - 1, 2**16 + 1, 2**31 - 1)
 _ELEMENTS: Final = TensorDesc("float32", (2,))
-#: Values of the attributes that hold more than numbers and words, with types by numpy's names.
+#: Values of attributes that hold more than numbers and words. Types have numpy's names.
 _OBJECTS: Final[dict[str, tuple[Any, ...]]] = {
     "graph": (
         GraphDesc((), ()),
@@ -45,7 +45,10 @@ NUMBERS: Final = {
 
 
 def objects(dialect: Dialect, base: str) -> tuple[Any, ...]:
-    """Return values of an attribute that holds a tensor, a type or a graph; none for other types of attributes."""
+    """Return values for an attribute that holds a tensor, type or graph.
+
+    Empty for other types of attributes.
+    """
     if base not in _OBJECTS:
         return ()
     words: dict[str, str] = {}
@@ -61,13 +64,13 @@ def objects(dialect: Dialect, base: str) -> tuple[Any, ...]:
 
 
 def base_type(info: FieldInfo) -> str:
-    """Return an attribute's type, that of its elements if it is an array."""
+    """Return an attribute's type; of an array, the type of its elements."""
     return info.type.removesuffix("[]")
 
 
 @lru_cache(maxsize=1024)
 def number_limits(spec: OperatorSpec, name: str) -> tuple[int, int]:
-    """Return the least and greatest integer that the dialect's own words can give to an attribute."""
+    """Return the integer range that the dialect allows for an attribute."""
     info = spec.fields[name]
     for low, high in NUMBERS[base_type(info)]:
         if all(_readable(spec, info, number) for number in (low, high)):
@@ -85,9 +88,10 @@ def _readable(spec: OperatorSpec, info: FieldInfo, number: int) -> bool:
 
 
 def element_kind(dialect: Dialect, name: str | None) -> tuple[str, int]:
-    """Return the kind of a type's elements by numpy's letter (i, u, f, c, b, O; x where it has none), and bits.
+    """Return the kind and the bits of a type's elements.
 
-    Integers of ml_dtypes are integers too, its floats are x.
+    The kind is numpy's letter (i, u, f, c, b, O), or x if numpy has none. Integers of ml_dtypes are i or u; its floats
+    are x.
     """
     info = dialect.types.get(name or "", {})
     numpy = info.get("numpy") or info.get("ml_dtypes") or ""
@@ -96,7 +100,10 @@ def element_kind(dialect: Dialect, name: str | None) -> tuple[str, int]:
 
 
 def holds_elements(dialect: Dialect, tensor: TensorDesc) -> bool:
-    """Return whether the elements of a constant are of its type; of a tensor without any they are."""
+    """Return whether a constant's elements are valid for its type.
+
+    True for a tensor without elements.
+    """
     if tensor.value is None:
         return True
     kind, bits = element_kind(dialect, tensor.type)

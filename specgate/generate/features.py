@@ -1,4 +1,7 @@
-"""What a descriptor shows of its operator's table: types, ranks, words, and which optional parts it has."""
+"""Features of a descriptor: types, ranks, words, optional parts.
+
+They tell which parts of the operator's table a descriptor covers.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Feature", "condition", "features", "shown", "types_taken", "wanted"]
 
-#: An aspect (type, rank, word, given, count, layout, size), a field, and which one it is; of a type or a rank also the
-#: condition of the row, where it has one.
+#: An aspect (type, rank, word, given, count, layout, size), a field and the value. For a type or rank also the
+#: condition of the support row, if it has one.
 Feature = tuple[Any, ...]
 _OF_ROWS: Final = frozenset({"type", "rank"})
-#: Smaller numbers are told apart.
+#: Smaller numbers are separate features.
 _FEW: Final = 4
 
 
 def features(descriptor: Descriptor, spec: OperatorSpec) -> set[Feature]:
-    """Return everything that a descriptor shows."""
+    """Return all features of a descriptor."""
     items: set[Feature] = set()
     for name in spec.fields:
         value = descriptor.fields.get(name)
@@ -43,14 +46,17 @@ def features(descriptor: Descriptor, spec: OperatorSpec) -> set[Feature]:
 
 
 def shown(descriptor: Descriptor, sides: Sequence[Resolved]) -> set[Feature]:
-    """Return everything that a descriptor shows, also of the row with a condition that holds for it."""
+    """Return all features of a descriptor.
+
+    Includes the features of the conditional row that applies to it.
+    """
     items = features(descriptor, sides[0].spec)
     when = condition(descriptor, sides)
     return items if when is None else items | {(*f, when) for f in items if f[0] in _OF_ROWS}
 
 
 def condition(descriptor: Descriptor, sides: Sequence[Resolved]) -> str | None:
-    """Return the condition of the row that holds for a descriptor, None where rows have none or none holds."""
+    """Return the condition of the row that applies; None without one."""
     side = next((side for side in sides if side.cases), None)
     if side is None:
         return None
@@ -59,7 +65,10 @@ def condition(descriptor: Descriptor, sides: Sequence[Resolved]) -> str | None:
 
 
 def _of_value(name: str, value: Any, *, few: bool) -> set[Feature]:
-    """few: whether the field holds one of a few words, or of their numbers."""
+    """Return the features of an attribute's value.
+
+    few: whether the field is an enumeration.
+    """
     if isinstance(value, Descriptor):
         return {("operator", name, value.operator)}
     if isinstance(value, str | bool) or few:
@@ -81,7 +90,10 @@ def _of_tensor(name: str, tensor: TensorDesc) -> set[Feature]:
 
 
 def wanted(sides: Sequence[Resolved]) -> set[Feature]:
-    """Return the types, ranks, words and choices of optional parts that the rows of all sides name."""
+    """Return the features that the rows of all sides name.
+
+    These are types, ranks, words, and the presence of optional parts.
+    """
     items: list[set[Feature]] = []
     for side in sides:
         mine = set() if side.cases else _of_row(side)
@@ -110,7 +122,7 @@ def _of_row(row: Resolved) -> set[Feature]:
 
 
 def types_taken(sides: Sequence[Resolved]) -> dict[str, list[str]]:
-    """Return for each tensor field the types that some row takes."""
+    """Return for each tensor field the types that some row supports."""
     entries: dict[str, dict[str, None]] = {}
     for side in sides:
         for row in side.alternatives:

@@ -1,4 +1,7 @@
-"""Values for a field that a descriptor lacks: tensors like its others, words, small numbers, operators to fuse."""
+"""Values for a field that a descriptor lacks.
+
+Tensors similar to its other tensors, words, small numbers, and operators to fuse.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ _LENGTHS: Final = (1, 2, 4, 3)
 
 
 def values_for(info: FieldInfo, descriptor: Descriptor, sides: Sequence[Resolved]) -> Iterator[Any]:
-    """Yield values for the field of `info`, none of them certain to be accepted. sides: the rows that hold for it."""
+    """Yield candidate values for a field; a check may reject them.
+
+    sides: the rows that apply to it.
+    """
     cells = [side.cells[info.name] for side in sides if info.name in side.cells]
     base, many = base_type(info), info.type.endswith("[]")
     if base == "tensor":
@@ -41,7 +47,10 @@ def values_for(info: FieldInfo, descriptor: Descriptor, sides: Sequence[Resolved
 
 
 def given(descriptor: Descriptor, info: FieldInfo, sides: Sequence[Resolved]) -> Descriptor:
-    """Return a descriptor that gives the field of `info`, whatever it gives; the same one where nothing can be."""
+    """Return a descriptor with a value for the field of `info`.
+
+    The same descriptor if there is no candidate value.
+    """
     if descriptor.fields.get(info.name) is not None:
         return descriptor
     first = next(values_for(info, descriptor, sides), None)
@@ -49,7 +58,10 @@ def given(descriptor: Descriptor, info: FieldInfo, sides: Sequence[Resolved]) ->
 
 
 def _tensors(descriptor: Descriptor, cells: Sequence[Cell], sides: Sequence[Resolved]) -> Iterator[TensorDesc]:
-    """Yield tensors like those that there are, and of 1 in each dimension, of the types and ranks of the row."""
+    """Yield tensors similar to the existing ones, and tensors of size 1.
+
+    They have the types and ranks of the row.
+    """
     types = next((cell.types for cell in cells if cell.types), tuple(sides[0].spec.dialect.types))
     ranks = next((cell.ranks for cell in cells if cell.ranks is not None), None)
     for _, tensor in descriptor.tensors():
@@ -86,9 +98,9 @@ def _elements(info: FieldInfo, base: str, cells: Sequence[Cell], sides: Sequence
 
 
 def fused_operators(info: FieldInfo, side: Resolved, *, outside: bool = False) -> Iterator[Descriptor]:
-    """Yield operators for a field that holds one, with the attributes that an example of them has.
+    """Yield operators to fuse, with the attributes of their examples.
 
-    outside: those that the row does not take instead.
+    outside: yield the operators that the row does not support instead.
     """
     dialect, cell = side.spec.dialect, side.cells.get(info.name)
     allowed = cell.operators if cell is not None else None

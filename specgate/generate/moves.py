@@ -1,4 +1,7 @@
-"""Changes of one thing in a descriptor, in one tensor or in several. Whether the result is valid is not asked."""
+"""Mutations of one part of a descriptor, in one tensor or several.
+
+The result may be invalid.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ __all__ = [
 
 
 def changed(descriptor: Descriptor, spec: OperatorSpec, fields: Mapping[str, Any]) -> Descriptor:
-    """Return the descriptor with some fields set, those to None left out; all in the table's order."""
+    """Return the descriptor with some fields set or, for None, removed.
+
+    Fields are in the table's order.
+    """
     both = {**descriptor.fields, **fields}
     if not fields.keys() <= descriptor.fields.keys():
         both = {name: both[name] for name in (*spec.fields, *both) if name in both}
@@ -32,7 +38,10 @@ def changed(descriptor: Descriptor, spec: OperatorSpec, fields: Mapping[str, Any
 
 
 def put(descriptor: Descriptor, tensors: Mapping[str, TensorDesc]) -> Descriptor:
-    """Return the descriptor with tensors set by their places, such as ``A`` and ``Inputs[1]``."""
+    """Return the descriptor with tensors replaced.
+
+    The keys name tensors, such as ``A`` and ``Inputs[1]``.
+    """
     fields = dict(descriptor.fields)
     for place, tensor in tensors.items():
         name, bracket, index = place.partition("[")
@@ -46,7 +55,10 @@ def put(descriptor: Descriptor, tensors: Mapping[str, TensorDesc]) -> Descriptor
 
 
 def packed(tensor: TensorDesc, sizes: tuple[Any, ...]) -> TensorDesc:
-    """Return the tensor with other sizes; a layout that was made for its old ones goes, a constant grows or shrinks."""
+    """Return the tensor with other sizes.
+
+    A memory layout for the old sizes is removed. A constant is extended or truncated.
+    """
     value = tensor.value
     if value is not None:
         number = prod(size for size in sizes if isinstance(size, int))
@@ -62,13 +74,16 @@ def resized(tensor: TensorDesc, axis: int, size: int) -> TensorDesc:
 
 
 def retyped(descriptor: Descriptor, places: Iterable[str], kind: str) -> Descriptor:
-    """Return the descriptor with another type for the tensors at some places."""
+    """Return the descriptor with another type for the named tensors."""
     tensors = dict(descriptor.tensors())
     return put(descriptor, {p: tensors[p]._replace(type=kind, size_in_bytes=None) for p in places})
 
 
 def retyped_within(descriptor: Descriptor, places: Collection[str], kind: str) -> Descriptor:
-    """Return the descriptor with another type for the tensors at some places, and for those like them in its graphs."""
+    """Return the descriptor with another type for the named tensors.
+
+    Tensors of the same type in its subgraphs change too.
+    """
     tensors = dict(descriptor.tensors())
     old = {tensors[place].type for place in places}
 
@@ -81,7 +96,10 @@ def retyped_within(descriptor: Descriptor, places: Collection[str], kind: str) -
 
 
 def reranked(descriptor: Descriptor, places: Iterable[str], steps: int) -> Descriptor:
-    """Return the descriptor with so many leading dimensions of 1 more (fewer: the first ones) for some tensors."""
+    """Return the descriptor with `steps` leading dimensions added.
+
+    The added dimensions have size 1. A negative number removes leading dimensions. Only the tensors in `places` change.
+    """
     tensors = dict(descriptor.tensors())
     tensors_by_name = {}
     for place in places:
@@ -99,11 +117,11 @@ def deepened(
     drop: bool = False,
     places: Collection[str] | None = None,
 ) -> Descriptor:
-    """Return the descriptor with a dimension doubled (or dropped) in all tensors, and its numbers in all arrays.
+    """Return the descriptor with a dimension duplicated or dropped.
 
-    back: which one, counted from the last, which is 1. places: the tensors, where not all are meant. An array of an
-    even length that is longer than any rank has the numbers of each dimension twice: those of all ends behind those of
-    all beginnings.
+    This applies to all tensors, or to those in `places`, and to the numbers per dimension in all arrays. back: the
+    dimension counted from the last, which is 1. An array of even length above the maximum rank holds two numbers per
+    dimension: first all starts, then all ends.
     """
     ranks = [len(tensor.sizes or ()) for _, tensor in descriptor.tensors()]
     most = max(ranks, default=0)
@@ -131,7 +149,10 @@ def _numeric(items: Any) -> bool:
 
 
 def alike(descriptor: Descriptor, place: str, aspect: str) -> Iterator[list[str]]:
-    """Yield groups of places to change together with one: those like it (in type or rank), all, and it alone."""
+    """Yield groups of tensors to change together with one of them.
+
+    The groups are the tensors with the same type or rank, all tensors, and the tensor itself.
+    """
     tensors = dict(descriptor.tensors())
     if aspect == "type":
         same = [p for p, t in tensors.items() if t.type == tensors[place].type]
@@ -143,13 +164,16 @@ def alike(descriptor: Descriptor, place: str, aspect: str) -> Iterator[list[str]
 
 MAX_RANK = 9
 _FLOATS = (0.0, 1.0, -1.0, 0.5, 2.0)
-#: An array of tensors gets at most so many.
+#: Maximum length of a generated array of tensors.
 _MAX_ARRAY = 3
 
 
 @lru_cache(maxsize=1024)
 def type_names(spec: OperatorSpec) -> tuple[tuple[str, Any, str], ...]:
-    """Return each attribute that names a type, with each of its values and the type that the value means."""
+    """Return the attributes that name a type.
+
+    Each comes with its values and the type that the value means.
+    """
     parts: list[tuple[str, Any, str]] = []
     for info in spec.attributes:
         values = spec.dialect.numbers(info.enum) if info.enum is not None else {word: word for word in info.words or ()}
@@ -159,10 +183,10 @@ def type_names(spec: OperatorSpec) -> tuple[tuple[str, Any, str], ...]:
 
 
 class Mutator:
-    """Changes descriptors of one operator at random.
+    """Random mutations of the descriptors of one operator.
 
-    numbers: what its rules compare with, and neighbours. donors: descriptors to take a field from. types: for each
-    tensor field the types to choose from; all of the dialect's where it has none.
+    numbers: the numbers with which its rules compare, and their neighbours. donors: descriptors from which fields are
+    copied. types: for each tensor field the candidate types; all types of the dialect by default.
     """
 
     def __init__(
@@ -190,7 +214,10 @@ class Mutator:
             self._moves.append(self._count)
 
     def moved(self, descriptor: Descriptor, steps: int) -> Descriptor:
-        """Return the descriptor after so many changes, some of which may change nothing."""
+        """Return the descriptor after `steps` mutations.
+
+        Some of them may have no effect.
+        """
         for _ in range(steps):
             descriptor = self._any(self._moves)(descriptor)
         return descriptor
@@ -199,12 +226,12 @@ class Mutator:
         return one_of(self.pick, items)
 
     def near(self, number: Any) -> int:
-        """Return a number beside another one, or one that the rules mention."""
+        """Return a number close to another one, or a number from the rules."""
         base = number if isinstance(number, int) else 1
         return int(self._any([base + 1, max(base - 1, 0), base * 2, self._any(self.numbers), self._any(self.numbers)]))
 
     def _resize(self, descriptor: Descriptor) -> Descriptor:
-        """One dimension, in one tensor or in all that have the same size there."""
+        """Change one dimension, in one tensor or in all of equal size there."""
         tensors = {place: t for place, t in descriptor.tensors() if t.sizes}
         if not tensors:
             return descriptor
@@ -222,7 +249,10 @@ class Mutator:
         return put(descriptor, tensors_by_name)
 
     def retyped(self, descriptor: Descriptor) -> Descriptor:
-        """Return the descriptor with another type: in one tensor, in all of the same one, or with its name."""
+        """Return the descriptor with another type.
+
+        Changes one tensor, all tensors of the same type, or a tensor together with the attribute that names its type.
+        """
         tensors = dict(descriptor.tensors())
         if not tensors:
             return descriptor
@@ -237,7 +267,10 @@ class Mutator:
         return retyped(descriptor, [p for p, t in tensors.items() if p == place or (not alone and t.type == own)], new)
 
     def _deepen(self, descriptor: Descriptor) -> Descriptor:
-        """One dimension more or fewer: in front of all tensors or of one, or anywhere in all tensors and arrays."""
+        """Add or remove a dimension.
+
+        At the front of all tensors or of one, or at any position in all tensors and arrays.
+        """
         tensors = {place: t for place, t in descriptor.tensors() if t.sizes is not None}
         if not tensors:
             return descriptor
@@ -251,7 +284,7 @@ class Mutator:
         return reranked(descriptor, chosen, 1 if add else -1)
 
     def _value(self, descriptor: Descriptor) -> Descriptor:
-        """One attribute, one number in an array of them, or one element of a constant."""
+        """Change one attribute, one array element, or one constant element."""
         names = [info.name for info in self.spec.attributes if info.name in descriptor.fields]
         names += [place for place, tensor in descriptor.tensors() if tensor.value]
         if not names:
@@ -259,7 +292,7 @@ class Mutator:
         return self.revalued(descriptor, self._any(names))
 
     def revalued(self, descriptor: Descriptor, place: str) -> Descriptor:
-        """Return the descriptor with another value for an attribute, or for one element of a constant."""
+        """Return the descriptor with one attribute or constant element changed."""
         tensor = dict(descriptor.tensors()).get(place)
         if tensor is not None and tensor.value:
             at = self.pick(0, len(tensor.value) - 1)
@@ -309,13 +342,13 @@ class Mutator:
         return type(value)(items)
 
     def _leave_out(self, descriptor: Descriptor) -> Descriptor:
-        """An optional field."""
+        """Remove an optional field."""
         infos = (self.spec.fields[n] for n in descriptor.fields if n in self.spec.fields)
         names = [info.name for info in infos if self.spec.dialect.may_omit(info)]
         return changed(descriptor, self.spec, {self._any(names): None}) if names else descriptor
 
     def _graft(self, descriptor: Descriptor) -> Descriptor:
-        """A field as another descriptor has it, or none if that has none."""
+        """Copy a field from another descriptor; remove it if missing there."""
         if not self.donors:
             return descriptor
         donor = self._any(self.donors)
@@ -325,13 +358,13 @@ class Mutator:
         return descriptor if name is None else changed(descriptor, self.spec, {name: donor.fields.get(name)})
 
     def _count(self, descriptor: Descriptor) -> Descriptor:
-        """One tensor more or fewer in an array of them."""
+        """Add or remove one tensor in an array of tensors."""
         names = [n for n in descriptor.fields if self.spec.fields[n].type == "tensor[]"]
         if not names:
             return descriptor
         name = self._any(names)
         items = list(descriptor.fields[name])
-        # The last one stays: an array of none is not what any file says.
+        # Keep the last one, because no file format contains an empty array of tensors.
         if len(items) > 1 and (self.pick(0, 1) or len(items) >= _MAX_ARRAY):
             items.pop(self.pick(0, len(items) - 1))
         elif items:
@@ -339,7 +372,7 @@ class Mutator:
         return changed(descriptor, self.spec, {name: type(descriptor.fields[name])(items)})
 
     def _lay_out(self, descriptor: Descriptor) -> Descriptor:
-        """One tensor's strides, total size, alignment or flags."""
+        """Change the strides, total size, alignment or flags of one tensor."""
         tensors = {place: t for place, t in descriptor.tensors() if t.concrete}
         if not tensors:
             return descriptor
@@ -360,7 +393,10 @@ class Mutator:
         return tensor._replace(flags=self._any([None, 0, 1, 1, 2]))
 
     def _strides(self, tensor: TensorDesc) -> tuple[int, ...]:
-        """Packed in some order of dimensions, with gaps or steps of zero, or with one number changed."""
+        """Return strides in a random order of dimensions.
+
+        They may have gaps, zeros, or one changed number.
+        """
         sizes = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         if sizes and tensor.strides and len(tensor.strides) == len(sizes) and self.pick(0, 1):
             axis = self.pick(0, len(sizes) - 1)
@@ -378,7 +414,7 @@ class Mutator:
         return tuple(strides)
 
     def _total(self, tensor: TensorDesc) -> int | None:
-        """About as many bytes as the elements need."""
+        """Return approximately the number of bytes that the elements need."""
         bits = self.spec.dialect.bits.get(str(tensor.type)) or 32
         sizes = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         last = prod(sizes)

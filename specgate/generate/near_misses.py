@@ -1,4 +1,4 @@
-"""Every finding that the checks of one operator at one level can raise."""
+"""Descriptors with one error, for each finding of an operator's checks."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ STRUCTURE: Final = frozenset({"required", "exists", "wrong-kind", "unknown-attri
 
 
 class Aim(NamedTuple):
-    """One finding to bring about.
+    """One finding to trigger.
 
-    kind: rule, tensor (a rule that every tensor obeys), type, rank, value or operator (a cell of a support row), case
-    (no row applies), or one of `STRUCTURE`. name: the rule's or the field's. id: the finding's.
+    kind: rule, tensor (a rule for every tensor), type, rank, value or operator (a cell of a support row), case (no row
+    applies), or a member of `STRUCTURE`. name: of the rule or field. id: of the finding.
     """
 
     kind: str
@@ -51,7 +51,10 @@ class Aim(NamedTuple):
 
 
 def aims_of(spec: OperatorSpec, resolved: Resolved) -> Iterator[Aim]:
-    """Yield every finding that the checks at one level can raise, but for those that never come alone."""
+    """Yield the findings that the checks at one level can raise.
+
+    Excludes those that only occur together with others.
+    """
 
     def made(kind: str, name: str, rule: str, scope: str = "operator") -> Aim:
         return Aim(kind, name, rule_id(spec.dialect.name, spec.name, rule, scope))
@@ -84,7 +87,10 @@ def aims_of(spec: OperatorSpec, resolved: Resolved) -> Iterator[Aim]:
 
 
 def _of_one_type(form: RuleForm, resolved: Resolved) -> bool:
-    """Return whether a rule asks for equal types of fields that take one type only: another one is refused as it is."""
+    """Return whether a rule requires equal types of single-type fields.
+
+    Another type is then already rejected by the support row.
+    """
     if not form.name.endswith(f".{SAME_TYPE}"):
         return False
     cells = [row.cells[name] for row in resolved.alternatives for name in form.fields if name in row.cells]
@@ -92,7 +98,7 @@ def _of_one_type(form: RuleForm, resolved: Resolved) -> bool:
 
 
 def _exhaustive(resolved: Resolved) -> bool:
-    """Return whether a case holds for every word of the one attribute that decides which it is."""
+    """Return whether the conditions cover every word of one attribute."""
     read = {name for case in resolved.cases for name in case.when.fields}
     info = resolved.fields.get(next(iter(read))) if len(read) == 1 else None
     if info is None or info.words is None:
@@ -102,7 +108,7 @@ def _exhaustive(resolved: Resolved) -> bool:
 
 
 def _breakable(ranks: Bounds, resolved: Resolved) -> bool:
-    """Return whether some rank is outside `ranks` without breaking a shared rule that is reported instead."""
+    """Return whether some rank breaks the row but no shared rule."""
     hiding = [form for form in resolved.tensor_rules if "ranks" in form.hides and form.when is None]
 
     def hidden(rank: int) -> bool:
@@ -112,14 +118,14 @@ def _breakable(ranks: Bounds, resolved: Resolved) -> bool:
     return any(rank not in ranks and not hidden(rank) for rank in range(MAX_RANK + 1))
 
 
-#: Changes that are tried of one descriptor for one finding.
+#: Maximum number of mutations per descriptor and finding.
 _TRIED: Final = 4
 _NUMBERS: Final = (0, 1, 2, 3, 4, 5, 7, 8, 16, 100, -1, -2, -9)
 _FLOATS: Final = (0.0, 1.0, -1.0, 2.0, 0.5, 1e30)
 
 
 def broken_by(aim: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
-    """Yield a few changes of a valid descriptor after which the finding of `aim` may be there."""
+    """Yield mutations of a valid descriptor that may cause the finding."""
     row = row_of(base, resolved)
     ways = {
         "type": _types, "rank": _ranks, "value": _values, "operator": _operators, "rule": _rule, "tensor": _tensor,
@@ -132,7 +138,7 @@ def broken_by(aim: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[in
 
 
 def _tensors_of(name: str, base: Descriptor) -> dict[str, TensorDesc]:
-    """Return the tensors of one field by their places."""
+    """Return the tensors of one field by their position."""
     return {place: tensor for place, tensor in base.tensors() if place.partition("[")[0] == name}
 
 
@@ -206,7 +212,10 @@ def _operators(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, i
 
 
 def _damaged(operator: Descriptor, row: Resolved) -> Iterator[Descriptor]:
-    """Yield an operator to fuse with a tensor of its own, and without an attribute that it requires."""
+    """Yield invalid operators to fuse.
+
+    They have an extra tensor, or lack a required attribute.
+    """
     spec = row.spec.dialect.operator(operator.operator)
     name = next((info.name for info in spec.inputs), None)
     if name is not None:
@@ -218,7 +227,7 @@ def _damaged(operator: Descriptor, row: Resolved) -> Iterator[Descriptor]:
 
 
 def _cases(_: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
-    """Change the fields that decide which row applies until none does."""
+    """Change the fields in the conditions of rows until no row applies."""
     names = sorted({name for case in resolved.cases for name in case.when.fields})
     name = one_of(pick, names)
     info = resolved.fields.get(name)
@@ -234,7 +243,7 @@ def _cases(_: Aim, base: Descriptor, resolved: Resolved, pick: Callable[[int, in
 
 
 def _rule(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
-    """Change what the rule reads: a size, a number, a type, whether something is there."""
+    """Change what the rule reads: sizes, numbers, types, presence."""
     forms = [form for form in row.rules if form.name == aim.name]
     if not forms:
         return
@@ -248,7 +257,7 @@ def _rule(aim: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], 
 
 
 def _touched(base: Descriptor, row: Resolved, name: str, mover: Mutator, pick: Callable[[int, int], int]) -> Descriptor:
-    """Return the descriptor with something of one field changed."""
+    """Return the descriptor with one field mutated."""
     tensors = _tensors_of(name, base)
     if not tensors:
         return mover.revalued(base, name) if base.fields.get(name) is not None else base
@@ -272,7 +281,7 @@ def _touched(base: Descriptor, row: Resolved, name: str, mover: Mutator, pick: C
 
 
 def _tensor(_: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], int]) -> Iterator[Descriptor]:
-    """Change the memory layout of a tensor, or its sizes, to something that no tensor may have."""
+    """Change the layout or sizes of a tensor to an invalid value."""
     mover = Mutator(row.spec, pick, [0, 1, 2, 3, *WILD], [base])
     tensors = dict(base.tensors())
     for _turn in range(_TRIED):
@@ -292,17 +301,17 @@ def _tensor(_: Aim, base: Descriptor, row: Resolved, pick: Callable[[int, int], 
             yield put(base, {place: mover.laid_out(mover.laid_out(tensor))})
 
 
-#: What no attribute can hold, not even one that holds a tensor or a graph.
+#: A value that no attribute can hold, not even one that holds a tensor or a graph.
 _OF_NO_KIND: Final = {"specgate": 0}
-#: Random changes while there is a finding that no descriptor has; attempts for each finding before them.
+#: The number of random mutations while some finding has no descriptor, and of attempts per finding before them.
 _EXPLORED: Final = 300
 _AIMED: Final = 60
-#: Of them, how many where a descriptor was found that has other findings too: of a cell, of what rules say.
+#: The number of these for a finding that only has descriptors with further findings, of cells and of rules.
 _ALONE: Final = (6, 15)
 _STRUCTURAL: Final = 4
-#: Descriptors that are kept for a finding.
+#: Maximum number of descriptors stored per finding.
 _KEPT: Final = 8
-#: Steps of one draw at most.
+#: Maximum number of steps per draw.
 _STEPS: Final = 3
 _CELLS: Final = frozenset({"type", "rank", "value", "operator"})
 _ASPECTS: Final = {"tensor": "rule", "case": "rule", "operator": "value"}
@@ -310,11 +319,11 @@ _ASPECTS: Final = {"tensor": "rule", "case": "rule", "operator": "value"}
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """A descriptor with one thing wrong.
+    """A descriptor with one error.
 
-    breaks: the finding's id, e.g. ``directml/ONE_HOT/axis-range`` or ``directml/ONE_HOT/IndicesTensor.type``. how: the
-    finding in words. findings: every id that comes with it: more than `breaks` only where fields must agree, so that
-    one illegal type is illegal in each of them, or where a rule says of the field what its support row says too.
+    breaks: the id of the finding, such as ``directml/ONE_HOT/axis-range`` or ``directml/ONE_HOT/IndicesTensor.type``.
+    how: a description of the finding. findings: all ids. There are others than `breaks` only where fields must agree,
+    so that an unsupported type is unsupported in each of them, or where a rule repeats the support row of the field.
     """
 
     descriptor: Descriptor
@@ -331,22 +340,22 @@ class BrokenDescriptors:
         self.resolved = resolved
         self.aims = {aim.id: aim for aim in aims_of(spec, resolved)}
         self.valid = valid_descriptors(spec, resolved.level, proven=False)
-        #: For each finding, by how little else comes with it, descriptors that have it.
+        #: For each finding and grade (see `_grade`), the descriptors that have it.
         self._found: dict[str, dict[int, list[NearMiss]]] = {}
         if self.valid.found:
             self._explore(Random(f"{spec.name} broken").randint)  # noqa: S311  # repeatable on purpose
 
     def reachable(self, breaks: str) -> bool:
-        """Return whether a descriptor was found that has this finding and nothing else wrong."""
+        """Return whether a descriptor with only this finding was found."""
         return bool(self._found.get(breaks))
 
     @property
     def ids(self) -> list[str]:
-        """The findings that can be brought about."""
+        """The ids of the findings that can be triggered."""
         return [breaks for breaks in self.aims if self.reachable(breaks)]
 
     def draw(self, breaks: str, pick: Callable[[int, int], int]) -> NearMiss | None:
-        """Return a descriptor with the finding `breaks`, None where none was found when this was made."""
+        """Return a descriptor with the finding `breaks`; None if unknown."""
         if not self.reachable(breaks):
             return None
         aim = self.aims[breaks]
@@ -386,7 +395,10 @@ class BrokenDescriptors:
         self._explore_at_random(pick)
 
     def _explore_at_random(self, pick: Callable[[int, int], int]) -> None:
-        """Take steps from valid descriptors while a finding is on none, or a rule's on none alone."""
+        """Mutate valid descriptors randomly to cover missing findings.
+
+        Stops when every finding has a descriptor and every rule has one with no other finding.
+        """
         wild = Mutator(self.spec, pick, self.valid.numbers, self.valid.found)
         sought = [aim for aim in self.aims.values() if aim.kind not in STRUCTURE]
         for _ in range(_EXPLORED):
@@ -399,7 +411,7 @@ class BrokenDescriptors:
         return bool(grades) if aim.kind in _CELLS else 0 in grades
 
     def _sort_in(self, descriptor: Descriptor) -> None:
-        """Keep a descriptor for the one finding that it has, if it has one."""
+        """Store a descriptor under its finding if it has exactly one."""
         if accepts(descriptor, self.resolved.level, "documented") is not False:
             return
         failures = explain_at(descriptor, self.resolved)
@@ -423,12 +435,18 @@ class BrokenDescriptors:
             kept.append(self._broken(aim, descriptor, failures))
 
     def _shown(self, aim: Aim, descriptor: Descriptor, grade: int) -> NearMiss | None:
-        """Return the descriptor with its findings, None where they are not what was aimed at, or more than `grade`."""
+        """Return the descriptor with its findings.
+
+        None if the expected finding is missing, or if the grade is above `grade`.
+        """
         failures, number = self._graded(aim, descriptor)
         return self._broken(aim, descriptor, failures) if number is not None and number <= grade else None
 
     def _graded(self, aim: Aim, descriptor: Descriptor) -> tuple[list[Failure], int | None]:
-        """Return what fails and how much of it beside the aim, None where it is not what was aimed at."""
+        """Return the failures and their grade.
+
+        The grade is None if the expected finding is missing.
+        """
         if aim.kind not in STRUCTURE and accepts(descriptor, self.resolved.level, "documented") is not False:
             return [], None
         failures = explain_at(descriptor, self.resolved)
@@ -440,7 +458,11 @@ class BrokenDescriptors:
         return NearMiss(descriptor, aim.id, how, frozenset(self._id(failure) for failure in certain))
 
     def _grade(self, aim: Aim, failures: list[Failure]) -> int | None:
-        """Return how much else fails: 0 for nothing, 1 for the same part of other fields, 2 for rules about it too."""
+        """Return a grade for the additional failures.
+
+        0: none. 1: the same aspect of other fields. 2: also rules about it. None: other failures, or the expected
+        finding is missing.
+        """
         certain = [failure for failure in failures if not failure.unknown]
         others = [failure for failure in certain if self._id(failure) != aim.id]
         if len(others) == len(certain):
@@ -464,7 +486,7 @@ class BrokenDescriptors:
         return rule_id(self.spec.dialect.name, self.spec.name, failure.rule, failure.scope)
 
     def _structure(self, aim: Aim, valid: Descriptor, pick: Callable[[int, int], int]) -> Descriptor | None:
-        """Leave something out of a valid descriptor, or add something that is not the operator's."""
+        """Remove a part of a valid descriptor, or add an unknown part."""
         if aim.kind == "exists":
             info = self.spec.fields[aim.name]
             value: Any = one_of(pick, info.words) if info.words else info.default
@@ -477,7 +499,10 @@ class BrokenDescriptors:
 
 
 def _odd(descriptor: Descriptor, oddity: Malformed) -> Descriptor | None:
-    """Return a descriptor with something odd in it, as its dialect's reader reports it; None where it cannot."""
+    """Return a descriptor with an oddity that the dialect's reader reports.
+
+    None if the dialect cannot express it.
+    """
     try:
         new_descriptor = read_dict(write_dict(replace(descriptor, oddities=(oddity,), plain=False)), descriptor.dialect)
     except Error:
@@ -493,7 +518,7 @@ _known: WeakKeyDictionary[OperatorSpec, dict[str, BrokenDescriptors]] = WeakKeyD
 
 
 def broken_descriptors(spec: OperatorSpec, level: str) -> BrokenDescriptors:
-    """Return what draws near-valid descriptors of `spec` at `level`; made once."""
+    """Return the cached generator of near-valid descriptors of `spec`."""
     kept = _known.setdefault(spec, {})
     if level not in kept:
         resolved = spec.resolve(level)

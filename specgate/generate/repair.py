@@ -1,4 +1,7 @@
-"""Change a descriptor until nothing fails any more: what the explaining path proposes, one failure after another."""
+"""Repair of descriptors.
+
+Applies the fixes that the explaining checker proposes, one failure at a time, until the descriptor is accepted.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["mended", "row_of"]
 
 _ROUNDS: Final = 10
-#: Changes that are looked at for one failure.
+#: Maximum number of changes to try per failure.
 _OPTIONS: Final = 12
 _CHOICES: Final = 3
-#: Constants of more elements are not made up.
+#: Maximum number of elements of a generated constant.
 _MAX_CONSTANT: Final = 64
 _ELEMENTS: Final = (1, 0, 2, 3, -1)
-#: Numbers past which nothing is small any more, and past what a structure holds.
+#: Sizes and other numbers must be below this limit, which also fits the vendor's structures.
 _LARGEST: Final = 2**32
 
 
@@ -38,9 +41,9 @@ def mended(
     keep: Callable[[Descriptor], bool],
     only: Callable[[Failure], bool] = lambda _: True,
 ) -> Descriptor | None:
-    """Return a descriptor in which nothing fails on any side, None where that is not found.
+    """Return a repaired descriptor without failures; None if not found.
 
-    keep: what must stay true of it. only: the failures that count.
+    keep: a predicate that the result must satisfy. only: the failures that count.
     """
     seen: set[str] = set()
     for _ in range(_ROUNDS):
@@ -60,7 +63,10 @@ def mended(
 
 
 def row_of(descriptor: Descriptor, side: Resolved) -> Resolved:
-    """Return the side with the support row that holds for a descriptor; the side itself where it has one or none."""
+    """Return the side with the support row that applies to a descriptor.
+
+    The side itself if it has at most one row.
+    """
     if not side.cases:
         return side
     facts = Facts()
@@ -87,7 +93,7 @@ def _changes(
     rows: Sequence[Resolved],
     pick: Callable[[int, int], int],
 ) -> Iterator[Descriptor]:
-    """Yield the descriptor after each change that may help against a failure."""
+    """Yield the descriptor after each change that may fix a failure."""
     spec, name = side.spec, failure.where.partition("[")[0].partition(".")[0]
     info = side.fields.get(name)
     tensors = dict(descriptor.tensors())
@@ -126,7 +132,7 @@ def _sane(descriptor: Descriptor) -> bool:
 
 
 def _completed(descriptor: Descriptor, rows: Sequence[Resolved]) -> Descriptor:
-    """Return the descriptor with something in place of what a change only says to give."""
+    """Return the descriptor with values for missing required parts."""
     spec, entries = rows[0].spec, {}
     for name, value in descriptor.fields.items():
         if isinstance(value, TensorDesc) and value.type is None and value.sizes is None:
@@ -136,7 +142,7 @@ def _completed(descriptor: Descriptor, rows: Sequence[Resolved]) -> Descriptor:
 
 
 def _constants(descriptor: Descriptor, failure: Failure, side: Resolved) -> Iterator[Descriptor]:
-    """Yield the descriptor with elements for the tensors whose elements a rule reads."""
+    """Yield the descriptor with elements for tensors that a rule reads."""
     needs = {need for form in side.rules if form.name == failure.rule for need in form.require.needs}
     needs |= {need for form in side.rules if form.name == failure.rule and form.when for need in form.when.needs}
     tensors = {place: t for place, t in descriptor.tensors() if f"{place.partition('[')[0]}.value" in needs}

@@ -1,6 +1,7 @@
-"""Where choices come from: hypothesis, or a seeded generator of random numbers. Nothing else here knows which.
+"""Random choices from hypothesis or a seeded generator.
 
-`pick(low, high)` returns an integer between the two, both included; lower ones count as simpler.
+`pick(low, high)` returns an integer between the two, both inclusive. Lower integers count as simpler. Other modules of
+this package do not depend on the source.
 """
 
 from __future__ import annotations
@@ -31,12 +32,15 @@ T = TypeVar("T")
 
 
 def one_of(pick: Callable[[int, int], int], options: Sequence[T]) -> T:
-    """Return one of `options`, the simplest of them first."""
+    """Return one of `options`, which are sorted from the simplest."""
     return options[pick(0, len(options) - 1)] if len(options) > 1 else options[0]
 
 
 def rotated(pick: Callable[[int, int], int], options: Sequence[Any]) -> Iterator[Any]:
-    """Yield every option once, from a chosen one on: a first choice, and then the others in case it is of no use."""
+    """Yield every option once, from a random one on.
+
+    The first option is the choice; the others follow in case it is not usable.
+    """
     if options:
         start = pick(0, len(options) - 1)
         yield options[start]
@@ -44,20 +48,24 @@ def rotated(pick: Callable[[int, int], int], options: Sequence[Any]) -> Iterator
         yield from options[:start]
 
 
-#: What stands for sizes that an example leaves open.
+#: Replacement for unknown sizes of an example.
 _OPEN_SIZE = 2
 
 
 def named_level(dialect: str, operator: str, level: str | float) -> str:
-    """Return the level that a text or a number names (17, 5.0, ``DML_FEATURE_LEVEL_5_0``) for an operator's versions.
+    """Return the level of an operator's versions that a text names.
 
-    What names none comes back as text, so that who looks for it says so.
+    level: a number or text such as 17, 5.0 or ``DML_FEATURE_LEVEL_5_0``. Unknown text is returned unchanged, so that
+    the caller reports it.
     """
     return tables(dialect).operator(operator).dialect.level_named(level) or shown(level).strip("'")
 
 
 def find_operator(dialect: str, operator: str, level: str) -> OperatorSpec:
-    """Return an operator that exists at `level`; raise InputError or NoTable that says what does."""
+    """Return an operator that exists at `level`.
+
+    Raises InputError or NoTable with the existing names.
+    """
     spec = tables(dialect).operator(operator)
     spec.dialect.check_level(level)
     if level not in spec.levels:
@@ -66,13 +74,13 @@ def find_operator(dialect: str, operator: str, level: str) -> OperatorSpec:
 
 
 def examples_at(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
-    """Yield a table's examples, as they are read at a level; whether they are accepted there is not asked."""
+    """Yield a table's examples as read at a level; they may be rejected."""
     for example in spec.table.examples.values():
         yield from _read(spec, level, example["descriptor"])
 
 
 def counterexamples_at(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
-    """Yield a table's counterexamples, as they are read at a level."""
+    """Yield a table's counterexamples as read at a level."""
     for entry in spec.table.counterexamples.values():
         yield from _read(spec, level, counterexample(spec, entry)[0])
 
@@ -80,12 +88,12 @@ def counterexamples_at(spec: OperatorSpec, level: str) -> Iterator[Descriptor]:
 def _read(spec: OperatorSpec, level: str, data: Mapping[str, Any]) -> Iterator[Descriptor]:
     try:
         yield reordered_for(read_dict(dict(data), spec.dialect.name), spec, level)
-    except Error:  # what an example must be, `specgate spec check` says
+    except Error:  # examples are validated by `specgate spec check`
         return
 
 
 def concrete(descriptor: Descriptor) -> Descriptor:
-    """Return a descriptor for no version of its own, with numbers for all sizes that it leaves open."""
+    """Return a descriptor without a level, with numbers for unknown sizes."""
 
     def known(value: Any) -> Any:
         if isinstance(value, TensorDesc):
@@ -98,7 +106,7 @@ def concrete(descriptor: Descriptor) -> Descriptor:
 
 
 def rule_numbers(resolved: Resolved) -> list[int]:
-    """Return the numbers that rules and cells at a level compare with, and their neighbours."""
+    """Return the numbers in rules and cells at a level, with neighbours."""
     numbers = {0, 1, 2, *resolved.numbers.values()}
     for form in (*resolved.rules, *resolved.tensor_rules):
         for tree in (form.require.tree, *([form.when.tree] if form.when is not None else [])):

@@ -1,7 +1,8 @@
-"""Valid descriptors: a table's examples, changed one thing at a time, as long as the check accepts the result.
+"""Generation of valid descriptors.
 
-A collection is made first, once for a table and a level: for every type, rank, word and optional part of the support
-rows one descriptor that has it, as far as one is found. Each draw starts from one of these and goes a few steps on.
+Mutates a table's examples and keeps the results that the check accepts. First, it builds a collection per table and
+level, which contains a descriptor for each type, rank, word and optional part of the support rows, if one is found.
+Each draw starts from one of these descriptors and takes a few steps.
 """
 
 from __future__ import annotations
@@ -44,28 +45,32 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_ELEMENTS", "Walk", "valid_descriptors"]
 
-#: Elements of a tensor at most.
+#: Maximum number of elements of a tensor.
 MAX_ELEMENTS: Final = {"input": 256, "output": 4096}
-#: Steps of one draw at most.
+#: Maximum number of steps per draw.
 _STEPS: Final = 5
-#: Random changes while the collection is made, and from how many descriptors on it takes only what the rows name.
+#: The number of random mutations for the collection, and the number of descriptors from which on only those with
+#: features of the rows are added.
 _EXPLORED: Final = 400
 _MOST: Final = 150
-#: From how many descriptors a missing feature is tried, and by how many ways from each.
+#: The number of descriptors, and of ways per descriptor, that are tried for a missing feature.
 _BASES: Final = 3
 _WAYS: Final = 8
-#: After so many types (ranks, words) of a field that were not reached its others are given up.
+#: After this number of unreachable types (ranks, words) of a field, the others are skipped.
 _GIVEN_UP: Final = 4
-#: Changes that are tried to make a large example small.
+#: Maximum number of changes to shrink a large example.
 _SHRUNK: Final = 200
-#: Smaller sizes than this are small enough.
+#: Sizes below this are small enough.
 _HALVED: Final = 3
-#: How often something is mended at most: that takes long.
+#: Maximum number of repairs, which are slow.
 _MENDS: Final = 60
 
 
 class Walk:
-    """Draws descriptors that an operator accepts at one level, on one side or on both."""
+    """Draws descriptors that an operator accepts at one level.
+
+    The basis is documented, observed or both.
+    """
 
     def __init__(self, spec: OperatorSpec, level: str, basis: Basis) -> None:
         self.spec = spec
@@ -84,12 +89,15 @@ class Walk:
         self._starts = self.found + few * (len(self.found) // max(len(few), 1))
 
     def takes(self, descriptor: Descriptor) -> bool:
-        """Return whether a descriptor is small and accepted, and its constants hold what their types can."""
+        """Return whether a descriptor is small and accepted.
+
+        Its constants must also fit their types.
+        """
         small = self.small(descriptor) and accepts(descriptor, self.level, self.basis) is True
         return small and all(holds_elements(self.spec.dialect, tensor) for _, tensor in descriptor.tensors())
 
     def small(self, descriptor: Descriptor) -> bool:
-        """Return whether every tensor has known sizes, and no more elements than a draw may have."""
+        """Return whether all sizes are known and no tensor is too large."""
         for place, tensor in descriptor.tensors():
             if not tensor.concrete:
                 return False
@@ -100,19 +108,22 @@ class Walk:
         return True
 
     def draw(self, pick: Callable[[int, int], int]) -> Descriptor:
-        """Return one valid descriptor; the simplest choices give the table's first example."""
+        """Return a valid descriptor; the simplest choices give the first example."""
         descriptor = one_of(pick, self._starts)
         mover = self._mover(pick)
         steps = pick(0, _STEPS)
         for step in range(steps):
-            # The first step is for types, since they are many.
+            # The first step changes the type, because there are many types.
             moved = mover.moved(descriptor, 1) if step else mover.retyped(descriptor)
             if moved is not descriptor and self.takes(moved):
                 descriptor = moved
         return descriptor
 
     def require(self) -> None:
-        """Raise InputError that names the operator and its most refusing rules if nothing valid was found."""
+        """Raise InputError if no valid descriptor was found.
+
+        The message names the operator and the rules that reject most.
+        """
         if self.found:
             return
         blamed = ", ".join(f"{name} ({count} times)" for name, count in self._refusals.most_common(3))
@@ -143,7 +154,10 @@ class Walk:
         self._wander(pick, _EXPLORED // 2)
 
     def _few_with_all(self) -> list[Descriptor]:
-        """Return few descriptors that have together what the rows name and some has, so that rare things are drawn."""
+        """Return a few descriptors that together have all reachable features.
+
+        Rare features are thereby drawn more often.
+        """
         every = [(descriptor, shown(descriptor, self.sides) & self._wanted) for descriptor in self.found]
         left, chosen = self._wanted & self._covered, []
         while left:
@@ -160,7 +174,7 @@ class Walk:
             yield self._blank()
 
     def _blank(self) -> Descriptor:
-        """Return a descriptor that gives every field that must be given, for a table without examples."""
+        """Return a descriptor with all required fields, without an example."""
         descriptor = Descriptor(
             self.spec.dialect.name, self.spec.name, {}, layout=self.level if self.spec.varies else None
         )
@@ -176,7 +190,10 @@ class Walk:
         pick: Callable[[int, int], int],
         keep: Callable[[Descriptor], bool] = lambda _: True,
     ) -> Descriptor:
-        """Return a descriptor that is small, made from an accepted one; the last one found if it does not get there."""
+        """Return a small descriptor derived from an accepted one.
+
+        If none is small enough, returns the last one found.
+        """
         mover = self._mover(pick)
         for _ in range(_SHRUNK):
             if self.small(seed):
@@ -196,7 +213,10 @@ class Walk:
     def _halved(
         self, descriptor: Descriptor, pick: Callable[[int, int], int], keep: Callable[[Descriptor], bool]
     ) -> Descriptor | None:
-        """Return an accepted descriptor with fewer elements: a large size is halved, and what fails then is mended."""
+        """Return an accepted descriptor with fewer elements.
+
+        A large size is halved and the result repaired.
+        """
         count = descriptor.known_elements
         tensors = [(place, t, axis) for place, t in descriptor.tensors() for axis in range(len(t.sizes or ()))]
         for place, tensor, axis in sorted(tensors, key=lambda each: -(each[1].sizes or ())[each[2]]):  # type: ignore[operator]
@@ -211,7 +231,10 @@ class Walk:
         return None
 
     def _add(self, descriptor: Descriptor) -> None:
-        """Keep a descriptor that has something new: all that the rows name, of the rest until there are many."""
+        """Add a descriptor with a new feature to the collection.
+
+        Features of rows are always added, others until the collection is large.
+        """
         new = shown(descriptor, self.sides) - self._covered
         if new & self._wanted or (new and len(self.found) < _MOST):
             self._covered |= new
@@ -225,7 +248,10 @@ class Walk:
                 self._add(descriptor)
 
     def _reach(self, feature: Feature, pick: Callable[[int, int], int]) -> bool:
-        """Look for a descriptor with a feature: make the change, mend what fails; return whether one is found."""
+        """Search for a descriptor with a feature; return whether it was found.
+
+        Applies the change and repairs the result.
+        """
 
         def has(descriptor: Descriptor) -> bool:
             return feature in shown(descriptor, self.sides)
@@ -246,7 +272,11 @@ class Walk:
     def _near(
         self, descriptor: Descriptor, keep: Callable[[Descriptor], bool], pick: Callable[[int, int], int]
     ) -> bool:
-        """Keep what is accepted with at most one type, or name of a type, changed; else what mending makes of it."""
+        """Add the descriptor or an accepted variant of it.
+
+        Tries the descriptor, then changes of one type or of one attribute that names a type, then a repair. Returns
+        whether one was added.
+        """
         tensors = [place for place, _ in descriptor.tensors()]
         retypes = (retyped(descriptor, [p], kind) for p in tensors for kind in self.types.get(p.partition("[")[0], ()))
         types = {tensor.type for _, tensor in descriptor.tensors()}
@@ -266,7 +296,7 @@ class Walk:
         return True
 
     def _with(self, base: Descriptor, feature: Feature) -> Iterator[Descriptor]:
-        """Yield ways to give a feature to a descriptor."""
+        """Yield variants of a descriptor that may have the feature."""
         aspect, name, value = feature[:3]
         info = self.spec.fields[name]
         rows = [row_of(base, side) for side in self.sides]
@@ -301,9 +331,9 @@ _known: WeakKeyDictionary[OperatorSpec, dict[Any, Walk]] = WeakKeyDictionary()
 
 
 def valid_descriptors(spec: OperatorSpec, level: str, basis: Basis = "documented", *, proven: bool = True) -> Walk:
-    """Return what draws valid descriptors of `spec` at `level`, made once.
+    """Return the cached generator of valid descriptors of `spec` at `level`.
 
-    proven: raise InputError where it finds nothing (see `Walk.require`).
+    proven: raise InputError if it finds none (see `Walk.require`).
     """
     kept = _known.setdefault(spec, {})
     if (level, basis) not in kept:

@@ -1,4 +1,4 @@
-"""Descriptors with sizes of 0: one dimension, and others that may belong to it."""
+"""Descriptors with sizes of 0: one dimension and related dimensions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["dimensions_of", "emptied"]
 
 
 def dimensions_of(descriptor: Descriptor) -> list[tuple[str, int]]:
-    """Return the place of a tensor and the axis of each dimension whose size is known and not 0."""
+    """Return the tensor and axis of each dimension of known nonzero size."""
     return [
         (place, axis)
         for place, tensor in descriptor.tensors()
@@ -27,10 +27,10 @@ def dimensions_of(descriptor: Descriptor) -> list[tuple[str, int]]:
 
 
 def emptied(descriptor: Descriptor, spec: OperatorSpec, place: str, axis: int) -> Iterator[Descriptor]:
-    """Yield the descriptor with size 0 for a dimension, and for others that may have to have the same size.
+    """Yield the descriptor with size 0 for a dimension and related ones.
 
-    No rule says which these are: all of the same size, also where it is a number in an attribute or a constant; those
-    on the same axis, counted from either end; none. Whether the results are valid is not checked.
+    Candidates for related dimensions are those of equal size (also if the size is a number in an attribute or
+    constant), those on the same axis counted from either end, and none. The results may be invalid.
     """
     tensors = dict(descriptor.tensors())
     sizes = tensors[place].sizes or ()
@@ -56,7 +56,10 @@ def _resized(descriptor: Descriptor, dimensions: Iterable[tuple[str, int]]) -> D
 
 
 def _renumbered(descriptor: Descriptor, spec: OperatorSpec, size: Any) -> Descriptor:
-    """Return the descriptor with 0 in place of `size` in the arrays of integers of attributes and constants."""
+    """Return the descriptor with 0 instead of `size` in integer arrays.
+
+    Changes attributes and constants.
+    """
 
     def other(items: Iterable[Any]) -> list[Any]:
         return [0 if type(item) is int and item == size else item for item in items]

@@ -1,1 +1,1 @@
-"""Linting: models as graphs of descriptors, judged per target, with configuration, ignores and baseline."""
+"""Linting: check models per target; configuration, ignores, baseline."""

@@ -1,4 +1,4 @@
-"""Keep a file of the findings that are known already, so that only new ones are reported."""
+"""The baseline file: known findings that are not reported again."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 __all__ = ["SCHEMA", "Baseline", "Entry", "apply_baseline", "load_baseline", "write_baseline"]
 
 SCHEMA = "specgate-baseline/1"
-_SIZE_LIMIT = 16 << 20  # bytes, some hundred thousand findings
+_SIZE_LIMIT = 16 << 20  # bytes: some hundred thousand findings
 _COUNT_LIMIT = 1_000_000_000
 _TEXTS = ("node", "field", "rule", "target")
 _KEYS = (*_TEXTS, "count")
-# Findings about the configuration and the baseline themselves are to be repaired, not to be kept.
+# Findings about the configuration and the baseline itself must be fixed, so they never enter a baseline.
 _OWN_RULES = ("specgate/ignore-expired", "specgate/ignore-stale", "specgate/baseline-stale")
 
 
 class Entry(NamedTuple):
-    """What distinguishes known findings: structure, never lines. A part that a finding lacks is "".
+    """The structural key of a known finding; it contains no line number.
 
-    target: by its level, so that a release and the level that it stands for are the same.
+    A part that the finding lacks is "". target: the level, so that a release and the level that it implements are
+    equal.
     """
 
     file: str
@@ -45,14 +46,17 @@ class Entry(NamedTuple):
 
 @dataclass(slots=True)
 class Baseline:
-    """Known findings with how often each occurs; source is the file that they were read from."""
+    """Known findings with their counts; `source` is the baseline file."""
 
     counts: dict[Entry, int] = field(default_factory=dict)
     source: str | None = None
 
 
 def load_baseline(path: Path) -> Baseline:
-    """Read a baseline file. Raises InputError where it is unreadable, malformed or of another schema."""
+    """Read a baseline file.
+
+    Raises InputError if it is unreadable or malformed or has another schema.
+    """
     source = str(path)
     data = read_whole(path, _SIZE_LIMIT, name=source)
     try:
@@ -86,8 +90,8 @@ def load_baseline(path: Path) -> Baseline:
 def apply_baseline(report: Report, baseline: Baseline, root: Path) -> None:
     """Move known findings, up to their counts, to ``report.ignored``.
 
-    Adds a note ``specgate/baseline-stale`` for each entry that occurs less often than it says, if its file was
-    linted for its target. Call it after the ignores: findings that they silence occur, too.
+    Adds a note ``specgate/baseline-stale`` for each entry that occurs less often than recorded, if its file was linted
+    for its target. Call this after applying the ignores, because the findings that they silence count as well.
     """
     occurring = Counter(_key(finding, root) for finding in (*report.findings, *report.ignored))
     left = Counter(baseline.counts)
@@ -108,11 +112,13 @@ def apply_baseline(report: Report, baseline: Baseline, root: Path) -> None:
 
 
 def write_baseline(report: Report, path: Path, root: Path, before: Baseline | None = None) -> None:
-    """Write the findings of `report` (not those ignored) as a baseline file: whole or, with an InputError, not at all.
+    """Write the active findings of `report` as a baseline file, atomically.
 
-    Equal findings give equal bytes, in whatever order they come. Call it instead of `apply_baseline`.
-    before: the baseline so far; its entries stay for files and targets that this report does not cover, unless the
-    file is gone.
+    Raises InputError on failure. The bytes do not depend on the order of findings. Call this instead of
+    `apply_baseline`.
+
+    before: the previous baseline. Its entries for files and targets that the report does not cover are kept, unless the
+    file no longer exists.
     """
     counts = Counter(_key(finding, root) for finding in report.findings if finding.id not in _OWN_RULES)
     if before is not None:
@@ -130,7 +136,10 @@ def write_baseline(report: Report, path: Path, root: Path, before: Baseline | No
 
 
 def _covered(report: Report, root: Path) -> set[tuple[str, str]]:
-    """Return the pairs of a file and a target that the report covers; "" is for findings of no target."""
+    """Return the (file, target) pairs that the report covers.
+
+    The target "" stands for findings without a target.
+    """
     names = [(relative_name(file, root), report.targets_of(file)) for file in report.files]
     return {(name, target) for name, targets in names for target in ("", *map(at_level, targets))}
 
@@ -138,7 +147,7 @@ def _covered(report: Report, root: Path) -> set[tuple[str, str]]:
 def _exists(root: Path, file: str) -> bool:
     try:
         return (root / file).exists()
-    except (OSError, ValueError):  # a name that no file can have
+    except (OSError, ValueError):  # not a possible file name
         return False
 
 

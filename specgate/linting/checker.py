@@ -1,4 +1,7 @@
-"""Judge the nodes of a graph for one target. Nodes of one descriptor, which are frequent, are judged once."""
+"""Check the nodes of a graph for one target.
+
+Equal descriptors, which are frequent, are checked once.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +35,11 @@ __all__ = ["Judging"]
 
 @slotted(frozen=True)
 class _Known:
-    """What is known of a descriptor. above: it is of an import above the target; needs: what the target lacks for it.
+    """The result for a descriptor, shared by all of its nodes.
 
-    difference: in what a newer version at the target differs, as `Versions.differences` has it. reason: says once why
-    it is undecided.
+    above: its opset import is above the target's. needs: findings on what the target lacks for it. difference: how a
+    newer version at the target differs, from `Versions.differences`. reason: computes the text for an undecided
+    verdict.
     """
 
     verdict: Verdict
@@ -46,19 +50,20 @@ class _Known:
 
     @property
     def told(self) -> bool:
-        """Whether each node of it is reported."""
+        """True if each node with this descriptor is reported."""
         return self.verdict.accepted is not True or bool(self.verdict.findings or self.needs)
 
 
 _JUDGED: Final[Memo[_Known]] = Memo()
-#: The same by all that counts besides the descriptor, then by its identity: each entry holds its descriptor.
+#: Results by everything that matters besides the descriptor, then by its id(). Each entry references its descriptor,
+#: which keeps the id() unique.
 _SEEN: Final[dict[tuple[Any, ...], dict[int, tuple[Descriptor, _Known]]]] = {}
 _MOST_SEEN: Final = 8192
 on_change(_SEEN.clear)
 
 
 class Judging:
-    """Judges units of `graph` for `target`; a device as in `check_at`."""
+    """Checks the units of `graph` for `target`; `device` as in `check_at`."""
 
     def __init__(self, graph: Graph, target: Target, basis: Basis, device: frozenset[str] | None = None) -> None:
         self.graph = graph
@@ -66,14 +71,14 @@ class Judging:
         self.word = str(target)
         self.basis = basis
         self.device = device
-        self.refused = False  # whether a node is, at its own import
+        self.refused = False  # whether a node is rejected at its own import
         self.versions = Versions(target, basis, device)
-        #: All that counts besides the descriptor.
+        #: Everything that affects a result besides the descriptor.
         self._asked = self.word, target, basis, device, bool(graph.imports), graph.ir_version is None
         self._known = shelf(_SEEN, self._asked, _MOST_SEEN)
 
     def units(self, units: Units | Sequence[Unit], report: Report) -> None:
-        """Judge the units of the target's dialect into `report`, those of one kind at once."""
+        """Check the units of the target's dialect, each kind once."""
         numbers: set[int] = set()
         for unit, count in kinds_of(units):
             descriptor = unit.descriptor
@@ -85,13 +90,16 @@ class Judging:
             self._tell(unit, report)
 
     def unit(self, unit: Unit, report: Report) -> Verdict | None:
-        """Judge one unit into `report`; return its verdict, None where it has no table."""
+        """Check one unit and report on it; return its verdict.
+
+        None if it has no table.
+        """
         known = None if unit.descriptor is None else self._counted(unit.descriptor, report, 1)
         self._tell(unit, report)
         return None if known is None else known.verdict
 
     def _counted(self, descriptor: Descriptor, report: Report, count: int) -> _Known:
-        """Return what is known of a descriptor, and count as many nodes of it."""
+        """Return the result for a descriptor and add `count` to its node count."""
         report.nodes += count
         known = self._of(descriptor)
         self.refused = self.refused or known.verdict.accepted is False
@@ -109,7 +117,7 @@ class Judging:
         return pair[1]
 
     def _tell(self, unit: Unit, report: Report) -> None:
-        """Report what is wrong with a unit, what is undecided, and that it has no table."""
+        """Report the findings of a unit, undecided rules and a missing table."""
         if unit.descriptor is None:
             report.no_table.append(NodeRef(unit.location, self.word, unit.reason))
             report.findings.extend(self._too_new(unit))
@@ -122,7 +130,10 @@ class Judging:
             report.undecided.append(NodeRef.unread(unit.location, self.word, say))
 
     def _judged(self, descriptor: Descriptor) -> _Known:
-        """A node of a model is judged at the opset that the model imports, any other descriptor for the target."""
+        """Return the result for a descriptor.
+
+        A node of a model is checked at the opset that the model imports; other descriptors are checked for the target.
+        """
         own = descriptor.version
         if not self.graph.imports or own is None:
             verdict = check_for(descriptor, self.target, self.basis, self.device)
@@ -135,7 +146,7 @@ class Judging:
         return _Known(verdict, reason, difference=self.versions.differences(descriptor, verdict))
 
     def _too_new(self, unit: Unit) -> Iterator[Finding]:
-        """What a node without a table states of its version is judged all the same."""
+        """Yield findings on the version of a node without a table."""
         table = dialect(self.graph.dialect)
         if unit.version is not None and table.position[unit.version] > table.position[self.target.level]:
             yield Finding(
@@ -154,16 +165,16 @@ class Judging:
 
 
 def _reason(verdict: Verdict) -> str:
-    """Say what is undecided."""
+    """Return a text that names the undecided rules."""
     return "; ".join(finding.message.removesuffix(".") for finding in verdict.undecided)
 
 
 def _with_pins(reason: Callable[[], str], graph: Graph, descriptor: Descriptor, verdict: Verdict) -> str:
-    """Say what is undecided, and which dimensions must be given a size, where the dialect's models have names for them.
+    """Return the undecided rules and the dimensions to pin.
 
-    The names are quoted for a shell.
+    Dimensions are included if the models of the dialect name them; the names are quoted for a shell.
     """
-    from shlex import quote  # few nodes are undecided
+    from shlex import quote  # only computed for undecided nodes
 
     sizes = (size for _, tensor in descriptor.tensors() for size in tensor.sizes or ())
     named = dict.fromkeys(size for size in sizes if isinstance(size, Symbol))

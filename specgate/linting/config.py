@@ -1,4 +1,7 @@
-"""Read the configuration of lint: ``specgate.toml``, or ``[tool.specgate]`` in ``pyproject.toml``."""
+"""Configuration of lint: ``specgate.toml`` or ``[tool.specgate]``.
+
+The latter is a table in ``pyproject.toml``.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ _OWN = "specgate.toml"
 _SHARED = "pyproject.toml"
 _SIZE_LIMIT = 1 << 20  # bytes
 _PROBLEMS_LIMIT = 50
-_DOTS_LIMIT = 1000  # per line: the time and memory that tomllib takes grow with the square of a dotted key's parts
+_DOTS_LIMIT = 1000  # per line: tomllib needs quadratic time and memory for dotted keys
 
 _KINDS = {
     "bool": "a boolean", "int": "an integer", "float": "a float", "dict": "a table", "list": "an array",
@@ -34,7 +37,7 @@ _KINDS = {
 _UNKNOWN = "extra_forbidden"
 _TEXT = "a non-blank string"
 _TEXTS = "an array of non-blank strings"
-#: What is expected where pydantic, or a validator of ours, finds an error of a type.
+#: The expected values for each type of error from pydantic or from our validators.
 _EXPECTED = {
     "string_type": _TEXT, "literal_error": _TEXT, "missing": _TEXT, "list_type": _TEXTS, "too_short": _TEXTS,
     "dict_type": "a table of severities by rule", "bool_type": "true or false",
@@ -46,7 +49,10 @@ _FOUND = {"missing": "nothing", "too_short": "an empty array"}
 
 @dataclass(frozen=True, slots=True)
 class PathRule:
-    """What ``[[paths]]`` says of the files that match a gitignore-style pattern; None leaves a matter open."""
+    """One ``[[paths]]`` entry for files that match a gitignore-style pattern.
+
+    None leaves a setting unchanged.
+    """
 
     match: str
     targets: list[str] | None = None
@@ -55,11 +61,11 @@ class PathRule:
 
 @dataclass(frozen=True, slots=True)
 class Ignore:
-    """One ``[[ignore]]``: findings of `rule` are silenced, for a reason and perhaps only for a time.
+    """One ``[[ignore]]`` entry: silences findings of `rule`.
 
-    rule: a rule id, where ``*`` and ``?`` may stand inside of its segments. path: gitignore-style pattern. node: glob
-    on the node path, with or without its first segment. target: by its level or by a release. until: the last day on
-    which it holds. source: the file it is in; place: where in that file, ``ignore[0]`` being the first.
+    rule: a rule id; its segments may contain ``*`` and ``?``. path: gitignore-style pattern. node: glob for the node
+    path, with or without its first segment. target: a level or a release. until: the last day on which it applies.
+    source: the configuration file. place: the position in that file, such as ``ignore[0]`` for the first entry.
     """
 
     rule: str
@@ -74,13 +80,13 @@ class Ignore:
 
 @dataclass(slots=True)
 class Config:
-    """What the configuration says; without any, all that it can say is empty.
+    """The configuration; without a file, all fields are empty.
 
-    targets: as written, not parsed. severity, fail_on, select, ignored_rules, statistics: as the options of these names
-    (the strings in ``ignore`` are ``ignored_rules``), None and empty where nothing is said. severities: by ids of rules
-    or what those begin with, the last that matches. baseline: as written, relative to `root`. custom_domains: of ONNX
-    operators, which the targets are known to have. source: the file that was read. root: its directory, to which every
-    pattern is relative (without a file the repository's, else where the search began).
+    targets: unparsed. severity, fail_on, select, ignored_rules, statistics: like the command-line options; None or
+    empty if not configured. The strings of ``ignore`` are in `ignored_rules`. severities: by rule id or prefix; the
+    last match applies. baseline: unparsed path relative to `root`. custom_domains: ONNX operator domains that the
+    targets are known to provide. source: the file that was read. root: its directory, to which all patterns are
+    relative; without a file it is the top of the repository, or else the directory in which the search began.
     """
 
     targets: list[str] = field(default_factory=list)
@@ -100,14 +106,17 @@ class Config:
     root: Path = field(default_factory=Path)
 
     def targets_for(self, file: str) -> list[str]:
-        """Return the targets of `file`: those of the last matching path rule that has any, else the general ones."""
+        """Return the targets of `file`.
+
+        They come from the last matching path rule with targets; without one, the general targets apply.
+        """
         for rule in reversed(self.paths):
             if rule.targets is not None and path_matches(rule.match, relative_name(file, self.root)):
                 return rule.targets
         return self.targets
 
     def excluded(self, file: str) -> bool:
-        """Whether `file` is to be skipped, by the last matching path rule with `exclude`."""
+        """Return whether the last matching path rule with `exclude` excludes it."""
         for rule in reversed(self.paths):
             if rule.exclude is not None and path_matches(rule.match, relative_name(file, self.root)):
                 return rule.exclude
@@ -115,10 +124,11 @@ class Config:
 
 
 def load_config(start: Path, explicit: Path | None = None) -> Config:
-    """Read the file `explicit`, or the nearest configuration at or above the directory `start`.
+    """Return the configuration from `explicit` or the nearest file.
 
-    The search ends at the first directory that has a configuration or is the top of a git repository. Raises InputError
-    for a file that cannot be read, for two configurations in one directory, and for wrong entries, all of them at once.
+    The search starts in the directory `start` and ends at the first directory that contains a configuration or is the
+    top of a git repository. Raises InputError for an unreadable file, for two configurations in one directory, and for
+    invalid entries, which are all listed.
     """
     try:
         if explicit is None:
@@ -143,7 +153,7 @@ def _search(start: Path) -> tuple[Path, Path | None, dict[str, Any]]:
             return folder, own, _parsed(own)
         if section is not None:
             return folder, shared, section
-        if (folder / ".git").exists():  # a file in a linked work tree
+        if (folder / ".git").exists():  # a file in a linked worktree
             return folder, None, {}
     return start, None, {}
 
@@ -180,7 +190,7 @@ def _parsed(path: Path) -> dict[str, Any]:
 
 
 def _name(path: Path) -> str:
-    """Name a file as short as it can be from where the user is."""
+    """Return the shortest name of a file relative to the working directory."""
     path = Path(os.path.normpath(path.absolute()))
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
@@ -209,7 +219,10 @@ def _config(table: dict[str, Any], source: str, root: Path) -> Config:
 
 
 def _problems(error: ValidationError) -> list[str]:
-    """Return a line for each mistake, its key and what is wrong: of a table unknown keys first, of many the first."""
+    """Return one line per invalid entry, with its key and the problem.
+
+    Unknown keys of a table come first. Long lists are shortened.
+    """
     items: list[Any] = error.errors(include_url=False)
     first: dict[tuple[int | str, ...], int] = {}
     for index, one in enumerate(items):
@@ -225,7 +238,7 @@ def _problems(error: ValidationError) -> list[str]:
 def _problem(error: Any) -> str:
     path = error["loc"]
     if path[0] == "ignore":
-        path = path[:2] + path[3:]  # behind the index pydantic says which kind of entry it is
+        path = path[:2] + path[3:]  # after the index, pydantic inserts the kind of the entry
     words = (
         part if isinstance(part, int) or (part.isidentifier() and len(part) <= 80) else quoted(part) for part in path
     )
@@ -244,7 +257,7 @@ def _message(error: Any, path: tuple[int | str, ...]) -> str:
         return f"unknown key, did you mean {near[0]}?" if near else f"unknown key, expected one of {known}"
     if kind == "value_error":
         return str(error["ctx"]["error"])
-    if value is None:  # TOML has none: see PathTable
+    if value is None:  # TOML has no null: see PathTable
         return "expected targets or exclude, found neither"
     expected, text = _EXPECTED[kind], described(value)
     if kind == "literal_error" and isinstance(value, str) and value.strip():
@@ -255,5 +268,8 @@ def _message(error: Any, path: tuple[int | str, ...]) -> str:
 
 
 def described(value: object) -> str:
-    """Describe a value of a TOML or JSON file for a message: short strings in full, others by their kind."""
+    """Describe a value of a TOML or JSON file for a message.
+
+    Short strings are quoted in full; other values are described by type.
+    """
     return quoted(value) if isinstance(value, str) else _KINDS[type(value).__name__]

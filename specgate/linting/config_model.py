@@ -1,4 +1,7 @@
-"""What a configuration may say. Imported only where there is one: it needs pydantic."""
+"""The schema of the configuration.
+
+Only imported if there is a configuration, because it needs pydantic.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def _rule(text: str) -> str:
 
 def _day(value: object) -> object:
     with suppress(ValueError):
-        if isinstance(value, str) and str(day := date.fromisoformat(value)) == value:  # it takes week dates, too
+        if isinstance(value, str) and str(day := date.fromisoformat(value)) == value:  # accepts week dates too
             return day
     return value
 
@@ -54,7 +57,7 @@ class _Table(BaseModel):
 
 
 class PathTable(_Table):
-    """One ``[[paths]]``."""
+    """One ``[[paths]]`` entry."""
 
     match: Pattern = Field(description="a gitignore-style pattern of files")
     targets: Texts = Field(default=[], description="what these files are judged for")
@@ -63,13 +66,16 @@ class PathTable(_Table):
     @model_validator(mode="before")
     @classmethod
     def _mark_neither(cls, data: Any) -> Any:
-        """Give a table that has neither None for its targets, which TOML cannot: one mistake beside others."""
+        """Set targets to None in an entry without settings.
+
+        TOML has no null, so validation then reports this mistake together with others.
+        """
         neither = isinstance(data, dict) and not {"targets", "exclude"} & data.keys()
         return {**data, "targets": None} if neither else data
 
 
 class IgnoreTable(_Table):
-    """One ``[[ignore]]``."""
+    """One ``[[ignore]]`` entry."""
 
     rule: Annotated[Text, AfterValidator(_rule)] = Field(description="a rule id, perhaps with * and ?")
     path: Pattern | None = Field(default=None, description="a gitignore-style pattern of files")
@@ -90,7 +96,7 @@ _Ignored = Annotated[
 
 
 class ConfigFile(_Table):
-    """``specgate.toml``, or ``[tool.specgate]`` of ``pyproject.toml``."""
+    """``specgate.toml``, or ``[tool.specgate]`` in ``pyproject.toml``."""
 
     targets: Texts = Field(default=[], description="what files are judged for: levels, releases, queries")
     basis: Basis = Field(default="both", description="what the pages say, what builds do, or what both take")

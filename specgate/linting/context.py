@@ -1,4 +1,4 @@
-"""What a report shows around a node with a finding: its tensors, which nodes write them and which read them."""
+"""Context of nodes with findings: tensors, producers and consumers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = ["context_of"]
 
-_NEIGHBOURS: Final = 8  # a constant may feed thousands of nodes
+_NEIGHBOURS: Final = 8  # a constant may have thousands of consumers
 _PORTS: Final = 64
 
 
 def context_of(units: Units | Sequence[Unit], report: Report) -> dict[tuple[str | None, str], NodeContext]:
-    """Return the context of every node that `report` names in a finding or as undecided, by file and node path."""
+    """Return the context of each node in a finding or undecided.
+
+    The key is (file, node path).
+    """
     places = [finding.location for finding in (*report.findings, *report.ignored)]
     places += [node.location for node in report.undecided]
     names = {place.node for place in places if place is not None and place.node is not None}
@@ -35,7 +38,7 @@ def context_of(units: Units | Sequence[Unit], report: Report) -> dict[tuple[str 
 
 
 class _Neighbours:
-    """Who writes and who reads the values of the nodes in `shown`."""
+    """Producers and consumers of the values of the nodes in `shown`."""
 
     def __init__(self, units: Iterable[Unit], shown: Sequence[Unit]) -> None:
         self.writers: dict[str, list[Unit]] = {name: [] for unit in shown for name in unit.reads if name}
@@ -64,7 +67,10 @@ class _Neighbours:
         return NodeContext(_ports(reads, unit.reads, self.writers), _ports(writes, unit.writes, self.readers))
 
     def read(self, name: str) -> TensorDesc | None:
-        """What is known of a value by those that read it: of an output there is but what the file states."""
+        """Return the tensor of a value according to its consumers.
+
+        For graph outputs, only the file's own declaration is known.
+        """
         for unit in self.readers.get(name, ())[:_NEIGHBOURS]:
             for at, (_, tensor) in enumerate(_reads(unit)):
                 if tensor is not None and at < len(unit.reads) and unit.reads[at] == name:
@@ -80,7 +86,7 @@ def _reads(unit: Unit) -> list[tuple[str, TensorDesc | None]]:
 
 
 def _tensors(infos: Sequence[FieldInfo], fields: Any) -> Iterator[tuple[str, TensorDesc | None]]:
-    """Yield the tensors of a descriptor by position, each with its field, ``FIELD[1]`` in an array of tensors."""
+    """Yield (field, tensor) by position; array elements as ``FIELD[1]``."""
     for info in infos:
         value = fields.get(info.name)
         if isinstance(value, list | tuple) and not isinstance(value, TensorDesc):

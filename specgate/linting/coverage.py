@@ -1,4 +1,4 @@
-"""What was not judged at all: files without a target of their dialect or without a known node, and idle targets."""
+"""Warnings about files and targets for which nothing was checked."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ _IDLE: Final = "specgate/target-idle"
 
 
 def unjudged(graph: Graph, targets: Sequence[Target], report: Report) -> Iterator[Finding]:
-    """Yield warnings of what `report`, of one file and already judged for all `targets`, says nothing about.
+    """Yield warnings about what was not checked in one file.
 
-    Of a file: each of its dialects that no target is of (``no-target``), and that none of its nodes was judged
-    (``nothing-judged``). Of a target: that the file has nothing of its dialect (``target-idle``), unless no other
-    target has either. Of a run over several files `keep_idle` keeps only targets that are idle in all of them.
+    report: the report on the file after all `targets` were checked.
+
+    For the file: ``no-target`` for each of its dialects without a target, and ``nothing-judged`` if none of its nodes
+    was checked. For a target: ``target-idle`` if the file has no node of its dialect, unless this is true of all
+    targets. In a run over several files, `keep_idle` then keeps only the targets that are idle in all files.
     """
     at = Location(report.files[0] if report.files else None)
     names = graph.dialects()
@@ -52,11 +54,12 @@ def _nothing(graph: Graph) -> str:
 
 
 def keep_idle(report: Report, queries: Mapping[str, Sequence[str]], *, named: bool) -> None:
-    """Keep, of the idle targets of each file, those that judged nothing in any file of the run, each once.
+    """Keep one ``target-idle`` finding per target that is idle in all files.
 
-    The targets of a query are idle together, and one finding says so, with the query as its target.
-    named: whether they were named for this run. Those of a configuration may be meant for files that this run was not
-    given, as pre-commit gives only changed ones: they are notes.
+    The targets of a query share one finding, with the query as its target.
+
+    named: whether the targets were named for this run. Targets from a configuration may be intended for files outside
+    of this run (pre-commit passes only changed files), so these findings are notes.
     """
     busy = {target for targets in report.judged.values() for target in targets}
     of = {target: query for query, targets in queries.items() for target in targets}

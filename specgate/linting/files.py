@@ -1,4 +1,4 @@
-"""Which files are linted, how they are named relative to a root, and how they are read without surprises."""
+"""Selection, naming and safe reading of the files to lint."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ __all__ = [
     "suffixes_of_models",
 ]
 
-# Of a pattern with more stars in a segment, or more ** segments, pathspec makes an expression that can take minutes.
+# From patterns with more stars in a segment, or more ** segments, pathspec builds regular expressions that can take
+# minutes.
 _STARS_LIMIT = 4
 _ANY_DEPTH_LIMIT = 3
 _TEXT = (".json", ".yaml", ".yml")
-_SKIPPED = ("node_modules",)  # besides every hidden directory, .venv and .git among them
+_SKIPPED = ("node_modules",)  # in addition to hidden directories such as .venv and .git
 _KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
-# Junctions are the directory links of Windows; Python names them from 3.12 on.
+# Junctions are the directory links of Windows; Python detects them since 3.12.
 _is_junction: Callable[[str], bool] = getattr(os.path, "isjunction", lambda _path: False)
 
 
@@ -47,16 +48,16 @@ def discover(
     exclude: Callable[[str], bool],
     skipped: list[str] | None = None,
 ) -> list[str]:
-    """Return the files that `paths` (files, directories, glob patterns) stand for, each real file once.
+    """Return the files that `paths` stand for, each file once.
 
-    A file given by its name is always taken. Directories are walked without following linked directories and
-    without hidden ones; of what is found there, and of what a pattern ending in ``*`` matches, only files with a
-    suffix of models that look like one are taken. `exclude` is asked about every file that was found, never
-    about one that was named. The order is that of `paths`, sorted within each.
+    paths: files, directories and glob patterns. An explicitly named file is always included. The search in directories
+    ignores linked and hidden directories. Files from directories, and matches of patterns ending in ``*``, are included
+    only if their suffix and content are those of a model. `exclude` applies to all files except explicitly named ones.
+    The order is that of `paths`, sorted within each.
 
-    skipped: gets the files that were found, have a suffix of models, and are none.
+    skipped: receives the files with a suffix of models whose content is not a model.
 
-    Raises InputError for a path that is missing, unreadable or special (a FIFO, say), or that gives no file.
+    Raises InputError for a path that is missing, unreadable or special (such as a FIFO), or that yields no file.
     """
     if not paths:
         raise InputError("expected at least one file, directory or pattern, found none")
@@ -68,16 +69,16 @@ def discover(
 
 
 def suffixes_of_models() -> tuple[str, ...]:
-    """Return the suffixes of files that are read as models where a directory is given."""
+    """Return the suffixes of model files to read from directories."""
     return (*model_suffixes(), *_TEXT)
 
 
 def looks_like_model(file: str) -> bool:
-    """Whether a file found in a directory is worth reading as a model, from its suffix and its beginning.
+    """Return whether a file in a directory looks like a model.
 
-    ``.json``, ``.yaml``, ``.yml``: within the first 64 KiB the keys that some dialect's descriptors have
-    (`Reader.keys`), and in all of it what a descriptor has. Others: the dialect's `marker` within the first
-    KiB, if it has one.
+    ``.json``, ``.yaml`` and ``.yml`` must contain the keys of some dialect's descriptors (`Reader.keys`) within the
+    first 64 KiB, and a descriptor in the whole file. Other files must contain the dialect's `marker`, if it has one,
+    within the first KiB.
     """
     if Path(file).suffix.lower() in _TEXT:
         start = _read_start(Path(file), 64 * 1024)
@@ -90,15 +91,18 @@ def looks_like_model(file: str) -> bool:
 
 @cache
 def _key(name: str) -> re.Pattern[bytes]:
-    """Return what finds a key of JSON or YAML."""
+    """Return a pattern that matches a key in JSON or YAML."""
     return re.compile(rb"(?<![\w-])[\"']?" + name.encode() + rb"[\"']?\s*:")
 
 
 def relative_name(file: str, root: Path) -> str:
-    """Return `file` relative to `root` with forward slashes: ``../x`` outside of it, absolute on another drive."""
+    """Return `file` relative to `root` with forward slashes.
+
+    The result is ``../x`` for files outside of `root`, and absolute on another drive.
+    """
     try:
         name = os.path.relpath(file, root)
-        if name.startswith(".."):  # perhaps inside after all, only spelt through a link
+        if name.startswith(".."):  # may be inside, if the path goes through a link
             real = os.path.relpath(os.path.realpath(file), os.path.realpath(root))
             name = name if real.startswith("..") else real
     except (OSError, ValueError):
@@ -107,15 +111,18 @@ def relative_name(file: str, root: Path) -> str:
 
 
 def path_matches(pattern: str, name: str) -> bool:
-    """Whether a gitignore-style `pattern` matches `name`, a path relative to the root with forward slashes."""
+    """Return whether a gitignore-style `pattern` matches `name`.
+
+    name: a path relative to the root with forward slashes.
+    """
     return compile_pattern(pattern).match_file(name)
 
 
 @lru_cache(maxsize=1024)
 def compile_pattern(pattern: str) -> GitIgnoreSpec:
-    """Return a gitignore-style pattern ready for matching.
+    """Return a compiled gitignore-style pattern.
 
-    Raises InputError for one that is malformed, can match nothing, or has too many wildcards.
+    Raises InputError for a pattern that is malformed, cannot match or has too many wildcards.
     """
     from pathspec import GitIgnoreSpec
 
@@ -126,7 +133,7 @@ def compile_pattern(pattern: str) -> GitIgnoreSpec:
         raise InputError(f"expected at most {_ANY_DEPTH_LIMIT} ** segments, found {quoted(pattern)}")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # re warns of brackets in brackets
+            warnings.simplefilter("ignore", FutureWarning)  # re warns about nested brackets
             spec = GitIgnoreSpec.from_lines([pattern.removeprefix("./")])
     except (ValueError, OverflowError, RecursionError, re.error) as error:
         raise InputError(f"expected a gitignore-style pattern, found {quoted(pattern)}") from error
@@ -136,7 +143,10 @@ def compile_pattern(pattern: str) -> GitIgnoreSpec:
 
 
 def read_whole(path: Path, limit: int, *, name: str) -> bytes:
-    """Return the bytes of a regular file of at most `limit` bytes; InputError names it `name`."""
+    """Return the content of a regular file of at most `limit` bytes.
+
+    InputError uses `name` for the file.
+    """
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
@@ -150,7 +160,7 @@ def read_whole(path: Path, limit: int, *, name: str) -> bytes:
 
 
 def quoted(text: str) -> str:
-    """Return foreign text as a message may have it: on one line, quoted and shortened."""
+    """Return foreign text for a message: quoted, shortened, on one line."""
     return repr(text) if len(text) <= 80 else repr(text[:60] + "…" + text[-19:])
 
 
@@ -192,20 +202,23 @@ def _is_pattern(path: str) -> bool:
 
 
 def _matched(path: str) -> Iterator[tuple[str, bool]]:
-    """Expand a glob pattern: files, and whether it names their suffix, as ``*.pb`` does and ``**`` does not."""
+    """Yield the files that match a glob pattern.
+
+    The bool tells whether the pattern names their suffix, like ``*.pb`` and unlike ``**``.
+    """
     segments = path.replace(os.sep, "/").split("/")
     fixed = next(i for i, segment in enumerate(segments) if _is_pattern(segment))
-    top = Path("/".join([*segments[:fixed], ""]))  # the slash keeps "/" and "C:/" roots
+    top = Path("/".join([*segments[:fixed], ""]))  # the slash preserves the roots "/" and "C:/"
     pattern = tuple(segment for segment in segments[fixed:] if segment)
     for file, direct in _walk(top, pattern):
         yield file, direct and not pattern[-1].endswith("*")
 
 
 def _walk(top: Path, pattern: tuple[str, ...] | None) -> Iterator[tuple[str, bool]]:
-    """Yield the regular files below `top`, all of them or those that `pattern` matches.
+    """Yield the regular files below `top` that match `pattern`, or all.
 
-    A directory that the pattern matches is walked whole, as if the shell had expanded it. Beside each file stands
-    whether the pattern matched the file itself.
+    A directory that matches is searched completely, as if the shell had expanded the pattern. The bool tells whether
+    the pattern matched the file itself.
     """
     start = None if pattern is None else _closed({0}, pattern)
     pending: list[tuple[Path, frozenset[int] | None]] = [(top, start)]
@@ -224,7 +237,7 @@ def _walk(top: Path, pattern: tuple[str, ...] | None) -> Iterator[tuple[str, boo
 
 
 def _entries(directory: Path) -> list[tuple[str, bool]]:
-    """List the regular files (False) and the real subdirectories (True) of a directory."""
+    """Return regular files (False) and real subdirectories (True)."""
     pairs = []
     try:
         with os.scandir(directory) as entries:
@@ -232,7 +245,7 @@ def _entries(directory: Path) -> list[tuple[str, bool]]:
                 if entry.is_dir(follow_symlinks=False):
                     if not _is_junction(entry.path):
                         pairs.append((entry.name, True))
-                elif Path(entry.path).is_file():  # unlike entry.is_file(), False for a link to itself
+                elif Path(entry.path).is_file():  # False for a link to itself, where entry.is_file() raises
                     pairs.append((entry.name, False))
     except (OSError, ValueError) as error:
         raise _unreadable(str(directory), error) from error
@@ -240,7 +253,10 @@ def _entries(directory: Path) -> list[tuple[str, bool]]:
 
 
 def _step(positions: frozenset[int], name: str, pattern: tuple[str, ...]) -> frozenset[int]:
-    """Advance a pattern by one path segment; every position reached so far is tried at once, so nothing backtracks."""
+    """Advance a pattern by one path segment.
+
+    All positions reached so far advance together, so there is no backtracking.
+    """
     reached = set()
     for position in positions:
         segment = pattern[position] if position < len(pattern) else ""
@@ -253,7 +269,7 @@ def _step(positions: frozenset[int], name: str, pattern: tuple[str, ...]) -> fro
 
 
 def _closed(positions: set[int], pattern: tuple[str, ...]) -> frozenset[int]:
-    """Add the positions behind every ``**``, which may stand for no segment at all."""
+    """Add the positions after each ``**``, which may match no segment."""
     closed = set(positions)
     for position, segment in enumerate(pattern):
         if segment == "**" and position in closed:

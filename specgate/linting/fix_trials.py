@@ -1,4 +1,7 @@
-"""Try edits on the whole file in memory: only those are proposed after which nothing is wrong that was not before."""
+"""Trials of edits on the whole file in memory.
+
+Only edits that cause no new finding are proposed.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ _Edits = tuple["Edit", ...]
 
 
 class Tried(NamedTuple):
-    """A file with the edits that were accepted, and the report on it. refused: why others were not, None for none."""
+    """A file with the accepted edits and its report.
+
+    refused: why other edits were rejected; None if none were.
+    """
 
     file: Edited
     report: Report
@@ -32,9 +38,10 @@ class Tried(NamedTuple):
 def try_edits(
     base: str | Edited, before: Report, edits: Sequence[_Edits], lint: Callable[[Edited], Report]
 ) -> Tried | str:
-    """Return the file with as many of the wanted edits as go together, or why none of them is possible.
+    """Return the file with as many edits as are compatible.
 
-    base: the path, or the file as it was changed already. before: the report on the file as it is on disk.
+    Returns the reason as a string if no edit is possible. base: the path, or the already modified file. before: the
+    report on the file on disk.
     """
     attempt = _Attempt(base, before, lint)
     attempt.add(list(dict.fromkeys(edits)))
@@ -52,7 +59,10 @@ class _Attempt:
         self.refused: str | None = None
 
     def add(self, groups: list[_Edits]) -> None:
-        """Keep the groups that go together with those that are kept already: all at once, else each half by itself."""
+        """Add the groups that are compatible with those already accepted.
+
+        Tries all of them together first, then each half separately.
+        """
         if not groups:
             return
         edits = [edit for group in (*self.kept, *groups) for edit in group]
@@ -78,10 +88,11 @@ class _Attempt:
 
 
 def with_tried_edits(path: str, report: Report, lint: Callable[[Edited], Report]) -> Report:
-    """Return a report whose findings have only edits that do away with them and with which nothing else is wrong.
+    """Return a report in which each edit is known to fix its finding.
 
-    An error at another node that goes with these edits is the same mistake seen from there, and is left out. Where
-    edits only remove what nothing depends on, and nothing else is wrong, nothing is tried.
+    Edits that cause other findings are removed. An error at another node that disappears with these edits is a
+    consequence of the same mistake and is removed from the report. No trial is needed if edits only remove unused parts
+    and the report has no other finding.
     """
     groups = [finding.edits for finding in report.findings if finding.edits]
     wrong = [finding for finding in report.findings if finding.severity == "error" and finding.edits]
@@ -105,7 +116,10 @@ def with_tried_edits(path: str, report: Report, lint: Callable[[Edited], Report]
 
 
 def _may_echo(finding: Finding) -> bool:
-    """Whether a finding may be the consequence of another: an error by the tables at a node, without edits."""
+    """Return whether a finding may be the consequence of another one.
+
+    True for an error from a table at a node, without edits.
+    """
     place = finding.location
     return (
         finding.severity == "error"
@@ -121,11 +135,14 @@ def _changes(edit: Edit) -> bool:
 
 
 def missing(report: Report, other: Report) -> list[Finding]:
-    """Return the findings of a report that the other one has not."""
+    """Return the findings of a report that the other report lacks."""
     known = {_key(finding) for finding in other.findings}
     return [finding for finding in report.findings if _key(finding) not in known]
 
 
 def _key(finding: Finding) -> tuple[str, str | None, str | None, str]:
-    """Return what a finding is known by when its file has changed; messages may have other numbers then."""
+    """Return a key of a finding that survives changes of its file.
+
+    It contains no message, because numbers in messages may change.
+    """
     return (finding.id, finding.target, finding.node, finding.where)

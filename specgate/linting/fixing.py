@@ -1,7 +1,6 @@
-"""Change files so that findings go: ``specgate lint --fix`` and ``--diff``.
+"""Automatic fixes: ``specgate lint --fix`` and ``--diff``.
 
-A file is judged again with its changes before they are written. Changes after which it would have a finding that it has
-not now are left out.
+A changed file is linted before it is written. Changes that cause new findings are discarded.
 """
 
 from __future__ import annotations
@@ -24,15 +23,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Fixed", "fixed", "write"]
 
-#: How often what comes of a change is looked at for further ones.
+#: How often the report on a changed file is searched for further fixes.
 _ROUNDS: Final = 5
 
 
 @dataclass(slots=True)
 class Fixed:
-    """What can be done with a file. report: on the file as it will be. gone: the findings that it has no more.
+    """The possible fixes of a file.
 
-    problem: why nothing is done although something could be, None if all is well.
+    report: on the changed file. gone: the findings that the changes fix. problem: why nothing is changed although fixes
+    exist; None otherwise.
     """
 
     file: Edited | None
@@ -42,7 +42,10 @@ class Fixed:
 
 
 def fixed(job: Job, report: Report, function: Callable[[Report], list[Finding]]) -> Fixed:
-    """Change a file, in memory, as the findings on it say that are wanted; `function` names these of a report."""
+    """Return a file with fixes applied in memory.
+
+    function: returns the findings of a report that are to be fixed.
+    """
     before, file, path, problem = report, None, job.path or job.file, None
 
     def lint(edited: Edited) -> Report:
@@ -60,9 +63,9 @@ def fixed(job: Job, report: Report, function: Callable[[Report], list[Finding]])
 
 
 def write(file: Edited) -> list[str]:
-    """Put a changed file in the place of the one that it was made of, whole or not at all; raise InputError.
+    """Replace a file by its changed version, atomically.
 
-    Returns what the new file could not keep of the old one, such as its owner.
+    Returns the properties that the new file could not keep, such as its owner. Raises InputError.
     """
     lost: list[str] = []
     with writing(file.name, replaces=file.state, lost=lost) as out:

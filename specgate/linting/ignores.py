@@ -1,4 +1,4 @@
-"""Silence findings that the configuration ignores, and say which of its ignores are expired or stale."""
+"""Application of configured ignores; reports expired and stale ones."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ __all__ = ["apply_ignores"]
 
 
 def apply_ignores(report: Report, ignores: Sequence[Ignore], *, today: date, root: Path) -> None:
-    """Move the findings that `ignores` silence to ``report.ignored``, and add findings about the ignores themselves.
+    """Move findings that `ignores` silence to ``report.ignored``.
 
-    ``specgate/ignore-expired``: `today` is after its last day, so that it silences nothing. ``specgate/ignore-stale``:
-    it matched nothing although a file that it covers was linted for its target and for its rule's dialect.
+    Adds findings about the ignores. ``specgate/ignore-expired``: its last day is before `today`, so it has no effect.
+    ``specgate/ignore-stale``: it matched nothing although a file that it covers was linted for its target and for the
+    dialect of its rule.
     """
     named = cache(lambda file: relative_name(file, root))
     holding = [ignore for ignore in ignores if not _is_expired(ignore, today)]
@@ -37,7 +38,7 @@ def apply_ignores(report: Report, ignores: Sequence[Ignore], *, today: date, roo
     kept: list[Finding] = []
     for finding in report.findings:
         name = named(finding.location.file) if finding.location and finding.location.file else None
-        # Every ignore that matches is in use, not only the first one.
+        # All matching ignores count as used, not only the first one.
         matching = [ignore for ignore in holding if _matches(ignore, finding, name)]
         used.update(map(id, matching))
         if matching:
@@ -72,7 +73,7 @@ def _matches(ignore: Ignore, finding: Finding, name: str | None) -> bool:
 
 @lru_cache
 def _levels(text: str) -> frozenset[str]:
-    """Return what an ignore's target stands for, several where it is a query."""
+    """Return the levels of an ignore's target; several for a query."""
     return frozenset(map(at_level, expanded(text)))
 
 
@@ -82,19 +83,22 @@ def _matches_rule(pattern: str, rule: str) -> bool:
 
 
 def _matches_node(pattern: str, node: str) -> bool:
-    """Match the whole path, or what follows the graph's own segment: ``decoder/*`` takes ``graph/decoder/OneHot_3``."""
+    """Match the whole node path, or the part after its first segment.
+
+    ``decoder/*`` matches ``graph/decoder/OneHot_3``.
+    """
     return _glob(node, pattern) or _glob(node.partition("/")[2], pattern)
 
 
 def _glob(text: str, pattern: str) -> bool:
-    # Node paths may have indices in brackets, which must not be read as sets of characters.
+    # Brackets in node paths are indices, not character sets.
     return fnmatchcase(text, pattern.replace("[", "[[]"))
 
 
 def _is_covered(ignore: Ignore, names: Sequence[str], targets: Sequence[str]) -> bool:
     groups = {"specgate"}.union(*map(_rule_groups, targets))
     if not any(_glob(group, ignore.rule.partition("/")[0]) for group in groups):
-        return False  # a rule of a dialect that this run did not lint for
+        return False  # a rule of a dialect without a target in this run
     if ignore.target is not None and _levels(ignore.target).isdisjoint(map(at_level, targets)):
         return False
     return ignore.path is None or any(path_matches(ignore.path, name) for name in names)
@@ -102,7 +106,10 @@ def _is_covered(ignore: Ignore, names: Sequence[str], targets: Sequence[str]) ->
 
 @lru_cache
 def _rule_groups(text: str) -> frozenset[str]:
-    """Return what the ids of the rules of a target begin with: its dialect, and the groups of a runtime's rules."""
+    """Return the prefixes of the rule ids of a target.
+
+    These are its dialect and the rule groups of a runtime.
+    """
     try:
         target = parse_target(text)
     except InputError:
@@ -125,7 +132,10 @@ def _expired(ignore: Ignore) -> Finding:
 
 
 def _no_such_rule(pattern: str) -> str | None:
-    """Say that no rule has this id, with the one that was likely meant; None where there is one, or for a pattern."""
+    """Return a message that no rule has this id, with a suggestion.
+
+    None for an existing rule and for a pattern.
+    """
     if any(sign in pattern for sign in "*?"):
         return None
     try:
@@ -148,7 +158,8 @@ def _stale(ignore: Ignore, unknown: str | None) -> Finding:
         )
     return Finding(
         id="specgate/ignore-stale",
-        # Without a path it may be meant for a file that this run was not given, as pre-commit gives only changed ones.
+        # An ignore without a path may be intended for a file outside of this run, because pre-commit passes only
+        # changed files.
         severity="note" if ignore.path is None else "warning",
         message=f"the ignore of {quoted(ignore.rule)} matched no finding (reason: {quoted(ignore.reason)})",
         values={"rule": ignore.rule, "reason": ignore.reason},

@@ -1,4 +1,4 @@
-"""Input that is no file: what came through standard input, or a text that was given as it is."""
+"""Input from standard input or from the text of an argument."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["STDIN", "TEXT", "Given", "argument", "is_text", "kind_of", "named", "source_bytes", "standard_input"]
 
-#: What standard input is called in reports and messages.
+#: The name of standard input in reports and messages.
 STDIN: Final = "<stdin>"
 _ARGUMENT: Final = "<argument>"
-#: The kind of what is no model of some dialect: descriptors as JSON or YAML.
+#: The kind of input that is not a model: descriptors as JSON or YAML.
 TEXT: Final = "text"
 _SNIFFED: Final = 4096
 _BLOCK: Final = 2**20
@@ -31,7 +31,10 @@ _BLOCK: Final = 2**20
 
 @slotted(frozen=True)
 class Given:
-    """Bytes. kind: the dialect whose model they are by their content, or `TEXT`. name: as messages call them."""
+    """Input in memory.
+
+    kind: the dialect of the model according to its first bytes, or `TEXT`. name: its name in messages.
+    """
 
     data: bytes
     kind: str
@@ -39,11 +42,11 @@ class Given:
 
     @property
     def file(self) -> str | None:
-        """What locations have for a file: None for a text of the command line."""
+        """The file name for locations; None for the text of an argument."""
         return None if self.name == _ARGUMENT else self.name
 
     def text(self) -> str:
-        """Return the text; InputError where it is not UTF-8."""
+        """Return the text; raise InputError if it is not UTF-8."""
         try:
             return self.data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -51,26 +54,32 @@ class Given:
 
 
 def argument(text: str) -> Given | None:
-    """Return a descriptor or model that is given as JSON text in place of a file's name; None for a name."""
+    """Return the JSON text of an argument as input; None for a file name."""
     if not is_text(text):
         return None
     return Given(text.encode("utf-8", "surrogateescape"), TEXT, _ARGUMENT)
 
 
 def is_text(text: str) -> bool:
-    """Whether an argument is a JSON text: it begins with a brace, or with a comment or bracket and has one later."""
+    """Return whether an argument is a JSON text.
+
+    It starts with a brace, or with a comment or bracket and contains a brace.
+    """
     start = text.lstrip()
     return start.startswith("{") or (start.startswith(("//", "/*", "[")) and "{" in start)
 
 
 def standard_input(begun: bytes = b"") -> Given:
-    """Read standard input to its end. begun: what was read of it before. Raises InputError for nothing or too much."""
+    """Read standard input to its end.
+
+    begun: the part that was already read. Raises InputError if it is empty or too large.
+    """
     data = bytearray(begun)
     try:
         source = source_bytes()
         while block := source.read(_BLOCK):
             data += block
-            # The kind is asked before all is read: endless text must not take what a large model may.
+            # Determine the kind first: the limit for text is lower than the limit for models.
             kind = kind_of(data[:_SNIFFED])
             most = MAX_FILE if kind == TEXT else capability(kind, ModelFormat).max_bytes
             if len(data) > most:
@@ -83,22 +92,25 @@ def standard_input(begun: bytes = b"") -> Given:
 
 
 def source_bytes() -> BinaryIO:
-    """Return standard input as bytes; InputError where it is closed."""
+    """Return standard input as a byte stream; raise InputError if closed."""
     if sys.stdin is None:
         raise InputError("it is closed", file=STDIN)
     return sys.stdin.buffer
 
 
 def kind_of(start: bytes | bytearray) -> str:
-    """Return the dialect whose models begin like `start`, `TEXT` for a descriptor file (JSON, YAML)."""
+    """Return the dialect of a model that begins with `start`.
+
+    `TEXT` for a descriptor file (JSON, YAML).
+    """
     plain = bytes(start).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if plain.startswith((b"{", *UTF16)):  # so that other packages are not looked up for each descriptor
+    if plain.startswith((b"{", *UTF16)):  # avoids a search for plugins for each descriptor
         return TEXT
     return next((each.name for each in implementing(ModelFormat) if each.begins_model(plain[:_SNIFFED])), TEXT)
 
 
 def named(graph: Graph, result: Given) -> Graph:
-    """Place all units and findings of a graph that was read from memory in the input, by its name."""
+    """Set the input's name in the locations of a graph read from memory."""
     file = result.file
     graph.units = [replace(unit, at=partial(_moved, unit.at, file)) for unit in graph.units]
     graph.findings = [
@@ -110,5 +122,5 @@ def named(graph: Graph, result: Given) -> Graph:
 
 def _moved(at: Location | Callable[[], Location], file: str | None) -> Location:
     place = at() if callable(at) else at
-    # Without a file a descriptor that is all of it has no place at all.
+    # A text that is a single descriptor, and is not a file, has no location.
     return replace(place, file=file, node=place.node or None if file is None else place.node)

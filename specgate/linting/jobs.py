@@ -1,4 +1,4 @@
-"""Linting one file as a job that may run in another process or on another machine."""
+"""Linting of one file as a job for another process or machine."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ __all__ = ["Cluster", "Job", "lint_job", "load_specs", "named_report"]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One file to lint. file: as the user gave it. path: where it is read, absolute if it is read elsewhere.
+    """One file to lint.
 
-    settings: what is pinned, known and inferred. given: what it is if it is no file.
+    file: as the user gave it. path: where to read it; absolute if another process reads it. settings: lint settings.
+    given: the input, if it is not a file.
     """
 
     file: str
@@ -45,7 +46,10 @@ class Job:
 
 
 def lint_job(job: Job) -> Report | str:
-    """Lint one file; a string says why it is unusable. Never raises, so that one file does not hide the others."""
+    """Lint one file; return a string if it is unusable.
+
+    Never raises, so that one file does not hide the results of others.
+    """
     path = job.path or job.file
     try:
         report = lint_model(job.given or path, parse_targets(job.targets), job.basis, job.device, job.settings)
@@ -62,9 +66,12 @@ def lint_job(job: Job) -> Report | str:
 
 
 def load_specs(folders: tuple[str, ...]) -> None:
-    """Load the operators of further spec folders in this process, unless they are what it has."""
-    global _loaded  # noqa: PLW0603  # a process has one set of tables
-    with _lock:  # a Dask worker may have several threads
+    """Load the operators of additional spec folders in this process.
+
+    Does nothing if they are already loaded.
+    """
+    global _loaded  # noqa: PLW0603  # one set of tables per process
+    with _lock:  # a Dask worker may run several threads
         if folders != _loaded:
             use_specs(*(Path(folder) for folder in folders))
             _loaded = folders
@@ -75,7 +82,7 @@ _loaded: tuple[str, ...] = ()
 
 
 def named_report(report: Report, path: str, file: str) -> Report:
-    """Return the same report with the file named as the user did."""
+    """Return the report with the file name that the user gave."""
 
     def place(location: Location) -> Location:
         return replace(location, file=file) if location.file == path else location
@@ -95,11 +102,14 @@ J = TypeVar("J")
 A = TypeVar("A")
 _PER_THREAD = 4
 _LEAST_WINDOW = 32
-_SECONDS = 10.0  # to reach the scheduler, and for a first worker to be there
+_SECONDS = 10.0  # seconds to reach the scheduler, and for the first worker to appear
 
 
 class Cluster(Generic[J, A]):
-    """Runs `function`, which the workers must be able to import, over jobs on the cluster whose scheduler is given."""
+    """Runs `function` over jobs on the Dask cluster of a scheduler.
+
+    The workers must be able to import `function`.
+    """
 
     def __init__(self, function: Callable[[J], A], address: str, specs: tuple[str, ...] = ()) -> None:
         try:
@@ -110,18 +120,18 @@ class Cluster(Generic[J, A]):
         self._function = function
         self._specs = specs
         self._address = address
-        try:  # a client that is half made closes itself at the end of the program, for 20 seconds and with a traceback
+        try:  # a client that failed to connect delays the exit by 20 seconds and prints a traceback
             if not 0 < get_address_host_port(address)[1] < 1 << 16:
                 raise ValueError("expected a port from 1 to 65535")
         except ValueError as error:
             raise InputError(_unreached(address, error)) from None
         self._logger = logging.getLogger("distributed.client")
         self._level = self._logger.level
-        self._logger.setLevel(logging.CRITICAL)  # what is lost is said here, once
+        self._logger.setLevel(logging.CRITICAL)  # lost jobs are reported here, once
         try:
             self._client = Client(address, timeout=_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError, ImportError, AssertionError) as error:
-            # The last one: its event loop did not start in the ten seconds that distributed gives it.
+            # The last case: the client's event loop did not start within the ten seconds that distributed allows.
             self._logger.setLevel(self._level)
             raise InputError(_unreached(address, error)) from None
 
@@ -136,15 +146,18 @@ class Cluster(Generic[J, A]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._client.close(timeout=_SECONDS if kind is None else 1)  # which also gives up what is still under way
+        self._client.close(timeout=_SECONDS if kind is None else 1)  # also cancels running jobs
         self._logger.setLevel(self._level)
 
     def answers(self, jobs: Iterable[J]) -> Iterator[A | Lost]:
-        """Yield one answer for each job, in the order of the jobs."""
+        """Yield one answer per job, in the order of the jobs."""
         yield from bounded_map(jobs, self._submit, self._collect, self._window)
 
     def _ready(self) -> int:
-        """Hold the workers' specgate against ours; return how many jobs may be under way."""
+        """Compare the workers' version of specgate with ours.
+
+        Returns the number of jobs that may run at the same time.
+        """
         from specgate import __version__
 
         try:
@@ -173,7 +186,7 @@ class Cluster(Generic[J, A]):
             return Lost(f"the workers that judged it died, {error.allowed_failures + 1} of them")
         except CancelledError:
             raise PoolClosed(f"the Dask cluster at {self._address} was lost") from None
-        except Exception as error:  # noqa: BLE001  # whatever came back instead of an answer
+        except Exception as error:  # noqa: BLE001  # any exception that a worker returns
             return Lost(f"{type(error).__name__}: {error!s:.200}")
         else:
             return answer
@@ -186,7 +199,7 @@ def _unreached(address: str, error: Exception) -> str:
 
 
 def installed_version() -> str:
-    """Return the version of specgate where this runs."""
+    """Return the installed version of specgate."""
     from specgate import __version__
 
     return __version__

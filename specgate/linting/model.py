@@ -1,4 +1,4 @@
-"""Judge a whole file: read it by its format, judge each node per target, and report what was and was not decided."""
+"""Lint a whole file: read it, check each node per target, report."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ def lint_model(
     device: frozenset[str] | None = None,
     settings: LintSettings | None = None,
 ) -> Report:
-    """Return the report on `model`: a path, or an ``onnx.ModelProto``. Raises InputError for an unusable file.
+    """Return the report on `model`.
 
-    device: the capabilities that a device reports (see `check_at`). settings: what is pinned, known and inferred. What
-    was not judged at all, the file or a target, is a warning (see `unjudged`).
+    model: a path or an ``onnx.ModelProto``. device: the capabilities of the device (see `check_at`). settings: lint
+    settings. Files and targets without any check cause warnings (see `unjudged`). Raises InputError for an unusable
+    file.
     """
     if not targets:
         raise InputError("expected at least one target such as onnx:17")
@@ -56,7 +57,7 @@ def lint_model(
         report = _report(model, targets, basis, device, result)
         if not isinstance(model, str | os.PathLike) or not any(finding.edits for finding in report.findings):
             return report
-        from specgate.linting.fix_trials import with_tried_edits  # few files can be changed
+        from specgate.linting.fix_trials import with_tried_edits  # few file formats support fixes
 
         path = os.fspath(model)
         return with_tried_edits(path, report, lambda edited: _report(edited, targets, basis, device, result))
@@ -78,7 +79,10 @@ def _report(
 def _of_graph(
     graph: Graph, files: list[str], targets: Sequence[Target], basis: Basis, device: frozenset[str] | None
 ) -> Report:
-    """Return the report on one graph, without lines, and without what was not judged at all."""
+    """Return the report on one graph, without line numbers and warnings.
+
+    The warnings about unchecked files and targets are added by the caller.
+    """
     report = Report(files=list(files))
     file = report.files[0] if report.files else None
     own = [target for target in targets if target.dialect == graph.dialect]
@@ -106,7 +110,10 @@ def _of_graph(
 
 
 def _inside(report: Report, place: Location) -> Report:
-    """Return the report on a part as one on the file that names it: nodes are behind its place, nothing is changed."""
+    """Return the report on a part as a report on the containing file.
+
+    Node paths are prefixed with the part's location. Edits are removed.
+    """
 
     def moved(location: Location | None) -> Location:
         inner = None if location is None else location.node
@@ -127,9 +134,10 @@ def _files(model: Any) -> list[str]:
 
 
 def _of_file(findings: Sequence[Finding], runtimes: Sequence[FileFindings]) -> Iterator[Finding]:
-    """Yield the findings on the file itself; of runtimes alone, errors are what one of them refuses.
+    """Yield the findings on the file itself.
 
-    runtimes: those that all nodes are judged for, none if some target is no runtime.
+    If all targets are runtimes, findings are errors only if one of the runtimes rejects the file. runtimes: the
+    runtimes of the targets; empty if some target is not a runtime.
     """
     for finding in findings:
         refusing = [runtime for runtime in runtimes if runtime.refuses(finding)]
@@ -151,7 +159,10 @@ def _judge(
     runtime: Runtime | None = None,
     release: FileFindings | None = None,
 ) -> None:
-    """Judge the nodes of the target's dialect; what the whole file asks of the target comes before them."""
+    """Check the nodes of the target's dialect.
+
+    Findings on the requirements of the whole file come first.
+    """
     start, opened, without_table = len(report.findings), len(report.undecided), len(report.no_table)
     judging.units(graph.units, report)
     owner = capability(graph.dialect, ModelFormat)
@@ -169,9 +180,9 @@ def _judge(
 
 
 def _with_true_levels(findings: list[Finding], *, unclear: bool) -> Iterator[Finding]:
-    """Let the findings on the file itself list only the levels that take all of it.
+    """Restrict findings on the file to levels that accept all of it.
 
-    unclear: whether a node is refused at its own import, or something else keeps the file from being accepted.
+    unclear: whether a node is rejected at its own import, or the file is rejected for another reason.
     """
     limiting = [finding for finding in findings if finding.levels]
     common = [at for at in limiting[0].levels if all(at in f.levels for f in limiting)] if limiting else []
@@ -184,9 +195,9 @@ def _with_true_levels(findings: list[Finding], *, unclear: bool) -> Iterator[Fin
 
 
 def _without_echoes(findings: list[Finding], echoes: Sequence[str]) -> Iterator[Finding]:
-    """A type that contradicts its node is reported once: by the rule that it breaks, where the tables have one.
+    """Remove type contradictions that a rule already reports.
 
-    What would do away with the statement does away with what breaks because of it.
+    The edits of a removed finding move to the findings that it causes.
     """
     wrong = {
         finding.location.node
@@ -210,7 +221,7 @@ def _without_echoes(findings: list[Finding], echoes: Sequence[str]) -> Iterator[
 
 
 def _names_output(found: Finding) -> bool:
-    """Whether a finding names what its node writes."""
+    """Return whether a finding is about an output of its node."""
     name, operator = found.id.partition("/")[0], found.location.operator if found.location is not None else None
     if not is_dialect(name) or operator not in dialect(name).tables.operators:
         return False
@@ -231,9 +242,10 @@ def _not_inferred(graph: Graph, count: int, files: list[str]) -> Finding:
 
 
 def add_lines(report: Report, result: Given | None = None) -> None:
-    """Give findings in JSON and YAML files their lines; the files are parsed for lines only when there are findings.
+    """Set the line numbers of findings in JSON and YAML files.
 
-    result: what was read from memory; findings that have its name are placed in it.
+    Files are parsed for line numbers only if there are findings. result: the input that was read from memory; findings
+    with its name are located in it.
     """
     known: dict[str, Any] = {}
     for index, finding in enumerate(report.findings):
@@ -258,10 +270,13 @@ def _lines_of(file: str, result: Given | None) -> Mapping[tuple[str | int, ...],
 
 
 def _line(lines: Mapping[tuple[str | int, ...], int], node: str, field: str, containers: Sequence[str]) -> int | None:
-    """The line of a field, else of its descriptor, by the place that `read_descriptors` gave it."""
+    """Return the line of a field; of its descriptor if it has none.
+
+    The location is the path from `read_descriptors`.
+    """
     group, slash, name = node.partition("/")
     numbered = node.startswith("[") and node.endswith("]") and node[1:-1].isdecimal()
-    while "/" in name and (group, name) not in lines:  # a node of the model that a part of the file names
+    while "/" in name and (group, name) not in lines:  # a node of a model that a part of the file references
         name = name.rpartition("/")[0]
     base: tuple[str | int, ...] = (int(node[1:-1]),) if numbered else (group, name) if slash else ()
     name = field.partition(".")[0].partition("[")[0]
@@ -272,12 +287,10 @@ def _line(lines: Mapping[tuple[str | int, ...], int], node: str, field: str, con
 
 
 def graph_of(model: Any, settings: LintSettings | None = None) -> Graph:
-    """Read a model by its format: a model file of a dialect, a JSON or YAML file, or what is no file.
+    """Read a model into a graph.
 
-    That is an object of a vendor's library, or what was given otherwise (see `Given`).
-
-    settings: for models whose dialect infers types; without, nothing is inferred, and models that a file names are not
-    read.
+    model: a model file of a dialect, a JSON or YAML file, an object of a vendor's library, or input in memory (see
+    `Given`). settings: for type inference; without settings, nothing is inferred and referenced models are not read.
     """
     following, settings = settings, settings or LintSettings(infer=False)
     if isinstance(model, Given):
@@ -305,7 +318,7 @@ def _of_object(model: object, settings: LintSettings) -> Graph:
 
 
 def _given(model: Given, settings: LintSettings) -> Graph:
-    """Read what is in memory; files beside it, such as weights, are not looked for."""
+    """Read a model in memory; does not search for external data files."""
     if model.kind != TEXT:
         return capability(model.kind, ModelFormat).graph_of_bytes(model.data, model.name, settings)
     findings: list[Finding] = []
@@ -315,7 +328,10 @@ def _given(model: Given, settings: LintSettings) -> Graph:
 def _descriptors(
     entries: Iterable[Placed], file: str, found: list[Finding], settings: LintSettings | None = None
 ) -> Graph:
-    """Return the graph of what a text holds. settings: for models that entries name, which are not read without."""
+    """Return the graph of a descriptor file.
+
+    settings: for the models that entries reference; without settings, these are not read.
+    """
     units, parts = [], []
     for name, line, entry in entries:
         place = Location(file, line, name, entry.operator)

@@ -1,4 +1,4 @@
-"""A model file with changes, as the linter sees it."""
+"""A modified model file in memory."""
 
 from __future__ import annotations
 
@@ -17,19 +17,22 @@ __all__ = ["Edited"]
 
 @runtime_checkable
 class Edited(Protocol):
-    """A file that is changed, but not written yet. name: the path of the file; state: of it when it was read."""
+    """A file with changes that are not written yet.
+
+    name: the path of the file. state: the state of the file when it was read.
+    """
 
     name: str
     state: State | None
 
     def edited(self, edits: Iterable[Edit]) -> Edited:
-        """Return it with further changes; raise InputError where it has not what they are about."""
+        """Return it with further edits; raise InputError if one does not apply."""
 
     def graph(self, settings: LintSettings) -> Graph:
-        """Return its nodes; raise InputError."""
+        """Return the graph of the changed file; raise InputError."""
 
     def copy_to(self, out: IO[bytes]) -> None:
-        """Write it; raise InputError."""
+        """Write the changed file; raise InputError."""
 
     def diff(self) -> list[str]:
-        """Return the lines that show what changes."""
+        """Return the lines of a diff of the changes."""

@@ -1,4 +1,7 @@
-"""A model as the linter sees it: judged units (node, descriptor, place), whatever file format they come from."""
+"""The linter's view of a model: units of node, descriptor, location.
+
+The representation is the same for all file formats.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +21,19 @@ __all__ = ["Ends", "Graph", "Unit", "Units", "kinds_of", "units_of"]
 
 
 class Ends(Protocol):
-    """What knows the names of the values of a unit, where they are not made before they are asked."""
+    """Value names of a unit, computed on demand."""
 
     def names(self) -> _Ends:
-        """Return the names of what it reads and of what it writes."""
+        """Return the names of the inputs and of the outputs."""
 
 
 @slotted()
 class Unit:
-    """One node to judge. descriptor is None where the operator has no table (reason says so).
+    """One node to check.
 
-    version: the level that such a node states, where it is one of its dialect's.
-
-    at: its place, or a function that returns it (most are never needed). ends: the names of what it reads and of what
-    it writes, or what gives both.
+    descriptor: None if the operator has no table; `reason` then says why. version: the level that such a node states,
+    if it is a node of its dialect. at: its location, or a function that returns it, because most locations are not
+    needed. ends: the names of its inputs and outputs, or an object that computes them.
     """
 
     at: Location | Callable[[], Location]
@@ -43,19 +45,22 @@ class Unit:
 
     @property
     def location(self) -> Location:
-        """Where it is."""
+        """The location of the node."""
         if callable(self.at):
             self.at = self.at()
         return self.at
 
     @property
     def reads(self) -> Sequence[str]:
-        """The names of the values that it reads by position, unique in the file, "" where one is left out."""
+        """The names of its inputs by position, unique in the file.
+
+        "" for an omitted input.
+        """
         return self._names()[0]
 
     @property
     def writes(self) -> Sequence[str]:
-        """The names of the values that it writes, likewise."""
+        """The names of its outputs by position, unique in the file."""
         return self._names()[1]
 
     def _names(self) -> _Ends:
@@ -65,19 +70,23 @@ class Unit:
 
 
 class Units:
-    """Units of nodes, most of them alike: the first of each kind stays, the others are made when they are asked for.
+    """A sequence of units, of which many are equal.
 
-    A subclass says what kinds there are, and makes the units.
+    The first unit of each kind is stored; the others are created on demand. Subclasses define the kinds and create
+    units.
     """
 
     __slots__ = ()
 
     def kinds(self) -> Iterable[tuple[Unit, int]]:
-        """Return the first unit of each kind in order, and how many there are of it."""
+        """Return the first unit and the count of each kind, in order."""
         raise NotImplementedError
 
     def made(self, kinds: Collection[int] | None = None) -> Iterator[Unit]:
-        """Yield the units in order, or those of the kinds whose first unit has one of these identities."""
+        """Yield the units in order.
+
+        kinds: if given, only units of the kinds whose first unit has one of these id() values.
+        """
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[Unit]:
@@ -88,24 +97,30 @@ class Units:
 
 
 def kinds_of(units: Units | Sequence[Unit]) -> Iterable[tuple[Unit, int]]:
-    """Return one unit of each kind in order, and how many there are; in a list each is its own kind."""
+    """Return one unit and the count of each kind, in order.
+
+    In a list, each unit is a separate kind.
+    """
     return units.kinds() if isinstance(units, Units) else ((unit, 1) for unit in units)
 
 
 def units_of(units: Units | Sequence[Unit], kinds: Collection[int]) -> Iterator[Unit]:
-    """Yield, in order, the units of the kinds whose unit (see `kinds_of`) has one of these identities."""
+    """Yield, in order, the units of kinds with one of these id() values.
+
+    The id() is that of the unit from `kinds_of`.
+    """
     return units.made(kinds) if isinstance(units, Units) else (unit for unit in units if id(unit) in kinds)
 
 
 @slotted()
 class Graph:
-    """All units of one file, subgraphs and functions included.
+    """All units of a file, which include subgraphs and functions.
 
-    dialect: whose words the file uses. imports: ONNX's opset imports of the ai.onnx domain and others.
-    ir_version: of the file. findings: what is wrong with the file itself. not_inferred: the package without which types
-    that the file leaves out stay unknown, "" where it was not missed. custom: the operators of domains that are not the
-    dialect's, each with how many nodes there are of it. source: what the dialect read of the file and found out of it,
-    for what looks at more than units. parts: the models that units of the file name, each with that unit's place.
+    dialect: the dialect of the file. imports: the opset imports of ONNX for ai.onnx and other domains. ir_version: of
+    the file. findings: problems of the file itself. not_inferred: the missing package that is required to infer types
+    which the file omits; "" otherwise. custom: the operators of other domains with their node counts. source: the
+    dialect's own data about the file, for code that needs more than units. parts: the models that units reference, each
+    with the location of that unit.
     """
 
     dialect: str
@@ -119,7 +134,10 @@ class Graph:
     parts: list[tuple[Location, Graph]] = field(default_factory=list)
 
     def dialects(self) -> list[str]:
-        """Every dialect of its units and parts; the file's own where none has a table."""
+        """The dialects of all units and parts.
+
+        If no unit has a table, the dialect of the file.
+        """
         units = (unit for unit, _ in kinds_of(self.units))
         names = [unit.descriptor.dialect for unit in units if unit.descriptor]
         names += [name for _, part in self.parts for name in part.dialects()]

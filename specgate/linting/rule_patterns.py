@@ -1,4 +1,4 @@
-"""Refuse a pattern of rule ids that can match no rule, and say which was likely meant."""
+"""Rejection of rule patterns that match no rule, with suggestions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _SEGMENTS = 3
 
 
 def expect_rule(pattern: str) -> None:
-    """Raise InputError unless some rule's id begins with the segments of the pattern (see `selection.matches`)."""
+    """Raise InputError unless the pattern is a prefix of a rule id.
+
+    Segments may have wildcards (see `selection.matches`).
+    """
     parts = pattern.split("/")
     if len(parts) > _SEGMENTS or not all(parts):
         raise _unknown(pattern, "expected an id such as directml/GEMM/same-type, or what it begins with")
@@ -32,7 +35,7 @@ def expect_rule(pattern: str) -> None:
     texts = [(group, "") for group in groups]
     for at, part in enumerate(parts[1:], start=1):
         if at == len(parts) - 1 and any(_matching(part, _below(*place)) for place in texts):
-            return  # asked place by place: of an operator that comes later nothing is loaded
+            return  # segment by segment, so that only the tables of matching operators are loaded
         below = {name for place in texts for name in _below(*place)}
         names = _matching(part, below)
         if not names:
@@ -46,7 +49,10 @@ def _groups() -> tuple[str, ...]:
 
 
 def _below(group: str, operator: str) -> set[str]:
-    """The segments that may follow a group, or an operator (or ``model`` or ``tensor``) of a dialect."""
+    """Return the segments that may follow a group or an operator.
+
+    operator: may also be ``model`` or ``tensor``.
+    """
     if group == _OWN:
         return set(OWN_RULES) if not operator else set()
     if not is_dialect(group):
@@ -71,7 +77,10 @@ def _folded(part: str, names: Iterable[str]) -> list[str]:
 
 
 def _near_group(pattern: str, parts: list[str]) -> str:
-    """What to say of a first segment that is no dialect: it may be an operator without one, or misspelt."""
+    """Return a suggestion for an unknown first segment.
+
+    It may be an operator without its dialect, or a misspelled dialect.
+    """
     of = [group for group in dialect_names() if _matching(parts[0], dialect(group).operators)]
     near = get_close_matches(parts[0], _groups(), 1)
     text = f"{of[0]}/{pattern}" if of else "/".join([near[0], *parts[1:]]) if near else None

@@ -1,4 +1,4 @@
-"""How whole models are linted, besides targets and basis."""
+"""Settings for linting models, besides targets and basis."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ _LARGEST = 2**63 - 1
 
 @slotted(frozen=True)
 class LintSettings:
-    """infer: ask the onnx package for types and shapes that a model leaves out. pins: sizes of symbolic dimensions.
+    """Settings of inference, pins and severity.
 
-    A pin's name is the dimension's in the model (``batch``), or ``INPUT[AXIS]`` for a dimension of an input that has
-    none. custom_domains: domains that the targets are known to have, which are not reported. placing: values that
-    follow from sizes do not count as known, and nodes are read later, with the types that a runtime infers. strict: a
-    pin without effect is an error, not a note.
+    infer: let the onnx package infer types and shapes that a model omits. pins: sizes of symbolic dimensions, by the
+    name of the dimension (``batch``) or by ``INPUT[AXIS]`` for an unnamed dimension of an input. custom_domains:
+    domains that the targets are known to provide; they are not reported. placing: values computed from sizes are not
+    treated as known, and nodes are read later with the types that a runtime infers. strict: a pin without effect is an
+    error, not a note.
     """
 
     infer: bool = True
@@ -36,7 +37,7 @@ class LintSettings:
 
 
 def checked_pins(pins: object) -> dict[str, int]:
-    """Return pins that a caller gives as a mapping; raise InputError for other names and for what is not a size."""
+    """Return validated pins; raise InputError for wrong names or sizes."""
     result = {} if pins is None else pins
     if not isinstance(result, Mapping):
         raise InputError(
@@ -53,7 +54,10 @@ def checked_pins(pins: object) -> dict[str, int]:
 
 
 def read_pins(texts: Iterable[str]) -> dict[str, int]:
-    """Read ``NAME=SIZE``; raise InputError for another form, a size that is none, or a name with two sizes."""
+    """Parse ``NAME=SIZE`` texts.
+
+    Raises InputError for a malformed text, an invalid size, or a name with two sizes.
+    """
     pins: dict[str, int] = {}
     for text in texts:
         name, equals, size = text.rpartition("=")

@@ -1,8 +1,8 @@
-"""Nodes of a model whose operator is of another version at the target: what they need there, and what has changed.
+"""Comparison of a node's operator version with that of the target.
 
-A node is judged at the opset that its model imports. Besides, it is read here as the target's newest version of the
-operator: where the import is above the target, to name the nodes that the target does not have; where it is below, to
-note what a newer version takes or means otherwise. Only the tables are asked.
+A node is checked at the opset that its model imports. In addition, it is read here as the target's newest version of
+the operator. If the import is above the target, this finds the nodes that the target does not have. If the import is
+below, it finds what a newer version supports or means differently. Only the tables are used.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _Key = tuple[str, str, str | None]
 
 @slotted()
 class _Change:
-    """How often a version is used in which the target's differs, and in which fields."""
+    """The count of a version that differs at the target, and its fields."""
 
     count: int = 0
     fields: dict[str, None] = field(default_factory=dict)
@@ -43,8 +43,9 @@ class _Change:
 class Versions:
     """Compares nodes with the versions of `target`.
 
-    newer: by domain, how many nodes of an import above the target there are. alike: how many of them it has the same,
-    plain: once attributes with their default values are removed, which it does not have; defaults: these attributes.
+    newer: the number of nodes with an import above the target, by domain. alike: the number of these nodes that are the
+    same at the target. plain: the number that are the same after removal of attributes with default values that the
+    target lacks; defaults: these attributes.
     """
 
     def __init__(self, target: Target, basis: Basis, device: frozenset[str] | None = None) -> None:
@@ -58,12 +59,15 @@ class Versions:
         self._changes: dict[_Key, _Change] = {}
 
     def above(self, descriptor: Descriptor) -> bool:
-        """Whether a node is written for a version that the target has not yet."""
+        """Return whether a node has a version that the target lacks."""
         spec, own, level = self._at(descriptor)
         return level is None or spec.dialect.position[own] > spec.dialect.position[level]
 
     def needs(self, descriptor: Descriptor, verdict: Verdict) -> tuple[Finding, ...]:
-        """Return what the target lacks for a node of an import above it, beyond what its own version refuses."""
+        """Return findings on what the target lacks for a newer node.
+
+        Findings that the node's own version has as well are left out.
+        """
         spec, own, level = self._at(descriptor)
         if level is None:
             return domainless(descriptor, self.target, self.basis, self.device).findings
@@ -78,7 +82,7 @@ class Versions:
         ).findings
         texts = there[0].levels if there else ()
         lacking = [_lacking(spec, name, own, level, texts) for name in newer if name not in plain]
-        if lacking:  # what is wrong without these is but an echo, save for the types and ranks of others
+        if lacking:  # other findings are consequences, except for types and ranks of other fields
             there = (*lacking, *(finding for finding in there if finding.id.endswith((".type", ".rank"))))
         return tuple(finding for finding in there if (finding.id, finding.where) not in message)
 
@@ -92,7 +96,7 @@ class Versions:
         self.defaults.setdefault(domain, {}).update(dict.fromkeys(surplus))
 
     def _defaults_given(self, descriptor: Descriptor) -> list[str]:
-        """Return the attributes that a node gives and the target does not have, although they say nothing."""
+        """Return attributes with default values that the target lacks."""
         spec, own, level = self._at(descriptor)
         if level is None or level not in spec.levels or own not in spec.levels:
             return []
@@ -100,7 +104,10 @@ class Versions:
         return [info.vendor_name for name, info in infos if info and _says_nothing(spec, descriptor, name, own)]
 
     def differences(self, descriptor: Descriptor, verdict: Verdict) -> tuple[_Key, tuple[str, ...]] | None:
-        """Return in which of the fields that a node uses a newer version at the target differs; None if in none."""
+        """Return the used fields in which the target's version differs.
+
+        None if there is no difference.
+        """
         spec, own, level = self._at(descriptor)
         if level is None or own not in spec.levels:
             return None
@@ -128,7 +135,7 @@ class Versions:
         change.fields.update(dict.fromkeys(name for name in fields if name))
 
     def changes(self, file: str | None) -> Iterator[Finding]:
-        """Yield one note for each version of an operator in the model that differs from the target's."""
+        """Yield one note per operator version that differs at the target."""
         for (operator, before, after), change in self._changes.items():
             nodes = "1 node is" if change.count == 1 else f"{change.count} nodes are"
             if after is None:
@@ -149,26 +156,32 @@ class Versions:
             )
 
     def _at(self, descriptor: Descriptor) -> tuple[OperatorSpec, str, str | None]:
-        """The operator, the version that the node is written for, and the one that the target has."""
+        """Return the operator, the node's version and the target's version."""
         spec = dialect(descriptor.dialect).operator(descriptor.operator)
         level = spec.level_for(self.target.level)
         return spec, str(descriptor.version), level
 
 
 def _vendor_names(of: str, operator: str, fields: Iterable[str]) -> list[str]:
-    """Return the vendor's names of fields of `operator`, each once: two fields may share one over the versions."""
+    """Return the vendor's names of fields of `operator`, without duplicates.
+
+    Two fields may share a name in different versions.
+    """
     known = dialect(of).operator(operator).fields
     return list(dict.fromkeys(known[name].vendor_name if name in known else name for name in fields))
 
 
 def _says_nothing(spec: OperatorSpec, descriptor: Descriptor, name: str, own: str) -> bool:
-    """Whether a field is an attribute that is given as what it is by default."""
+    """Return whether a field is an attribute set to its default."""
     info = spec.field_at(name, own)
     return info is not None and info.kind == "attribute" and descriptor.fields[name] == info.default
 
 
 def _lacking(spec: OperatorSpec, name: str, own: str, level: str, texts: tuple[str, ...]) -> Finding:
-    """The finding for a field that an operator has only at later levels. texts: those that accept the node."""
+    """Return the finding for a field that exists only at later levels.
+
+    texts: the levels that accept the node.
+    """
     table = spec.dialect
     having = [at for at in spec.levels if spec.field_at(name, at) is not None]
     later = next((at for at in having if table.position[at] > table.position[level]), own)
@@ -185,7 +198,7 @@ def _lacking(spec: OperatorSpec, name: str, own: str, level: str, texts: tuple[s
 
 
 def _defaults(spec: OperatorSpec, descriptor: Descriptor, own: str, level: str) -> tuple[str, ...]:
-    """The attributes that a node leaves out and that mean something else by default at another level."""
+    """Return omitted attributes whose default differs at another level."""
     texts = []
     for name, info in spec.fields_at(level).items():
         before = spec.field_at(name, own)

@@ -1,1 +1,1 @@
-"""The lowest levels and releases that accept a descriptor or a whole model."""
+"""The lowest levels and releases that accept a descriptor or a model."""

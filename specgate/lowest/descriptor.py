@@ -1,4 +1,4 @@
-"""The lowest level that accepts a descriptor, and what blocks each level below it."""
+"""The lowest level that accepts a descriptor, and lower rejections."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["Minimum", "find_minimum"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minimum:
-    """The answer of `minimum`.
+    """The result of `minimum`.
 
-    level: the lowest level that accepts, None if none does. levels: all that accept. undecided: levels that an unknown
-    size leaves open. blockers: for every level below (or every level, if none accepts) the findings there.
-    Compares and prints as the level itself.
+    level: the lowest level that accepts, None if none does. levels: all that accept. undecided: levels undecided
+    because of an unknown size. blockers: findings per lower level (or per level, if none accepts). It compares and
+    prints as the level itself.
     """
 
     level: str | None
@@ -46,7 +46,7 @@ class Minimum:
         return self.level == other
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data: the members that ``specgate minimum --format json`` prints of a descriptor."""
+        """Return the data that ``specgate minimum --format json`` prints."""
         return {
             "minimum": self.level,
             "levels": list(self.levels),
@@ -62,7 +62,7 @@ class Minimum:
 
 
 def find_minimum(descriptor: Descriptor, basis: Basis = "both") -> Minimum:
-    """Judge `descriptor` at every level, as if written for each."""
+    """Check `descriptor` at every level, as if written for each."""
     free = replace(descriptor, version=None)
     table = dialect(descriptor.dialect)
     verdicts = {level: check_for(free, Target(table.name, level), basis) for level in table.levels}

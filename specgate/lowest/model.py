@@ -1,4 +1,4 @@
-"""The lowest versions that a model could be written for, and which nodes keep it there."""
+"""The lowest versions that accept a model, and the deciding nodes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ __all__ = ["model_minimum"]
 
 
 def model_minimum(model: object, settings: LintSettings | None = None, basis: Basis = "both") -> ModelMinimum:
-    """Judge every node of a model at every level, as if written for it.
+    """Return the lowest versions of a model.
 
-    model: a path, an object of a vendor's library or what is no file (`Given`). Raises InputError for an unusable file.
+    Every node is checked at every level, as if written for it. model: a path, an object of a vendor's library, or
+    another source (`Given`). Raises InputError for an unusable file.
     """
     owner: Reader | str
     if isinstance(model, str | os.PathLike):

@@ -1,4 +1,4 @@
-"""The first release that takes a whole model, as text and as data, and what keeps it from the ones before."""
+"""The first release that accepts a model, and why earlier ones do not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["release_json", "release_lines"]
 
 
 def release_lines(minimum: ReleaseMinimum, domain: str, width: int) -> Iterator[str]:
-    """Yield the first release, and of those before it what they lack."""
+    """Yield the first release, and the problems of earlier ones."""
     if minimum.first is None:
         yield from wrapped(f"{domain}: no release takes this model", width, hang="  ")
     else:

@@ -1,4 +1,4 @@
-"""The lowest opsets of a model as data: what each domain needs, what refuses it below, and what is another version."""
+"""The lowest opsets of a model as data: per domain, with their causes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Blocked", "DomainMinimum", "ModelMinimum", "Moved", "Release", "Rele
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A node whose descriptor a version does not take, and why."""
+    """A node that a version rejects, and why."""
 
     location: Location
     findings: tuple[Finding, ...]
@@ -23,9 +23,9 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A node whose operator is another version at the lowest opset than in the model.
+    """A node whose operator has another version at the lowest opset.
 
-    behaviour: what the tables say that it computes otherwise there; other differences are in the versions' texts.
+    behaviour: differences in results that the tables know; other differences are in the texts of the versions.
     """
 
     location: Location
@@ -38,10 +38,10 @@ class Moved:
 class DomainMinimum:
     """The answer for one domain.
 
-    imported: as the model says. version: the lowest one that refuses no node's descriptor, None if each refuses some.
-    taken: all such versions. blocked: for each other version the nodes that it refuses. undecided: for each version how
-    many nodes an unknown size or type leaves open. moved: what is not the same operator at `version`. spoken: how
-    messages call each version (``opset 17``).
+    imported: the version in the model. version: the lowest one that rejects no node, None if each rejects some. taken:
+    all versions that reject no node. blocked: per rejecting version its nodes. undecided: per version the number of
+    nodes undecided because of an unknown size or type. moved: nodes whose operator differs at `version`. spoken: the
+    name of each version in messages (``opset 17``).
     """
 
     domain: str
@@ -56,12 +56,15 @@ class DomainMinimum:
 
     @property
     def nearest(self) -> str:
-        """The version that refuses the fewest nodes; of several the imported one, else the newest."""
+        """The version that rejects the fewest nodes.
+
+        Of several, the imported one, else the newest.
+        """
         return min(self.blocked, key=lambda v: (len(self.blocked[v]), v != str(self.imported), -int(v)))
 
     @property
     def keepers(self) -> list[Blocked]:
-        """The nodes that the next lower version refuses: they keep the model at `version`."""
+        """Nodes rejected by the next lower version, which require `version`."""
         if self.version is None:
             return []
         below = [version for version in self.blocked if int(version) < int(self.version)]
@@ -70,10 +73,10 @@ class DomainMinimum:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release: the newest opset that it has, and the newest version of the file format that it reads.
+    """A release: its newest opset, and the newest IR version that it reads.
 
-    refuses: whether a node is refused at this opset. reads: whether it reads the file's version of the format. newer:
-    the types in the model that it does not know yet. alone: whether it refuses a node that its opset takes.
+    refuses: whether its opset rejects a node. reads: whether it reads the file's IR version. newer: types in the model
+    that it does not support yet. alone: whether it rejects a node that its opset accepts.
     """
 
     name: str
@@ -87,15 +90,15 @@ class Release:
 
     @property
     def takes(self) -> bool:
-        """Whether it takes the model whole."""
+        """True if the release accepts the whole model."""
         return self.reads and not (self.refuses or self.newer or self.alone)
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseMinimum:
-    """The first release that takes a model whole, None where none does, and all that come before it.
+    """The first release that accepts a whole model, and all earlier ones.
 
-    ir_version: of the file.
+    The first is None where no release accepts it. ir_version: of the file.
     """
 
     first: Release | None
@@ -105,9 +108,10 @@ class ReleaseMinimum:
 
 @dataclass(slots=True)
 class ModelMinimum:
-    """The answer of `model_minimum`. no_table: operators that nothing is known of, with their numbers of nodes.
+    """The answer of `model_minimum`.
 
-    main: the domain whose version is the level of the model. release: where it is asked which releases take the model.
+    no_table: operators without a table, with their numbers of nodes. main: the domain whose version is the level of the
+    model. release: the answer for releases, if requested.
     """
 
     domains: list[DomainMinimum]
@@ -124,10 +128,16 @@ class ModelMinimum:
 
     @property
     def level(self) -> str | None:
-        """The lowest version of the main domain, None where there is none or no node of it was judged."""
+        """The lowest version of the main domain.
+
+        None without one, or where no node of the domain was checked.
+        """
         main = [minimum.version for minimum in self.domains if minimum.domain == self.main]
         return main[0] if main else None
 
     def to_dict(self, name: str = "") -> dict[str, Any]:
-        """Return it as ``specgate minimum --format json`` prints it. name: the file, as it is to be called."""
+        """Return the data that ``specgate minimum --format json`` prints.
+
+        name: the displayed name of the file.
+        """
         return model_minimum_json(self, name)

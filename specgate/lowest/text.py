@@ -30,9 +30,10 @@ _Cause = tuple[tuple[str, str, str], tuple[str, ...]]
 
 
 def model_minimum_text(minimum: ModelMinimum, name: str, width: int, *, verbose: bool = False) -> str:
-    """Return the answer for people: each domain's lowest opset with what keeps it there, or what no opset accepts.
+    """Return the answer as text: the lowest opsets with their causes.
 
-    verbose: also every node that is another version there, and what blocks each version below.
+    Where no opset accepts the model, the text names the causes for each. verbose: also list nodes with another version
+    of their operator, and the causes for each lower version.
     """
     lines = [clean(name)]
     for domain in minimum.domains:
@@ -77,13 +78,13 @@ def _answer(minimum: DomainMinimum, width: int) -> Iterator[str]:
 
 
 def _below(minimum: DomainMinimum) -> dict[str, list[Blocked]]:
-    """What is refused at the versions below the lowest one; at all of them where there is none."""
+    """Return the rejected nodes of lower versions; of all if none accepts."""
     limit = None if minimum.version is None else int(minimum.version)
     return {version: nodes for version, nodes in minimum.blocked.items() if limit is None or int(version) < limit}
 
 
 def _blockers(minimum: DomainMinimum, width: int) -> Iterator[str]:
-    """Everything known of the versions that are not the answer."""
+    """Yield moved operators, and the causes of rejection at lower versions."""
     below = _below(minimum)
     same = [moved for moved in minimum.moved if not moved.behaviour]
     if below or same:
@@ -107,7 +108,7 @@ def _causes_text(
 
 
 def _moved(moved: list[Moved], version: str | None, width: int) -> Iterator[str]:
-    """Operators that are another version there, each once, with what the tables know of the difference."""
+    """Yield operators with another version, with known differences."""
     by_kind: dict[tuple[str, str, str, tuple[str, ...]], int] = {}
     for one in moved:
         kind = (clean(one.location.operator or ""), one.written, one.there, one.behaviour)
@@ -118,20 +119,23 @@ def _moved(moved: list[Moved], version: str | None, width: int) -> Iterator[str]
         yield from wrapped(text, width, first="  ", hang="    ")
 
 
-_HERE: Final = "\0"  # in a message, for the version that was judged
+_HERE: Final = "\0"  # replaces the version in a message
 
 
 def _spans(
     minimum: DomainMinimum, blocked: Mapping[str, list[Blocked]]
 ) -> Iterator[tuple[list[str], tuple[_Cause, ...]]]:
-    """Neighbouring versions with the same reasons together; in their messages `_HERE` is the version itself."""
+    """Yield runs of neighboring versions with equal causes.
+
+    In their messages `_HERE` stands for the version.
+    """
     every = [(version, _causes(minimum, version)) for version in blocked]
     for causes, span in groupby(every, key=lambda pair: pair[1]):
         yield [version for version, _ in span], causes
 
 
 def _causes(minimum: DomainMinimum, version: str) -> tuple[_Cause, ...]:
-    """Why nodes are refused at a version, equal reasons of one operator together."""
+    """Return the causes of rejections at a version, grouped by operator."""
     causes: dict[tuple[str, str, str], list[str]] = {}
     for node in minimum.blocked[version]:
         for finding in node.findings:
@@ -144,7 +148,7 @@ def _causes(minimum: DomainMinimum, version: str) -> tuple[_Cause, ...]:
 
 
 def _spoken(minimum: DomainMinimum, versions: list[str], message: str) -> str:
-    """The message for all the versions of a block: ``at opset 1..4``."""
+    """Return a message for a range of versions: ``at opset 1..4``."""
     first = minimum.labels.get(versions[0], versions[0])
     return message.replace(_HERE, first.removesuffix(versions[0]) + _ranges(versions))
 
@@ -210,7 +214,10 @@ def _domain_json(minimum: DomainMinimum) -> dict[str, Any]:
 
 
 def at_level(message: str, label: str, instead: str) -> str:
-    """Return a message with `instead` for the level that it calls `label` (``opset 1`` is not ``opset 17``)."""
+    """Return a message with the level `label` replaced by `instead`.
+
+    It distinguishes ``opset 1`` from ``opset 17``.
+    """
     if label not in message:
         return message
     return re.sub(rf"(?<!\w){re.escape(label)}(?!\.?\w)", lambda _: instead, message)

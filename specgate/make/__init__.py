@@ -1,8 +1,8 @@
-"""Constructors of descriptors with completion: ``make.directml.ONE_HOT(...)``, ``make.onnx.OneHot(...)``.
+"""Constructors of descriptors with completion for editors.
 
-Each dialect's module offers one function per operator that has a table, with the operator's own fields as keyword
-arguments; tensors are made by `tensor`. Their stubs are written when specgate is built or installed; those of other
-packages have none.
+``make.directml.ONE_HOT(...)``, ``make.onnx.OneHot(...)``. The module of each dialect has one function per operator with
+a table. The keyword arguments are the operator's fields; `tensor` creates tensors. Type stubs are generated when
+specgate is built or installed, except for dialects from other packages.
 """
 
 from __future__ import annotations

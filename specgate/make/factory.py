@@ -1,4 +1,4 @@
-"""Make one constructor per operator from its table."""
+"""Creation of one constructor per operator from its table."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ _PYTHON |= {"graph": "GraphDesc", "operator": "Descriptor", "scalar": "float"}
 
 
 def operators(name: str) -> list[str]:
-    """Return the operators of a dialect whose names are Python identifiers."""
+    """Return the operators of a dialect that are Python identifiers."""
     return [operator for operator in dialect(name).operators if operator.isidentifier()]
 
 
 def annotation(info: FieldInfo) -> str:
-    """Return the Python type of a field, as text; where the table lists its words, those alone."""
+    """Return the Python type of a field as text.
+
+    A Literal if the table lists the allowed words.
+    """
     base = info.type.removesuffix("[]")
     kind = RECORDS[base].__name__ if base in RECORDS else _PYTHON.get(base, "str")
     if info.enum:
@@ -40,12 +43,15 @@ def annotation(info: FieldInfo) -> str:
 
 
 def field_is_required(spec: OperatorSpec, info: FieldInfo) -> bool:
-    """Return whether a descriptor must give the field."""
+    """Return whether the field is required."""
     return not spec.dialect.may_omit(info)
 
 
 def constructor(name: str, operator: str) -> Callable[..., Descriptor]:
-    """Return a function that makes descriptors of one operator; raise AttributeError where there is no table."""
+    """Return the constructor of one operator.
+
+    Raises AttributeError if it has no table.
+    """
     if operator.startswith("_") or operator not in dialect(name).tables.operators:
         raise AttributeError(f"{name} has no table for {operator!r}")
     spec = dialect(name).operator(operator)
@@ -58,25 +64,28 @@ def constructor(name: str, operator: str) -> Callable[..., Descriptor]:
                 raise InputError(
                     f"expected a tensor made by specgate.make.tensor, found {entries[info.name]!r:.60}", place=info.name
                 )
-        # Through the dialect's own dict, so that a constructor accepts exactly what a reader accepts.
+        # Uses the dialect's dict form, so that a constructor accepts exactly what a reader accepts.
         return read_dict(write_dict(Descriptor(name, operator, entries)), name)
 
     signature = inspect.Signature([_parameter(spec, info) for info in ordered(spec)], return_annotation="Descriptor")
     make.__name__ = make.__qualname__ = operator
     make.__doc__ = "\n".join(described(spec))
-    make.__signature__ = signature  # type: ignore[attr-defined]  # what inspect and completion read
+    make.__signature__ = signature  # type: ignore[attr-defined]  # read by inspect and completion
     return make
 
 
 def ordered(spec: OperatorSpec) -> list[FieldInfo]:
-    """Return the fields that a constructor takes: where fields change from version to version the newest one's."""
+    """Return the parameters of a constructor.
+
+    If fields differ between versions, those of the newest version.
+    """
     if spec.dialect.tables.about.get("rows_are_versions"):
         return list(spec.fields_at(spec.dialect.levels[-1]).values())
     return list(spec.fields.values())
 
 
 def described(spec: OperatorSpec) -> list[str]:
-    """Return the lines that say what an operator computes, and what its fields are for."""
+    """Return lines that describe the operator and its fields."""
     texts = [f"{info.name}: {info.doc}" for info in ordered(spec) if info.doc]
     return [spec.table.summary, *(["", *texts] if texts else [])]
 

@@ -1,4 +1,4 @@
-"""Modules of constructors, one for each dialect, whose functions are made when they are asked for."""
+"""Modules of constructors, one per dialect; functions are made on demand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PARENT: Final = __name__.rpartition(".")[0]
 
 
 class _Constructors(ModuleType):
-    """One function for each operator that has a table, as attributes."""
+    """Creates the constructor of an operator on attribute access."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{_PARENT}.{name}", f"Constructors of descriptors of {name}, one for each operator.")
@@ -36,5 +36,5 @@ class _Constructors(ModuleType):
 
 @cache
 def module_of(name: str) -> ModuleType:
-    """Return the module of a dialect, which can be imported under its name from now on."""
+    """Return the module of a dialect and register it for import."""
     return sys.modules.setdefault(f"{_PARENT}.{name}", _Constructors(name))

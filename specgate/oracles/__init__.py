@@ -1,1 +1,4 @@
-"""Real implementations, asked for their verdict: what the oracles of several dialects share."""
+"""Oracles: real implementations that give verdicts.
+
+Contains the code that the oracles of all dialects share.
+"""

@@ -1,4 +1,4 @@
-"""What an oracle is asked to compute with: arrays of values at which things change."""
+"""Input arrays for oracles, with boundary values."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.5, float("nan"), float("inf"), fl
 _WORDS: Final = ("", "off", "on", "\x00")
 #: Sizes of the arrays in sequences and optionals.
 _IN_CONTAINERS: Final = (2, 3)
-#: Their sums and products are exact in 32 bits, in any order: no partial one is lost beside a larger one, or overflows.
+#: Sums and products of these values are exact in 32 bits in any order. Partial results neither overflow nor lose
+#: precision.
 _SUMMANDS: Final = (*(n / 64 for n in range(-128, 129)), *3 * (-0.0, float("nan"), float("inf"), float("-inf")))
 _EDGES: Final = tuple(n + d for n in (0, 2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64) for d in (-1, 0, 1))
-#: Of a float's bits: sign, exponent and fraction as strings of their first and last digit repeated.
+#: Sign, exponent and fraction of a float as strings of repeated digits: the first and the last one.
 _SHAPES: Final = (
     ("0", "00", "00"), ("1", "00", "00"), ("0", "11", "00"), ("1", "11", "00"), ("0", "11", "10"), ("1", "11", "10"),
     ("0", "11", "11"), ("0", "11", "01"), ("0", "00", "01"), ("1", "00", "11"), ("0", "10", "00"), ("1", "01", "10"),
@@ -40,11 +41,13 @@ _SHAPES: Final = (
 
 
 def boundary_arrays(descriptor: Descriptor, random: Random, *, summed: bool = False) -> dict[str, Any]:
-    """Return arrays of values at which something may change.
+    """Return arrays of boundary values.
 
-    Integers are sizes and their neighbours, positive and negative, and the ends of types; floats are infinite,
-    denormal, negative zero and various nan among others. summed: where the order of sums is left open, so that no
-    finite float may be large or tiny; few are infinite or nan, so that few sums are.
+    Integers are sizes, their neighbours with both signs, and the limits of their type. Floats include infinities,
+    denormals, negative zero and various nan.
+
+    summed: the order of sums is unspecified. No finite float is then large or tiny, and infinities and nan are rare, so
+    that most sums are finite.
     """
     near = {s * sign + d for s in _sizes(descriptor) for sign in (1, -1) for d in (-1, 0, 1)}
 
@@ -59,7 +62,10 @@ def boundary_arrays(descriptor: Descriptor, random: Random, *, summed: bool = Fa
 
 
 def tame_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
-    """Return arrays of small values: integers from 0 to 7, floats from -2 to 2 in steps of 1/64, short strings."""
+    """Return arrays of small values.
+
+    Integers from 0 to 7, floats from -2 to 2 in steps of 1/64, short strings.
+    """
 
     def filled(tensor: TensorDesc) -> NDArray[Any]:
         dtype = numpy_type(dialect(descriptor.dialect), str(tensor.type))
@@ -70,14 +76,17 @@ def tame_arrays(descriptor: Descriptor, random: Random) -> dict[str, Any]:
         whole, most = limits is not None, min(8, limits[1] + 1 if limits else 8)
         drawn = [random.randrange(most) if whole else random.randint(-128, 128) / 64 for _ in range(prod(shape))]
         array = np.array(drawn, np.int8 if whole else np.float64).astype(dtype).reshape(shape)
-        array[array != array] = np.ones((), dtype)  # noqa: PLR0124  # of a type without numbers below 0
+        array[array != array] = np.ones((), dtype)  # noqa: PLR0124  # of a type without negative numbers
         return array
 
     return _each_input(descriptor, filled)
 
 
 def _each_input(descriptor: Descriptor, filled: Callable[[TensorDesc], NDArray[Any]]) -> dict[str, Any]:
-    """Return a value for every input; what is made of arrays has two of one shape."""
+    """Return a value for every input.
+
+    Sequences, optionals and maps contain two arrays of one shape.
+    """
     tables = dialect(descriptor.dialect)
 
     def one(tensor: TensorDesc) -> Any:
@@ -93,7 +102,10 @@ def _sizes(descriptor: Descriptor) -> set[int]:
 
 
 def inputs_of(descriptor: Descriptor) -> Iterator[tuple[str, Any]]:
-    """Yield the inputs that a descriptor has, by name: one tensor or several."""
+    """Yield the tensors of a descriptor's inputs by name.
+
+    The value is one tensor, or a list for an array of tensors.
+    """
     for info in dialect(descriptor.dialect).operator(descriptor.operator).inputs:
         value = descriptor.fields.get(info.name)
         if value is not None:
@@ -109,7 +121,7 @@ def _palette(tables: Dialect, tensor: TensorDesc, near: set[int], *, summed: boo
     dtype = numpy_type(tables, kind)
     limits = integer_range(dtype)
     if limits is None and dtype.itemsize == 1 and dtype.kind in "fV":
-        return np.arange(2 ** (tables.bits[kind] or 8), dtype=np.uint8).view(dtype)  # all there are
+        return np.arange(2 ** (tables.bits[kind] or 8), dtype=np.uint8).view(dtype)  # exhaustive
     if limits is None and dtype.kind in "fcV" and summed:
         return np.array(_SUMMANDS).astype(dtype)
     if limits is None and dtype.kind in "fcV":
@@ -136,6 +148,9 @@ def _special_floats(dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def laid_out(descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Return the arrays as an implementation reads them: elements that share memory are equal."""
+    """Return the arrays as an implementation reads them.
+
+    Elements that share memory are equal.
+    """
     owner = package(descriptor.dialect)
     return owner.laid_out(descriptor, arrays) if isinstance(owner, MemoryLayout) else arrays

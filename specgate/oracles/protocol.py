@@ -1,4 +1,4 @@
-"""What every oracle answers, in any dialect: a word per implementation, and its values where it computed some."""
+"""The protocol of oracles: replies and computed values."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["Oracle", "Reply", "Values", "ValuesBackend"]
 
 
 class Reply(NamedTuple):
-    """What one implementation says to a descriptor.
+    """The reply of one implementation to a descriptor.
 
-    word: ``accepted``, ``rejected``, ``crashed`` (its process died), ``timeout``, ``no kernel`` (it takes the
-    descriptor as valid and cannot run it) or ``not asked`` (it has no way to be asked this). detail: the reason in
-    its own words, one short line.
+    word: ``accepted``, ``rejected``, ``crashed`` (its process died), ``timeout``, ``no kernel`` (valid, but it cannot
+    run the descriptor) or ``not asked`` (there is no way to ask). detail: the implementation's own reason, one short
+    line.
     """
 
     word: str
@@ -28,38 +28,50 @@ class Reply(NamedTuple):
 
     @property
     def accepted(self) -> bool | None:
-        """True or False where the word is a verdict of validity: a crash refuses; None where it is none."""
+        """True or False for a verdict; None for other words.
+
+        A crash counts as a rejection.
+        """
         known = {"accepted": True, "no kernel": True, "rejected": False, "crashed": False}
         return known.get(self.word)
 
 
 class Values(NamedTuple):
-    """What one implementation computed: arrays by output name, or None with the reason in `reply`."""
+    """The values that one implementation computed.
+
+    Arrays by output name, or None with the reason in `reply`.
+    """
 
     arrays: Mapping[str, np.ndarray[Any, Any]] | None
     reply: Reply
 
 
 class Oracle(Protocol):
-    """One or more implementations of a dialect at one level; close it after use."""
+    """One or more implementations of a dialect at one level.
+
+    Close it after use.
+    """
 
     dialect: str
     level: str
-    #: Every implementation asked, in the order to show them: name -> its version.
+    #: The implementations in display order: name -> version.
     versions: Mapping[str, str]
 
     def ask(self, descriptors: Sequence[Descriptor]) -> list[dict[str, Reply]]:
-        """Return, for each descriptor, every implementation's reply by its name; raises nothing for a bad one."""
+        """Return for each descriptor the replies by implementation.
+
+        Does not raise for an invalid descriptor.
+        """
 
     def close(self) -> None:
-        """End its processes."""
+        """End the processes."""
 
 
 class ValuesBackend(Protocol):
-    """What computes values, by the name of each implementation."""
+    """Computes values with one or more implementations."""
 
     def values_many(self, descriptor: Descriptor, sets: Sequence[Mapping[str, Any]], /) -> list[dict[str, Values]]:
-        """Return, for each set of arrays, every implementation's outputs."""
+        """Return for each set of arrays the outputs by implementation."""
 
     def close(self) -> None:
-        """End its processes."""
+        """End the processes."""

@@ -1,4 +1,4 @@
-"""Reports: one module per output format, loaded when its format is asked for."""
+"""Report formats, one module each, imported on first use."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ FORMATS: dict[str, str] = {
 
 
 def render(report: Report, format: str, *, options: RenderOptions) -> str:  # noqa: A002 (the option's own name)
-    """Return the report in the named format, ready to be written as it is.
+    """Return the report in the named format as the final text.
 
-    JSON, SARIF and JUnit are pure ASCII. Raises InputError for a format that is not registered.
+    JSON, SARIF and JUnit are pure ASCII. Raises InputError for an unregistered format.
     """
     try:
         module, _, function = FORMATS[format].partition(":")
@@ -56,7 +56,7 @@ def render(report: Report, format: str, *, options: RenderOptions) -> str:  # no
 
 
 def counts(report: Report) -> dict[str, int]:
-    """Return the numbers of linted files, of findings by severity, and of nodes that were not judged."""
+    """Return the counts of files, findings by severity and undecided nodes."""
     severities = [finding.severity for finding in report.findings]
     return {
         "findings": len(severities),
@@ -77,7 +77,10 @@ def plural(number: int, noun: str) -> str:
 
 
 def without_table(nodes: Iterable[NodeRef]) -> list[str]:
-    """Return the operators of nodes without a table, cleaned, each with its count: ``Foo (3)``, most frequent first."""
+    """Return the operators without a table, with counts: ``Foo (3)``.
+
+    Names are cleaned, the most frequent first.
+    """
     names: dict[str, int] = {}
     for node in nodes:
         name = clean(node.location.operator or "unnamed operator")
@@ -86,19 +89,22 @@ def without_table(nodes: Iterable[NodeRef]) -> list[str]:
 
 
 def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings by file, node, field and id; nodes by their numbers, ``node[9]`` before ``node[10]``."""
+    """Return the findings sorted by file, node, field and id.
+
+    Nodes are sorted by number, ``node[9]`` before ``node[10]``.
+    """
     return sorted(
         findings, key=lambda f: (place_order(f.location), f.where, f.id, f.target or "", f.severity, f.message)
     )
 
 
 def nodes_in_order(nodes: Iterable[NodeRef]) -> list[NodeRef]:
-    """Return the nodes by file, node and target."""
+    """Return the nodes sorted by file, node and target."""
     return sorted(nodes, key=lambda n: (place_order(n.location), n.target or "", n.reason))
 
 
 def place_order(location: Location | None) -> tuple[object, ...]:
-    """Return what places are ordered by: the file, the node (by its numbers) and the line."""
+    """Return the sort key of a location: file, node (by number) and line."""
     if location is None:
         return ("", (), 0, "")
     return (location.file or "", _natural(location.node or ""), location.line or 0, location.operator or "")
@@ -106,16 +112,16 @@ def place_order(location: Location | None) -> tuple[object, ...]:
 
 def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
     runs = ("".join(run) for _, run in groupby(text, "0123456789".__contains__))
-    # Numbers compare by length and digits: converting a number of any length could fail.
+    # Numbers compare by length, then digits, as int() fails on very long ones.
     return tuple((0, len(n := run.lstrip("0")), n) if run[0] in "0123456789" else (1, 0, run) for run in runs)
 
 
 def details(finding: Finding) -> list[str]:
-    """Return what helps to act on a finding, one phrase each: the fix, the first level that takes it, its basis."""
+    """Return the fix, first accepting level and basis, one phrase each."""
     lines = []
     if finding.fix:
         lines.append(f"fix: {finding.fix}")
-    if finding.first_level and finding.first_level not in finding.message:  # most messages say it themselves
+    if finding.first_level and finding.first_level not in finding.message:  # most messages already have it
         lines.append(f"accepted from {finding.first_level}")
     if finding.basis == "observed":
         lines.append("refused by builds, not by the documentation")
@@ -123,6 +129,9 @@ def details(finding: Finding) -> list[str]:
 
 
 def sentence(finding: Finding) -> str:
-    """Return the finding in one line for formats that have a single field for it; never empty, not yet cleaned."""
+    """Return a finding as one non-empty line, not cleaned.
+
+    For formats with a single field per finding.
+    """
     text = "; ".join([(finding.message or finding.id).removesuffix("."), *details(finding)])
     return f"{finding.target}: {text}" if finding.target else text

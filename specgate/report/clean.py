@@ -1,19 +1,22 @@
-"""Text hygiene: what a file calls its nodes cannot drive a terminal, nor forge a line that a CI server obeys."""
+"""Text sanitization for terminals and CI logs.
+
+Names in a file cannot emit terminal escapes or CI commands.
+"""
 
 from __future__ import annotations
 
 __all__ = ["clean", "columns", "well_formed", "wrap"]
 
-_LEAST_ROOM = 8  # an escape at the beginning of a line fits in it, so that every line takes something off a word
+_LEAST_ROOM = 8  # fits the longest escape, so every line consumes a part of the word
 _BREAK_AFTER = "/\\_.,-:;)]}>="
 
 
 def clean(text: str, limit: int | None = 200) -> str:
-    r"""Return `text` on one line of printable characters, everything else shown as an escape such as ``\x1b``.
+    r"""Return `text` as one printable line, with escapes such as ``\x1b``.
 
-    Control characters, line ends, bidirectional overrides, invisible characters and lone surrogates are escaped,
-    and so are the openings of CI commands (``::error``, ``##[error]``, ``##vso[``, ``##teamcity[``).
-    limit: characters of `text` that are kept, None for all; what is left out of the middle is counted.
+    Control characters, line ends, bidirectional overrides, invisible characters and lone surrogates are escaped, and so
+    are the openings of CI commands (``::error``, ``##[error]``, ``##vso[``, ``##teamcity[``). limit: maximum characters
+    of `text`, None for all; a longer text has its middle replaced by the number of omitted characters.
     """
     if limit is not None and len(text) > limit:
         head = limit * 2 // 3
@@ -21,7 +24,7 @@ def clean(text: str, limit: int | None = 200) -> str:
         text = f"{text[:head]}...[{len(text) - limit} more]...{text[len(text) - tail :]}"
     if not text.isprintable():
         text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-    # A runner obeys "##[" anywhere in a line, and "::" where a line begins; wrapping may begin a line at any word.
+    # Runners execute "##[" anywhere in a line, and "::" at the start of a line. Wrapping may start a line at any word.
     return _no_command(text.replace("##", "#\\x23").replace(" ::", " \\x3a:"))
 
 
@@ -30,12 +33,15 @@ def _no_command(text: str) -> str:
 
 
 def well_formed(text: str) -> str:
-    """Return `text` with lone surrogates written as escapes, so that every reader of UTF-8 and JSON takes it."""
+    """Return `text` with lone surrogates escaped, valid in UTF-8 and JSON."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def columns(text: str) -> int:
-    """Return how many terminal columns cleaned text takes (wide characters 2, combining marks 0)."""
+    """Return the number of terminal columns of cleaned text.
+
+    Wide characters count 2, combining marks 0.
+    """
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -44,10 +50,10 @@ def columns(text: str) -> int:
 
 
 def wrap(text: str, width: int, *, first: str = "", hang: str = "") -> list[str]:
-    """Break cleaned text into lines of at most `width` columns; nothing is cut.
+    """Break cleaned text into lines of at most `width` columns.
 
-    first and hang are what the first and every other line begin with; where they leave less than eight columns,
-    the lines become longer than width.
+    first, hang: prefixes of the first line and of the others. If they leave fewer than eight columns, lines exceed the
+    width. All text is kept.
     """
     lines: list[str] = []
     indent, line = first, None
@@ -70,9 +76,12 @@ def wrap(text: str, width: int, *, first: str = "", hang: str = "") -> list[str]
 
 
 def _split(word: str, room: int) -> tuple[str, str]:
-    """Split a word that is wider than `room`, after a separator where the second half of the room has one."""
+    """Split a word wider than `room`, if possible after a separator.
+
+    The separator must be in the second half of `room`.
+    """
     used = end = 0
-    for end, char in enumerate(word):  # noqa: B007 (the place where the loop stopped is the answer)
+    for end, char in enumerate(word):  # noqa: B007 (used after the loop)
         used += columns(char)
         if used > room:
             break

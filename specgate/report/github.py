@@ -1,8 +1,8 @@
-"""The report as GitHub workflow commands: a job's log that prints these lines gets annotations.
+"""The report as GitHub workflow commands, which become annotations.
 
 Syntax and escapes are those of the runner: ``%``, CR and LF in data, and ``:`` and ``,`` in properties too. GitHub
-keeps ten annotations of each level per step and drops the rest without a word. So the first of every file come first,
-and a last annotation says what was left out and names the files that have none.
+keeps ten annotations of each level per step and silently drops the rest. Therefore the first finding of every file
+comes first, and a last annotation has the number of omitted findings and names the files without an annotation.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _LINE_LIMIT = 4000
 
 
 def render(report: Report, options: RenderOptions) -> str:
-    """Return one command per line, errors first; empty if there is nothing to say."""
+    """Return one command per line, errors first; empty without findings."""
     ordered = _spread(sort_findings(merged(report.findings, options.queries)))
-    # A file that could not be read comes first: the report says nothing else of it.
+    # Unreadable files come first, as the report has no other entry for them.
     lines = [f"::error title=unusable::{_data([line])}" for line in report.unusable[:_PER_LEVEL]]
     left_out: list[str] = []
     shown: list[Finding] = []
@@ -35,7 +35,7 @@ def render(report: Report, options: RenderOptions) -> str:
         left_out.append(plural(len(report.unusable) - _PER_LEVEL, "more unusable file"))
     for severity, command in _COMMANDS.items():
         findings = [finding for finding in ordered if finding.severity == severity]
-        # The closing summary is a notice itself and must not be the one that GitHub drops.
+        # The closing summary is a notice too and must not exceed GitHub's limit.
         numbers_by_name = {"error": min(len(report.unusable), _PER_LEVEL), "warning": 0, "note": 1}
         room = _PER_LEVEL - numbers_by_name[severity]
         shown.extend(findings[:room])
@@ -48,7 +48,7 @@ def render(report: Report, options: RenderOptions) -> str:
 
 
 def _spread(findings: list[Finding]) -> list[Finding]:
-    """Order findings by how many of their severity their file has before them: the first of each file lead."""
+    """Return the findings, the first of each file and severity leading."""
     met: dict[tuple[str, str | None], int] = {}
     turns = []
     for finding in findings:
@@ -63,7 +63,7 @@ def _file(finding: Finding) -> str | None:
 
 
 def _unnamed(report: Report, shown: list[Finding]) -> list[str]:
-    """The unusable files, and the files with findings, that no annotation names; a line for each."""
+    """Return a line per file with findings or errors but no annotation."""
     lines = report.unusable[_PER_LEVEL:]
     named = {_file(finding) for finding in shown}
     counted: dict[str, dict[str, int]] = {}
@@ -81,7 +81,7 @@ def _annotation(command: str, finding: Finding, options: RenderOptions) -> str:
     place = finding.location
     properties = []
     if place is not None and place.file:
-        # A shortened path would point nowhere.
+        # A shortened path would be invalid.
         properties.append(f"file={_property(options.inside(place.file) or place.file, None)}")
         if place.line is not None and place.line > 0:
             properties.append(f"line={place.line}")

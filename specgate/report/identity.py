@@ -1,4 +1,7 @@
-"""Which finding is which: addresses of files, and fingerprints that stay when other nodes come and go."""
+"""Identity of findings: URIs of files, and stable fingerprints.
+
+Fingerprints do not change when other nodes are added or removed.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,11 @@ Identified = list[tuple["Finding", str]]
 
 
 def identified(report: Report, options: RenderOptions) -> tuple[Identified, Identified]:
-    """Return the findings and the ignored ones, in order, each with its fingerprint: 32 hexadecimal digits.
+    """Return the findings and the ignored ones, each with its fingerprint.
 
-    A fingerprint is made of the file's path from the root, the node's path, the field, the rule and the target, never
-    of lines, messages or severities. Findings that share all of these are numbered, those that are ignored first.
+    A fingerprint has 32 hexadecimal digits. It is a hash of the file's path from the root, the node's path, the field,
+    the rule and the target, but not of lines, messages or severities. Findings with equal values are numbered, ignored
+    ones first.
     """
     met: Counter[str] = Counter()
     ignored = list(_numbered(sort_findings(report.ignored), options, met))
@@ -34,7 +38,7 @@ def identified(report: Report, options: RenderOptions) -> tuple[Identified, Iden
 
 
 def fingerprint(finding: Finding) -> str:
-    """Return the fingerprint that a finding has in a report of it alone."""
+    """Return a finding's fingerprint in a report with only this finding."""
     return _numbered([finding], RenderOptions(), Counter())[0][1]
 
 
@@ -42,7 +46,7 @@ def _numbered(findings: Iterable[Finding], options: RenderOptions, met: Counter[
     pairs = []
     for finding in findings:
         key = _key(finding, options)
-        # The first of them has the bare key, so that a second one does not change it.
+        # The first one has no number, so that a second one does not change it.
         number = f"\0{met[key]}" if met[key] else ""
         met[key] += 1
         pairs.append((finding, sha256((key + number).encode("utf-8", "surrogatepass")).hexdigest()[:32]))
@@ -63,7 +67,7 @@ def relative_uri(path: str) -> str:
     """Return a path with forward slashes as a relative URI."""
     try:
         return quote(os.fsencode(path))
-    except UnicodeEncodeError:  # a lone surrogate that stands for no byte: no file has such a name
+    except UnicodeEncodeError:  # a lone surrogate that encodes no byte: not a file name
         return quote(well_formed(path))
 
 

@@ -1,7 +1,7 @@
-"""The report as JSON, for programs: schema ``specgate-report/1``, which ``report.schema.json`` beside this describes.
+"""The report as JSON, in the schema ``specgate-report/1``.
 
-``specgate spec schema report`` prints that file. Fields may be added under the same schema; none is removed or changes
-its meaning.
+The schema is ``report.schema.json`` in this folder, which ``specgate spec schema report`` prints. The same version may
+add fields, but does not remove them or change their meaning.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SCHEMA = "specgate-report/1"
 
 _MAX_DEPTH = 8
 _MAX_ITEMS = 10_000
-_MAX_BITS = 14_000  # Python writes no decimal number of more than 4300 digits
+_MAX_BITS = 14_000  # Python converts integers of at most 4300 digits
 
 
 def render(report: Report, options: RenderOptions) -> str:
@@ -37,7 +37,7 @@ def render(report: Report, options: RenderOptions) -> str:
 
 def document(report: Report, options: RenderOptions | None = None) -> dict[str, Any]:
     """Return the report as plain dicts, lists, strings and numbers."""
-    # Every command that prints JSON loads this module; only reports need hashes.
+    # Every command with JSON output imports this module; only reports need hashes.
     from specgate.report.identity import identified
     from specgate.spec.version import versions_of_targets
 
@@ -75,7 +75,10 @@ def _statistics(report: Report) -> list[dict[str, Any]]:
 
 
 def _grouped(pairs: Sequence[tuple[Finding, str]], queries: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """Return which findings say the same for several targets of a query, by their fingerprints."""
+    """Return groups of findings that are equal for targets of one query.
+
+    They are listed by fingerprint.
+    """
     from specgate.report.merging import grouped
 
     marks = {id(finding): mark for finding, mark in pairs}
@@ -92,14 +95,20 @@ def _grouped(pairs: Sequence[tuple[Finding, str]], queries: Mapping[str, Sequenc
 
 
 def dumps(value: Any) -> str:
-    """Return plain data as indented ASCII JSON that a CI server's log may show: no ``##`` opens a command there."""
+    """Return plain data as indented ASCII JSON without ``##``.
+
+    CI servers execute ``##`` commands in logs.
+    """
     text = json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False)
-    # It occurs in JSON only inside strings, where an escape means the same.
+    # "##" occurs in JSON only inside strings, where an escape is equivalent.
     return text.replace("##", "#\\u0023") + "\n"
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
-    """Return one verdict; `specgate check` prints the same members, and the findings of all descriptors together."""
+    """Return one verdict with the members that `specgate check` prints.
+
+    `check` prints the findings of all descriptors together.
+    """
     return {
         "operator": well_formed(verdict.operator),
         "target": well_formed(verdict.target),
@@ -113,7 +122,10 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
 
 
 def finding_json(finding: Finding, mark: str | None = None) -> dict[str, Any]:
-    """Return one finding. mark: the fingerprint that it has in a report, else it is the one of a report of it alone."""
+    """Return one finding.
+
+    mark: its fingerprint, by default that in a report with only this finding.
+    """
     if mark is None:
         from specgate.report.identity import fingerprint
 
@@ -137,7 +149,7 @@ def finding_json(finding: Finding, mark: str | None = None) -> dict[str, Any]:
 
 
 def node_json(node: NodeRef) -> dict[str, Any]:
-    """Return one node that was counted but not judged to the end."""
+    """Return one undecided node."""
     return {
         "location": location_json(node.location),
         "target": _text(node.target),
@@ -146,7 +158,7 @@ def node_json(node: NodeRef) -> dict[str, Any]:
 
 
 def location_json(location: Location | None) -> dict[str, Any] | None:
-    """Return where something stands."""
+    """Return a location."""
     if location is None:
         return None
     return {
@@ -187,7 +199,10 @@ def _text(text: str | None) -> str | None:
 
 
 def safe_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a finding's values as JSON can hold them; nesting and size are bounded, cycles end."""
+    """Return a finding's values as JSON data of bounded size and depth.
+
+    Cycles are cut.
+    """
     budget = [_MAX_ITEMS]
     return {well_formed(str(key)): _safe(value, budget, _MAX_DEPTH) for key, value in values.items()}
 
@@ -216,7 +231,10 @@ def _safe(value: Any, budget: list[int], depth: int) -> Any:
 
 
 def _numpy(value: Any, budget: list[int], depth: int) -> Any:
-    """Take arrays and scalars apart without importing numpy; anything else is text."""
+    """Return numpy arrays and scalars as plain data without importing numpy.
+
+    Other values become text.
+    """
     size = getattr(value, "size", None)
     if isinstance(size, int) and size <= _MAX_ITEMS and hasattr(value, "tolist"):
         plain = value.tolist()
@@ -232,5 +250,5 @@ def _key(key: Any) -> str:
 def _foreign(value: Any) -> str:
     try:
         return clean(repr(value), 2000)
-    except Exception:  # noqa: BLE001 (a foreign __repr__ may raise anything; the report must still be written)
+    except Exception:  # noqa: BLE001 (a third-party __repr__ may raise anything; the report must still be written)
         return f"<{type(value).__name__}>"

@@ -1,7 +1,7 @@
-"""The report as JUnit XML: one suite per file and target, one case per finding, undecided nodes as skipped cases.
+"""The report as JUnit XML: suites per file and target, case per finding.
 
-Elements and attributes are those of Jenkins' schema (junit-10.xsd of its xUnit plugin), which pytest's ``xunit2`` keeps
-to as well. GitLab distinguishes cases by class and name alone: both together are unique here.
+Undecided nodes are skipped cases. Elements and attributes are those of Jenkins' schema (junit-10.xsd of its xUnit
+plugin), which pytest's ``xunit2`` follows too. GitLab identifies cases by class and name, so this pair is unique.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ __all__ = ["render"]
 _LINE_LIMIT = 4000
 _UNUSABLE = "unusable files"
 
-# Every text goes through clean(): what XML 1.0 cannot hold is not printable and is shown as an escape.
+# Every text goes through clean(), as XML 1.0 does not allow some unprintable characters.
 
 
 def render(report: Report, options: RenderOptions) -> str:  # noqa: ARG001 (every format takes both)
-    """Return the report as ASCII XML; a file that is clean for a target has one passing case there.
+    """Return the report as ASCII XML.
 
-    Errors and warnings are failures; a note is a passing case with its text as output; a file that could not be read
-    is an error. Operators without a table are named in their suite's output.
+    Errors and warnings are failures; a note is a passing case with its text as output; an unreadable file is an error.
+    A file without findings for a target has one passing case. Operators without a table are listed in their suite's
+    output.
     """
     root = ET.Element("testsuites", name="specgate")
     totals = [0, 0, 0, 0]
@@ -49,7 +50,10 @@ def render(report: Report, options: RenderOptions) -> str:  # noqa: ARG001 (ever
 
 
 def _suites(report: Report) -> dict[tuple[str, str], ET.Element]:
-    """Return the cases of each (file, target); "" stands for an unknown file and for no particular target."""
+    """Return the cases of each (file, target).
+
+    "" is an unknown file and no specific target.
+    """
     suites: defaultdict[tuple[str, str], ET.Element] = defaultdict(lambda: ET.Element("testsuite"))
     suites.update(
         {(file, target): ET.Element("testsuite") for file in report.files for target in report.targets_of(file) or [""]}
@@ -81,7 +85,10 @@ def _key(location: Location | None, target: str | None) -> tuple[str, str]:
 
 
 def _finish(suite: ET.Element, file: str, target: str) -> list[int]:
-    """Name and count a suite and its cases; return how many cases, failures, errors and skipped cases it has."""
+    """Set a suite's name and counts; return the counts.
+
+    They are the numbers of cases, failures, errors and skipped cases.
+    """
     shown = clean(file, None)
     name = " ".join(part for part in (shown, clean(target)) if part) or "specgate"
     if suite.find("testcase") is None:

@@ -1,4 +1,7 @@
-"""HTML that is safe by construction: what is not made by `tag` is text, and text is cleaned and escaped."""
+"""HTML that is escaped by default: all text is cleaned and escaped.
+
+Only results of `tag` are HTML.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,16 @@ _VOID = ("meta", "input", "link")
 
 
 class Markup(str):
-    """Text that is HTML already."""
+    """Text that already is HTML."""
 
     __slots__ = ()
 
 
 def tag(element: str, /, *children: str, **attributes: str | bool) -> Markup:
-    """Return an element; children that are no Markup are escaped.
+    """Return an element; children that are not Markup are escaped.
 
-    An attribute's underscores become hyphens (a last one is dropped: ``class_``); True is an attribute without a value,
-    False is none.
+    Underscores in attribute names become hyphens, and a last one is dropped (``class_``). True is an attribute without
+    a value, False omits it.
     """
     parts = [element]
     for key, value in attributes.items():
@@ -50,12 +53,15 @@ def lines(content: str) -> Markup:
 
 
 def breakable(name: str) -> Markup:
-    """Return a long name as HTML that breaks after its underscores and slashes rather than anywhere."""
+    """Return a long name as HTML that breaks after underscores and slashes."""
     return Markup(text(name).replace("_", "_<wbr>").replace("/", "/<wbr>"))
 
 
 def document(title: str, main: Markup, *, style: str, script: str) -> str:
-    """Return a whole document: `style` goes behind what all pages share; only these styles and this script count."""
+    """Return a complete document; only its styles and script may run.
+
+    style: added to the styles that all pages share.
+    """
     style = own_file(__package__, "base.css") + style
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}"
     head = tag(
@@ -72,12 +78,12 @@ def document(title: str, main: Markup, *, style: str, script: str) -> str:
 
 
 def own_file(package: str, name: str) -> str:
-    """Return the text of a file that lies in a package."""
+    """Return the text of a file in a package."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 def scrolled(table: Markup, label: str) -> Markup:
-    """Return a table that scrolls by itself, by keyboard too, where the page is too narrow for it."""
+    """Return a table in a scrollable region, accessible by keyboard."""
     return tag("div", table, class_="scroll", role="region", aria_label=label, tabindex="0")
 
 

@@ -1,4 +1,7 @@
-"""Findings that are the same for several targets of a query, shown once: for people, who asked for them in one word."""
+"""Merge findings that are equal for several targets of one query.
+
+Only formats for people merge them.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ _LISTED = 3
 
 
 def merged(findings: Iterable[Finding], queries: Mapping[str, Sequence[str]]) -> list[Finding]:
-    """Return findings in which the targets of a query, by its text, are one: all of them, or so many of them."""
+    """Return findings merged over the targets of each query.
+
+    A merged finding names the query, and how many of its targets if not all.
+    """
     if not queries:
         return list(findings)
     return [
@@ -31,9 +37,10 @@ def merged(findings: Iterable[Finding], queries: Mapping[str, Sequence[str]]) ->
 def grouped(
     findings: Iterable[Finding], queries: Mapping[str, Sequence[str]]
 ) -> list[tuple[str | None, list[Finding]]]:
-    """Return findings that say the same for several targets of a query together, in the order of the first of each.
+    """Return findings grouped by equal content over a query's targets.
 
-    With the query, None where there is one finding. What they say is the same if it is but for the names of levels.
+    Each group has its query, None for a single finding. Names of levels in messages do not count. The order is that of
+    the first finding of each group.
     """
     of = {target: query for query, targets in queries.items() for target in targets}
     alike: dict[object, list[Finding]] = {}
@@ -66,7 +73,7 @@ def _key(finding: Finding, query: str | None, message: str, fix: str | None) -> 
 
 
 def _spread(text: str, finding: Finding) -> str:
-    """Return a text without the names of the finding's target, which are others for each target."""
+    """Return a text without the names of the finding's target."""
     release = (finding.target or "").partition(":")[2]
     names = {release, release.rpartition("-")[2], parse_target(finding.target or "").level}
     for name in names - {""}:
@@ -94,11 +101,11 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def named_targets(targets: Iterable[str], queries: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the targets of a report, those of a query in its place."""
+    """Return a report's targets, merged by query, with target counts."""
     return [f"{name} ({len(queries[name])})" if name in queries else name for name in asked_targets(targets, queries)]
 
 
 def asked_targets(targets: Iterable[str], queries: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the targets of a report as they were asked for: by their query, if one has them."""
+    """Return a report's targets as requested: queries where they match."""
     of = {target: query for query, all_of in queries.items() for target in all_of}
     return list(dict.fromkeys(of.get(target, target) for target in targets))

@@ -1,4 +1,4 @@
-"""The words for the tensors of a node: ``indices INT64 [batch, 3]``."""
+"""Text for a node's tensors: ``indices INT64 [batch, 3]``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MOST = 12
 
 
 def context_at(report: Report, place: Location | None) -> NodeContext | None:
-    """Return what is known around a place, None if nothing is."""
+    """Return the context of a location, None if it is unknown."""
     return None if place is None or place.node is None else report.context.get((place.file, place.node))
 
 
 def inputs_line(ports: Sequence[Port]) -> str:
-    """Return the inputs in one line, not yet cleaned; "" where there are none."""
+    """Return the inputs in one line, not cleaned; "" without inputs."""
     shown = [port_words(port) for port in ports[:_MOST]]
     if len(ports) > _MOST:
         shown.append(f"{len(ports) - _MOST} more")
@@ -28,12 +28,12 @@ def inputs_line(ports: Sequence[Port]) -> str:
 
 
 def port_words(port: Port) -> str:
-    """Return a tensor's field, or else its name, with its type and sizes."""
+    """Return a tensor's field, or its name, with type and shape."""
     return f"{port.field or port.name or 'a tensor'} {shape_words(port)}"
 
 
 def shape_words(port: Port) -> str:
-    """Return type and sizes: ``?`` for what is unknown, ``[...]`` for an unknown rank."""
+    """Return type and shape: ``?`` if unknown, ``[...]`` for unknown rank."""
     if port.type is None and port.sizes is None:
         return "unknown"
     sizes = "..." if port.sizes is None else ",".join("?" if size is None else str(size) for size in port.sizes)

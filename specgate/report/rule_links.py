@@ -1,4 +1,4 @@
-"""The address of the documentation, and in it of the page of each rule and operator: the one place of both."""
+"""URLs of the documentation: rule pages and operator pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SITE", "About", "about", "operator_page", "rule_address", "rule_page"]
 
-#: Where the site is published, with a slash behind it. A fork that publishes its own changes this line alone.
+#: The URL of the published site, with a final slash. A fork with a separate site changes only this line.
 SITE: Final = "https://specgate.github.io/specgate/"
 
 _OWN_FILES: Final = ("operators/", "families/")
@@ -27,15 +27,15 @@ def operator_page(dialect: str, operator: str) -> str:
 
 
 def rule_page(rule_id: str) -> str:
-    """Return the path of a rule's page within the site: ``rules/directml/ONE_HOT/axis-range.html``.
+    """Return a rule's path: ``rules/directml/ONE_HOT/axis-range.html``.
 
-    Of two fields whose names differ in their case alone the second has a number behind it: some systems' files do not.
+    If two fields differ only in case, the second one's path ends with a number, as some file systems ignore case.
     """
     return f"rules/{rule_id}{'~2' if _is_second(rule_id) else ''}.html"
 
 
 def _is_second(rule_id: str) -> bool:
-    """Whether a rule is of a field, and another of its operator has the same name but for its case, and comes first."""
+    """Return whether the rule's field is second of two that differ in case."""
     name, _, rest = rule_id.partition("/")
     operator, _, rule = rest.partition("/")
     field, dot, _ = rule.partition(".")
@@ -47,9 +47,9 @@ def _is_second(rule_id: str) -> bool:
 
 
 def rule_address(rule_id: str) -> str | None:
-    """Return where a rule is described, None where the site has no page of it.
+    """Return a rule's URL, None if the site has no page for it.
 
-    It has pages of what specgate ships: a user's own tables and other packages' dialects have rules of their own.
+    The site has pages for the tables of specgate only, not for tables of users and of other packages.
     """
     from specgate.spec.rulebook import file_rule
 
@@ -65,17 +65,20 @@ def rule_address(rule_id: str) -> str | None:
 
 
 def _is_shipped(dialect_name: str, operator: str) -> bool:
-    """Return whether an operator's table is one of specgate's; "tensor" stands for what every tensor obeys."""
-    # a file of a user's folder is named with the folder before it
+    """Return whether an operator's table is part of specgate.
+
+    "tensor" is the rules of every tensor.
+    """
+    # a path in a user's folder includes the folder
     file = dialect(dialect_name).tables.files.get(operator, "")
     return operator == "tensor" or file.startswith(_OWN_FILES)
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """A rule for a reader: what it says in one sentence, what is to know beside it line by line, where it comes from.
+    """A rule for readers: summary, details and source.
 
-    `lines` are not cleaned; url is the page or source that was read, None where it is not on the web.
+    lines: the details, not cleaned. url: the source, None if it is not on the web.
     """
 
     says: str
@@ -84,7 +87,7 @@ class About:
 
 
 def about(rule: str) -> About:
-    """Return what is known of a rule; of an unknown id, that it is a check of specgate."""
+    """Return the description of a rule; unknown ids are specgate checks."""
     from specgate.spec.rulebook import file_rule, rule_reference
 
     text = file_rule(rule)

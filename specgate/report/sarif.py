@@ -1,7 +1,8 @@
-"""The report as SARIF 2.1.0 (OASIS, errata 01), for code scanning and editors.
+"""The report as SARIF 2.1.0 (OASIS, errata 01).
 
-All targets of a report are in one run, and each result names its target: code scanning keys alerts by tool and
-category, and runs for each target would leave the alerts of a target open that is no longer asked for.
+For code scanning and editors. All targets of a report are in one run, and each result names its target. Code scanning
+identifies alerts by tool and category. With a run per target, alerts of a target that is no longer checked would stay
+open.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ def render(report: Report, options: RenderOptions) -> str:
 
 
 def document(report: Report, options: RenderOptions, version: str | None = None) -> dict[str, Any]:
-    """Return the SARIF log as plain dicts: one run, findings first, ignored ones after them as suppressed results.
+    """Return the SARIF log as plain data: one run, findings first.
 
-    version: of specgate, for the tool's driver; looked up when it is None.
+    Ignored findings come last as suppressed results. version: of specgate, for the tool's driver; None for the
+    installed one.
     """
     pairs, ignored = identified(report, options)
     levels: dict[str, str] = {}
@@ -76,7 +78,10 @@ def _version() -> str:
 
 
 def _invocation(report: Report) -> dict[str, Any]:
-    """Files that could not be read make the run a failed one, each with a notification."""
+    """Return the invocation; unreadable files make it unsuccessful.
+
+    Each file has a notification.
+    """
     notes = [{"level": "error", "message": _message(clean(line, _MESSAGE_LIMIT))} for line in report.unusable]
     return {"executionSuccessful": not notes, **({"toolExecutionNotifications": notes} if notes else {})}
 
@@ -125,13 +130,13 @@ def _result(report: Report, finding: Finding, index: dict[str, int], options: Re
 
 
 def _known(fingerprint: str, ignored: str | None) -> dict[str, Any]:
-    # The standard wants suppressions on all results of a run or on none; an empty list says "not suppressed".
+    # The standard requires suppressions on all results of a run or on none; an empty list means "not suppressed".
     why = {"kind": "external", "status": "accepted", "justification": clean(ignored or "", _MESSAGE_LIMIT)}
     return {"partialFingerprints": {"specgate/v1": fingerprint}, "suppressions": [why] if ignored else []}
 
 
 def _message(text: str) -> dict[str, str]:
-    # In SARIF's plain text, braces are placeholders unless doubled, and "[text](target)" is a link.
+    # In SARIF's plain text, single braces are placeholders, and "[text](target)" is a link.
     return {"text": text.replace("{", "{{").replace("}", "}}").replace("](", "] (")}
 
 
@@ -146,7 +151,7 @@ def _location(location: Location | None, options: RenderOptions) -> dict[str, An
             if inside is None
             else {"uri": relative_uri(inside), "uriBaseId": _ROOT}
         )
-        # Viewers want a line; a binary file has none, and its first stands for the whole.
+        # Viewers require a line; a binary file has none, so line 1 is used.
         region = {"startLine": max(location.line or 1, 1)}
         result["physicalLocation"] = {"artifactLocation": artifact, "region": region}
     if location.node:

@@ -1,4 +1,4 @@
-"""How a report is to be shown."""
+"""Options that select and format a report's findings."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["FAIL_ON", "SEVERITIES", "RenderOptions", "Selection", "below", "matc
 
 @slotted(frozen=True)
 class RenderOptions:
-    """What the caller decides about the output; a format ignores what does not concern it.
+    """The caller's output options; formats ignore options they do not use.
 
-    color: ANSI colours in text. width: terminal columns for text, at least 30 are used.
-    verbose: text also lists the undecided nodes. rules: text also prints the expressions of rules that do not hold,
-    and where each rule is described.
-    max_per_rule: text shows three examples and a count of a file's equal findings (same id, severity, target and shape
-    of message) once there are more than this. statistics: text counts the findings of each rule and lists none of them;
-    JSON has the counts beside the findings.
-    queries: the targets that were asked for in one word, by this; text and page show once what is the same for them.
-    root: directory that fingerprints start from, and the paths in SARIF and GitHub annotations unless a file is below
-    checkout, the directory into which a CI server has put the repository.
+    color: ANSI colors in text. width: terminal columns for text, at least 30.
+    verbose: text also lists the undecided nodes. rules: text also prints the expressions of broken rules, and the URL
+    of each rule.
+    max_per_rule: text shows three examples and a count if a file has more equal findings than this (same id, severity,
+    target and shape of message). statistics: text only counts the findings of each rule; JSON has the counts in
+    addition to the findings.
+    queries: the targets of each query by its text; text and page merge findings that are equal for them. root: the base
+    directory of fingerprints, and of paths in SARIF and GitHub annotations unless a file is below checkout. checkout:
+    the directory of the CI server's clone.
     """
 
     color: bool = False
@@ -43,16 +43,22 @@ class RenderOptions:
     checkout: str | os.PathLike[str] | None = None
 
     def inside(self, file: str) -> str | None:
-        """Return the path of `file` below checkout or root with forward slashes, None if it is below neither."""
+        """Return the path of `file` below checkout or root, else None.
+
+        The path has forward slashes.
+        """
         text = below(file, self.checkout) if self.checkout is not None else None
         return below(file, self.root) if text is None else text
 
 
 def below(file: str, root: str | os.PathLike[str]) -> str | None:
-    """Return the path of `file` below root with forward slashes, None if it is not below root."""
+    """Return the path of `file` below root, else None.
+
+    The path has forward slashes.
+    """
     try:
         path = os.path.relpath(file, root)
-    except ValueError:  # another drive on Windows, or a path that no file can have
+    except ValueError:  # another drive on Windows, or an invalid path
         return None
     outside = path == os.pardir or path.startswith(os.pardir + os.sep)
     return None if outside else path.replace(os.sep, "/")
@@ -60,18 +66,18 @@ def below(file: str, root: str | os.PathLike[str]) -> str | None:
 
 FailOn = Literal["error", "warning", "note", "never"]
 
-#: From the gravest on.
+#: The most severe first.
 SEVERITIES: Final = ("error", "warning", "note")
 FAIL_ON: Final = (*SEVERITIES, "never")
 
 
 @slotted(frozen=True)
 class Selection:
-    """What the user wants to see of a report.
+    """The user's selection of findings.
 
-    severity: the least severity that is shown. fail_on: from which severity on a finding makes the exit code 1, shown
-    or not. select: only findings of these rules count, all where it is empty; ignore: findings of these do not count.
-    A rule is named by its id or by the segments that it begins with, with ``*`` and ``?`` (see `matches`).
+    severity: the lowest severity to show. fail_on: the lowest severity that makes the exit code 1, also if it is not
+    shown. select: only findings of these rules count, all if empty; ignore: findings of these do not count. A rule is
+    selected by its id or its first segments, with ``*`` and ``?`` (see `matches`).
     """
 
     severity: str = "note"
@@ -80,12 +86,12 @@ class Selection:
     ignore: tuple[str, ...] = ()
 
     def takes(self, rule: str) -> bool:
-        """Whether findings of the rule count at all."""
+        """Return whether findings of the rule count."""
         chosen = not self.select or any(matches(pattern, rule) for pattern in self.select)
         return chosen and not any(matches(pattern, rule) for pattern in self.ignore)
 
     def apply(self, report: Report) -> bool:
-        """Take out of the report what is not to be shown, count it there, and return whether the run fails."""
+        """Remove and count hidden findings; return whether the run fails."""
         takes = lru_cache(maxsize=None)(self.takes)
         findings = [finding for finding in report.findings if takes(finding.id)]
         shown = [finding for finding in findings if self._grave(finding, self.severity)]
@@ -100,19 +106,20 @@ class Selection:
 
 
 def matches(pattern: str, rule: str) -> bool:
-    """Whether a rule's id begins with the segments of the pattern, each of which may have ``*`` and ``?``.
+    """Return whether a rule's id begins with the pattern's segments.
 
-    ``directml/GEMM`` matches every rule of GEMM, ``onnx/*/changed`` one rule of every operator.
+    Segments may have ``*`` and ``?``. ``directml/GEMM`` matches every rule of GEMM, ``onnx/*/changed`` one rule of
+    every operator.
     """
     expected_texts, texts = pattern.split("/"), rule.split("/")
-    # Brackets are part of ids of fields and must not be read as sets of characters.
+    # Brackets are part of field ids, so they must not be character sets.
     return len(expected_texts) <= len(texts) and all(
         fnmatchcase(part, like.replace("[", "[[]")) for part, like in zip(texts, expected_texts, strict=False)
     )
 
 
 def regraded(findings: Iterable[Finding], severities: Mapping[str, Severity]) -> list[Finding]:
-    """Return findings with the severities that patterns of rule ids give them; of several the last one counts."""
+    """Return findings with the severities of the last matching patterns."""
 
     @cache
     def given(rule: str) -> Severity | None:
@@ -122,7 +129,10 @@ def regraded(findings: Iterable[Finding], severities: Mapping[str, Severity]) ->
 
 
 def statistics(findings: Iterable[Finding]) -> list[tuple[str, str, int, int]]:
-    """Return for each rule its id, its gravest severity, how many findings and in how many files; most first."""
+    """Return per rule: id, highest severity, finding count, file count.
+
+    The most frequent rule comes first.
+    """
     numbers: dict[str, int] = {}
     files: dict[str, set[str | None]] = {}
     gravest: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The report for people: grouped by file and node, wrapped at the terminal's width."""
+"""The report as text for terminals, grouped by file and node."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ _Shape = tuple[str, str, str, str]
 
 
 def render(report: Report, options: RenderOptions) -> str:
-    """Return the findings and the counts as text that ends with a newline; ANSI codes only with options.color."""
+    """Return findings and counts as text with a final newline.
+
+    ANSI codes are used only with options.color.
+    """
     writer = _Writer(options)
     if options.statistics:
         writer.statistics(report)
@@ -56,7 +59,7 @@ class _Writer:
     def put(
         self, text: str, *, first: str = "", hang: str = "", style: str = "", limit: int | None = _LINE_LIMIT
     ) -> None:
-        """Add the text, cleaned and wrapped, in a style."""
+        """Add the text, cleaned, wrapped and styled."""
         lines = wrap(clean(text, limit), self.width, first=first, hang=hang)
         self.lines += [self.paint(line, style) for line in lines] if style else lines
 
@@ -79,7 +82,7 @@ class _Writer:
             self.lines.append("")
 
     def node(self, place: Location | None, report: Report) -> None:
-        """Add a node's path, its operator and, behind both, the tensors that it reads."""
+        """Add a node's path, its operator and its input tensors."""
         if place is None:
             return
         facts = [clean(place.operator or ""), f"line {place.line}" if place.line is not None else ""]
@@ -136,13 +139,13 @@ class _Writer:
         self.lines.append("")
 
     def addresses(self, report: Report) -> None:
-        """Add where each rule is described, whole on a line each, so that terminals make links of them."""
+        """Add the URL of each rule, unbroken, so that terminals link it."""
         texts = [address for rule in sorted({f.id for f in report.findings}) if (address := rule_address(rule))]
         if texts:
             self.lines += ["rules:", *(f"  {address}" for address in texts), ""]
 
     def linked(self, line: str, rule: str) -> str:
-        """Return a line with the id in it as a link (OSC 8), where the output is a terminal."""
+        """Return a line with its rule id as a link (OSC 8) on a terminal."""
         shown = clean(rule)
         address = rule_address(rule) if self.color and shown in line else None
         return line if address is None else line.replace(shown, f"\x1b]8;;{address}\x1b\\{shown}\x1b]8;;\x1b\\", 1)
@@ -178,7 +181,7 @@ class _Writer:
 
 
 def _collapse(ordered: list[Finding], limit: int) -> list[tuple[Finding, list[Finding]]]:
-    """Return the findings to show, each with those of its file that are left out behind it, being alike."""
+    """Return the findings to show, each with its omitted equals in the file."""
     kinds: dict[tuple[str | None, _Shape], list[int]] = {}
     for at, finding in enumerate(ordered):
         file = finding.location.file if finding.location is not None else None
@@ -193,7 +196,7 @@ def _collapse(ordered: list[Finding], limit: int) -> list[tuple[Finding, list[Fi
 
 
 def _shape(finding: Finding) -> _Shape:
-    """Return what equal findings have in common: numbers and quoted names in the message do not count."""
+    """Return the key of equal findings; numbers and quoted names are removed."""
     unquoted = "''".join(finding.message.split("'")[::2])
     message = "".join(_without_numbers(unquoted))
     return (finding.id, finding.severity, finding.target or "", message)

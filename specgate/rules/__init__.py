@@ -1,6 +1,6 @@
-"""The rule language: a small, closed, three-valued subset of Python's expression grammar.
+"""The rule language: a closed three-valued subset of Python expressions.
 
-`parse` checks an expression against the names it may use, `evaluate` answers it in strict Kleene logic, `explain` says
-why, and `compile` turns an operator's rules into one straight-line function (`translate` rewrites their trees for it).
-``specs/logic.yaml`` pins the logic.
+`parse` checks an expression against the names in scope, `evaluate` computes it in strong Kleene logic, and `explain`
+gives the reasons. `compile` turns an operator's rules into one straight-line function (`translate` rewrites their trees
+for it). ``specs/logic.yaml`` specifies the logic.
 """

@@ -1,4 +1,7 @@
-"""Loops over long lists, such as over the nodes of a forest's trees: turns that are alike are made once."""
+"""Deduplication of loop iterations over long lists.
+
+Equal iterations, for example over the nodes of a tree ensemble, are evaluated once.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +15,23 @@ if TYPE_CHECKING:
 
 __all__ = ["LEAST", "first_turns"]
 
-#: Fewer turns are made as quickly as they are compared.
+#: Below this length, evaluating is as fast as comparing.
 LEAST: Final = 256
-_COMPARED: Final = ({int}, {str})  # elements of these classes are the same where they are equal
+_COMPARED: Final = ({int}, {str})  # equal elements of these classes are interchangeable
 
 
 def first_turns(node: ast.GeneratorExp, sequence: Sequence[Any], context: Context) -> list[int] | None:
-    """Return the numbers of the turns that none before is like, in order; None where that is not known.
+    """Return the indices of the first of equal iterations.
 
-    Turns are alike if they read the same: an element of `sequence`, or with a number those elements of other lists.
+    None where this cannot be determined. Iterations are equal if they read equal values: an element of `sequence`, or
+    elements at the same index of other lists.
     """
     turn = _turn(node)
-    if turn.loops or not turn.names.isdisjoint(context.defines):  # they count turns of their own
+    if turn.loops or not turn.names.isdisjoint(context.defines):  # their iterations are counted separately
         return None
     read = [sequence]
     if isinstance(sequence, range):
-        read = [context.fields.get(name) for name in turn.lists]  # type: ignore[misc]  # what is no list is found next
+        read = [context.fields.get(name) for name in turn.lists]  # type: ignore[misc]  # checked next
     if not read or any(not isinstance(one, list) or len(one) < len(sequence) for one in read):
         return None
     if isinstance(sequence, range) and sequence != range(len(sequence)):
@@ -38,12 +42,15 @@ def first_turns(node: ast.GeneratorExp, sequence: Sequence[Any], context: Contex
 
 
 def _firsts(items: Sequence[Any], count: int) -> list[int]:
-    """Return the place of each item that no other stands before which is equal, of the first `count`."""
+    """Return the index of each first occurrence among the first `count` items."""
     return sorted(dict(zip(reversed(items[:count]), range(count - 1, -1, -1), strict=True)).values())
 
 
 class _Turn(NamedTuple):
-    """What a turn of a loop has in it. lists: of what it takes the elements of its number; none where it reads more."""
+    """The reads of a loop's body.
+
+    lists: the lists that it reads at the current index; None where it reads anything else.
+    """
 
     loops: bool
     names: frozenset[str]
@@ -57,7 +64,7 @@ def _turn(node: ast.GeneratorExp) -> _Turn:
         loop = node.generators[0]
         parts = [part for one in (node.elt, *loop.ifs) for part in ast.walk(one)]
         names = [part.id for part in parts if isinstance(part, ast.Name)]
-        own: str = loop.target.id  # type: ignore[attr-defined]  # parse() has checked it
+        own: str = loop.target.id  # type: ignore[attr-defined]  # checked by parse()
         lists = list(_indexed(parts, own))
         turn = kept["_turn"] = _Turn(
             any(isinstance(part, ast.GeneratorExp) for part in parts),

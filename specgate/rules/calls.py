@@ -1,4 +1,4 @@
-"""The functions of the rule language as parts of rules: what each makes of its arguments, which may be unknown."""
+"""Function calls in rules, as evaluators of arguments that may be unknown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from specgate.rules.language import Context
 
     class State(Protocol):
-        """What the parts of one rule share while it is evaluated; see `Evaluator`."""
+        """Evaluation state shared by the parts of one rule; see `Evaluator`."""
 
         context: Context
         turns: int
@@ -34,14 +34,17 @@ __all__ = ["count_turns", "is_element", "part_of_call"]
 
 
 def count_turns(state: State, turns: int) -> None:
-    """Count turns of loops; raise Undefined where a rule takes too many."""
+    """Count loop iterations; raise Undefined above the limit."""
     state.turns += turns
     if state.turns > primitives.TURN_LIMIT:
         raise Undefined(f"its loops take more than {primitives.TURN_LIMIT} turns")
 
 
 def is_element(node: ast.expr) -> Callable[[Mapping[str, Any]], bool]:
-    """Return what says whether it is an array's tensor, whose absent members are not checked before the rule is."""
+    """Return a test whether a value is the tensor of an array.
+
+    Absent members of such a tensor are not checked before the rule.
+    """
     if isinstance(node, ast.Name):
         name = node.id
         return lambda variables: name in variables
@@ -50,11 +53,14 @@ def is_element(node: ast.expr) -> Callable[[Mapping[str, Any]], bool]:
 
 
 def part_of_call(node: ast.Call, part_of: Maker) -> Part:
-    """Return the part of a call. part_of: gives the parts of its arguments."""
-    name: str = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
+    """Return the evaluator of a call.
+
+    part_of: returns the evaluators of its arguments.
+    """
+    name: str = node.func.id  # type: ignore[attr-defined]  # checked by parse()
     argument = node.args[0]
     if name in {"all", "any"}:
-        loop: ast.GeneratorExp = argument  # type: ignore[assignment]  # parse() has checked it
+        loop: ast.GeneratorExp = argument  # type: ignore[assignment]  # checked by parse()
         decisive = name == "any"
         return lambda state, variables: state.quantify(loop, variables, decisive=decisive)
     if name == "present":
@@ -117,7 +123,7 @@ def _of_texts(compute: Callable[..., Any], node: ast.Call, part_of: Maker) -> Pa
             return UNKNOWN
         try:
             return compute(*texts)
-        except (AttributeError, LookupError, TypeError, ValueError) as error:  # no text, an empty mark, no place
+        except (AttributeError, LookupError, TypeError, ValueError) as error:  # an empty text or an invalid index
             raise Undefined(f"{ast.unparse(node)}: {error}") from None
 
     return value

@@ -1,4 +1,7 @@
-"""One pass over the tree of a rule: its bounds, and its calls and loops; `parse` has the other nodes."""
+"""Checks of a rule's size, calls and loops.
+
+`parse` checks all other nodes.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ _COUNTED = frozenset({NUMBERS, WORDS, TRUTHS, TENSORS, OPERATORS})
 
 
 class Checks:
-    """What a pass over a tree counts and collects, within bounds, and how it asks for the kind of a part."""
+    """Limits and counters of a pass over a tree, and the kinds of its parts."""
 
     def __init__(self, text: str, scope: Scope) -> None:
         self.text = text
@@ -66,7 +69,7 @@ class Checks:
         self.loops += loops
         if self.loops > MAX_LOOPS:
             raise self.fail(f"expected at most {MAX_LOOPS} plain loops in a rule", node)
-        if self.inside and self.inside + loops > MAX_NESTED:  # how deep a define's loops lie is not known
+        if self.inside and self.inside + loops > MAX_NESTED:  # the nesting of a define's loops is not known
             raise self.fail(f"expected at most {MAX_NESTED} loops inside one another", node)
 
     def kind(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> Kind:
@@ -83,7 +86,7 @@ class Checks:
             raise self.fail(f"expected a {kind}, found a {text}", node)
 
     def want_tensor(self, node: ast.expr, variables: Mapping[str, Kind], depth: int) -> None:
-        """Tensors go by their own name, so that what is absent is known before anything is computed."""
+        """Require a field's name, so that absence is known before evaluation."""
         self.want(node, TENSOR, variables, depth)
         if not isinstance(node, ast.Name | ast.Subscript):
             raise self.fail("expected a tensor field's own name", node)
@@ -94,18 +97,18 @@ class Checks:
         return None if record is None else tuple(record._fields)  # a NamedTuple
 
     def one_field(self, node: ast.expr, kind: Kind) -> None:
-        """Tensors and operators are not chosen among several fields, for the same reason."""
-        if kind in {TENSORS, OPERATORS} and not isinstance(node, ast.Name | ast.Attribute):  # of a graph, its ends
+        """Require a single field instead of a choice, so that absence is known."""
+        if kind in {TENSORS, OPERATORS} and not isinstance(node, ast.Name | ast.Attribute):  # a graph's ends
             raise self.fail("expected an array field's own name", node)
 
 
 class Calls(Checks):
-    """Calls of functions, loops among their arguments, and what each may be called with."""
+    """Checks of function calls and of loops in their arguments."""
 
     def on_Call(self, node: ast.Call, variables: Mapping[str, Kind], depth: int) -> Kind:
         if not isinstance(node.func, ast.Name) or node.keywords:
             raise self.fail("expected function(argument)", node)
-        from specgate.rules.functions import FUNCTIONS  # many runs parse no rule
+        from specgate.rules.functions import FUNCTIONS  # imported late: many runs parse no rule
 
         name = node.func.id
         if name in _QUANTIFIERS:
@@ -165,7 +168,7 @@ class Calls(Checks):
 
     @staticmethod
     def _element(node: ast.expr, variables: Mapping[str, Kind]) -> bool:
-        """Whether it is an array's element: a loop's variable, or by its index."""
+        """Return whether a node is an array element: a loop variable or an index."""
         return isinstance(node, ast.Subscript) or (isinstance(node, ast.Name) and node.id in variables)
 
     def _loop(self, node: ast.GeneratorExp, body: Kind, variables: Mapping[str, Kind], depth: int) -> None:

@@ -1,7 +1,7 @@
-"""Values of rules over many descriptors at once: a number or word for each row, and what is computed of them.
+"""Columnar values of rules: one number or word per row.
 
-What all rows have in common stays a plain value of Python. Integers are exact: their bounds are computed without
-limits, and what 64 bits may not hold is an array of Python's integers. Bounds often settle a comparison.
+A value common to all rows stays a plain Python value. Integers are exact. Their bounds are computed without limits, and
+integers that may exceed 64 bits are arrays of Python integers. Bounds often decide a comparison.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ __all__ = [
 
 INT32: Final = (-(2**31), 2**31 - 1)
 INT64: Final = (-(2**63), 2**63 - 1)
-#: Up to here float64 has every integer.
+#: The largest integer range that float64 represents exactly.
 EXACT: Final = 2**53
-#: So many words are looked for one after the other.
+#: Up to this many words are compared one by one.
 _FEW: Final = 12
 _COMPUTE: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "FloorDiv": operator.floordiv, "Mod": operator.mod,
@@ -36,17 +36,17 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "Eq": operator.eq, "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge,
 }  # fmt: skip
 
-Truth = Any  # bool, or an array of bool with one for each row
+Truth = Any  # a bool, or an array with one bool per row
 
 
 class Open(Exception):
-    """What is not computed for columns: the rows that need it are judged one by one."""
+    """Raised for rows that need evaluation one by one."""
 
 
 class Column:
-    """A number for each row, computed when it is first looked at: its bounds often say enough.
+    """One number per row, computed when it is first needed.
 
-    low, high: bounds of integers; None where some may be floats.
+    Often the bounds suffice. low, high: bounds of integers; None where some values may be floats.
     """
 
     __slots__ = ("_compute", "_data", "high", "low")
@@ -61,7 +61,7 @@ class Column:
 
     @property
     def data(self) -> NDArray[Any]:
-        """The numbers; integers in 32 bits where the bounds allow it, which takes half the time."""
+        """The numbers, in 32 bits where the bounds allow, which is twice as fast."""
         if self._data is None:
             data = self._compute()
             kind = _kind_of(self.low, self.high)
@@ -71,9 +71,9 @@ class Column:
 
 @dataclass(slots=True, eq=False)
 class Words:
-    """A word for each row, by its number.
+    """One word per row, as an index.
 
-    words: those that occur, with their numbers. ids: the numbers of all words of a call.
+    words: those that occur, with their indices. ids: the indices of all words of a call.
     """
 
     codes: NDArray[Any]
@@ -81,7 +81,7 @@ class Words:
     ids: dict[Any, int]
 
     def among(self, test: Callable[[Any], bool]) -> Truth:
-        """Return for which rows `test` says yes of the word."""
+        """Return for which rows `test` accepts the word."""
         yes = [number for word, number in self.words.items() if test(word)]
         if not yes or len(yes) == len(self.words):
             return bool(yes)
@@ -92,7 +92,7 @@ class Words:
         return rows if fewer is yes else ~rows
 
     def numbers(self, value_of: Callable[[Any], int]) -> Any:
-        """Return a number of each row's word."""
+        """Return one number per row, computed from its word."""
         values = {number: value_of(word) for word, number in self.words.items()}
 
         def look_up() -> NDArray[Any]:
@@ -104,7 +104,7 @@ class Words:
 
 
 def _kind_of(low: int | None, high: int | None) -> type[Any] | None:
-    """Return the type of arrays that has all integers within bounds, None for what may be floats."""
+    """Return an array type for integers within bounds, None for floats."""
     if low is None or high is None:
         return None
     return next((kind for kind, (least, most) in _KINDS if least <= low and high <= most), object)
@@ -114,17 +114,20 @@ _KINDS: Final[tuple[tuple[type[Any], tuple[int, int]], ...]] = ((np.int32, INT32
 
 
 def is_column(value: Any) -> bool:
-    """Return whether a value is a number or truth value for each row."""
+    """Return whether a value is a number or truth value per row."""
     return value.__class__ is Column or value.__class__ is np.ndarray
 
 
 def is_sequence(value: Any) -> bool:
-    """Return whether a value is made of several."""
+    """Return whether a value is a sequence."""
     return isinstance(value, tuple | list | range)
 
 
 def column(data: NDArray[Any]) -> Any:
-    """Return an array as a value of rules; a plain one where all integers or truth values are the same."""
+    """Return an array as a rule's value, plain where all rows are equal.
+
+    Only integers and truth values become plain values.
+    """
     if data.dtype.kind == "f":
         return Column(data)
     if data.dtype.kind == "b":
@@ -133,7 +136,7 @@ def column(data: NDArray[Any]) -> Any:
 
 
 def bounded(data: NDArray[Any] | Callable[[], NDArray[Any]], low: int, high: int) -> Any:
-    """Return integers that lie within bounds as a value of rules."""
+    """Return integers with known bounds as a rule's value."""
     return Column(data, low, high) if low < high else low
 
 
@@ -150,7 +153,7 @@ def _numeric(value: Any) -> Column:
 
 
 def _aligned(one: Column, other: Column) -> tuple[Any, Any]:
-    """Return the data of two columns as numpy compares and computes it without rounding."""
+    """Return two columns as arrays that numpy compares without rounding."""
     floats = [value for value in (one, other) if value.low is None or value.high is None]
     rounding = (abs(b) > EXACT for value in (one, other) if value not in floats for b in (value.low, value.high))  # type: ignore[arg-type]
     if floats and any(rounding):
@@ -159,13 +162,13 @@ def _aligned(one: Column, other: Column) -> tuple[Any, Any]:
 
 
 def arithmetic(kind: str, left: Any, right: Any) -> Any:
-    """Return left + right and so on; no divisor is 0."""
+    """Return left + right and so on; divisors must not be 0."""
     if not (is_column(left) or is_column(right)):
         return _COMPUTE[kind](left, right)
     one, other = _numeric(left), _numeric(right)
     if one.low is None or one.high is None or other.low is None or other.high is None:
         if kind in {"FloorDiv", "Mod"}:
-            raise Open  # numpy differs from Python in corners
+            raise Open  # numpy differs from Python in corner cases
         return Column(lambda: _COMPUTE[kind](*_aligned(one, other)))
     low, high = _bounds(kind, one.low, one.high, other.low, other.high)
     kinds = [_kind_of(*ends) for ends in ((low, high), (one.low, one.high), (other.low, other.high))]
@@ -180,7 +183,7 @@ def arithmetic(kind: str, left: Any, right: Any) -> Any:
 
 
 def _bounds(kind: str, low: int, high: int, least: int, most: int) -> tuple[int, int]:
-    """Return the bounds of a result by those of both sides."""
+    """Return the bounds of a result from those of both operands."""
     if kind == "Mod":
         if low >= 0 and least > 0:
             return (low, high) if high < least else (0, min(high, most - 1))
@@ -191,18 +194,18 @@ def _bounds(kind: str, low: int, high: int, least: int, most: int) -> tuple[int,
 
 
 def total(numbers: Iterable[Any]) -> Any:
-    """Return the sum, 0 of nothing."""
+    """Return the sum, 0 for no numbers."""
     return reduce(lambda left, right: arithmetic("Add", left, right), numbers, 0)
 
 
 def product(numbers: Iterable[Any]) -> Any:
-    """Return the product, 1 of nothing."""
+    """Return the product, 1 for no numbers."""
     items = list(numbers)
     return reduce(lambda left, right: arithmetic("Mult", left, right), items) if items else 1
 
 
 def compare(kind: str, left: Any, right: Any) -> Truth:
-    """Return what one comparison says of each row."""
+    """Return the result of a comparison per row."""
     if kind in {"NotEq", "NotIn"}:
         return negation(compare(kind.removeprefix("Not"), left, right))
     if kind == "In":
@@ -211,7 +214,10 @@ def compare(kind: str, left: Any, right: Any) -> Truth:
 
 
 def equal(left: Any, right: Any) -> Truth:
-    """Return whether two values are the same: numbers, words, truth values, or sequences of them."""
+    """Return whether two values are equal.
+
+    Values are numbers, words, truth values, or sequences of them.
+    """
     if is_sequence(left) and is_sequence(right):
         if len(left) != len(right):
             return False
@@ -246,27 +252,27 @@ def _compare_numbers(kind: str, left: Any, right: Any) -> Truth:
 
 
 def among(value: Any, allowed: frozenset[Any]) -> Truth:
-    """Return whether a value is one of those that a row lists."""
+    """Return whether a value is among the allowed values of a row."""
     if value.__class__ is Words:
         return value.among(allowed.__contains__)
     return compare("In", value, allowed) if is_column(value) else value in allowed
 
 
 def within(value: Any, low: int, high: int | None) -> Truth:
-    """Return whether a number is in the range that a row allows."""
+    """Return whether a number is in the allowed range of a row."""
     least = _compare_numbers("GtE", value, low)
     return least if high is None else both(least, _compare_numbers("LtE", value, high))
 
 
 def both(left: Truth, right: Truth) -> Truth:
-    """Return `left and right`, each known already."""
+    """Return `left and right` of evaluated operands."""
     if left is False or right is False:
         return False
     return right if left is True else left if right is True else left & right
 
 
 def either(left: Truth, right: Truth) -> Truth:
-    """Return `left or right`, each known already."""
+    """Return `left or right` of evaluated operands."""
     if left is True or right is True:
         return True
     return right if left is False else left if right is False else left | right
@@ -278,7 +284,10 @@ def negation(value: Truth) -> Truth:
 
 
 def choose(mask: NDArray[np.bool_], left: Any, right: Any) -> Any:
-    """Return `left` where the mask holds, else `right`: both numbers, both words, or both truth values."""
+    """Return `left` where the mask is true, else `right`.
+
+    Both are numbers, words, or truth values.
+    """
     if left is right:
         return left
     words = next((value for value in (left, right) if value.__class__ is Words), None)
@@ -293,7 +302,7 @@ def choose(mask: NDArray[np.bool_], left: Any, right: Any) -> Any:
         raise Open
     first, second = _numeric(left), _numeric(right)
     if (first.low is None) is not (second.low is None):
-        raise Open  # a whole number here, a float there
+        raise Open  # an integer on one side, a float on the other
     if first.low is None or second.low is None or first.high is None or second.high is None:
         return Column(np.where(mask, first.data, second.data))
     low, high = min(first.low, second.low), max(first.high, second.high)

@@ -1,8 +1,8 @@
-"""Compile an operator resolved for one level into a function over columns: the rows of many descriptors at once.
+"""Compile a resolved operator into a function over columns.
 
-It is the compiler's translation (`compile`, `translate`), in which a part whose value may differ from row to row is a
-call: of a function of `column_values`, or of `Rows`, which knows which rows a part is asked for at all. All rows have
-the same fields, ranks and lengths of arrays.
+It uses the compiler's translation (`compile`, `translate`). A part whose value may differ between rows becomes a call
+of a function of `column_values` or of `Rows`, which tracks the rows for which a part is evaluated. All rows have the
+same fields, ranks and lengths of arrays.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "compile_columns"]
 
-#: Loops whose number of turns depends on the row are written out so far.
+#: Loops with a row-dependent length are unrolled up to this length.
 _MOST_TURNS: Final = 64
-#: What has no value: a check refuses it.
+#: The value of parts without one: a check rejects it.
 _ERRORS: Final = (LookupError, TypeError, ArithmeticError, ValueError, AttributeError)
 
-Truth = Any  # bool, or an array of bool with one for each row
+Truth = Any  # a bool, or an array with one bool per row
 
 
 def compile_columns(resolved: Resolved) -> Callable[[Mapping[str, Any], int], tuple[Truth, Truth]]:
-    """Return `f(fields, count)`: which rows are accepted, and where among them that is open."""
+    """Return `f(fields, count)`, which returns accepted and undecided rows."""
     builder = _Builder(resolved)
     body = builder.statements()
     functions = {f"_{name}": partial(_plainly, function.compute) for name, function in FUNCTIONS.items()}
@@ -49,10 +49,10 @@ def compile_columns(resolved: Resolved) -> Callable[[Mapping[str, Any], int], tu
     def check_columns(fields: Mapping[str, Any], count: int) -> tuple[Truth, Truth]:
         rows = Rows(count, resolved.spec.dialect.bits)
         try:
-            with np.errstate(all="ignore"):  # of rows that are open, or not asked
+            with np.errstate(all="ignore"):  # rows that are undecided or not evaluated
                 if not check(fields, rows):
                     return False, False
-        except _ERRORS:  # a field is missing that no descriptor can do without
+        except _ERRORS:  # a required field is missing
             return False, False
         return rows.accepted, both(rows.accepted, rows.left)
 
@@ -60,10 +60,11 @@ def compile_columns(resolved: Resolved) -> Callable[[Mapping[str, Any], int], tu
 
 
 class Rows:
-    """The rows of a block while they are checked.
+    """The rows of a block during the checks.
 
-    accepted: those that passed so far. left: those of them for which some check has no answer. broken, open: those for
-    which something has no value in the check at hand, or is not known. conditions: which rows a part is asked for.
+    accepted: rows that have passed so far. left: those of them for which some check is undecided. broken, open: rows
+    for which the current check has an undefined or unknown value. conditions: the rows for which the current part is
+    evaluated.
     """
 
     def __init__(self, count: int, bits: Mapping[str, int | None]) -> None:
@@ -77,7 +78,7 @@ class Rows:
         self.kept: dict[str, Any] = {}
 
     def refuse_all(self, test: Callable[[], Truth]) -> bool:
-        """Keep the rows that pass a check; return whether none is left."""
+        """Keep the rows that pass a check; return whether none remains."""
         try:
             passed = _truth(test())
         except _ERRORS:
@@ -96,15 +97,18 @@ class Rows:
         return where
 
     def leave(self, where: Truth = True) -> None:
-        """Note rows for which the check at hand has no answer, among those that are asked."""
+        """Mark evaluated rows for which the current check is undecided."""
         self.open = either(self.open, self._asked(where))
 
     def refuse(self, where: Truth = True) -> None:
-        """Note rows for which something has no value, among those that are asked."""
+        """Mark evaluated rows for which a value is undefined."""
         self.broken = either(self.broken, self._asked(where))
 
     def where(self, mask: NDArray[np.bool_], part: Callable[[], Any], *, negated: bool = False) -> Any:
-        """Return what `part` gives for the rows of `mask` (or the others); None where it has no answer for any."""
+        """Return `part` evaluated for the rows of `mask`, or the others.
+
+        None where it is undecided for all of these rows.
+        """
         self.conditions.append((mask, negated))
         try:
             return part()
@@ -117,7 +121,10 @@ class Rows:
         return None
 
     def once(self, key: str, compute: Callable[[], Any]) -> Any:
-        """Return what `compute` gives, which is kept unless it left rows open."""
+        """Return the cached result of `compute`.
+
+        A result that left rows undecided is not cached.
+        """
         if key in self.kept:
             return self.kept[key]
         before = self.broken, self.open
@@ -127,7 +134,10 @@ class Rows:
         return value
 
     def chain(self, decisive: bool, *parts: Callable[[], Any]) -> Truth:
-        """Return `and` (decisive: False) or `or`; each part is asked for the rows that are not settled."""
+        """Return `and` (decisive: False) or `or`.
+
+        Each part is evaluated for the rows that are not yet decided.
+        """
         result: Truth = not decisive
         for part in parts:
             if isinstance(result, bool):
@@ -149,7 +159,7 @@ class Rows:
         left, right = self.where(test, body), self.where(test, orelse, negated=True)
         if left is None or right is None:
             if left is right:
-                raise Open  # all of them are noted; to leave more of them open does no harm
+                raise Open  # marks all of them: too many undecided rows do no harm
             return right if left is None else left
         return choose(test, left, right)
 
@@ -164,7 +174,7 @@ class Rows:
         return self.chain(False, *(partial(link, *each) for each in links))
 
     def divide(self, kind: str, left: Any, right: Any) -> Any:
-        """Return left // right or left % right; no row has a value with a divisor of 0."""
+        """Return left // right or left % right; undefined for a divisor of 0."""
         if (
             isinstance(right, Column)
             and right.low is not None
@@ -177,7 +187,7 @@ class Rows:
         return values.arithmetic(kind, left, right)
 
     def at(self, sequence: Any, index: Any) -> Any:
-        """Return an element of a sequence, another one for each row where the index is a column."""
+        """Return an element of a sequence, per row where the index is a column."""
         if not isinstance(index, Column):
             if not 0 <= index < len(sequence):
                 raise LookupError
@@ -195,7 +205,7 @@ class Rows:
         return value
 
     def turns(self, stop: Any) -> Sequence[tuple[int, Truth]]:
-        """Return the turns of a loop over range(stop), with the rows that have each of them."""
+        """Return the iterations of a loop over range(stop), with their rows."""
         if not isinstance(stop, Column):
             return items(bounded_range(stop))
         if stop.low is None or stop.high is None:
@@ -206,7 +216,7 @@ class Rows:
         return [(turn, turn < stop.low or stop.data > turn) for turn in turns]
 
     def kept_by(self, test: Callable[[Any], Truth] | None, item: Any, going: Truth) -> Truth:
-        """Return which rows have a turn of a loop."""
+        """Return the rows for which an iteration counts."""
         return going if test is None else self.chain(False, lambda: going, lambda: test(item))
 
     def quantify(
@@ -222,7 +232,7 @@ class Rows:
         return self.chain(decisive, *(partial(turn, *each) for each in turns))
 
     def collect(self, turns: Any, test: Callable[[Any], Truth] | None, element: Callable[[Any], Any]) -> Collected:
-        """Return the values that a loop gives, each with the rows that have it."""
+        """Return the values of a loop, each with its rows."""
         collected = Collected()
         for item, going in turns:
             kept = self.kept_by(test, item, going)
@@ -234,7 +244,10 @@ class Rows:
         return collected
 
     def extreme(self, kind: str, several: Any) -> Any:
-        """Return the least or greatest; of floats, Python's answer hangs on their order, so they are open."""
+        """Return the minimum or maximum.
+
+        Floats are undecided, because Python's result depends on their order.
+        """
         value: Any = None
         present: Truth = False
         for item, kept in _pairs(several):
@@ -259,7 +272,7 @@ class Rows:
         return kind.numbers(lambda word: self.bit_counts.get(word) or 0)
 
     def layout(self, name: str, kind: Any, sizes: Any, strides: Any) -> Any:
-        """Return a function that a dialect registers."""
+        """Return a registered layout function of a tensor."""
         function = LAYOUT_FUNCTIONS[name]
         if function.columns is None:
             raise Open
@@ -267,11 +280,11 @@ class Rows:
 
 
 class Collected(list[tuple[Any, Truth]]):
-    """What a loop gives: values, each with the rows that have it."""
+    """The values of a loop, each with its rows."""
 
 
 def items(sequence: Any) -> list[tuple[Any, Truth]]:
-    """Return the turns of a loop over a sequence."""
+    """Return the iterations of a loop over a sequence."""
     if len(sequence) > NEST_LIMIT:
         raise Open
     return [(item, True) for item in sequence]
@@ -282,7 +295,7 @@ def _pairs(several: Any) -> Iterable[tuple[Any, Truth]]:
 
 
 def _kept(several: Any, neutral: int) -> Iterable[Any]:
-    """Yield the values of each row, `neutral` in the rows that do not have one."""
+    """Yield the values per row, `neutral` in rows without the value."""
     for value, kept in _pairs(several):
         yield value if kept is True else choose(kept, value, neutral)
 
@@ -296,7 +309,7 @@ def _length(several: Any) -> Any:
 
 
 def _truth(value: Any) -> Truth:
-    """Return a truth value as one; all that rules ask of others is whether they are true."""
+    """Return the truth of a value; rules only test other values for truth."""
     return bool(value) if isinstance(value, int) else value
 
 
@@ -307,7 +320,7 @@ def _given(value: Any) -> Any:
 
 
 def _numbers(value: Any) -> Any:
-    """Return the elements of a constant, None where they are not numbers."""
+    """Return the elements of a constant, None if they are not numbers."""
     numeric = value is not None and all(is_column(item) or isinstance(item, int | float) for item in value)
     return value if numeric else None
 
@@ -318,7 +331,7 @@ def _single(value: Any) -> Any:
 
 
 def _plainly(compute: Callable[..., Any], *arguments: Any) -> Any:
-    """Return a function of what is the same in all rows."""
+    """Return a function of plain values, common to all rows."""
     if any(isinstance(argument, Column | Words | np.ndarray) for argument in arguments):
         raise Open
     return compute(*arguments)
@@ -343,7 +356,7 @@ def _power_of_two(value: Any) -> Truth:
     return (value.data > 0) & (value.data & (value.data - 1) == 0)
 
 
-#: Functions over arrays.
+#: Columnar functions.
 FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "product": lambda several: values.product(_kept(several, 1)),
     "sum": lambda several: values.total(_kept(several, 0)),
@@ -371,13 +384,13 @@ def _on_rows(method: str, *arguments: ast.expr) -> ast.expr:
 
 
 def _later(value: ast.expr, *parameters: str) -> ast.expr:
-    """Return a function that gives a value when it is called."""
+    """Return a lambda that evaluates to a value."""
     arguments = ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, [])
     return ast.Lambda(arguments, value)
 
 
 class _Translator(Translator):
-    """Rewrites rules: what may differ from row to row becomes a call."""
+    """Rewrites rules: parts that may differ between rows become calls."""
 
     def on_Name(self, node: ast.Name) -> ast.expr:
         written = super().on_Name(node)
@@ -420,7 +433,7 @@ class _Translator(Translator):
         return _on_rows("collect", *self._loop(node))
 
     def on_Call(self, node: ast.Call) -> ast.expr:
-        name = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
+        name = node.func.id  # type: ignore[attr-defined]  # checked by parse()
         argument = node.args[0]
         if name in {"all", "any"}:
             return _on_rows("quantify", ast.Constant(name == "any"), *self._loop(argument))  # type: ignore[arg-type]
@@ -431,7 +444,7 @@ class _Translator(Translator):
         return super().on_Call(node)
 
     def _loop(self, node: ast.GeneratorExp) -> tuple[ast.expr, ast.expr, ast.expr]:
-        """Return the turns of a loop, a function that says which count, and one for the value of each."""
+        """Return a loop's iterations, its filter and its element as functions."""
         loop = node.generators[0]
         counted = isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range"
         turns = (

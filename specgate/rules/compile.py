@@ -1,4 +1,4 @@
-"""Compile an operator resolved for one level into one straight-line function that answers a plain yes, or not."""
+"""Compile a resolved operator into one straight-line boolean function."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ __all__ = ["Builder", "compile_resolved"]
 
 
 def compile_resolved(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
-    """Return `f(fields) -> bool`: True when every cell and rule holds, False when the explaining path must look.
+    """Return `f(fields) -> bool`: True when every cell and rule holds.
 
-    It may be asked only about plain descriptors (nothing unknown, nothing odd); whatever it cannot evaluate is False.
+    False means that the explaining path must decide. It supports only plain descriptors (nothing unknown, nothing odd);
+    it returns False for anything it cannot evaluate.
     """
     builder = Builder(resolved)
     body = builder.statements()
@@ -45,7 +46,7 @@ def _handler(errors: list[str]) -> ast.ExceptHandler:
 
 
 def _at(sequence: Any, index: int) -> Any:
-    """Index without Python's negative wrap-around: rules index dimensions, and -1 is none."""
+    """Index without Python's negative wrap-around: -1 is not a dimension."""
     if index < 0:
         raise IndexError("negative")
     return sequence[index]
@@ -58,7 +59,7 @@ def _single(value: Any) -> Any:
 
 
 def _numbers(value: Any) -> Any:
-    """Return the elements of a constant, None where they are not known to be numbers."""
+    """Return the elements of a constant, None if they may not be numbers."""
     return value if value is not None and all(isinstance(item, int | float) for item in value) else None
 
 
@@ -78,7 +79,10 @@ _GLOBALS: Final[Mapping[str, Any]] = {
 
 
 class Builder:
-    """Collects statements; a tensor X lives in locals t_X, p_type_X, p_sizes_X …, loaded once and only when read."""
+    """Collects statements.
+
+    A tensor X is in locals t_X, p_type_X, p_sizes_X and so on, each loaded once and only if it is read.
+    """
 
     translator: type[Translator] = Translator
 
@@ -98,17 +102,20 @@ class Builder:
         return [*self.out, answer(value=True)]
 
     def presence(self, info: FieldInfo) -> None:
-        """Refuse an array that is too short; that a field is given, its load and its cell see."""
+        """Reject arrays that are too short.
+
+        Loading a field and checking its cell reject a missing field.
+        """
         if info.min_count is not None:
             many = ast.Compare(call("len", load(f"t_{info.name}")), [ast.GtE()], [ast.Constant(info.min_count)])
             self._guarded([many], info)
 
     def absence(self, name: str) -> None:
-        """Refuse a field of another level (an attribute not yet introduced)."""
+        """Reject a field of another level (an attribute not yet introduced)."""
         self.refuse_unless(ast.Compare(ast.Constant(name), [ast.NotIn()], [load("fields")]))
 
     def cell(self, info: FieldInfo, cell: Cell | None) -> None:
-        """Check a field, or the elements of an array one by one, against the row."""
+        """Check a field, or each element of an array, against the row."""
         if info.type.endswith("[]"):
             with self._each(info) as element:
                 self._guarded(self._cell_checks(element, cell), None)
@@ -116,7 +123,7 @@ class Builder:
             self._guarded(self._cell_checks(info, cell), info)
 
     def tensors(self, info: FieldInfo, forms: tuple[RuleForm, ...]) -> None:
-        """Check what every tensor obeys; a tensor that may be left out obeys it where it is given."""
+        """Check the tensor rules of a field; an absent optional tensor passes."""
         if not info.tensor:
             with self._each(info) as element:
                 self._all_of(forms, element)
@@ -127,7 +134,7 @@ class Builder:
         if not (self._omissible(info) or info.optional):
             self.out += body
         elif body:
-            self.loaded = loaded  # what was loaded within is not there outside
+            self.loaded = loaded  # locals loaded inside the branch are not set outside
             compare = ast.Compare(load(f"t_{info.name}"), [ast.IsNot()], [ast.Constant(None)])
             self.out.append(ast.If(compare, body, []))
 
@@ -141,8 +148,8 @@ class Builder:
 
     @contextmanager
     def _each(self, info: FieldInfo) -> Iterator[FieldInfo]:
-        """Give the element of an array; what is written meanwhile is done for each of them."""
-        item = f"0{info.name}"  # no field can be called so
+        """Yield the element of an array; code added meanwhile runs per element."""
+        item = f"0{info.name}"  # not a valid field name
         self.fields[item] = element = replace(info, name=item, type=info.type.removesuffix("[]"))
         outer, self.out, loaded = self.out, [], set(self.loaded)
         yield element
@@ -171,7 +178,7 @@ class Builder:
         return ast.Constant(value)
 
     def part(self, field: str, attribute: str) -> ast.expr:
-        """Return the local that holds FIELD.attribute, loading it before the statement that reads it."""
+        """Return the local of FIELD.attribute, loading it before its first read."""
         local = f"p_{attribute}_{field}"
         if local not in self.loaded:
             self.loaded.add(local)
@@ -196,19 +203,19 @@ class Builder:
         return load(local)
 
     def refuse_unless(self, condition: ast.expr) -> None:
-        """Append what ends the check unless a condition holds."""
+        """Append a return of False unless a condition holds."""
         self.out.append(ast.If(ast.UnaryOp(ast.Not(), condition), [answer(value=False)], []))
 
     def any_of(self, parts: list[ast.expr]) -> ast.expr:
-        """Return a tree of conditions of which the first that holds is decisive."""
+        """Return a disjunction that stops at the first true condition."""
         return parts[0] if len(parts) == 1 else ast.BoolOp(ast.Or(), parts)
 
     def among(self, value: ast.expr, allowed: Iterable[Any]) -> ast.expr:
-        """Return what asks whether a value is one of those that a row lists."""
+        """Return a test whether a value is among a row's values."""
         return ast.Compare(value, [ast.In()], [self.constant(frozenset(allowed))])
 
     def within(self, value: ast.expr, low: int, high: int | None) -> ast.expr:
-        """Return what asks whether a number is in the range that a row allows."""
+        """Return a test whether a number is in a row's range."""
         if low == high:
             return ast.Compare(value, [ast.Eq()], [ast.Constant(low)])
         if high is None:
@@ -237,12 +244,12 @@ class Builder:
         return self.within(value, bounds.low, bounds.high)
 
     def member(self, record: ast.expr, name: str) -> ast.expr:
-        """Return what reads a record's member; what stands there instead of a record has none."""
+        """Return a read of a record's member; other objects fail the check."""
         self.errors = [*dict.fromkeys([*self.errors, "AttributeError"])]
         return ast.Attribute(record, name, ast.Load())
 
     def _fits(self, name: str, cell: Cell | None) -> ast.expr:
-        """Return a call that asks whether the field, or the array's element, holds an operator that may be fused."""
+        """Return a call that tests whether a fused operator is supported."""
         from specgate.rules.fused import Fusible
 
         key = f"_c{len(self.constants)}"
@@ -251,16 +258,19 @@ class Builder:
         return call(key, load(f"t_{name}"))
 
     def _guarded(self, checks: list[ast.expr], info: FieldInfo | None) -> None:
-        """Refuse what does not pass. info: the field that the checks are of; None where it is there for certain."""
+        """Append checks that reject.
+
+        info: the field that the checks read; None where it is always present.
+        """
         omissible = info is not None and self._omissible(info)
         for check in checks:
             self.refuse_unless(self.any_of([is_none(f"t_{info.name}"), check]) if info and omissible else check)
 
     def _rule(self, form: RuleForm, bound: Mapping[str, str]) -> None:
-        """Append one rule; `bound` says which field the name `tensor` stands for."""
+        """Append one rule; `bound` is the field of the name `tensor`."""
         needs = sorted(form.needs)
         if any(bound.get(path.partition(".")[0], path.partition(".")[0]) not in self.fields for path in needs):
-            return  # it reads a field that this level does not have: it never applies
+            return  # it reads a field that this level does not define: it never applies
         translate = self.translator(self, bound)
         guards = [self._absent(path, bound) for path in needs]
         if form.when is not None:
@@ -268,7 +278,10 @@ class Builder:
         self.require(form.require.tree, guards, translate)
 
     def require(self, tree: ast.expr, guards: list[ast.expr], translate: Translator) -> None:
-        """Append a rule's expression. guards: where it does not apply."""
+        """Append a rule's expression.
+
+        guards: conditions under which it does not apply.
+        """
         if not guards and _is_all(tree):
             self.out.append(translate.loop(tree))
         else:

@@ -1,4 +1,4 @@
-"""Evaluate a rule in strict Kleene logic over a descriptor."""
+"""Evaluate a rule in strong Kleene logic over a descriptor."""
 
 from __future__ import annotations
 
@@ -21,12 +21,18 @@ __all__ = ["UNKNOWN", "Context", "Evaluator", "Undefined", "decide", "evaluate"]
 
 
 def evaluate(rule: Rule, context: Context) -> Any:
-    """Return True, False or UNKNOWN (or the value of a sub-expression); raise Undefined where it has none."""
+    """Return True, False, UNKNOWN, or the value of a sub-expression.
+
+    Raises Undefined where it has no value.
+    """
     return Evaluator(context).value(rule.tree, {})
 
 
 class Evaluator:
-    """Evaluates the trees of one context's rules; parse() has checked them. turns: how many its loops have taken."""
+    """Evaluates trees of one context's rules, checked by parse().
+
+    turns: the number of loop iterations so far.
+    """
 
     __slots__ = ("context", "turns")
 
@@ -35,18 +41,24 @@ class Evaluator:
         self.turns = 0
 
     def value(self, node: ast.expr, variables: Mapping[str, Any]) -> Any:
-        """Return the value of a part. variables: those of the loops around it."""
+        """Return the value of a part.
+
+        variables: those of the enclosing loops.
+        """
         return part_of(node)(self, variables)
 
     def loop(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]] | None:
-        """Return (variables, whether the turn counts) per turn of a loop, None where what it runs over is unknown."""
+        """Return (variables, whether it counts) per iteration of a loop.
+
+        None where the sequence is unknown.
+        """
         sequence = part_of(node.generators[0].iter)(self, variables)
         return None if sequence is UNKNOWN else self._turns(node.generators[0], sequence, variables)
 
     def _turns(
         self, loop: ast.comprehension, sequence: Sequence[Any], variables: Mapping[str, Any]
     ) -> Iterator[tuple[dict[str, Any], Any]]:
-        name = loop.target.id  # type: ignore[attr-defined]  # parse() has checked it
+        name = loop.target.id  # type: ignore[attr-defined]  # checked by parse()
         tests = [part_of(test) for test in loop.ifs]
         for item in sequence:
             count_turns(self, 1)
@@ -65,7 +77,7 @@ class Evaluator:
         self.turns = before + len(sequence)
 
     def quantify(self, node: ast.GeneratorExp, variables: Mapping[str, Any], *, decisive: bool) -> Any:
-        """Return what any() (decisive: True) or all() says of a loop."""
+        """Return any() (decisive: True) or all() of a loop."""
         loop = node.generators[0]
         sequence = part_of(loop.iter)(self, variables)
         if sequence is UNKNOWN:
@@ -77,7 +89,10 @@ class Evaluator:
         return decide((self.turn(node, *turn, decisive=decisive) for turn in turns), decisive=decisive)
 
     def turn(self, node: ast.GeneratorExp, inner: Mapping[str, Any], keep: Any, *, decisive: bool) -> Any:
-        """What one turn says: where it is open whether the turn counts, only what would change nothing is known."""
+        """Return the value of one iteration.
+
+        Where it is unknown whether the iteration counts, only a value that does not change the result is known.
+        """
         if keep is True:
             return part_of(node.elt)(self, inner)
         try:
@@ -87,7 +102,7 @@ class Evaluator:
         return result if result is (not decisive) else UNKNOWN
 
     def collect(self, node: ast.GeneratorExp, variables: Mapping[str, Any]) -> Any:
-        """Return the items that a loop gives, UNKNOWN where it is not known which."""
+        """Return the items of a loop, UNKNOWN where its filter is unknown."""
         turns = self.loop(node, variables)
         if turns is None:
             return UNKNOWN

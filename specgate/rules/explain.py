@@ -1,4 +1,4 @@
-"""Why a rule has the value it has: the parts of its syntax tree that decide it, and their values."""
+"""Explain a rule's value by the parts of its tree that decide it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Leaf", "decisive", "explain"]
 
-#: Functions of numbers that are open where one of these is.
+#: Functions of numbers that are unknown if any argument is.
 _COMBINING = frozenset({"max", "min", "range"})
-#: Functions that count from 0 up: a loop over one runs over numbers, not over parts of the descriptor.
+#: Functions that return numbers from 0 up: a loop over one iterates over numbers, not parts of the descriptor.
 _COUNTING = frozenset({"dims", "range"})
 
 
 class Leaf(NamedTuple):
-    """A comparison, or another part without parts of its own, that decides a rule.
+    """A comparison, or another atomic part, that decides a rule.
 
-    node: the part, where every loop's variable is written out for the turn that counts: ``X.sizes[1]`` instead of
-    ``X.sizes[d]``. wanted: the value that it would have to have; it has the other one, or none that is known.
+    node: the part, with every loop variable replaced by its value in the deciding iteration: ``X.sizes[1]`` instead of
+    ``X.sizes[d]``. wanted: the required value; the actual one is the opposite or unknown.
     """
 
     node: ast.expr
@@ -36,24 +36,30 @@ class Leaf(NamedTuple):
 
 
 def explain(rule: Rule, context: Context) -> dict[str, Any]:
-    """Return the values that give `rule` its value, by expression; of a loop, those of the first turn that does."""
+    """Return the values that decide `rule`, by expression.
+
+    For a loop, they are those of the first deciding iteration.
+    """
     return _explained(rule, context, closing=False).values
 
 
 def decisive(rule: Rule, context: Context) -> tuple[Leaf, ...]:
-    """Return the leaves that give `rule` its value; of a loop, those of the first turn that does."""
+    """Return the leaves that decide `rule`.
+
+    For a loop, they are those of the first deciding iteration.
+    """
     return tuple(_explained(rule, context, closing=True).leaves)
 
 
 def _explained(rule: Rule, context: Context, *, closing: bool) -> _Explainer:
     explainer = _Explainer(context, closing=closing)
-    with suppress(Undefined):  # what was found until then stays
+    with suppress(Undefined):  # keep the leaves collected so far
         explainer.blame(rule.tree, rule.tree, {}, wanted=True)
     return explainer
 
 
 class _Placed(ast.NodeTransformer):
-    """Writes an expression for a loop's variable."""
+    """Substitutes an expression for a loop variable."""
 
     def __init__(self, variable: str, written: ast.expr) -> None:
         self.variable = variable
@@ -65,14 +71,14 @@ class _Placed(ast.NodeTransformer):
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
         loop = node.generators[0]
         loop.iter = self.visit(loop.iter)
-        if loop.target.id != self.variable:  # type: ignore[attr-defined]  # parse() has checked it
+        if loop.target.id != self.variable:  # type: ignore[attr-defined]  # checked by parse()
             loop.ifs = [self.visit(test) for test in loop.ifs]
             node.elt = self.visit(node.elt)
         return node
 
 
 class _Turn(NamedTuple):
-    """One turn of a loop: its variables, whether it counts, and the place of its item in what the loop runs over."""
+    """One loop iteration: variables, filter value, and index in the sequence."""
 
     inner: Mapping[str, Any]
     keep: Any
@@ -80,10 +86,10 @@ class _Turn(NamedTuple):
 
 
 class _Explainer:
-    """Collects what decides a rule.
+    """Collects the parts that decide a rule.
 
-    Each part is walked in two spellings side by side: as it is, for `values`, where only tensors of arrays are written
-    out, and closed, for `leaves`, where all loops' variables are. Closing costs more than all the rest.
+    Each part is visited in two forms: the original one for `values`, in which only tensors of arrays are substituted,
+    and a closed one for `leaves`, in which all loop variables are. Closing is the most expensive step.
     """
 
     def __init__(self, context: Context, *, closing: bool) -> None:
@@ -93,17 +99,20 @@ class _Explainer:
         self.values: dict[str, Any] = {}
 
     def value(self, node: ast.expr, variables: Mapping[str, Any]) -> Any:
-        """The value of a part; None, which no part has, where an earlier part keeps it from being asked."""
+        """Return the value of a part.
+
+        None, which is not a value of rules, if an earlier part prevents its evaluation.
+        """
         try:
             return Evaluator(self.context).value(node, variables)
         except Undefined:
             return None
 
     def blame(self, node: ast.expr, closed: Any, variables: Mapping[str, Any], *, wanted: bool) -> None:
-        """Note what gives `node` the value it has, where `wanted` is the one that it would have to have."""
+        """Record the parts that prevent `node` from having the value `wanted`."""
         if isinstance(node, ast.BoolOp):
             whole = self.value(node, variables)
-            for part, same in zip(node.values, closed.values, strict=True):  # those of its value are what gave it
+            for part, same in zip(node.values, closed.values, strict=True):  # the parts of its value decide it
                 if self.value(part, variables) is whole:
                     self.blame(part, same, variables, wanted=wanted)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -134,16 +143,19 @@ class _Explainer:
         return name in defines and name not in variables and defines[name].kind == TRUTH
 
     def _says_more(self, node: ast.expr, variables: Mapping[str, Any]) -> bool:
-        """A number or word as it stands says nothing that the rule's text does not."""
+        """Return whether a value adds information to the rule's text.
+
+        Literal numbers and words do not.
+        """
         if isinstance(node, ast.Tuple | ast.List):
             return False
         known_names = (variables, self.context.fields, self.context.numbers, self.context.defines)
         return any(name in group for name in _names(node) for group in known_names)
 
     def _blame_loop(self, node: ast.Call, closed: Any, variables: Mapping[str, Any], *, wanted: bool) -> None:
-        loop: ast.GeneratorExp = node.args[0]  # type: ignore[assignment]  # the caller has seen it
+        loop: ast.GeneratorExp = node.args[0]  # type: ignore[assignment]  # checked by the caller
         same: ast.GeneratorExp = closed.args[0]
-        decisive = node.func.id == "any"  # type: ignore[attr-defined]  # only all() and any() are truths
+        decisive = node.func.id == "any"  # type: ignore[attr-defined]  # only all() and any() are truth values
         sequence = self.value(loop.generators[0].iter, variables)
         if sequence is UNKNOWN or sequence is None:
             self._blame_count(loop.generators[0].iter, same.generators[0].iter, variables, wanted=wanted)
@@ -156,7 +168,7 @@ class _Explainer:
                 return
 
     def _blame_count(self, node: Any, closed: Any, variables: Mapping[str, Any], *, wanted: bool) -> None:
-        """Note what leaves open over what a loop runs: of ``range(min(…))`` the numbers that are not known."""
+        """Record the unknown parts of a loop's length, as in ``range(min(…))``."""
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in _COMBINING:
             pairs = list(zip(node.args, closed.args, strict=True))
         elif isinstance(node, ast.Tuple | ast.List):
@@ -172,11 +184,11 @@ class _Explainer:
     def _turns(
         evaluator: Evaluator, loop: ast.GeneratorExp, sequence: Sequence[Any], variables: Mapping[str, Any]
     ) -> Iterator[_Turn]:
-        """Yield the turns of a loop that may count."""
-        name = loop.generators[0].target.id  # type: ignore[attr-defined]  # parse() has checked it
+        """Yield the iterations of a loop that may count."""
+        name = loop.generators[0].target.id  # type: ignore[attr-defined]  # checked by parse()
         index = -1
         for inner, keep in evaluator.loop(loop, variables) or ():
-            # Equal items count or do not count alike, so that the next equal one is it.
+            # The filter gives equal items the same answer, so the next equal item is the right one.
             item = inner[name]
             index = next(at for at in range(index + 1, len(sequence)) if _same(known(sequence[at]), item))
             yield _Turn(inner, keep, index)
@@ -190,7 +202,7 @@ class _Explainer:
         wanted: bool,
     ) -> None:
         generator = loop.generators[0]
-        name = generator.target.id  # type: ignore[attr-defined]  # parse() has checked it
+        name = generator.target.id  # type: ignore[attr-defined]  # checked by parse()
         body, tests = loop.elt, generator.ifs
         if isinstance(turn.inner[name], TensorDesc) and not self.closing:
             element = ast.Subscript(generator.iter, ast.Constant(turn.place), ast.Load())
@@ -206,7 +218,7 @@ class _Explainer:
 
 
 def _text(node: ast.expr) -> str:
-    """Return the text of a part, which stays with it."""
+    """Return the text of a part, cached on the node."""
     kept = node.__dict__
     text: str | None = kept.get("_text")
     if text is None:
@@ -215,7 +227,7 @@ def _text(node: ast.expr) -> str:
 
 
 def _names(node: ast.expr) -> tuple[str, ...]:
-    """Return the names in a part, which stay with it."""
+    """Return the names in a part, cached on the node."""
     kept = node.__dict__
     texts: tuple[str, ...] | None = kept.get("_names")
     if texts is None:
@@ -229,7 +241,10 @@ def _written(nodes: list[ast.expr], variable: str, written: ast.expr) -> list[as
 
 
 def _copied(node: Any) -> Any:
-    """Return a copy of a tree that may be written in; what has no fields, such as an operator, is shared."""
+    """Return a modifiable copy of a tree.
+
+    Nodes without fields, such as operators, are shared.
+    """
     if isinstance(node, list):
         return [_copied(part) for part in node]
     if not isinstance(node, ast.AST) or not node._fields:
@@ -238,7 +253,10 @@ def _copied(node: Any) -> Any:
 
 
 def _item(iterated: ast.expr, turn: _Turn) -> ast.expr:
-    """Return what a loop's variable is in one turn: a number where the loop counts, else a part of its field."""
+    """Return the expression of a loop variable in one iteration.
+
+    It is a number where the loop counts, else a part of the field.
+    """
     if isinstance(iterated, ast.Tuple | ast.List):
         return iterated.elts[turn.place]
     if isinstance(iterated, ast.Call) and iterated.func.id in _COUNTING:  # type: ignore[attr-defined]

@@ -1,4 +1,7 @@
-"""The functions of the rule language: one entry each, with its form in every engine; see `language.Function`."""
+"""Definitions of the rule language's functions, with a form per engine.
+
+See `language.Function`.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["FUNCTIONS"]
 
 _REST: Final = "..."
-#: Longer texts name no dimensions: a rule that goes through one letter by letter would take too long.
+#: Longer texts are not equations; the limit bounds the time of rules that iterate over letters.
 _LONGEST: Final = 1_000
 
 
@@ -45,18 +48,21 @@ def _letters(text: str) -> list[str]:
 
 
 def _letter(text: str, place: int) -> str:
-    """Return the letter of a text at a place, counted from 0 without what is no ASCII letter."""
+    """Return the ASCII letter at an index, ignoring other characters."""
     return _letters(text)[_not_negative(place)]
 
 
 def _single_letters(text: str) -> str:
-    """Return the letters that a text has once, in the order of ASCII."""
+    """Return the letters that occur once in a text, in ASCII order."""
     texts = _letters(text)
     return "".join(sorted(c for c in texts if texts.count(c) == 1))
 
 
 def _item_type(text: str) -> str:
-    """Return the type in a sequence or an optional: FLOAT of ``seq(tensor(float))``."""
+    """Return the element type of a sequence or an optional.
+
+    It is FLOAT for ``seq(tensor(float))``.
+    """
     tree = parse_type(text)
     if tree is None or tree.element or len(tree.parts) != 1:
         raise ValueError(f"{text} is not a type that holds another one")
@@ -65,9 +71,10 @@ def _item_type(text: str) -> str:
 
 
 def _labelled(terms: Sequence[str], tensors: Sequence[TensorDesc], letter: str) -> Any:
-    """Return the sizes that a letter stands for in all tensors, UNKNOWN where it is not known which.
+    """Return the sizes labeled by a letter in all tensors.
 
-    terms: for each tensor a text with a letter for each dimension, but for those that three points stand for.
+    UNKNOWN where a rank is not known. terms: per tensor a text with one letter per dimension, except those covered by
+    an ellipsis.
     """
     items = []
     for text, tensor in zip(terms, tensors, strict=True):
@@ -84,9 +91,9 @@ def _labelled(terms: Sequence[str], tensors: Sequence[TensorDesc], letter: str) 
 
 
 def _covered(terms: Sequence[str], tensors: Sequence[TensorDesc], place: int) -> Any:
-    """Return the sizes of all tensors that three points stand for at a place, counted from the last of them.
+    """Return the sizes under an ellipsis at a place, counted from the last.
 
-    It is UNKNOWN where a rank is not known. A tensor with fewer of them gives none.
+    UNKNOWN where a rank is not known. A tensor with fewer such dimensions contributes none.
     """
     items = []
     for text, tensor in zip(terms, tensors, strict=True):
@@ -129,7 +136,7 @@ def _values(tensor: TensorDesc, _context: Context) -> Any:
     return tensor.value
 
 
-#: Products end here: no level takes a tensor of as many elements.
+#: Products are capped here: no level supports tensors with as many elements.
 _SATURATED: Final = 2**62
 define_functions(
     {

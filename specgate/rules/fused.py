@@ -1,4 +1,4 @@
-"""Operators fused into others: which one a field takes, and what such an operator may and must state."""
+"""Fused operators: which ones a field accepts, and their attributes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ MAX_NAME: Final = 60
 
 
 class Flaw(NamedTuple):
-    """What is wrong with a fused operator.
+    """A problem of a fused operator.
 
-    message: a clause that follows the name of the field that holds it. field: its own field that the flaw is about, ""
-    for the operator itself. change: what to do with that field. structural: whether nothing could be computed.
-    listed: whether the operator is merely none of those that the row lists.
+    message: a clause that follows the name of the containing field. field: the fused operator's field with the problem,
+    "" for the operator itself. change: the fix for that field. structural: whether the result cannot be computed.
+    listed: whether the only problem is that the row does not list the operator.
     """
 
     message: str
@@ -43,7 +43,10 @@ def _name(text: str) -> str:
 
 
 class Fusible:
-    """What a field takes at a level that holds an operator: `allowed` by full name, None where the row does not say."""
+    """Fusible operators of a field at a level.
+
+    allowed: full names, None where the row does not limit them.
+    """
 
     def __init__(self, dialect: Dialect, level: str, allowed: tuple[str, ...] | None) -> None:
         self.dialect = dialect
@@ -52,7 +55,7 @@ class Fusible:
         self._known: dict[str, _Parts | None] = {}
 
     def fits(self, value: Any) -> bool:
-        """Return whether `flaws` finds nothing, in a third of the time."""
+        """Return whether `flaws` is empty, in a third of the time."""
         if not isinstance(value, Descriptor) or value.dialect != self.dialect.name or value.oddities:
             return False
         if not self.takes(value.operator):
@@ -62,7 +65,10 @@ class Fusible:
         return parts is None or parts.required <= stated <= parts.attributes
 
     def takes(self, operator: str) -> bool:
-        """Return whether the row lists the operator; where it lists none, whether the operator exists at the level."""
+        """Return whether the operator may be fused.
+
+        The row must list it; a row without a list accepts every operator of the level.
+        """
         if self.allowed is not None:
             return operator in self.allowed
         try:
@@ -71,7 +77,7 @@ class Fusible:
             return False
 
     def flaws(self, value: Any) -> Iterator[Flaw]:
-        """Yield what is wrong with the value of such a field, or with one element of an array."""
+        """Yield the problems of a field's value, or of an array element."""
         if not isinstance(value, Descriptor) or value.dialect != self.dialect.name:
             yield Flaw(f"is {shown(value)}, but an operator of {self.dialect.name} is expected", structural=True)
             return
@@ -97,7 +103,10 @@ class Fusible:
             yield Flaw(message, name, "state", structural=True)
 
     def _parts(self, operator: str) -> _Parts | None:
-        """Return which attributes an operator has and needs at the level; None where there is no table."""
+        """Return the defined and required attributes of an operator at the level.
+
+        None where it does not have a table.
+        """
         if operator not in self._known:
             try:
                 spec = self.dialect.operator(operator)

@@ -1,4 +1,4 @@
-"""Strict Kleene logic: comparisons and decisions where some values are unknown."""
+"""Strong Kleene logic: comparisons and decisions on unknown values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["COMPARISONS", "decide", "equal"]
 
 
 def decide(values: Iterable[Any], *, decisive: bool) -> Any:
-    """Return `decisive` as soon as one of `values` is, UNKNOWN where one might be, else its opposite."""
+    """Return `decisive` if any value is, UNKNOWN if one may be, else not it."""
     unknown = False
     try:
         for value in values:
@@ -27,13 +27,13 @@ def decide(values: Iterable[Any], *, decisive: bool) -> Any:
     except Undefined:
         if not unknown:
             raise
-        return UNKNOWN  # once known, an earlier part may settle it before this one is reached
+        return UNKNOWN  # when it is known, an earlier part may decide first
     return UNKNOWN if unknown else not decisive
 
 
 def equal(left: Any, right: Any) -> Any:
-    """Return whether two values are the same, UNKNOWN where what is not known decides it."""
-    if left.__class__ is int and right.__class__ is int:  # nearly all are
+    """Return whether two values are equal, UNKNOWN where undecided."""
+    if left.__class__ is int and right.__class__ is int:  # the common case
         return left == right
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
@@ -43,7 +43,7 @@ def equal(left: Any, right: Any) -> Any:
         parts = (equal(known(a), known(b)) for a, b in zip(left, right, strict=True))
         return decide(parts, decisive=False)
     if isinstance(left, str) != isinstance(right, str):
-        return UNKNOWN  # a symbolic size against a number
+        return UNKNOWN  # a symbolic size compared with a number
     if isinstance(left, Symbol) or isinstance(right, Symbol):
         return True if left == right else UNKNOWN
     return left == right
@@ -74,7 +74,7 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
     return ordered
 
 
-#: What each operator of a comparison says of two values.
+#: The function of each comparison operator.
 COMPARISONS: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Eq: equal,
     ast.NotEq: _different,

@@ -1,4 +1,4 @@
-"""What the rule language is made of: kinds, members, functions, parsed rules, and what they are judged on."""
+"""Data structures of the rule language: kinds, functions, rules, contexts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 MAX_SHOWN: Final = 160
 
-#: Static kinds of expressions: a rule's kinds are known before any descriptor is seen.
+#: Static kinds of expressions: the kinds in a rule are known without a descriptor.
 Kind = str
 NUMBER, TRUTH, WORD, TENSOR = "number", "truth", "word", "tensor"
 NUMBERS, TRUTHS, WORDS, TENSORS = "numbers", "truths", "words", "tensors"
@@ -27,12 +27,12 @@ OPERATOR, OPERATORS = "operator", "operators"
 GRAPH = "graph"
 ANY_TENSOR_OR_FIELD: Final = "field"
 
-#: What every tensor has behind a dot, and its kind.
+#: The attributes of every tensor, with their kinds.
 TENSOR_ATTRIBUTES: Final[Mapping[str, Kind]] = {"sizes": NUMBERS}
 
 
 class Attribute(NamedTuple):
-    """What a tensor may have behind a dot: its kind, and the member of `TensorDesc` that holds it.
+    """A tensor attribute: its kind, and its member of `TensorDesc`.
 
     Where it is absent (no Strides given), a rule that reads it does not apply.
     """
@@ -42,13 +42,12 @@ class Attribute(NamedTuple):
 
 
 class LayoutFunction(NamedTuple):
-    """A function of a tensor's layout: of the bits of an element, the sizes and the strides (None when packed).
+    """A function of a tensor's bits per element, sizes and strides.
 
-    compute may raise ValueError where there is no result; without `needs_bits` it is given 0 for them.
-    columns: the same of the rows of many descriptors, given the rows first (see `columns`); where there is none, what
-    calls the function is asked row by row.
-    phrases: how messages call the result, a number ("the reach in elements of {}"); or what they say of tensors for
-    which it is true, and for which it is false. cpp: as in `Function`.
+    Strides are None when packed. compute: may raise ValueError where there is no result; without `needs_bits` it
+    receives 0 for bits. columns: the columnar form, whose first argument is the rows (see `columns`); without it, calls
+    are evaluated row by row. phrases: texts for messages; for a number its description ("the reach in elements of {}"),
+    for a truth value the descriptions of tensors for which it is true and false. cpp: as in `Function`.
     """
 
     kind: Kind
@@ -60,9 +59,9 @@ class LayoutFunction(NamedTuple):
 
 
 class Vocabulary(NamedTuple):
-    """What a dialect adds to the language: a tensor's attributes, functions of its layout, and records.
+    """A dialect's additions: tensor attributes, layout functions and records.
 
-    records: the class (a NamedTuple of numbers) of each attribute type that tables have; its name is its kind in rules.
+    records: the class (a NamedTuple of numbers) of each attribute type in tables; its name is its kind in rules.
     """
 
     attributes: Mapping[str, Attribute] = {}
@@ -71,15 +70,18 @@ class Vocabulary(NamedTuple):
 
 
 PLAIN: Final = Vocabulary()
-#: The attributes and functions of all dialects that are in use: what a name means is the same in each that has it.
+#: Attributes and functions of all registered dialects; a name has the same meaning in each dialect that defines it.
 ATTRIBUTES: Final[dict[str, Attribute]] = {}
 LAYOUT_FUNCTIONS: Final[dict[str, LayoutFunction]] = {}
-#: The element types of all dialects that are in use by the name of a tensor of them: FLOAT by ``tensor(float)``.
+#: Element types of all registered dialects by tensor type: FLOAT by ``tensor(float)``.
 TENSOR_TYPES: Final[dict[str, str]] = {}
 
 
 def register(vocabulary: Vocabulary) -> None:
-    """Make the engines know what a dialect adds; raise ValueError for a name that means something else already."""
+    """Register a dialect's additions.
+
+    Raises ValueError for a name that already has another meaning.
+    """
     for name, attribute in vocabulary.attributes.items():
         if ATTRIBUTES.setdefault(name, attribute) != attribute:
             raise ValueError(f"the attribute {name} of tensors is registered otherwise")
@@ -91,30 +93,35 @@ def register(vocabulary: Vocabulary) -> None:
 
 
 def register_types(types: Mapping[str, str]) -> None:
-    """Add a dialect's element types by the names of their tensors; raise ValueError where a name is another type."""
+    """Register a dialect's element types by the names of their tensors.
+
+    Raises ValueError for a name that is already another type.
+    """
     for tensor, name in types.items():
         if TENSOR_TYPES.setdefault(tensor, name) != name:
             raise ValueError(f"{tensor} is registered as {TENSOR_TYPES[tensor]}, not {name}")
 
 
-#: What a graph has, in order.
+#: The members of a graph, in order.
 GRAPH_ENDS: Final[Mapping[str, Kind]] = {"inputs": TENSORS, "outputs": TENSORS}
 
 
 def _built_in(*_: Any) -> Any:
-    raise NotImplementedError  # `present` and `operator`, which engines write out
+    raise NotImplementedError  # `present` and `operator` are implemented by the engines
 
 
 class Function(NamedTuple):
-    """A function of the rule language, with its form in every engine: one entry of `functions`.
+    """A function of the rule language, with its form in every engine.
 
-    `"power_of_two": Function((NUMBER,), TRUTH, power_of_two, cpp=("power_of_two({})", 0, 1))` is all of that one.
+    `"power_of_two": Function((NUMBER,), TRUTH, power_of_two, cpp=("power_of_two({})", 0, 1))` is a complete entry of
+    `functions`.
 
-    arguments, result: kinds. compute: its value of known arguments (of a tensor and the context for one of a tensor,
-    which may be UNKNOWN); the evaluator and the compiler call it, and columns do where all rows have the same
-    arguments. A form over arrays may stand in `columns.FORMS`. cpp: its text in C++ with a place for the argument, and
-    the bounds of a number; None where the header has no such function, or more to decide. words: what messages call
-    the result, followed by what it is of or with a place for it; "" where they name the values of the arguments alone.
+    arguments, result: kinds. compute: its value of known arguments (of a tensor and the context for a function of a
+    tensor, which may return UNKNOWN). The evaluator and the compiler call it, and so do columns where all rows have the
+    same arguments. A columnar form may be in `columns.FORMS`. cpp: its text in C++ with a placeholder for the argument,
+    and the bounds of a number; None where the C++ header lacks the function or it needs more than a template. words:
+    the description of the result in messages, followed by the argument or with a placeholder for it; "" where messages
+    only name the values of the arguments.
     """
 
     arguments: tuple[Kind, ...]
@@ -125,28 +132,28 @@ class Function(NamedTuple):
 
     @property
     def of_tensor(self) -> bool:
-        """Whether it is a function of one tensor."""
+        """True if it is a function of one tensor."""
         return self.arguments == (TENSOR,)
 
     @property
     def of_texts(self) -> bool:
-        """Whether it is about what a text spells, such as the equation of Einsum."""
+        """True if its arguments are texts, such as the equation of Einsum."""
         return self.arguments[0] in {WORD, WORDS}
 
 
-#: The functions by name: import them from `functions`, which defines them.
+#: The functions by name; import them from `functions`, which defines them.
 FUNCTIONS: Final[dict[str, Function]] = {}
 
 
 def define_functions(entries: Mapping[str, Function]) -> None:
-    """Add functions of the language; raise ValueError for a name that a dialect has registered."""
+    """Register functions; raise ValueError for a name in use by a dialect."""
     for name in LAYOUT_FUNCTIONS.keys() & entries.keys():
         raise ValueError(f"the function {name} is registered otherwise")
     FUNCTIONS.update(entries)
 
 
 class RuleError(ValueError):
-    """A rule that is not of the language; the message shows the expression with a caret under the place.
+    """An invalid rule; the message shows the expression with a caret.
 
     reason: the message alone. line: all of it on one line.
     """
@@ -164,13 +171,12 @@ class RuleError(ValueError):
 
 @slotted(frozen=True)
 class Scope:
-    """The names an operator's rules may use: fields, named numbers and words, and shared sub-expressions.
+    """The names that an operator's rules may use.
 
-    fields: field name -> kind. optional: fields that a descriptor may leave out. numbers: limits by name (their
-    values depend on the level). words: type names and enum values. defines: name -> parsed sub-expression. members:
-    of a field that holds an operator, the attributes of that operator that rules may read, with their kinds.
-    stretch: gives the names that a rule may use which holds from one level on and before another, where fields change
-    their kind. vocabulary: what the dialect adds to the language.
+    fields: field name -> kind. optional: fields that a descriptor may omit. numbers: limits by name (their values
+    depend on the level). words: type names and enum values. defines: name -> parsed sub-expression. members: for a
+    field with a fused operator, the attributes that rules may read, with kinds. stretch: returns the scope of a rule
+    for a range of levels, where the kind of a field changes. vocabulary: the dialect's additions to the language.
     """
 
     fields: Mapping[str, Kind]
@@ -183,22 +189,25 @@ class Scope:
     vocabulary: Vocabulary = PLAIN
 
     def between(self, since: str | None, until: str | None) -> Scope:
-        """Return the names for a rule that holds from `since` on (None: always) and before `until`."""
+        """Return the scope of rules from `since` on (None: always) before `until`."""
         return self if self.stretch is None else self.stretch(since, until)
 
     def of_elements(self) -> Scope:
-        """The names for single elements: a tensor's name is one of its elements, `ours` and `theirs` are results."""
+        """Return the scope of expressions over elements.
+
+        A tensor's name is an element; `ours` and `theirs` are results.
+        """
         fields = {name: NUMBER if kind == TENSOR else kind for name, kind in self.fields.items()}
         names = {**fields, "ours": NUMBER, "theirs": NUMBER}
         return Scope(names, self.optional, self.numbers, self.words, vocabulary=self.vocabulary)
 
     @property
     def tensor_attributes(self) -> Mapping[str, Kind]:
-        """What may stand behind the dot of a tensor, and its kind."""
+        """The attributes of a tensor, with their kinds."""
         return {**TENSOR_ATTRIBUTES, **{name: each.kind for name, each in self.vocabulary.attributes.items()}}
 
     def function(self, name: str) -> tuple[tuple[Kind, ...], Kind] | None:
-        """Return the kinds of a function's arguments and of its result, None where there is none of this name."""
+        """Return the argument kinds and the result kind of a function, else None."""
         own = self.vocabulary.functions.get(name)
         if own is not None:
             return (TENSOR,), own.kind
@@ -210,9 +219,9 @@ class Scope:
 class Rule:
     """A parsed expression.
 
-    needs: the paths (FIELD, FIELD.strides, FIELD.value …) whose absence makes the rule not apply; those mentioned only
-    inside ``present()`` are not among them. fields: every field it reads. parts, depth, loops: its size with every
-    define written out, so that defines of defines cannot make it grow without bound.
+    needs: the paths (FIELD, FIELD.strides, FIELD.value …) whose absence makes the rule inapplicable, without those only
+    inside ``present()``. fields: every field it reads. parts, depth, loops: its size with every define expanded, which
+    bounds the growth of nested defines.
     """
 
     text: str
@@ -226,14 +235,17 @@ class Rule:
 
 
 class Undefined(Exception):
-    """A rule that cannot be evaluated on this descriptor (an index out of range, say): another rule failed first."""
+    """Raised where a rule cannot be evaluated, such as an index out of range.
+
+    Another rule has failed in this case.
+    """
 
 
 class Context:
-    """What a rule may read: the descriptor's fields, named numbers, and the bits of each type.
+    """The values that a rule reads: fields, limits, and bits per type.
 
-    fields: name -> TensorDesc, attribute value, or None where the descriptor leaves it out or does not know it. They
-    stay as they are. defined: of the defines evaluated so far, the value, and how many turns its loops took.
+    fields: name -> TensorDesc, attribute value, or None where the descriptor omits it or does not know it; they must
+    not change. defined: the values of evaluated defines, and the iterations of their loops.
     """
 
     __slots__ = ("bits", "defined", "defines", "fields", "numbers")
@@ -252,7 +264,7 @@ class Context:
         self.defined: dict[str, tuple[Any, int]] = {}
 
     def absent(self, path: str) -> bool:
-        """Return whether `path` (FIELD or FIELD.attribute) is left out of the descriptor."""
+        """Return whether the descriptor omits `path` (FIELD or FIELD.attribute)."""
         name, _, attribute = path.partition(".")
         value = self.fields.get(name)
         if value is None or value is UNKNOWN or not attribute:
@@ -261,8 +273,8 @@ class Context:
 
 
 def member(owner: Any, name: str) -> Any:
-    """Return what stands behind a dot: of a tensor, a record, or an operator that a field holds (None: left out)."""
-    result = getattr(owner, "fields", None)  # of a descriptor, which cannot be imported here
+    """Return a member of a tensor, record or fused operator, None if absent."""
+    result = getattr(owner, "fields", None)  # a Descriptor, which cannot be imported here
     if result is not None:
         return result.get(name)
     attribute = ATTRIBUTES.get(name)
@@ -270,7 +282,10 @@ def member(owner: Any, name: str) -> Any:
 
 
 def known(value: Any) -> Any:
-    """A size as the logic sees it: None is unknown; a symbol stays itself, equal only to itself."""
+    """Return a size, UNKNOWN for None.
+
+    A symbolic size stays a symbol, equal only to itself.
+    """
     return UNKNOWN if value is None else value
 
 

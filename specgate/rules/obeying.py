@@ -1,4 +1,7 @@
-"""What every tensor of a kind of field obeys at a level: compiled where it is asked often, once for all operators."""
+"""Tensor rules per field kind and level, compiled when used often.
+
+Operators with equal rules share them.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["TensorRules"]
 
-#: Compiling takes as long as evaluating the rules of so many tensors.
+#: Compiling costs as much as this many evaluations.
 WORTH: Final = 96
 
 
 class TensorRules:
-    """Rules of tensors. forms: one by one. key: equal for those that take the same tensors, within a dialect."""
+    """Tensor rules of a level.
+
+    key: equal for rules that accept the same tensors, within a dialect.
+    """
 
     def __init__(self, resolved: Resolved, kind: str) -> None:
         self.forms: tuple[RuleForm, ...] = tuple(f for f in resolved.tensor_rules if f.on is None or f.on == kind)
@@ -30,7 +36,7 @@ class TensorRules:
         self._check: Callable[[Mapping[str, Any]], bool] | None = None
 
     def surely_hold(self, tensor: TensorDesc) -> bool:
-        """Return whether all of them hold, as far as that is found at once: False says nothing."""
+        """Return whether all rules certainly hold; False means undecided."""
         if self._check is None:
             self._asked += 1
             if self._asked <= WORTH:
@@ -39,7 +45,7 @@ class TensorRules:
         return tensor.concrete and self._check({"tensor": tensor})
 
     def _compiled(self) -> Callable[[Mapping[str, Any]], bool]:
-        from specgate.rules.compile import compile_resolved  # most runs ask too little
+        from specgate.rules.compile import compile_resolved  # most runs stay below the limit
 
         info: FieldInfo = next(iter(self._resolved.fields.values()))
         alone = replace(info, name="tensor", kind="input", type="tensor", optional=False, default=None, words=None)

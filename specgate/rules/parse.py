@@ -1,4 +1,7 @@
-"""Parse a rule: Python's own parser, then every node, name and kind is checked against closed lists."""
+"""Parse rules with Python's parser, then check nodes, names and kinds.
+
+Everything outside closed lists is rejected.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,10 @@ _COMPARABLE = _DEFINABLE | {TRUTHS}
 
 
 def parse(text: str, scope: Scope, *, expect: Kind | None = TRUTH) -> Rule:
-    """Parse `text` in `scope`; raise RuleError for anything outside the language or of another kind than `expect`."""
+    """Return `text` parsed in `scope`.
+
+    Raises RuleError for anything outside the language, or of another kind than `expect`.
+    """
     text = " ".join(text.split())
     if len(text) > MAX_LENGTH:
         raise RuleError(text, f"expected at most {MAX_LENGTH} characters, found {len(text)}")
@@ -67,7 +73,7 @@ def parse(text: str, scope: Scope, *, expect: Kind | None = TRUTH) -> Rule:
 
 
 class _Unparsed(Rule):
-    """A rule that is parsed when more than its text is asked for."""
+    """A rule that is parsed when anything but its text is first read."""
 
     __slots__ = ("_scope",)
     _scope: Scope
@@ -80,7 +86,7 @@ class _Unparsed(Rule):
         return hash(self.text)
 
     def __getattr__(self, name: str) -> object:
-        """Parse it: what it has then is found before this is asked again."""
+        """Parse the rule, which sets the attributes."""
         if name not in Rule.__match_args__:
             raise AttributeError(name)
         parsed = parse(self.text, self._scope)
@@ -90,12 +96,15 @@ class _Unparsed(Rule):
 
 
 def parse_later(text: str, scope: Scope) -> Rule:
-    """Return a rule of tables that were checked, whose text is parsed when it is needed: most of them never are."""
+    """Return a rule of compiled tables that is parsed when it is first needed.
+
+    Most rules are never needed.
+    """
     return _Unparsed(" ".join(text.split()), scope)
 
 
 def _asked_for(test: ast.expr) -> str | None:
-    """Return the field that a condition asks the presence of, where it asks nothing else."""
+    """Return the field of a condition ``present(FIELD)``, else None."""
     match test:
         case ast.Call(func=ast.Name(id="present"), args=[ast.Name(id=name)]):
             return name
@@ -103,7 +112,10 @@ def _asked_for(test: ast.expr) -> str | None:
 
 
 class _Checker(Calls):
-    """One pass over the tree: whitelists nodes, resolves names, infers kinds, collects what the rule reads."""
+    """One pass over the tree.
+
+    It checks nodes against the whitelist, resolves names, infers kinds and collects the reads.
+    """
 
     def on_Constant(self, node: ast.Constant, _variables: Mapping[str, Kind], _depth: int) -> Kind:
         match node.value:
@@ -164,7 +176,10 @@ class _Checker(Calls):
         return attributes[node.attr]
 
     def _fused_member(self, node: ast.Attribute, field: str, variables: Mapping[str, Kind], depth: int) -> Kind:
-        """An attribute of the operator that a field holds; a rule that reads it is about those that have it."""
+        """Return the kind of a fused operator's attribute.
+
+        A rule that reads it applies only to operators that have it.
+        """
         self.want(node.value, OPERATOR, variables, depth)
         members = self.scope.members[field]
         if node.attr not in members:
@@ -229,7 +244,7 @@ class _Checker(Calls):
         self.want(node.test, TRUTH, variables, depth)
         before = set(self.needs)
         kind = self.kind(node.body, variables, depth)
-        if (name := _asked_for(node.test)) is not None:  # `strides[0] if present(strides) else 1` applies without it
+        if (name := _asked_for(node.test)) is not None:  # `strides[0] if present(strides) else 1` always applies
             self.needs = {path for path in self.needs if path in before or path != name}
         self.want(node.orelse, kind, variables, depth)
         return kind

@@ -1,4 +1,4 @@
-"""The parts of a rule as functions, one for each node of its tree, made when they are first asked and kept with it."""
+"""Evaluators of syntax tree nodes, created on first use and cached."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
 
 
 def part_of(node: ast.expr) -> Part:
-    """Return `f(state, variables)` that gives a part's value, UNKNOWN, or raises Undefined where it has none."""
+    """Return `f(state, variables)`, the evaluator of a part.
+
+    It returns a value or UNKNOWN, and raises Undefined where the part has no value.
+    """
     kept = node.__dict__
     function: Part | None = kept.get("_part")
     if function is None:
@@ -54,13 +57,16 @@ def _name(node: ast.Name) -> Part:
         if name in fields:
             result = fields[name]
             return UNKNOWN if result is None else result
-        return context.numbers.get(name, name)  # a type's or enum's own name: its word
+        return context.numbers.get(name, name)  # the name of a type or an enum value
 
     return value
 
 
 def _defined(name: str, state: State) -> Any:
-    """Return the value of a define, which a context has once; its loops count wherever it is asked."""
+    """Return the value of a define, cached per context.
+
+    Its loops are counted on every use.
+    """
     context = state.context
     kept = context.defined.get(name)
     if kept is None:
@@ -196,7 +202,7 @@ def _if_exp(node: ast.IfExp) -> Part:
         try:
             first, second = body(state, variables), orelse(state, variables)
         except Undefined:
-            return UNKNOWN  # once known, the test may choose the other one
+            return UNKNOWN  # when it is known, the test may choose the other branch
         return first if equal(first, second) is True else UNKNOWN
 
     return value

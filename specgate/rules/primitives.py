@@ -1,4 +1,7 @@
-"""What the rule language's functions compute: plainly for known values, and for the evaluator where some may not be."""
+"""Implementations of the rule language's functions.
+
+Some have a second form for arguments that may be unknown.
+"""
 
 from __future__ import annotations
 
@@ -26,39 +29,42 @@ __all__ = [
     "product",
 ]
 
-#: No rule may loop further than this, whatever numbers a descriptor holds.
+#: Maximum length of a loop, whatever numbers a descriptor holds.
 LOOP_LIMIT = 10_000
-#: How many turns all loops of a rule may take together, and how long loops inside one another may be each.
+#: Maximum total iterations of a rule, and maximum length of each nested loop.
 TURN_LIMIT = 100_000
 NEST_LIMIT = 300
 
 
 def bounded_range(stop: int) -> range:
-    """range(stop), refused above LOOP_LIMIT so that a descriptor cannot make a check run long."""
+    """Return range(stop); raise above LOOP_LIMIT to bound the time of a check."""
     if stop > LOOP_LIMIT:
         raise ValueError(f"range({stop}) is longer than {LOOP_LIMIT}")
     return range(stop)
 
 
 def few(items: Sequence[Any]) -> Sequence[Any]:
-    """Return `items`, refused above NEST_LIMIT: what a loop with another loop in it may run over."""
+    """Return `items`, the sequence of an outer loop; raise above NEST_LIMIT."""
     if len(items) > NEST_LIMIT:
         raise ValueError(f"{len(items)} turns of nested loops, more than {NEST_LIMIT}")
     return items
 
 
 def product(numbers: Iterable[int]) -> int:
-    """Return the product, 1 of nothing."""
+    """Return the product, 1 for no numbers."""
     return prod(numbers)
 
 
 def power_of_two(number: int) -> bool:
-    """Return whether `number` is 1, 2, 4, 8 and so on."""
+    """Return whether `number` is a power of two."""
     return number > 0 and number & (number - 1) == 0
 
 
 def extent(sizes: Sequence[int], strides: Sequence[int] | None) -> int:
-    """Return how many elements lie between a tensor's first and last one, both counted; strides None when packed."""
+    """Return the number of elements from a tensor's first to its last element.
+
+    strides: None when packed.
+    """
     if strides is None:
         return prod(sizes)
     if len(strides) != len(sizes):
@@ -67,15 +73,16 @@ def extent(sizes: Sequence[int], strides: Sequence[int] | None) -> int:
 
 
 def overlapping(sizes: Sequence[int], strides: Sequence[int] | None) -> bool:
-    """Return whether two coordinates may share an element, judged dimension by dimension.
+    """Return whether two coordinates may share an element.
 
-    Sorted by stride, every stride must step over all that the smaller ones reach. That is exact for layouts made by
-    padding, broadcasting and permuting; one that interleaves dimensions without sharing is taken to overlap.
+    In order of stride, every stride must exceed the extent of the dimensions with smaller strides. That is exact for
+    layouts from padding, broadcasting and permuting. A layout that interleaves dimensions without sharing counts as
+    overlapping.
     """
     if strides is None or 0 in sizes:
         return False
     reached = 0
-    for stride, size in sorted(zip(strides, sizes, strict=True)):  # strict: as many strides as sizes
+    for stride, size in sorted(zip(strides, sizes, strict=True)):  # strict: the rank must match
         if size <= 1:
             continue
         if stride <= reached:
@@ -85,12 +92,15 @@ def overlapping(sizes: Sequence[int], strides: Sequence[int] | None) -> bool:
 
 
 def bits_of(tensor: TensorDesc, context: Context) -> Any:
-    """Return the bits of an element, unknown where the type is."""
+    """Return the bits per element, UNKNOWN for an unknown type."""
     return known(context.bits.get(tensor.type)) if tensor.type is not None else UNKNOWN
 
 
 def of_layout(name: str, tensor: TensorDesc, context: Context) -> Any:
-    """Compute a function that a dialect registers: unknown where a size or the type is, broken where it says so."""
+    """Return a registered layout function's value.
+
+    UNKNOWN where a size or the type is unknown; raises Undefined where the function raises ValueError.
+    """
     function = LAYOUT_FUNCTIONS[name]
     bits = bits_of(tensor, context) if function.needs_bits else 0
     if bits is UNKNOWN or tensor.sizes is None:

@@ -1,4 +1,4 @@
-"""What a part of a rule stands for on one descriptor: the branch that is taken, a define, a dimension, a value."""
+"""Resolve branches, defines and dimensions of a rule on a descriptor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["dimension", "resolved", "value_of"]
 
 
 def resolved(node: ast.expr, context: Context) -> ast.expr:
-    """Return what a conditional part, or a name for one, stands for here."""
+    """Return the expression that a conditional or a name stands for."""
     while True:
         if isinstance(node, ast.IfExp):
             test = value_of(node.test, context)
@@ -33,11 +33,12 @@ def resolved(node: ast.expr, context: Context) -> ast.expr:
 
 
 def dimension(node: ast.Subscript, context: Context) -> tuple[int | None, int]:
-    """Return the rank of the tensor whose size `node` is (None: unknown), and which dimension it is, from 0.
+    """Return the rank of the tensor whose size `node` is, and the dimension.
 
-    The dimension is counted from the end, -1 the last, where the rule counts so.
+    The rank is None if unknown. Dimensions count from 0, or from the end (-1 is the last) where the rule counts from
+    the end.
     """
-    owner = node.value.value  # type: ignore[attr-defined]  # the caller has seen that it is FIELD.sizes
+    owner = node.value.value  # type: ignore[attr-defined]  # the caller checked that it is FIELD.sizes
     index = value_of(node.slice, context)
     tensor = value_of(owner, context)
     sizes = tensor.sizes if isinstance(tensor, TensorDesc) else None
@@ -49,7 +50,7 @@ def dimension(node: ast.Subscript, context: Context) -> tuple[int | None, int]:
 
 
 def _reads_rank(node: ast.expr, owner: str, context: Context) -> bool:
-    """Whether an index is computed from the rank of the tensor that it is an index of."""
+    """Return whether an index is computed from the rank of its tensor."""
     match node:
         case ast.Call(func=ast.Name(id="rank"), args=[argument]):
             return ast.unparse(argument) == owner
@@ -66,7 +67,7 @@ def _simple_call(node: ast.expr) -> bool:
 
 
 def value_of(node: ast.expr, context: Context) -> Any:
-    """The value of a closed part; None, which no part has, where it has none."""
+    """Return the value of a closed part, None where it has none."""
     try:
         return Evaluator(context).value(node, {})
     except (Undefined, StopIteration):

@@ -1,4 +1,4 @@
-"""Facts as sentences: "A has rank 3 and B has rank 4", "dimension -1 is 3 in A and 4 in B"."""
+"""Facts as sentences: "A has rank 3 and B has rank 4"."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["MAX_ITEMS", "NO_VALUE", "Fact", "joined", "sentences", "told"]
 
 MAX_ITEMS: Final = 16
 MAX_WORD: Final = 60
-#: A longer list of facts is cut: the first ones are what a reader acts on.
+#: Longer lists of facts are cut.
 MAX_FACTS: Final = 200
-#: What stands for a value that is not there; no value is written like this.
+#: The placeholder of a missing value; real values are never spelled like this.
 NO_VALUE: Final = ""
 _UNKNOWN: Final[Mapping[str, str]] = {
     "rank": "the rank of {} is unknown",
@@ -26,7 +26,7 @@ _UNKNOWN: Final[Mapping[str, str]] = {
     "values": "the values of {} are unknown",
     "holds": "the value of {} is unknown",
 }
-#: A fact of one field, and of several.
+#: Templates for facts of one field and of several fields.
 _PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
     "is": ("{} is {}", "{} are {}"),
     "rank": ("{} has rank {}", "{} have rank {}"),
@@ -44,7 +44,10 @@ _COUNTED: Final = frozenset({"elements", "count", "tensors"})
 
 
 class Fact(NamedTuple):
-    """One value. kind: the words to use; of: the field or expression; at: which dimension, "" for none."""
+    """One value.
+
+    kind: selects the words. of: the field or expression. at: the dimension, "" for none.
+    """
 
     kind: str
     of: str
@@ -53,19 +56,22 @@ class Fact(NamedTuple):
 
 
 def told(value: Any) -> str:
-    """Return a value as a message shows it."""
+    """Return a value as messages show it."""
     if isinstance(value, tuple | list | range):
         more = ", …" if len(value) > MAX_ITEMS else ""
         return "[" + ", ".join(told(v) for v in value[:MAX_ITEMS]) + more + "]"
     if value is None or value is UNKNOWN:
         return "unknown"
-    if isinstance(value, str):  # a word, or a symbolic size: as it stands, unless it would break the line
+    if isinstance(value, str):  # words and symbolic sizes are not quoted unless they contain line breaks
         return str(value) if value.isprintable() and 0 < len(value) <= MAX_WORD else shown(value)
     return shown(value)
 
 
 def sentences(facts: Iterable[Fact]) -> list[str]:
-    """Return facts in words; those of one kind that say the same of several, or of several at one place, in one."""
+    """Return facts as sentences.
+
+    Facts of one kind are merged where they share the value or the field.
+    """
     groups: dict[tuple[str, str, str], list[str]] = {}
     for fact in facts:
         groups.setdefault((fact.kind, fact.at, fact.value), []).append(fact.of)
@@ -104,7 +110,10 @@ def _listed(parts: list[str]) -> str:
 
 
 def joined(parts: Iterable[str]) -> str:
-    """Join with commas and "and"; what makes the text longer than 200 characters is counted."""
+    """Return the parts joined with commas and "and".
+
+    Parts beyond 200 characters are replaced by their number.
+    """
     every = list(parts)
     kept: list[str] = []
     for part in every:

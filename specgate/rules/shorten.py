@@ -1,4 +1,4 @@
-"""Find what an expression spells out although the rule language has a short form of it: the way back of `shorthand`."""
+"""Find expressions that have a short form; the inverse of `shorthand`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["Shortener"]
 
 
 class Shortener(ast.NodeTransformer):
-    """Puts short forms in the places of what they mean; `found` holds each, spelt out and short.
+    """Replaces expressions by their short forms.
 
-    optional: the fields that a descriptor may leave out and that have no default.
+    `found` holds each pair of long and short form. optional: the fields without a default that a descriptor may omit.
     """
 
     def __init__(self, optional: Collection[str]) -> None:
@@ -25,7 +25,10 @@ class Shortener(ast.NodeTransformer):
         self.found: list[tuple[str, str]] = []
 
     def shortened(self, text: str) -> str:
-        """Return the expression with short forms, as it is where it has none to use or is no expression."""
+        """Return the expression with short forms.
+
+        Unchanged where none applies or the text is not an expression.
+        """
         before = len(self.found)
         try:
             tree = self.visit(ast.parse(" ".join(text.split()), mode="eval").body)
@@ -57,7 +60,7 @@ class Shortener(ast.NodeTransformer):
 
 
 def _from_the_end(index: ast.expr, length: str) -> ast.expr | None:
-    """Return ``-1 - d`` for ``rank(X) - 1 - d``, None for an index that does not count from the end."""
+    """Return ``-1 - d`` for ``rank(X) - 1 - d``, else None."""
     if not isinstance(index, ast.BinOp):
         return None
     if isinstance(index.op, ast.Sub) and shown_tree(index.left) == length and isinstance(index.right, ast.Constant):

@@ -1,7 +1,7 @@
-"""Short forms of the rule language, written out while tables are built: the engines never see them.
+"""Expand the short forms of the rule language while tables are built.
 
-``window(i)`` for a define with parameters, ``X.sizes[-1]`` for an index from the end, ``default(strides[i], 1)`` for
-what an optional field has, or else the second.
+The engines do not support them. They are ``window(i)`` for a define with parameters, ``X.sizes[-1]`` for an index from
+the end, and ``default(strides[i], 1)`` for the value of an optional field or a default.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMULA", "RESERVED", "Formula", "Shorthand", "ShorthandError", "formula_of", "length_of"]
 
 DEFAULT: Final = "default"
-#: Names that no define may have.
+#: Names that defines must not use.
 RESERVED: Final = frozenset({*FUNCTIONS, "all", "any", DEFAULT})
 #: The key of a define with parameters.
 _WORD: Final = "[A-Za-z_][A-Za-z0-9_]*"
@@ -29,7 +29,7 @@ _HINTS: Final = re.compile(r"\[\s*-|\bdefault\s*\(")
 
 
 class ShorthandError(ValueError):
-    """A short form that cannot be written out."""
+    """Raised for a short form that cannot be expanded."""
 
 
 class Formula(NamedTuple):
@@ -41,16 +41,16 @@ class Formula(NamedTuple):
 
 
 def formula_of(key: str, body: str) -> Formula | None:
-    """Return the define of a key such as ``window(i)``, None for one without parameters."""
+    """Return the define of a key such as ``window(i)``, else None."""
     match = FORMULA.fullmatch(key)
     return Formula(match[1], tuple(re.split(r", *", match[2])), body) if match else None
 
 
 class Shorthand:
-    """Writes out the short forms in an operator's expressions.
+    """Expands the short forms in an operator's expressions.
 
-    formulas: its defines with parameters. optional: the fields that a descriptor may leave out. taken: names that
-    parameters and renamed loop variables must not have.
+    formulas: its defines with parameters. optional: the fields that a descriptor may omit. taken: names that parameters
+    and renamed loop variables must not have.
     """
 
     def __init__(
@@ -65,7 +65,10 @@ class Shorthand:
         self._calls = re.compile(rf"\b(?:{names})\b") if names else None
 
     def written_out(self, text: str) -> str:
-        """Return the expression without short forms, as it is where it has none; raise ShorthandError."""
+        """Return the expression with its short forms expanded.
+
+        Raises ShorthandError.
+        """
         if not _HINTS.search(text) and not (self._calls and self._calls.search(text)):
             return text
         tree = _tree(text)
@@ -78,7 +81,7 @@ class Shorthand:
             raise ShorthandError("the expression is nested too deeply") from None
 
     def check(self) -> Iterator[tuple[str, str]]:
-        """Yield the name of each define with parameters that cannot be used, and why."""
+        """Yield the name and problem of each invalid define with parameters."""
         for name, formula in self.formulas.items():
             try:
                 self._check(formula)
@@ -105,7 +108,7 @@ class Shorthand:
             raise ShorthandError("expected a loop variable that is no parameter")
 
     def body(self, name: str) -> ast.expr:
-        """Return what a define with parameters computes, with those that it uses written out."""
+        """Return the body of a define with parameters, expanded."""
         if name not in self._bodies:
             if name in self._open:
                 way = " uses ".join([*self._open[self._open.index(name) :], name])
@@ -122,7 +125,10 @@ class Shorthand:
 
 
 def _tree(text: str) -> ast.expr | None:
-    """Return the parsed text, None where it is no expression, which the parser of rules complains about."""
+    """Return the parsed text, None if it is not an expression.
+
+    The parser of rules reports the error.
+    """
     try:
         return ast.parse(" ".join(text.split()), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -130,7 +136,7 @@ def _tree(text: str) -> ast.expr | None:
 
 
 def _copy(tree: ast.expr) -> ast.expr:
-    """Return a copy that may be changed: an argument has several places."""
+    """Return a deep copy, because an argument may be used several times."""
     return _Copy().visit(tree)  # type: ignore[no-any-return]
 
 
@@ -146,7 +152,7 @@ class _Copy(ast.NodeTransformer):
 
 
 def _free(tree: ast.AST) -> set[str]:
-    """Return the names that an expression reads and does not bind itself."""
+    """Return the free names of an expression."""
     if isinstance(tree, ast.Name):
         return {tree.id}
     names = set().union(*map(_free, ast.iter_child_nodes(tree)), set())
@@ -159,7 +165,7 @@ def _targets(node: ast.AST) -> set[str]:
 
 
 class _Calls(ast.NodeTransformer):
-    """Puts the bodies of defines in the places of their calls."""
+    """Replaces calls of defines by their bodies."""
 
     def __init__(self, shorthand: Shorthand, bound: frozenset[str]) -> None:
         self.shorthand = shorthand
@@ -201,7 +207,10 @@ class _Calls(ast.NodeTransformer):
 
 
 class _Arguments(ast.NodeTransformer):
-    """Puts arguments in the places of parameters; loop variables that would hide a name of theirs get another one."""
+    """Replaces parameters by arguments.
+
+    Loop variables that would capture a name are renamed.
+    """
 
     def __init__(self, arguments: Mapping[str, ast.expr], taken: Collection[str]) -> None:
         self.arguments = dict(arguments)
@@ -223,7 +232,10 @@ class _Arguments(ast.NodeTransformer):
 
 
 class _Plain(ast.NodeTransformer):
-    """Writes out indices from the end and ``default``, and takes parentheses within a chain of one word away."""
+    """Expands indices from the end and ``default``.
+
+    It also removes parentheses within a chain of one operator.
+    """
 
     def __init__(self, optional: Collection[str]) -> None:
         self.optional = optional
@@ -259,7 +271,10 @@ class _Plain(ast.NodeTransformer):
 
 
 def _first_term(index: ast.expr) -> ast.UnaryOp | None:
-    """Return the term that a sum begins with, where it is a negative number: such an index counts from the end."""
+    """Return the leading negative number of an index from the end.
+
+    None for other indices.
+    """
     while isinstance(index, ast.BinOp) and isinstance(index.op, ast.Add | ast.Sub):
         index = index.left
     match index:
@@ -277,7 +292,7 @@ def _counted_back(index: ast.expr, end: ast.UnaryOp, length: ast.expr) -> ast.ex
 
 
 def length_of(sequence: ast.expr) -> ast.expr:
-    """How many elements there are: of sizes the tensor's rank."""
+    """Return the expression for a sequence's length; for sizes it is the rank."""
     sizes = isinstance(sequence, ast.Attribute) and sequence.attr == "sizes"
     whole = sequence.value if sizes and isinstance(sequence, ast.Attribute) else sequence
     return ast.Call(ast.Name("rank" if sizes else "len", ast.Load()), [_copy(whole)], [])

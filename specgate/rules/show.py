@@ -1,4 +1,7 @@
-"""Write an expression's tree as text, with the parentheses that it needs; `and` within `or` has them too."""
+"""Format expression trees with the parentheses that they need.
+
+An `and` inside an `or` is parenthesized as well.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,12 @@ _COMPARED: Final[dict[type[ast.cmpop], str]] = {
 
 
 def shown_tree(node: ast.expr) -> str:
-    """Return the text of an expression of the rule language; of another one as Python writes it."""
+    """Return the text of an expression; outside the language as Python does."""
     return _shown(node, _CHOICE)
 
 
 def _shown(node: ast.AST, least: int) -> str:
-    """Return the text of a part, in parentheses where it binds less than `least`."""
+    """Return the text of a part, parenthesized below precedence `least`."""
     text, binds = _part(node)
     return f"({text})" if binds < least else text
 

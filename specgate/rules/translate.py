@@ -1,4 +1,4 @@
-"""Rewrite a rule's tree into one that reads the locals of a compiled checker."""
+"""Rewrite a rule's tree to read the locals of a compiled checker."""
 
 from __future__ import annotations
 
@@ -21,51 +21,54 @@ _NOWHERE: Final = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offse
 
 
 def slot(attribute: str) -> int | None:
-    """Return where a TensorDesc has what rules call `attribute`, None where it has no such member."""
+    """Return the TensorDesc index of `attribute`, None for other names."""
     matching_attribute = ATTRIBUTES.get(attribute)
     name = attribute if matching_attribute is None else matching_attribute.slot
     return TensorDesc._fields.index(name) if name in TensorDesc._fields else None
 
 
 class Builder(Protocol):
-    """What a translator asks of the function under construction."""
+    """The function under construction, as a translator sees it."""
 
     resolved: Resolved
 
     def part(self, field: str, attribute: str) -> ast.expr:
-        """Return what reads FIELD.attribute, loaded before the statement that reads it."""
+        """Return a read of FIELD.attribute, loaded before the statement."""
 
     def member(self, record: ast.expr, name: str) -> ast.expr:
-        """Return what reads a record's member."""
+        """Return a read of a record's member."""
 
 
 def load(identifier: str) -> ast.Name:
-    """Return a tree that reads a local or global."""
+    """Return a read of a local or global."""
     return ast.Name(identifier, ast.Load())
 
 
 def call(function: str, *arguments: ast.expr) -> ast.Call:
-    """Return a tree that calls a function of the generated module."""
+    """Return a call of a function of the generated module."""
     return ast.Call(load(function), list(arguments), [])
 
 
 def answer(*, value: bool) -> ast.Return:
-    """Return the statement that ends a check."""
+    """Return a return statement."""
     return ast.Return(ast.Constant(value))
 
 
 def assign(name: str, value: ast.expr) -> ast.Assign:
-    """Return the statement that gives a local a value."""
+    """Return an assignment to a local."""
     return ast.Assign([ast.Name(name, ast.Store())], value)
 
 
 def is_none(name: str) -> ast.Compare:
-    """Return a tree that says whether a local holds None."""
+    """Return a test whether a local is None."""
     return ast.Compare(load(name), [ast.Is()], [ast.Constant(None)])
 
 
 def check_of(body: list[ast.stmt], name: str, scope: dict[str, Any], parameters: str = "fields") -> Callable[..., Any]:
-    """Return a function with these statements. name: what a traceback calls it. scope: what they read besides."""
+    """Return a function with the statements of `body`.
+
+    name: shown in tracebacks. scope: the globals that it reads.
+    """
     tree = ast.parse(f"def check({parameters}): pass")
     tree.body[0].body = body  # type: ignore[attr-defined]
     _locate(tree)
@@ -75,7 +78,10 @@ def check_of(body: list[ast.stmt], name: str, scope: dict[str, Any], parameters:
 
 
 def _locate(tree: ast.AST) -> None:
-    """Give every node a place, although there is no source; `ast.fix_missing_locations` takes five times as long."""
+    """Set the location of every node, five times as fast as the ast module.
+
+    It replaces `ast.fix_missing_locations`; generated nodes have no source.
+    """
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -88,7 +94,7 @@ def _locate(tree: ast.AST) -> None:
 
 
 def _counts(tree: ast.expr) -> bool:
-    """Whether a loop over `tree` runs from 0 up, so that its variable is never negative."""
+    """Return whether a loop variable over `tree` counts from 0 up."""
     return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in {"dims", "range"}
 
 
@@ -148,7 +154,7 @@ class Translator:
 
     @staticmethod
     def _slot(tensor: ast.expr, attribute: str) -> ast.expr:
-        """Return what reads a member of a tensor that is no field of its own, but one of an array."""
+        """Return a read of a member of an array's tensor."""
         return ast.Subscript(tensor, ast.Constant(slot(attribute)), ast.Load())
 
     def on_Subscript(self, node: ast.Subscript) -> ast.expr:
@@ -168,7 +174,10 @@ class Translator:
         return False
 
     def on_Compare(self, node: ast.Compare) -> ast.expr:
-        """Sequences compare by their elements: tuples, lists and ranges alike."""
+        """Return a comparison in which sequences compare by elements.
+
+        Tuples, lists and ranges may be mixed.
+        """
         parts = [node.left, *node.comparators]
         written = [self(part) for part in parts]
         if any(isinstance(op, ast.Eq | ast.NotEq) for op in node.ops):
@@ -192,7 +201,7 @@ class Translator:
         return False
 
     def on_Call(self, node: ast.Call) -> ast.expr:
-        name = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
+        name = node.func.id  # type: ignore[attr-defined]  # checked by parse()
         argument = node.args[0]
         if name in {"all", "any"}:
             return call(name, self(argument))
@@ -221,12 +230,12 @@ class Translator:
             case "value":
                 return call("_single", part(field, "value"))
             case "values":
-                return call("_given", part(field, "numbers"))  # looked through once, however often a rule reads them
+                return call("_given", part(field, "numbers"))  # evaluated once, however often a rule reads them
             case _:
                 return self.layout(name, *(part(field, attribute) for attribute in ("type", "sizes", "strides")))
 
     def _element_call(self, name: str, tensor: ast.expr) -> ast.expr:
-        """Return a function of a tensor of an array."""
+        """Return a call of a tensor function on an array's tensor."""
         kind, sizes, strides = (self._slot(tensor, attribute) for attribute in ("type", "sizes", "strides"))
         match name:
             case "type":
@@ -243,11 +252,11 @@ class Translator:
                 return self.layout(name, kind, sizes, strides)
 
     def bits(self, kind: ast.expr) -> ast.expr:
-        """Return what reads the bits of an element of a type."""
+        """Return a read of the bits per element of a type."""
         return ast.Subscript(load("_bits"), kind, ast.Load())
 
     def layout(self, name: str, kind: ast.expr, sizes: ast.expr, strides: ast.expr) -> ast.expr:
-        """Return a call of a function that a dialect registers."""
+        """Return a call of a registered layout function."""
         bits = self.bits(kind) if LAYOUT_FUNCTIONS[name].needs_bits else ast.Constant(0)
         return call(f"_{name}", bits, sizes, strides)
 
@@ -283,7 +292,7 @@ class Translator:
         return ast.GeneratorExp(element, [ast.comprehension(target, iterated, tests, 0)])
 
     def loop(self, tree: ast.expr) -> ast.stmt:
-        """Return `all(...)` as a for statement: half the time of a generator."""
+        """Return `all(...)` as a for statement, twice as fast as a generator."""
         generator = self.on_GeneratorExp(tree.args[0])  # type: ignore[attr-defined]
         loop = generator.generators[0]  # type: ignore[attr-defined]
         test: ast.expr = ast.UnaryOp(ast.Not(), generator.elt)  # type: ignore[attr-defined]

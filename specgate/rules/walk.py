@@ -1,4 +1,4 @@
-"""The checks of an operator at one level, in order: one walk, and what each engine does at its steps."""
+"""The checks of an operator at one level, and their dispatch to engines."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ __all__ = ["Engine", "Level", "Step", "list_steps", "walk"]
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
-#: A method of an engine, by its name, with its arguments.
+#: The name of an engine's method, with its arguments.
 Step = tuple[str, tuple[Any, ...]]
 
 
 class Engine(Protocol[T_co]):
-    """What an engine (evaluator, explanation, compiler, generator) does with each check of a level."""
+    """An engine (evaluator, explanation, compiler, generator) for each check."""
 
     def presence(self, info: FieldInfo, /) -> T_co:
-        """Check that a required field is given, and an array long enough."""
+        """Check that a required field is present, and an array long enough."""
 
     def absence(self, name: str, /) -> T_co:
-        """Check that a field of other levels is not given."""
+        """Check that a field of other levels is absent."""
 
     def cell(self, info: FieldInfo, cell: Cell | None, /) -> T_co:
-        """Check types, ranks, values and fused operators of a field against the support row."""
+        """Check types, ranks, values and fused operators against the row."""
 
     def tensors(self, info: FieldInfo, forms: tuple[RuleForm, ...], /) -> T_co:
-        """Check the rules of all tensors on each tensor of a field."""
+        """Check the tensor rules on each tensor of a field."""
 
     def rules(self, forms: tuple[RuleForm, ...], /) -> T_co:
         """Check the rules of the operator."""
 
 
 class Level(Protocol):
-    """What is walked: `Resolved`, or anything that says the same of several levels at once."""
+    """The input of `walk`: `Resolved`, or an equivalent for several levels."""
 
     @property
     def fields(self) -> Mapping[str, FieldInfo]: ...
@@ -53,7 +53,7 @@ class Level(Protocol):
 
 
 def list_steps(level: Level) -> tuple[Step, ...]:
-    """Return the steps of a level: structure, cells, rules of tensors, rules."""
+    """Return the steps of a level: structure, cells, tensor rules, rules."""
     infos = level.fields.values()
     steps: list[Step] = [("presence", (info,)) for info in infos]
     steps += [("absence", (name,)) for name in level.strangers]
@@ -67,7 +67,7 @@ def list_steps(level: Level) -> tuple[Step, ...]:
 
 
 def walk(steps: tuple[Step, ...], engine: Engine[T]) -> Iterator[T]:
-    """Yield what an engine makes of each step."""
+    """Yield an engine's result for each step."""
     for name, arguments in steps:
         method: Callable[..., T] = getattr(engine, name)
         yield method(*arguments)

@@ -1,4 +1,7 @@
-"""What decides a rule, in words: "dimension -1 is 3 in A and 4 in B" instead of the expressions."""
+"""The deciding values of a rule in words.
+
+Example: "dimension -1 is 3 in A and 4 in B" instead of the expressions.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,9 @@ _LONGEST_BESIDE: Final = 110
 
 
 def words(leaves: Iterable[Leaf], context: Context, names: Mapping[str, str] | None = None) -> str:
-    """Return the values that decide a rule, "" where there is nothing to say.
+    """Return the values that decide a rule as text, "" without any.
 
-    names: how fields are called where the rule calls them otherwise.
+    names: display names of fields where they differ from the rule's.
     """
     writer = _Writer(context, names or {})
     parts: list[str] = []
@@ -46,7 +49,7 @@ class _Writer:
         self.names = names
 
     def of_leaf(self, node: ast.expr) -> Iterator[Fact]:
-        """Yield what is to say of a leaf: what it compares, and then what that is held against."""
+        """Yield the facts of a leaf; names come first where it compares order."""
         if not isinstance(node, ast.Compare):
             yield from self.facts(node)
             return
@@ -57,7 +60,7 @@ class _Writer:
             yield from self.facts(part)
 
     def expected(self, leaf: Leaf) -> str | None:
-        """Say of something that is compared with what is computed for it: what it is, and what was computed."""
+        """Return the actual and the required value of a computed comparison."""
         node = leaf.node
         match node:
             case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]) if leaf.wanted:
@@ -77,7 +80,7 @@ class _Writer:
         return f"{text} ({because})" if because and len(because) <= _LONGEST_BESIDE else text
 
     def items(self, node: ast.expr) -> str:
-        """Return the numbers that a sum or product is made of, "" for another part."""
+        """Return the terms of a sum or product as text, "" for another part."""
         match resolved(node, self.context):
             case ast.Call(func=ast.Name(id="sum" | "product" as name), args=[ast.GeneratorExp() as loop]):
                 try:
@@ -89,7 +92,7 @@ class _Writer:
         return ""
 
     def composed(self, node: ast.expr) -> bool:
-        """Whether a part is computed of several others."""
+        """Return whether a part is computed from several others."""
         node = resolved(node, self.context)
         match node:
             case ast.BinOp() | ast.UnaryOp() | ast.IfExp():
@@ -107,7 +110,10 @@ class _Writer:
         return False
 
     def facts(self, node: ast.expr) -> Iterator[Fact]:
-        """Yield the values that a part is made of, but for those that it has not: a dimension behind the last one."""
+        """Yield the values that a part is computed from.
+
+        Missing values, such as dimensions beyond the rank, are left out.
+        """
         yield from (fact for fact in self._facts(node) if fact.value != NO_VALUE)
 
     def _facts(self, node: ast.expr) -> Iterator[Fact]:
@@ -145,7 +151,7 @@ class _Writer:
         return Fact(kind, of, NO_VALUE if value is None else told(value), at)
 
     def called(self, node: ast.expr) -> str:
-        """Return the name of a field, of a part of one, or of what stands for one."""
+        """Return the display name of a field, a part of one, or a define."""
         node = resolved(node, self.context)
         match node:
             case ast.Name(id=name):
@@ -184,7 +190,7 @@ class _Writer:
         return self.fact("is", self.called(node), node)
 
     def of_call(self, node: ast.Call) -> Iterator[Fact]:
-        name: str = node.func.id  # type: ignore[attr-defined]  # parse() has checked it
+        name: str = node.func.id  # type: ignore[attr-defined]  # checked by parse()
         argument = node.args[0]
         function = FUNCTIONS.get(name)
         if name == "operator":
@@ -224,13 +230,13 @@ class _Writer:
         return self.fact("is", ast.unparse(node), node)
 
     def named(self, node: ast.Call) -> str:
-        """Say by what a term names dimensions: by a letter, or by three points."""
+        """Return how a term labels dimensions: by a letter, or by an ellipsis."""
         if isinstance(node.func, ast.Name) and node.func.id == "covered":
             return "that points stand for"
         return f"called {told(value_of(node.args[-1], self.context))}"
 
     def of_group(self, name: str, node: ast.Call, argument: ast.expr) -> Fact:
-        """Say of a function of several numbers what it comes to."""
+        """Return the value of a function of several numbers as a fact."""
         if isinstance(argument, ast.GeneratorExp):
             over = argument.generators[0].iter
             return self.fact("is", f"{FUNCTIONS[name].words} {self.numbers(argument.elt, over)}", node)
@@ -243,7 +249,7 @@ class _Writer:
         return self.fact("is", f"{FUNCTIONS[name].words} {self.numbers(argument, argument)}", node)
 
     def numbers(self, node: ast.expr, over: ast.expr) -> str:
-        """Return what several numbers are called."""
+        """Return the description of several numbers."""
         match resolved(over, self.context):
             case ast.Attribute(attr="sizes", value=owner):
                 return f"the sizes of {self.called(owner)}"
@@ -259,5 +265,5 @@ class _Writer:
 
 
 def _groups(name: str) -> bool:
-    """Return whether a function makes one number of several."""
+    """Return whether a function reduces several numbers to one."""
     return name in FUNCTIONS and FUNCTIONS[name].arguments == (NUMBERS,)

@@ -1,4 +1,4 @@
-"""The runtimes: packages whose releases are targets, and which place and run the nodes of models."""
+"""Runtimes whose releases are targets that place and run nodes of models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _SHIPPED: Final = {"onnxruntime": "specgate.runtimes.onnxruntime.package:ONNXRun
 
 @cache
 def runtime(name: str) -> Runtime:
-    """Return a runtime by the name of its tables; raise InputError for an unknown one."""
+    """Return a runtime by the name of its tables.
+
+    Raises InputError for an unknown name.
+    """
     if name not in _SHIPPED:
         raise InputError(f"unknown runtime {name!r:.60}; expected one of {', '.join(_SHIPPED)}")
     module, _, cls = _SHIPPED[name].partition(":")
@@ -31,15 +34,15 @@ def runtime(name: str) -> Runtime:
 
 
 def is_runtime(name: str) -> bool:
-    """Return whether a name is that of a runtime's tables."""
+    """Return whether a name is the name of a runtime's tables."""
     return name in _SHIPPED
 
 
 def runtimes(dialect: str | None = None) -> Iterator[Runtime]:
-    """Yield the runtimes of a dialect's models, all if None."""
+    """Yield the runtimes of a dialect's models, or every runtime for None."""
     yield from (each for each in map(runtime, _SHIPPED) if dialect in {None, each.dialect})
 
 
 def runtime_of(target: Target) -> Runtime | None:
-    """Return the runtime that a target is a release of, None for another target."""
+    """Return the runtime of a target, or None if it is not a release of one."""
     return None if target.runtime is None else next(runtimes(target.dialect))

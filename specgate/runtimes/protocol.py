@@ -1,4 +1,4 @@
-"""The protocol of a runtime: a package whose releases run models of a dialect, node by node."""
+"""Protocol of runtimes, whose releases run models node by node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Executor", "FileFindings", "Runtime"]
 
 
 class FileFindings(Protocol):
-    """The answer of a release about one file.
+    """A release's findings on one file.
 
     graph: the file's nodes as the release reads them.
     """
@@ -25,19 +25,22 @@ class FileFindings(Protocol):
     graph: Graph
 
     def settle(self, findings: Sequence[Finding]) -> list[Finding]:
-        """Return findings on nodes with the severities of the release, and what else it rejects."""
+        """Return findings on nodes with the severities of the release.
+
+        Further rejections by the release are included.
+        """
         ...
 
     def refuses(self, found: Finding) -> bool:
-        """Return whether the release loads no model with this finding on the file itself."""
+        """Return whether the release rejects models with a finding on the file."""
         ...
 
     def as_warning(self, found: Finding) -> Finding:
-        """Return a finding on the file itself that the release ignores, as a warning."""
+        """Return a finding on the file that the release ignores, as a warning."""
         ...
 
     def unknown(self, nodes: Sequence[NodeRef]) -> list[NodeRef]:
-        """Return those of the nodes without a table whose operator the release lacks, too."""
+        """Return the nodes without a table whose operator the release lacks too."""
         ...
 
 
@@ -45,16 +48,19 @@ class Executor(Protocol):
     """Computes nodes as a release does."""
 
     def evaluate(self, run: Any, descriptor: Descriptor, arrays: Mapping[str, Any], place: str) -> dict[str, Any]:
-        """Return a node's outputs by name. place: the node's path in the model."""
+        """Return a node's outputs by name.
+
+        place: the node's path in the model.
+        """
         ...
 
     def report(self) -> None:
-        """Pass on what must be known of the outputs."""
+        """Report notes about the outputs."""
         ...
 
 
 class Runtime:
-    """One runtime, whatever packages it comes in.
+    """One runtime with all of its packages.
 
     name: of its tables under ``specs/``. dialect: of the models that it runs.
     """
@@ -63,7 +69,10 @@ class Runtime:
     dialect: ClassVar[str]
 
     def target(self, package: str, text: str) -> Target | None:
-        """Return the target ``PACKAGE:WANTED``, None for a name that is not its package's; raise InputError."""
+        """Return the target ``PACKAGE:WANTED``, None for another package.
+
+        Raises InputError for an unknown release.
+        """
         raise NotImplementedError
 
     def releases(self) -> Iterable[dict[str, Any]]:
@@ -71,29 +80,38 @@ class Runtime:
         raise NotImplementedError
 
     def table_hashes(self) -> Mapping[str, str]:
-        """Return the hash of what its tables say, by their name."""
+        """Return the hashes of its tables by name."""
         raise NotImplementedError
 
     def rule_groups(self) -> Mapping[str, Mapping[str, tuple[str, str, dict[str, str]]]]:
-        """Return its rules by the first two parts of their ids: severity, requirement, source of each."""
+        """Return its rules by the first two parts of their ids.
+
+        Each rule has a severity, a requirement and sources.
+        """
         raise NotImplementedError
 
     def file_findings(
         self, graph: Graph, target: Target, device: frozenset[str] | None, file: str | None
     ) -> FileFindings:
-        """Return what decides which findings on a file are errors for a release."""
+        """Return an object that grades findings on a file for a release."""
         raise NotImplementedError
 
     def verdict(
         self, descriptor: Descriptor, version: str, page: Verdict, target: Target, device: frozenset[str] | None
     ) -> Verdict:
-        """Return what a release does with one node. page: the verdict by the tables of the dialect."""
+        """Return a release's verdict on one node.
+
+        page: the verdict by the tables of the dialect.
+        """
         raise NotImplementedError
 
     def registered_fix(self, finding: Finding, descriptor: Descriptor, target: Target) -> Finding:
-        """Return a finding on a type with a fix that names only types that the release has a kernel for."""
+        """Return a type finding whose fix names only registered types."""
         raise NotImplementedError
 
     def executor(self, path: str, target: Target, on_note: Callable[[str], object]) -> Executor | None:
-        """Return what executes the nodes of a model, None if the dialect's definition does; raise InputError."""
+        """Return the executor of a model's nodes, or None.
+
+        None means that nodes follow the dialect's definition. Raises InputError.
+        """
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""A release of a runtime as a target has it: its providers, and the DirectML that its package carries."""
+"""Releases of runtimes as targets, with providers and DirectML level."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ __all__ = ["Runtime"]
 class Runtime:
     """One release of one package, as pip names it.
 
-    providers: in the order in which they are asked; the CPU is the last one. registered: those whose registrations are
-    known. below: the dialect whose operators the
-    first provider makes, with the level that counts ("" where there is none): of the library in the package, or the one
-    that was asked for. opsets: the newest version of each domain that the release loads.
+    providers: in order of preference, the CPU last. registered: those with known registrations. below: the dialect of
+    the first provider's operators, "" if there is none. level: the level of that dialect, from the package's library or
+    as requested. opsets: the newest version of each domain that the release loads.
     """
 
     package: str

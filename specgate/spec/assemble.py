@@ -1,4 +1,7 @@
-"""Families and likeness: what operators of a dialect share, laid under each of them when tables are built."""
+"""Merge families and `like` operators into the operators of a dialect.
+
+It runs while tables are built.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +24,19 @@ __all__ = [
     "normalise", "support_rows",
 ]  # fmt: skip
 
-#: Keys whose entries go by name, and those of `execute` likewise.
+#: Keys whose entries are merged by name, and those inside `execute`.
 _NAMED: Final = ("fields", "define", "rules", "counterexamples", "execute")
 _NAMED_IN_EXECUTE: Final = ("arrays", "arguments", "output_type")
-#: What an operator takes over from the one that it is like.
+#: Keys that an operator inherits from the one in `like`.
 _INHERITED: Final = (
     "family", "fields", "support", "unchecked_attributes", "define", "rules", "execute", "tolerance",
 )  # fmt: skip
 
 
 def merge_family(family: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an operator's content with its family's under it: entries of one name are the operator's.
+    """Return an operator's content merged with that of its family.
 
-    The keys are the operator's in its order, then those that only the family has.
+    Entries of the operator replace those of the family. Its keys come first, then those that only the family has.
     """
     merged = {**own, **{key: value for key, value in family.items() if key not in own and key != "family"}}
     for key in _NAMED:
@@ -48,11 +51,11 @@ def merge_family(family: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str,
 
 
 def merge_like(other: Mapping[str, Any], own: Mapping[str, Any], levels: Sequence[str]) -> dict[str, Any]:
-    """Return an operator's content with what it leaves out taken from the operator that it is like.
+    """Return an operator's content merged with that of its `like` operator.
 
-    Entries of one name are the operator's; null takes one away, and {} leaves it as it is. An entry that only the
-    operator has goes after the one that is before it in its file, or first. The first support row is laid over the row
-    that holds at its level. Contents are as they are written, and not checked yet.
+    Entries of the operator replace inherited entries of the same name; null removes one, and {} keeps it unchanged. A
+    new entry goes after the entry that precedes it in its file, or first. The first support row is merged with the
+    inherited row that applies at its level. Both contents are as written in the files, not yet validated.
     """
     under = copy.deepcopy({key: other[key] for key in _INHERITED if key in other})
     merged = {**own, **{key: value for key, value in under.items() if key not in own}}
@@ -97,7 +100,7 @@ def _lay_row(under: Mapping[str, Any], own: Mapping[str, Any], levels: Sequence[
 
 
 def has_entry(written: Mapping[str, Any], path: Keys) -> bool:
-    """Return whether what is at a path of an operator is in this content, and not in that of one that it is like."""
+    """Return whether the value at a path is in this file, not inherited."""
     key, rest = path[0], path[1:]
     if key not in _NAMED or not rest or not isinstance(written.get(key), dict):
         return key in written or key not in _INHERITED
@@ -106,7 +109,7 @@ def has_entry(written: Mapping[str, Any], path: Keys) -> bool:
 
 
 def locate(path: Keys, family: Mapping[str, Any], own: Mapping[str, Any]) -> tuple[bool, Keys]:
-    """Return whether the value at `path` of a merged operator is in its family's file, and its path there."""
+    """Return whether `path` is in the family's file, and its path there."""
     key, rest = path[0], path[1:]
     if key not in family:
         return False, path
@@ -136,10 +139,10 @@ _RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)?")
 
 
 class Part(NamedTuple):
-    """The checked content of one operator or family, and where its values stand.
+    """The checked content of one operator or family, with source positions.
 
-    relative: the path of its file in the dialect's folder. apart: the file with the examples, and which keys it has.
-    likes: the operators that it is like, the nearest first. written: what its own file says, where it is like another.
+    relative: the path of its file in the dialect's folder. apart: the file with the examples, and its keys. likes: the
+    `like` operators, the nearest first. written: the content of its own file if it uses `like`.
     """
 
     path: Path
@@ -151,14 +154,14 @@ class Part(NamedTuple):
     written: Mapping[str, Any] | None = None
 
     def file(self, path: Keys) -> str:
-        """Return the file where the value at `path` stands."""
+        """Return the file that defines the value at `path`."""
         owner = self._owner(path)
         if owner.apart is not None and path and path[0] in owner.apart[1]:
             return str(owner.apart[0])
         return str(owner.path)
 
     def placed(self, path: Keys, message: str) -> str:
-        """Return the line for a problem of the value at `path`."""
+        """Return a line that reports a problem of the value at `path`."""
         owner = self._owner(path)
         users = "" if owner is self else f" (in {self.content['operator']!r:.80})"
         return placed(self.file(path), owner.lines, path, message + users)
@@ -169,18 +172,18 @@ class Part(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """The files that an operator comes from."""
+    """The files that define an operator."""
 
     own: Part
     family: Part | None = None
 
     def stands(self, path: Keys) -> tuple[str, Keys]:
-        """Return the file where the value at `path` of the merged operator stands, and its path there."""
+        """Return the file and path that define `path` of the merged operator."""
         shared, inner = self._home(path)
         return (self.family if shared and self.family else self.own).file(inner), inner
 
     def placed(self, path: Keys, message: str) -> str:
-        """Return the line for a problem of the merged operator, with the file and line that it comes from."""
+        """Return a problem of the merged operator with its file and line."""
         shared, inner = self._home(path)
         if shared and self.family is not None:
             user = self.own.content["operator"]
@@ -196,9 +199,10 @@ class Sources(NamedTuple):
 def assemble(
     tables: dict[str, Any], parts: Sequence[Part], *, broken: bool = False
 ) -> tuple[dict[str, Sources], list[str]]:
-    """Add the families and operators in `parts` to `tables`; return where each operator comes from, and the problems.
+    """Add the families and operators in `parts` to `tables`.
 
-    broken: whether files could not be read, so that a family that is missing may be in one of them.
+    Return the sources of each operator, and the problems. broken: some files could not be read, so a missing family is
+    not reported.
     """
     families = {name: Part(_nowhere(name), "", content, {}) for name, content in tables["families"].items()}
     parts, problems = _plain(parts, tables, broken=broken)
@@ -236,13 +240,16 @@ def assemble(
         pairs = plain_operator(tables["operators"][name], names)
         problems += [source.placed(path, text) for path, text in pairs if source.stands(path) not in result]
         result |= {source.stands(path) for path, _ in pairs}
-        if pairs:  # what refers to nothing in it would be said of short forms again
+        if pairs:  # otherwise unresolved names would be reported twice
             del sources[name]
     return sources, problems
 
 
 def _misnamed(operator: str, relative: str) -> str | None:
-    """Return how an operator's file must be named, None where it is: as the operator, in a folder of its domain."""
+    """Return the required file name of a misnamed operator, else None.
+
+    A file is named after the operator and is in the folder of its domain.
+    """
     domain, _, name = operator.rpartition(".")
     *folders, stem = relative.rpartition("operators/")[2].removesuffix(".yaml").split("/")
     if stem == name and (not folders or "/".join(folders) == domain):
@@ -251,7 +258,7 @@ def _misnamed(operator: str, relative: str) -> str | None:
 
 
 def _plain(parts: Sequence[Part], tables: Mapping[str, Any], *, broken: bool) -> tuple[list[Part], list[str]]:
-    """Return the files' content with sets and rows written out, those that can be used, and the problems."""
+    """Return the usable parts with short forms expanded, and the problems."""
     sets = None if broken and "sets" not in tables else named_sets(tables.get("sets", {}))[0]
     plain, problems = [], []
     for part in parts:
@@ -263,7 +270,10 @@ def _plain(parts: Sequence[Part], tables: Mapping[str, Any], *, broken: bool) ->
 
 
 def _order_cells(operator: Mapping[str, Any]) -> None:
-    """Put the cells of every row in the order of the fields: a row may name a field that the rows before do not."""
+    """Sort the cells of every row by field.
+
+    A row may name a field that earlier rows do not name.
+    """
     place = {name: index for index, name in enumerate(operator.get("fields", ()))}
     for _, row in support_rows(operator["support"]):
         ordered = sorted(row.items(), key=lambda item: place.get(item[0], len(place)))
@@ -281,7 +291,7 @@ def _nowhere(name: str) -> Path:
 
 
 def support_rows(support: Any) -> Iterator[tuple[Keys, dict[str, Any]]]:
-    """Yield every support row with its path, of all cases."""
+    """Yield every support row of all cases with its path."""
     if not isinstance(support, list):
         yield from ((("support", level), row) for level, row in support.items())
         return
@@ -290,9 +300,10 @@ def support_rows(support: Any) -> Iterator[tuple[Keys, dict[str, Any]]]:
 
 
 def _write_names_out(operator: dict[str, Any], tables: Mapping[str, Any]) -> None:
-    """Give the fused operators in cells their full names; while a dialect lacks tables, those they would have.
+    """Expand the names of fused operators in cells to full names.
 
-    A name that nothing bears stays as it is: in a complete dialect `check_references` complains about it.
+    While a dialect lacks tables, names that its tables would have are used. An unknown name is kept, and
+    `check_references` reports it for a complete dialect.
     """
     dialect, known = tables.get("dialect", {}), tables["operators"]
     prefixes = ("", *dialect.get("short_names", ()))
@@ -311,7 +322,7 @@ def _write_names_out(operator: dict[str, Any], tables: Mapping[str, Any]) -> Non
 
 
 def normalise(content: dict[str, Any]) -> dict[str, Any]:
-    """Resolve the short forms in an operator's or family's file: type sets, rank ranges, one-line rules."""
+    """Expand type sets, rank ranges and one-line rules of a file."""
     withdrawn = [path[-1] for path, row in support_rows(content.get("support", {})) if row.pop("deprecated", False)]
     if withdrawn:
         content["deprecated"] = withdrawn
@@ -355,7 +366,10 @@ def _cell(cell: dict[str, Any], type_sets: dict[str, list[str]]) -> dict[str, An
 
 
 def _bounds(value: int | str | list[int]) -> Any:
-    """4 -> [4, 4]; "1..8" -> [1, 8]; "1.." -> [1, None]; "any" -> None; a list stays a mapping {"only": [...]}."""
+    """Return the compiled form of bounds.
+
+    4 -> [4, 4]; "1..8" -> [1, 8]; "1.." -> [1, None]; "any" -> None; a list becomes a mapping {"only": [...]}.
+    """
     if isinstance(value, int):
         return [value, value]
     if isinstance(value, list):
@@ -363,5 +377,5 @@ def _bounds(value: int | str | list[int]) -> Any:
     if value == "any":
         return None
     match = _RANGE.fullmatch(value)
-    assert match is not None  # the model has checked it  # noqa: S101
+    assert match is not None  # validated by the model  # noqa: S101
     return [int(match[1]), None if match[2] is None else int(match[2])]

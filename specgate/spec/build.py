@@ -1,10 +1,12 @@
-"""Turn a folder of YAML specs into compiled tables: every file checked, all errors at once, a plain dict a dialect.
+"""Build compiled tables from a folder of YAML specs.
 
-Imported only when a table is missing or stale: it needs pydantic and yaml, which a check must not.
+Every file is validated, and all errors are reported at once. This module is imported only when a table is missing or
+stale, because it needs pydantic and yaml, which a check does not load.
 """
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,7 +57,7 @@ _SPELLINGS: Final = {
 
 
 class SpecErrors(InputError):
-    """Everything that is wrong with a folder of specs: one line each with file, line and key."""
+    """All problems of a spec folder, one line each with file, line and key."""
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
@@ -63,7 +65,7 @@ class SpecErrors(InputError):
 
 
 def dialect_files(folder: Path) -> list[Path]:
-    """Return the YAML files of one dialect's folder in an order that does not depend on case."""
+    """Return the YAML files of a dialect's folder, sorted ignoring case."""
     return sorted((p for p in folder.rglob("*.yaml") if p.is_file()), key=lambda path: (str(path).lower(), str(path)))
 
 
@@ -74,10 +76,13 @@ def load_file(path: Path, kind: type[BaseModel]) -> tuple[dict[str, Any], Lines,
 
 
 def _read_file(path: Path) -> tuple[Any, Lines, list[str]]:
-    """Return what a spec file says, its lines, and why it cannot be read."""
+    """Return a spec file's content, its lines, and why it cannot be read."""
     name = str(path)
     try:
-        if path.stat().st_size > MAX_FILE:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # opening a FIFO would block
+            return {}, {}, [f"{name}: expected a regular file"]
+        if status.st_size > MAX_FILE:
             return {}, {}, [f"{name}: expected a file of at most {MAX_FILE} bytes"]
         return *load_yaml(path.read_text(encoding="utf-8"), name), []
     except InputError as error:
@@ -90,7 +95,10 @@ def _read_file(path: Path) -> tuple[Any, Lines, list[str]]:
 def check_content(
     content: Any, lines: Lines, name: str, kind: type[BaseModel]
 ) -> tuple[dict[str, Any], Lines, list[str]]:
-    """Validate `content` against the model `kind`; return its dump, its lines, and one problem line per error."""
+    """Validate `content` against the model `kind`.
+
+    Return its dump, its lines, and one problem line per error.
+    """
     try:
         checked = kind.model_validate(content)
     except ValidationError as error:
@@ -102,7 +110,10 @@ def check_content(
 
 
 def _told_once(error: ValidationError, lines: Lines) -> list[tuple[Keys, str]]:
-    """Return where each mistake is and what it is: one for each place, however many spellings it might have had."""
+    """Return one path and message per mistake.
+
+    A value that matches none of several accepted forms yields one message, not one per form.
+    """
     pairs = [(_path(e, lines), e) for e in error.errors(include_url=False)[: 10 * MAX_PROBLEMS]]
     items_by_items: dict[Keys, list[Any]] = {}
     for path, e in pairs:
@@ -116,7 +127,7 @@ def _told_once(error: ValidationError, lines: Lines) -> list[tuple[Keys, str]]:
 
 def _path(error: Any, lines: Lines) -> Keys:
     path: Keys = ()
-    for part in error["loc"]:  # keys of the file, and between them words of pydantic's own
+    for part in error["loc"]:  # keys of the file, interleaved with names from pydantic
         if (*path, part) in lines:
             path = (*path, part)
     return (*path, error["loc"][-1]) if error["type"] == "missing" else path
@@ -137,7 +148,10 @@ def _message(errors: list[Any]) -> str:
 
 
 def load_parts(folder: Path, levels: Sequence[str]) -> tuple[list[Part], list[str]]:
-    """Return the operators, with their examples, and families of a folder that can be used, and the problems."""
+    """Return the usable operators and families of a folder, and the problems.
+
+    Operators include their examples.
+    """
     parts: dict[str, Part] = {}
     problems: list[str] = []
     apart: dict[str, Part] = {}
@@ -168,7 +182,10 @@ def load_parts(folder: Path, levels: Sequence[str]) -> tuple[list[Part], list[st
 
 
 def _laid_over(parts: Mapping[str, Part], levels: Sequence[str]) -> tuple[dict[str, Part], list[str]]:
-    """Give operators that are like another one what they do not say themselves; return all parts, and the problems."""
+    """Merge operators with their `like` operators.
+
+    Return all parts, and the problems.
+    """
     contents = [(part, part.content) for part in parts.values() if isinstance(part.content, dict)]
     names = {name: part for part, content in contents if isinstance(name := content.get("operator"), str)}
     parts_by_name: dict[str, Part] = {}
@@ -194,7 +211,7 @@ def _laid_over(parts: Mapping[str, Part], levels: Sequence[str]) -> tuple[dict[s
 
 
 def _checked(parts: Mapping[str, Part]) -> tuple[dict[str, Part], list[str]]:
-    """Return the parts whose content is as it must be, checked, and the problems of the others."""
+    """Return the parts with valid content, and the problems of the others."""
     good: dict[str, Part] = {}
     problems: list[str] = []
     broken: set[Path] = set()
@@ -203,7 +220,7 @@ def _checked(parts: Mapping[str, Part]) -> tuple[dict[str, Part], list[str]]:
         content, _, texts = check_content(part.content, part.lines, str(part.path), kind)
         if not texts:
             good[relative] = part._replace(content={key: value for key, value in content.items() if key != "like"})
-        elif not any(other.path in broken for other in part.likes):  # else they are those of the other one
+        elif not any(other.path in broken for other in part.likes):  # else the other operator reports them
             problems += texts
         if texts:
             broken.add(part.path)
@@ -217,14 +234,17 @@ def _with_examples(operator: Part, examples: Part) -> Part:
 
 
 def _numbers(path: Path) -> dict[str, Any]:
-    """Return the numbers that the vendor's header gives to the values of enums and to operators, by their words."""
+    """Return the header's numbers of enum words and of operators."""
     layout = load_yaml(path.read_text(encoding="utf-8"), str(path))[0]
     operators = {name: entry["value"] for name, entry in layout["operators"].items()}
     return {"enums": layout["enums"], "operators": operators}
 
 
 def build_dialect(folder: Path) -> dict[str, Any]:
-    """Return the compiled tables of the dialect in `folder`; raise SpecErrors naming every problem."""
+    """Return the compiled tables of the dialect in `folder`.
+
+    Raises SpecErrors with every problem.
+    """
     problems: list[str] = []
     lines: dict[str, Lines] = {}
     tables: dict[str, Any] = {"format": FORMAT, "operators": {}, "families": {}, "files": {}}

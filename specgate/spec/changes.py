@@ -1,4 +1,4 @@
-"""How an operator changes over a dialect's levels: stretches at which it is the same, and steps between them."""
+"""Changes of an operator across levels."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Step = Literal["new", "changed"]
 
 
 def distinct(spec: OperatorSpec) -> Iterator[tuple[str | None, Resolved, LevelSet]]:
-    """Yield the operator, case by case, once per stretch of levels at which it is the same, with those levels.
+    """Yield each distinct version of the operator, per case, with its levels.
 
-    The first part is the case's condition, None for an operator without cases.
+    The first item is the case's condition, None for an operator without cases.
     """
     groups: dict[Any, tuple[Resolved, list[str]]] = {}
     for when, _ in spec.support:
@@ -43,14 +43,14 @@ def distinct(spec: OperatorSpec) -> Iterator[tuple[str | None, Resolved, LevelSe
 
 
 def in_case(resolved: Resolved | None, when: str | None) -> Resolved | None:
-    """Return an operator as it is where `when` holds, None where it has no row for that."""
+    """Return the operator in the case of `when`, None without such a row."""
     if resolved is None or when is None:
         return resolved
     return next((case.resolved for case in resolved.cases if case.when.text == when), None)
 
 
 def steps(spec: OperatorSpec) -> dict[str, Step]:
-    """Return the levels at which the operator is new, or is another than at the level before."""
+    """Return the levels at which the operator appears or changes."""
     texts_by_name: dict[str, Step] = {}
     before: Resolved | None = None
     for level in spec.levels:
@@ -62,9 +62,9 @@ def steps(spec: OperatorSpec) -> dict[str, Step]:
 
 
 def more_from(spec: OperatorSpec, level: str) -> list[str]:
-    """Return the levels above `level` at which the operator takes more than at the one before; none where it is gone.
+    """Return later levels that accept more than the level before each.
 
-    A rule that changes its words counts as more, one that is only added does not.
+    Empty where the operator does not exist at `level`. A changed rule counts as accepting more, an added rule does not.
     """
     texts = []
     before = spec.resolve(level)
@@ -123,10 +123,10 @@ def _wider(old: Bounds | None, new: Bounds | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """One thing that changes of an operator.
+    """One change of an operator.
 
-    what: ``types +INT64``, ``ranks 4 → 1 to 8``, ``added``; or for a rule and for behaviour its name and both sides.
-    field: whose cell changes, None for rules, behaviour and whole cases. when: the only case that it concerns.
+    what: ``types +INT64``, ``ranks 4 → 1 to 8``, ``added``; for a rule or behavior its name and both sides. field:
+    whose cell changes, None for rules, behavior and whole cases. when: the only case that changes.
     """
 
     what: str
@@ -139,27 +139,30 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of one operator."""
+    """The changes of one operator."""
 
     operator: str
     kind: Literal["added", "removed", "changed"]
     details: tuple[Detail, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the change as plain data."""
         return {"operator": self.operator, "change": self.kind, "details": [str(detail) for detail in self.details]}
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What changes between two targets of one dialect. operators: those that differ, in order."""
+    """The changes between two targets of one dialect.
+
+    operators: those that differ, in order.
+    """
 
     before: Target
     after: Target
     operators: tuple[Change, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as ``specgate diff --format json`` prints it."""
+        """Return the data that ``specgate diff --format json`` prints."""
         return {
             "before": str(self.before),
             "after": str(self.after),
@@ -168,7 +171,10 @@ class Difference:
 
 
 def difference(before: Target, after: Target) -> Difference:
-    """Return what changes from one target to another; raise InputError for targets of two dialects."""
+    """Return the changes from one target to another.
+
+    Raises InputError for targets of two dialects.
+    """
     if before.dialect != after.dialect:
         raise InputError(f"expected two targets of one dialect, found {before} and {after}")
     matching_changes = changes(dialect(before.dialect), before.level, after.level)
@@ -176,12 +182,15 @@ def difference(before: Target, after: Target) -> Difference:
 
 
 def differences(table: Dialect, before: str, after: str) -> list[dict[str, Any]]:
-    """Return what changes from level `before` to `after` as plain data, per operator."""
+    """Return the changes per operator between two levels as plain data."""
     return [change.to_dict() for change in changes(table, before, after)]
 
 
 def changes(table: Dialect, before: str, after: str) -> list[Change]:
-    """Return what changes from level `before` to `after`, per operator: added, removed, or fields and rules changed."""
+    """Return the changes per operator between two levels.
+
+    An operator is added, removed, or has changed fields and rules.
+    """
     table.check_level(before)
     table.check_level(after)
     matching_changes: list[Change] = []
@@ -206,7 +215,7 @@ def changes(table: Dialect, before: str, after: str) -> list[Change]:
 
 
 class Side(Protocol):
-    """What is compared: fields by their names, and what is taken of some of them."""
+    """A side of a comparison: fields and cells by name."""
 
     @property
     def fields(self) -> Mapping[str, Any]: ...
@@ -215,7 +224,7 @@ class Side(Protocol):
 
 
 def field_changes(old: Side, new: Side) -> Iterator[Detail]:
-    """Yield which fields come and go, and what cells take more and less."""
+    """Yield the added and removed fields and the changes of cells."""
     for name in dict.fromkeys([*old.fields, *new.fields]):
         if name not in old.fields:
             yield Detail("added", name)
@@ -239,7 +248,7 @@ def _case_changes(spec: OperatorSpec, old: Resolved, new: Resolved) -> Iterator[
 
 
 def cell_changes(old: Cell | None, new: Cell | None) -> Iterator[str]:
-    """Yield what a cell takes more and less: ``types +INT64``, ``ranks 4 → 1 to 8``."""
+    """Yield the changes of a cell: ``types +INT64``, ``ranks 4 → 1 to 8``."""
     for part in ("types", "values", "operators"):
         before, after = (getattr(cell, part) or () if cell else () for cell in (old, new))
         added = [str(x) for x in after if x not in before]
@@ -254,19 +263,22 @@ def cell_changes(old: Cell | None, new: Cell | None) -> Iterator[str]:
 
 
 def rule_changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Detail]:
-    """Yield the rules, by their names, whose expressions are others."""
+    """Yield the rules whose expressions differ."""
     for name in dict.fromkeys([*before, *after]):
         if before.get(name) != after.get(name):
             yield Detail(f"rule {name}: {before.get(name, 'none')} → {after.get(name, 'none')}")
 
 
 def rule_texts(rules: Iterable[RuleForm]) -> dict[str, str]:
-    """Return each rule's expressions, all its forms."""
+    """Return the expressions of each rule, joining its forms."""
     return joined((form.name, form.require.text, None if form.when is None else form.when.text) for form in rules)
 
 
 def joined(forms: Iterable[tuple[str, str, str | None]]) -> dict[str, str]:
-    """Return the expressions of rules by their names, of forms as their name, expression and condition."""
+    """Return the expressions of rules by name.
+
+    forms: (name, expression, condition).
+    """
     texts_by_name: dict[str, str] = {}
     for name, require, when in forms:
         text = require if when is None else f"{require} where {when}"

@@ -1,4 +1,7 @@
-"""One dialect at run time: its levels, its types, what holds for every tensor, and its operators. No pydantic."""
+"""Run-time model of a dialect: levels, types, tensor rules and operators.
+
+It does not load pydantic.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +30,18 @@ if TYPE_CHECKING:
 __all__ = ["Dialect"]
 
 MAX_LEVEL: Final = 10**9
-#: The enum of the element types, which `types.yaml` numbers.
+#: The enum of element types, numbered by `types.yaml`.
 ELEMENT_TYPE: Final = "element-type"
 
 
 class Dialect:
-    """One dialect's levels, types and operators.
+    """The levels, types and operators of one dialect.
 
-    domain: "", or the domain whose versions are the levels here; parent: the dialect that it belongs to then.
+    domain: "", or the domain whose versions are the levels; parent: its dialect in that case.
     """
 
     def __init__(self, name: str, entries: dict[str, Any], domain: str = "", parent: Dialect | None = None) -> None:
-        """Make it of what its files say, by parts; see `tables`."""
+        """Build the dialect from the content of its files; see `tables`."""
         self.name = name
         self.domain = domain
         self.parent = parent
@@ -58,10 +61,10 @@ class Dialect:
 
     @cached_property
     def digest(self) -> str:
-        """The hash of what the tables say."""
+        """The hash of the tables' content."""
         if self.tables.digest is not None:
             return self.tables.digest
-        from specgate.spec.digest import digest  # tables that files of others add to
+        from specgate.spec.digest import digest  # tables extended by extra folders
 
         return digest(self.tables.entries)
 
@@ -71,7 +74,7 @@ class Dialect:
 
     @cached_property
     def type_numbers(self) -> dict[str, int]:
-        """The numbers of the element types, by their words; empty where the dialect has none."""
+        """Numbers of element types by name, empty for a dialect without them."""
         return {name: n for name, info in self.types.items() if (n := info.get("value")) is not None}
 
     @cached_property
@@ -83,9 +86,9 @@ class Dialect:
         return frozenset(self.types)
 
     def numbers(self, enum: str) -> dict[str, int]:
-        """Return the numbers of an enum's words (``PADDING_MODE``), empty where the dialect has none for them.
+        """Return the numbers of an enum's words, such as ``PADDING_MODE``.
 
-        The element types are one of them: ``element-type``.
+        Empty where the dialect does not number them. Element types are the enum ``element-type``.
         """
         if enum == ELEMENT_TYPE:
             return self.type_numbers
@@ -93,7 +96,10 @@ class Dialect:
         return numbers_by_name
 
     def numbered(self, info: FieldInfo, value: Any) -> Any:
-        """Return the value of a field with the word of each number that has one, where the field numbers words."""
+        """Return a field's value with numbers replaced by their words.
+
+        Numbers without a word, and fields without an enum, are unchanged.
+        """
         if info.enum is None:
             return value
         if isinstance(value, list | tuple):
@@ -105,21 +111,21 @@ class Dialect:
 
     @property
     def operator_numbers(self) -> Mapping[str, int]:
-        """The numbers of operators in the vendor's header, by their names; empty where it has none."""
+        """Numbers of operators in the vendor's header by name, empty without one."""
         return self.tables.operator_numbers
 
     @property
     def level_word(self) -> str:
-        """What the dialect calls its version axis, e.g. ``feature level``."""
+        """The dialect's word for a level, such as ``feature level``."""
         return self.tables.about["level"]
 
     def label(self, level: str) -> str:
-        """The level in a sentence: ``feature level 4.1``, ``opset 17``, ``opset13``."""
+        """Return the level for a sentence: ``feature level 4.1``, ``opset 17``."""
         return level if level.startswith(self.level_word) else f"{self.level_word} {level}"
 
     @property
     def short_names(self) -> tuple[str, ...]:
-        """What may be left out before a fused operator's name."""
+        """Prefixes that the name of a fused operator may omit."""
         return tuple(self.tables.about.get("short_names", ()))
 
     @cached_property
@@ -128,11 +134,11 @@ class Dialect:
 
     @property
     def ignores_attributes(self) -> bool:
-        """Whether builds accept attributes that an operator does not define."""
+        """True if builds accept attributes that an operator does not define."""
         return bool(self.tables.about.get("builds_ignore_attributes"))
 
     def may_omit(self, info: FieldInfo) -> bool:
-        """Return whether a descriptor may leave the field out, whether or not it has a default."""
+        """Return whether a descriptor may omit the field, even without a default."""
         return info.optional or info.default is not None or (self.infers_outputs and info.kind == "output")
 
     @cached_property
@@ -145,28 +151,34 @@ class Dialect:
 
     @property
     def domains(self) -> list[str]:
-        """The domains with versions of their own."""
+        """The domains with separate versions."""
         return list(self.tables.about.get("domains", ()))
 
     @property
     def foreign(self) -> dict[str, str]:
-        """The domains among them that another project defines, each with its name."""
+        """Display names of the domains that another project defines."""
         return dict(self.tables.about.get("foreign", {}))
 
     @property
     def stands_for(self) -> dict[str, str]:
-        """The tables that only replace an operator of another domain, each with that operator."""
+        """Operators of other domains by the table that implements each."""
         return {table: name for name, table in self.tables.about.get("stand_ins", {}).items()}
 
     def executed_as(self, name: str, level: str) -> tuple[str, str]:
-        """Return the operator, and its level, by which a model's node is executed: itself, or one in its place."""
+        """Return the operator and level by which a runtime executes a node.
+
+        It is the node's operator or its replacement.
+        """
         other = self.tables.about.get("stand_ins", {}).get(name)
         if other is None or (name in self.tables.operators and level in self.operator(name).levels):
             return name, level
         return other, self.operator(other).dialect.levels[-1]
 
     def for_domain(self, domain: str) -> Dialect:
-        """Return the dialect with the versions of `domain` as its levels; itself for a domain without its own."""
+        """Return the dialect with the versions of `domain` as its levels.
+
+        Domains without separate versions return this dialect.
+        """
         if domain not in self.domains:
             return self
         if domain not in self._domains:
@@ -181,7 +193,10 @@ class Dialect:
         return self._domains[domain]
 
     def domain_level(self, domain: str, level: str) -> str | None:
-        """Return the version of `domain` that belongs to `level`, None where none does; `level` for any other one."""
+        """Return the version of `domain` at `level`, None without one.
+
+        Domains without separate versions return `level`.
+        """
         self.check_level(level)
         if domain not in self.domains:
             return level
@@ -189,14 +204,14 @@ class Dialect:
         return version
 
     def knows_type(self, name: str) -> bool:
-        """Return whether `name` is an element type, or one made of them: ``seq(tensor(float))``."""
+        """Return whether `name` is a type, such as ``seq(tensor(float))``."""
         if name in self.types:
             return True
         tree = parse_type(name) if "(" in name else None
         return tree is not None and str(tree) == name and self._knows_parts(tree)
 
     def _knows_parts(self, tree: TypeName) -> bool:
-        """Return whether a type is made of others as the dialect has it, whatever they are made of."""
+        """Return whether a composed type has known parts in the right number."""
         count = self.tables.containers.get(tree.word)
         return len(tree.parts) == count and all(
             part.element in self.type_elements or self._knows_parts(part) for part in tree.parts
@@ -204,12 +219,15 @@ class Dialect:
 
     @cached_property
     def type_elements(self) -> Mapping[str, str]:
-        """The element types by the words that names of types have for them: FLOAT by ``float``."""
+        """Element types by their words in type names: FLOAT by ``float``."""
         named = ((name, parse_type(str(info.get("tensor", name)))) for name, info in self.types.items())
         return {tree.element: name for name, tree in named if tree is not None}
 
     def neighbours(self, level: str) -> tuple[str, ...]:
-        """Return the levels whose implementations represent `level`: itself, or where it has none those next to it."""
+        """Return the levels whose builds represent `level`.
+
+        It is the level itself, or its neighbors where it has no builds.
+        """
         texts = [name for name, info in self.tables.levels.items() if info.get("asked", True)]
         here = self.position[level]
         before = [name for name in texts if self.position[name] <= here]
@@ -223,16 +241,19 @@ class Dialect:
 
     @cached_property
     def rules_of_tensors(self) -> dict[Any, TensorRules]:
-        """The rules of tensors that were asked for, by their keys."""
+        """Cached tensor rules by key."""
         return {}
 
     def tensor_rules_at(self, level: str, side: SingleBasis, by: str | None = None) -> tuple[RuleForm, ...]:
-        """Return the shared tensor rules that hold at `level`: by the page, as all builds or as `by` enforces them."""
+        """Return the tensor rules that apply at `level`.
+
+        They are those of the page, of all builds, or of the implementation `by`.
+        """
         overlays = [o for o in self.tensor_overlays if o.holds(level, by)] if side == "observed" else []
         return self.rules_at(level, self.tensor_rules, overlays)
 
     def rules_at(self, level: str, forms: Sequence[RuleForm], overlays: Sequence[Overlay]) -> tuple[RuleForm, ...]:
-        """Return those of `forms` that hold at `level`, with what `overlays` waive and add, one after the other."""
+        """Return the forms that apply at `level`, modified by `overlays` in order."""
         matching_forms = list(forms)
         for overlay in overlays:
             matching_forms = overlay.applied(matching_forms)
@@ -240,30 +261,36 @@ class Dialect:
 
     @cached_property
     def tensor_overlays(self) -> list[Overlay]:
-        """What builds do instead of the page, for tensors of any operator, in the order of the file."""
+        """Observed differences for tensors of any operator, in file order."""
         entries = self.tables.tensor.observed
         scope = self.tensor_scope
         return [Overlay.make(entry, self.level_set(entry["builds"]), scope, kind="tensor") for entry in entries]
 
     @property
     def tensor_scope(self) -> Scope:
-        """The names that the rules of every tensor may use."""
+        """The names that tensor rules may use."""
         return Scope({"tensor": TENSOR}, numbers=self.limit_names, words=self.words, vocabulary=self.vocabulary)
 
     @property
     def implementations_with_targets(self) -> dict[str, ImplementationEntry]:
-        """The implementations that targets can ask for on their own, by name."""
+        """The implementations that targets can select, by name."""
         known = self.tables.about.get("implementations", {})
         return {name: entry for name, entry in known.items() if entry.get("target")}
 
     def by_release(self, name: str) -> str | None:
-        """Return whose observations hold for a release by its name, several joined by ``+``; None where none do."""
+        """Return whose observations apply to a release, joined by ``+``.
+
+        None where there are no observations.
+        """
         known = self.tables.about.get("implementations", {}).items()
         texts = [by for by, entry in known if not entry.get("target") and name in entry.get("releases", ())]
         return "+".join(texts) or None
 
     def release_of(self, version: str) -> EnvironmentEntry | None:
-        """Return the release that the version of a package is of (``2024.0.0-14509``: 2024.0), None where unknown."""
+        """Return the release of a package version, None where unknown.
+
+        Example: ``2024.0.0-14509`` belongs to 2024.0.
+        """
         entries = [entry for entry in self.environments if f"{version}.".startswith(f"{entry['name']}.")]
         return max(entries, key=lambda entry: len(str(entry["name"])), default=None)
 
@@ -272,18 +299,18 @@ class Dialect:
         return self.tables.environments
 
     def level_named(self, result: object) -> str | None:
-        """Return the level that a text or a number names, None where none does.
+        """Return the level that a text or a number names, else None.
 
-        As it is written (``4.1``, ``opset13``), by its number alone (``13``, 17, 5.0), as the vendor's header spells it
-        (``DML_FEATURE_LEVEL_4_1``) or by the number there (``0x4100``).
+        Accepts the level as written (``4.1``, ``opset13``), its number alone (``13``, 17, 5.0), the header's spelling
+        (``DML_FEATURE_LEVEL_4_1``) and the header's number (``0x4100``).
         """
         if isinstance(result, bool) or not isinstance(result, str | int | float):
             return None
-        if isinstance(result, int) and abs(result) > MAX_LEVEL:  # too long to print, perhaps
+        if isinstance(result, int) and abs(result) > MAX_LEVEL:  # may be too long to print
             return None
         text = str(result)
         spelt = {text}
-        if not isinstance(result, str):  # 5 and 5.0 are one number
+        if not isinstance(result, str):  # 5 and 5.0 are the same number
             spelt |= {f"{text}.0", text.removesuffix(".0")}
         word = str(self.tables.about.get("level_name", ""))
         for level in self.levels:
@@ -294,7 +321,7 @@ class Dialect:
         return None
 
     def check_level(self, level: str) -> None:
-        """Raise InputError when `level` is not one of this dialect's."""
+        """Raise InputError when `level` is not a level of this dialect."""
         if level not in self.position:
             from specgate.near_names import near_versions  # few names are wrong
 
@@ -304,12 +331,12 @@ class Dialect:
             raise InputError(f"unknown {self.level_word} {level!r:.40} of {self.name}; expected one of {known}{hint}")
 
     def holds(self, level: str, since: str | None, until: str | None) -> bool:
-        """Return whether `level` lies from `since` on and before `until`."""
+        """Return whether `level` is at or after `since` and before `until`."""
         here = self.position[level]
         return (since is None or here >= self.position[since]) and (until is None or here < self.position[until])
 
     def level_set(self, text: str | Sequence[str]) -> LevelSet:
-        """Read ``"3.0..6.4"``, ``"4.1.."``-style text or a list of levels as a set."""
+        """Parse ``"3.0..6.4"``, ``"4.1.."`` or a list of levels as a set."""
         if not isinstance(text, str):
             return LevelSet.of(self.levels, text)
         first, dots, last = text.partition("..")
@@ -339,5 +366,5 @@ class Dialect:
 
     @property
     def operators(self) -> list[str]:
-        """The names of all operators that have a table, sorted."""
+        """Return the sorted names of all operators that have a table."""
         return sorted(self.tables.operators)

@@ -1,7 +1,7 @@
-"""A hash of what tables say.
+"""A hash of the content of compiled tables.
 
-It is of the compiled tables, so it is the same for every spelling of the files, on every system, in a wheel and in a
-checkout. Comments, the layout of files and the short forms of tables do not count.
+It does not depend on spelling, comments, layout and short forms of the files, and is the same on every system, in a
+wheel and in a checkout.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 __all__ = ["digest"]
 
-#: What follows from the rest, or says how files are laid out.
+#: Keys derived from others or about the files' layout.
 _ASIDE: Final = frozenset({"counted", "digest", "families", "files", "folder", "format", "operators", "sets"})
 
 
 def digest(tables: Mapping[str, Any]) -> str:
-    """Return the hash of compiled tables: equal where they say the same, in whatever files."""
+    """Return the hash of compiled tables; equal content has equal hashes."""
     h = hashlib.sha256()
     rest = {name: part for name, part in tables.items() if name not in _ASIDE}
     h.update(json.dumps(rest, sort_keys=True).encode())
     operators = tables.get("operators", {})
-    for name in sorted(operators):  # inside a table the order counts: that of inputs, and of rows with conditions
+    for name in sorted(operators):  # order matters inside a table: inputs, and rows with conditions
         h.update(json.dumps([name, operators[name]]).encode())
     return h.hexdigest()

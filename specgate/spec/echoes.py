@@ -1,4 +1,7 @@
-"""Which rules only repeat the failure of an earlier one, where their table does not say it: by what both read."""
+"""Derive which rules only repeat the failure of an earlier rule.
+
+The result comes from the properties that both rules read, and applies where a table does not state `after`.
+"""
 
 from __future__ import annotations
 
@@ -8,36 +11,36 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    #: A field and what is read of it.
+    #: A field and the property that is read.
     Read = tuple[str, str]
 
 __all__ = ["derive_echoes"]
 
-#: Functions of a tensor or a list, and what they read of it.
+#: Functions of a tensor or a list, and the property that each reads.
 _ASPECTS: Final = {
     "rank": "rank", "dims": "rank", "type": "type", "bits": "type", "elements": "sizes", "present": "presence",
     "len": "length", "value": "content", "values": "content",
 }  # fmt: skip
-#: What is read with it: sizes have a number, and elements of a list a place in it.
+#: Properties that are read implicitly: sizes also read the rank, and list elements the length.
 _IMPLIED: Final = {"sizes": "rank", "strides": "rank", "content": "rank", "value": "length"}
-#: What other things are read by: a rule on these alone says whether other rules can be asked at all.
+#: Properties that must be valid before other rules can be evaluated.
 _BASES: Final = frozenset({"rank", "length", "value", "presence", "content"})
 
 
 def derive_echoes(
     rules: Mapping[str, list[dict[str, Any]]], defines: Mapping[str, str], fields: Collection[str]
 ) -> None:
-    """Add `after` to the forms that do not have it: the earlier rules whose failure makes this one an echo.
+    """Add `after` to forms without it: the rules whose failure they repeat.
 
-    Those are the rules that read only ranks, lengths, attributes and the like, all of which this one reads too, beside
-    something else: where Axis is out of range, what is said of the size at Axis means nothing.
+    Those are earlier rules that read only ranks, lengths, attributes and the like, all of which this rule reads in
+    addition to something else. Example: where Axis is out of range, a rule about the size at Axis has no meaning.
     """
     try:
         read: dict[str, frozenset[Read]] = {}
-        for name, text in defines.items():  # which may use those before them
+        for name, text in defines.items():  # a define may use earlier ones
             read[name] = frozenset(_reads(_tree(text), read, fields))
         read_by = {id(form): _form_reads(form, read, fields) for forms in rules.values() for form in forms}
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # which is reported where rules are checked
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # reported where rules are checked
         return
     earlier: list[tuple[str, frozenset[Read]]] = []
     for name, forms in rules.items():

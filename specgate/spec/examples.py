@@ -1,4 +1,4 @@
-"""Examples and counterexamples of the tables: read, changed in one place, judged."""
+"""Check the examples and counterexamples of the tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ __all__ = ["changed", "counterexample", "example_problems", "levels_of_example",
 
 
 def changed(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a deep copy of `data` with dotted paths (``desc.Axis``, ``inputs.1.shape``) set to new values."""
+    """Return a deep copy of `data` with new values at dotted paths.
+
+    Paths are spelled ``desc.Axis`` or ``inputs.1.shape``.
+    """
     result: dict[str, Any] = copy.deepcopy(dict(data))
     for path, value in changes.items():
         *way, last = path.split(".")
@@ -36,21 +39,27 @@ def changed(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
 
 
 def levels_of_example(spec: OperatorSpec, example: Mapping[str, Any]) -> list[str]:
-    """Return the levels at which an example must be accepted: from `since` (or the first row) on, before `until`."""
+    """Return the levels at which an example must be accepted.
+
+    They begin at `since` (or the first row) and end before `until`.
+    """
     own = example["descriptor"].get("opset", example["descriptor"].get("version"))
     first = example.get("since") or (str(own) if own is not None else spec.rows[0])
     return [level for level in spec.levels if spec.dialect.holds(level, first, example.get("until"))]
 
 
 def counterexample(spec: OperatorSpec, entry: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return a counterexample's dict and the level to judge it at."""
+    """Return a counterexample's dict and the level to check it at."""
     example = spec.table.examples[entry["of"]]
     level = entry.get("at") or list(spec.levels)[-1]
     return changed(example["descriptor"], entry["set"]), level
 
 
 def example_problems(spec: OperatorSpec) -> Iterator[str]:
-    """Yield one line per example that is not accepted where it must be, or counterexample that fails otherwise."""
+    """Yield one line per failing example or counterexample.
+
+    Examples must be accepted, and counterexamples must fail by their rule alone.
+    """
     for name, example in spec.table.examples.items():
         try:
             descriptor = read_dict(example["descriptor"], spec.dialect.name)
@@ -69,7 +78,7 @@ def example_problems(spec: OperatorSpec) -> Iterator[str]:
         try:
             data, level = counterexample(spec, entry)
             verdict = check_at(read_dict(data, spec.dialect.name), level, "documented")
-        except (Error, LookupError, ValueError, TypeError, AttributeError) as error:  # a path that leads nowhere
+        except (Error, LookupError, ValueError, TypeError, AttributeError) as error:  # an invalid path
             yield f"counterexamples.{name}: {error}"
             continue
         found_ids = sorted({f.id for f in verdict.findings})
@@ -79,7 +88,10 @@ def example_problems(spec: OperatorSpec) -> Iterator[str]:
 
 
 def unshown_parts(spec: OperatorSpec) -> Iterator[str]:
-    """Yield one line per support row without an example, and per optional tensor that all examples have, or none."""
+    """Yield one line per part of the table that the examples do not cover.
+
+    Parts are support rows, and the presence and absence of optional tensors.
+    """
     shown = [each for example in spec.table.examples.values() for each in _stretches(spec, example)]
     if not shown:
         return
@@ -99,22 +111,25 @@ def unshown_parts(spec: OperatorSpec) -> Iterator[str]:
 
 
 def _stretches(spec: OperatorSpec, example: Mapping[str, Any]) -> Iterator[tuple[str, Descriptor]]:
-    """Yield an example as it is read at a level of each row and layout that it is for; none if it is unreadable."""
+    """Yield an example as read at a level of each row and layout.
+
+    Unreadable examples yield nothing.
+    """
     try:
         descriptor = read_dict(example["descriptor"], spec.dialect.name)
         levels = {(spec.row_at(n), *_layout(spec, n)): n for n in levels_of_example(spec, example)}
         yield from ((level, reordered_for(descriptor, spec, level)) for level in levels.values())
-    except (Error, LookupError):  # what is wrong with it, `example_problems` says
+    except (Error, LookupError):  # `example_problems` reports the error
         return
 
 
 def _layout(spec: OperatorSpec, level: str) -> Iterator[int]:
-    """Yield what differs between levels at which a field is another one."""
+    """Yield the properties in which fields differ between levels."""
     yield from map(id, spec.fields_at(level).values()) if spec.varies else ()
 
 
 def _rows(spec: OperatorSpec, level: str, descriptor: Descriptor) -> Iterator[tuple[int, str]]:
-    """Yield the row that holds for a descriptor at a level, with the number of its case."""
+    """Yield the row that applies to a descriptor, with its case number."""
     resolved = spec.resolve(level)
     context = Facts().context(descriptor, resolved) if resolved is not None and spec.whens else None
     for index, (_, stated) in enumerate(spec.support):

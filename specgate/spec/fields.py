@@ -1,4 +1,4 @@
-"""What a table says of one field: what it is, what a row's cell allows, and how descriptors name it."""
+"""Fields of an operator: definition, limits of cells, and names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS: Final = {
 
 @slotted(frozen=True)
 class Bounds:
-    """Ranks or numbers that a cell allows: from `low` to `high` (None: no bound), or exactly those in `only`."""
+    """Allowed ranks or numbers: `low` to `high` (None: unbounded), or `only`."""
 
     low: int
     high: int | None = None
@@ -42,7 +42,7 @@ class Bounds:
 
     @classmethod
     def make(cls, raw: Any) -> Bounds | None:
-        """Read the compiled form: [low, high], {"only": [...]} or None."""
+        """Return bounds from `[low, high]`, `{"only": [...]}` or None."""
         if raw is None:
             return None
         if isinstance(raw, dict):
@@ -53,9 +53,9 @@ class Bounds:
 
 @slotted(frozen=True)
 class Cell:
-    """What a support row allows for one field; None means that the row does not limit it.
+    """The limits of a support row for one field; None means unlimited.
 
-    operators: full names of those that a field may hold, fused into its own. variable: the row's name for `types`.
+    operators: full names of the operators that may be fused. variable: the type set that `types` refers to.
     """
 
     types: tuple[str, ...] | None = None
@@ -67,7 +67,7 @@ class Cell:
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], every_type: Iterable[str]) -> Cell:
-        """Read the compiled form; `every_type` is what the word ``any`` stands for."""
+        """Return a cell from the compiled form; `every_type` replaces ``any``."""
         types = raw.get("types")
         return cls(
             types=tuple(every_type) if types == "any" else tuple(types) if types else None,
@@ -81,15 +81,15 @@ class Cell:
 
 @slotted(frozen=True)
 class FieldInfo:
-    """One field: kind is input, output or attribute; optional ones may be left out and then have their default.
+    """One field: an input, output or attribute.
 
-    type_from: the enum field that says which type a ``scalar`` has. members: of the operator that a field holds, the
-    attributes that rules read, with their types. vendor_name: what the vendor calls it, `name` if empty.
-    page_names: what only the vendor's page calls it.
-    min_count: how many elements an array of tensors must have; heterogeneous: they may differ in type. counts: the
-    arrays whose length an attribute states. enum: the enum whose numbers the attribute holds. became: the input that
-    holds the attribute's value from `until` on, where the names differ. forms: what the field is
-    over its stretches of levels, where it changes; the rest is then what it is in the newest one.
+    Optional fields may be omitted and then have their default. type_from: the enum field that gives the type of a
+    ``scalar``. members: the attributes, with types, that rules read from a fused operator. vendor_name: the vendor's
+    name, `name` if empty. page_names: names that only the vendor's page uses. min_count: the minimum length of an array
+    of tensors; heterogeneous: its types may differ. counts: the arrays whose length an attribute states. enum: the enum
+    whose numbers the attribute holds. became: the input that holds the attribute's value from `until` on, where the
+    names differ. forms: the definitions per range of levels, where the field changes; the other members then describe
+    the newest one.
     """
 
     name: str
@@ -114,7 +114,7 @@ class FieldInfo:
 
     @classmethod
     def make(cls, name: str, raw: Mapping[str, Any] | list[Mapping[str, Any]]) -> FieldInfo:
-        """Read the compiled form: of one field, or of what it is over several stretches of levels."""
+        """Return a field from the compiled form, with one or several definitions."""
         if isinstance(raw, list):
             forms = tuple(cls.make(name, form) for form in raw)
             return replace(forms[-1], since=forms[0].since, forms=forms)
@@ -132,39 +132,39 @@ class FieldInfo:
 
     @property
     def fuses(self) -> bool:
-        """Whether it holds an operator, or an array of them."""
+        """True if the field holds a fused operator, or an array of them."""
         return self.type in {"operator", "operator[]"}
 
     @property
     def rule_kind(self) -> str:
-        """The kind that expressions see."""
+        """The field's kind in expressions."""
         return kind_of(self.type)
 
     @property
     def member_kinds(self) -> dict[str, str]:
-        """The kinds of `members`, by their names."""
+        """The kinds of `members` by name."""
         return {name: kind_of(type_) for name, type_ in self.members.items()}
 
 
 def is_type(type_: str, records: Container[str]) -> bool:
-    """Return whether there is such a type of fields; `records`: the types that the dialect registers."""
+    """Return whether a field type exists; `records`: the registered types."""
     base = type_.removesuffix("[]")
     return base in _KINDS or base.startswith("enum:") or base in records
 
 
 def kind_of(type_: str) -> str:
-    """Return the kind of a field's or a member's type in rules."""
+    """Return the kind of a field's or member's type in rules."""
     base = type_.removesuffix("[]")
-    kind = base if base in RECORDS else _KINDS.get(base, WORD)  # an enum's values are words
+    kind = base if base in RECORDS else _KINDS.get(base, WORD)  # the values of an enum are words
     return f"{kind}s" if type_.endswith("[]") else kind
 
 
 @slotted(frozen=True)
 class Layout:
-    """How descriptors of one level are read: tensors by position, attributes by the vendor's names for them.
+    """The order of tensors and the names of attributes at one level.
 
-    attributes: those of the level, and behind them those that only other levels have. page_names: the attributes that
-    only the vendor's page calls so.
+    attributes: those of the level, then those that only other levels define. page_names: attributes under names that
+    only the vendor's page uses.
     """
 
     inputs: tuple[FieldInfo, ...]
@@ -174,7 +174,10 @@ class Layout:
 
     @classmethod
     def make(cls, infos_by_name: Mapping[str, FieldInfo], every: Mapping[str, FieldInfo]) -> Layout:
-        """Put fields at a level in order; `every` field is there to name attributes of other levels."""
+        """Return the layout of a level.
+
+        every: all fields, which name the attributes of other levels.
+        """
         attributes = {f.vendor_name: f for f in infos_by_name.values() if f.kind == "attribute"}
         others = {f.vendor_name: f for f in every.values() if f.kind == "attribute" and f.vendor_name not in attributes}
         inputs = tuple(f for f in infos_by_name.values() if f.kind == "input")
@@ -185,7 +188,7 @@ class Layout:
 
 
 class CellCheck:
-    """What a row says of a field's value: whether it takes it, as far as it is known."""
+    """Type of checks of a field's value by a row; the answer may be unknown."""
 
     def __init__(self, info: FieldInfo, cell: Cell | None) -> None:
         self.types = None if cell is None or cell.types is None else frozenset(cell.types)

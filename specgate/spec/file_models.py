@@ -1,4 +1,4 @@
-"""What a support row may say, and the names that all spec files use: pydantic models."""
+"""Pydantic models of support rows and the names used by all spec files."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class _File(BaseModel):
 
 
 class Cell(_File):
-    """What a support row allows for one field."""
+    """The limits of a support row for one field."""
 
     types: Annotated[list[str], Field(min_length=1)] | str | None = Field(
         default=None, description="type names and sets ($NAME of sets.yaml), one of them, a name of type_sets, or any"
@@ -92,16 +92,16 @@ class Cell(_File):
 
     @model_serializer(mode="wrap")
     def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Keep null, which takes away what the row before says."""
+        """Keep null, which removes a part of the previous row."""
         entries = {name: None for name in type(self).model_fields if name in self.model_fields_set}
         return {**entries, **handler(self)}
 
 
 class SupportRow(BaseModel):
-    """What one level allows from there on: a cell per field, and the type sets that cells may name.
+    """A support row: the limits per field from one level on, and type sets.
 
-    A row says only what changes from the row before: it keeps all cells that it leaves out, and of a cell the parts
-    that it leaves out. null takes away a cell, a part of one or a type set.
+    A row states only the changes from the previous row. It inherits the cells that it omits, and the omitted parts of a
+    cell. null removes a cell, a part of one or a type set.
     """
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
@@ -114,7 +114,7 @@ class SupportRow(BaseModel):
 
 
 class SupportCase(BaseModel):
-    """The support rows of those descriptors for which a condition holds, by their levels."""
+    """The support rows, by level, of descriptors that satisfy a condition."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
     __pydantic_extra__: dict[str, SupportRow] = Field(init=False)
@@ -133,12 +133,15 @@ Support = Annotated[
 
 
 def is_constant(value: Any) -> bool:
-    """Return whether a kernel argument is a constant, or ``{expression: TEXT}``."""
+    """Return whether a kernel argument is a constant or an expression.
+
+    An expression is written ``{expression: TEXT}``.
+    """
     return isinstance(value, str | int | bool | float) or (isinstance(value, dict) and list(value) == ["expression"])
 
 
 class OtherValues(BaseModel):
-    """A difference in what is computed, not in what is accepted."""
+    """A difference in results rather than in acceptance."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -181,7 +184,7 @@ class OtherValues(BaseModel):
 
     @property
     def computed(self) -> bool:
-        """Whether the entry says how the executor computes this."""
+        """True if the entry defines how the executor computes this."""
         return bool(self.arguments or self.kernel or self.fields or self.types)
 
     @model_validator(mode="after")
@@ -200,7 +203,7 @@ class OtherValues(BaseModel):
 
 
 class Source(_File):
-    """Where a table's facts stand: a vendor's page or package, with the version that was read."""
+    """The source of a table's facts: a page or package, and its version."""
 
     page: str | None = Field(default=None, description="the page's name, e.g. ns-directml-dml_one_hot_operator_desc")
     name: str | None = None
@@ -261,7 +264,7 @@ def _form_of_field(value: Any) -> str:
     return "forms" if isinstance(value, list) else "one"
 
 
-#: A field, or the forms that it has one after the other, each from its `since` on and before its `until`.
+#: A field, or its definitions per range of levels, each from its `since` on and before its `until`.
 FieldEntry = Annotated[
     Annotated[FieldSpec, Tag("one")] | Annotated[list[FieldSpec], Field(min_length=2), Tag("forms")],
     Discriminator(_form_of_field),
@@ -307,7 +310,10 @@ RuleEntry = Expression | LongRule | list[LongRule]
 
 
 class Example(_File):
-    """A use of the operator with its answer, from the vendor's page where there is one."""
+    """A use of the operator with its expected results.
+
+    It is from the vendor's page where the page has one.
+    """
 
     source: str = Field(description="the example and its page, or `own`")
     since: Level | None = Field(default=None, description="first level that accepts it; the operator's first if absent")
@@ -327,13 +333,13 @@ class Counterexample(_File):
 
 
 class ObservedCell(Cell):
-    """The parts of a cell in which builds differ, in all of the operator's cases or in one."""
+    """The parts of a cell in which builds differ, in all cases or in one."""
 
     when: Expression | None = Field(default=None, description="the condition of the only case that differs")
 
 
 class Observed(_File):
-    """Where real builds differ from the page, measured with an oracle."""
+    """Differences of real builds from the page, measured with an oracle."""
 
     builds: list[Level] | str
     by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
@@ -365,9 +371,9 @@ class Observed(_File):
 
 
 class Execute(BaseModel):
-    """How the operator is computed: a kernel, its arguments, and behaviour that changes with the level.
+    """The kernel of the operator, its arguments and level-dependent constants.
 
-    A family may say some of it and its operators the rest; together they need the kernel, the arrays and the outputs.
+    A family may state some keys and its operators the rest; together they need the kernel, the arrays and the outputs.
     """
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
@@ -411,7 +417,7 @@ class Execute(BaseModel):
 
 
 class ReplacedBy(_File):
-    """An operator that computes the same where this one was removed."""
+    """The operator that computes the same after the removal of this one."""
 
     operator: str
     inputs: dict[Name, Name] = Field(description="input of the other operator -> input that it gets")
@@ -427,17 +433,17 @@ class ReplacedBy(_File):
 
 
 def _allow_likeness(schema: dict[str, Any]) -> None:
-    """Let what an operator takes over from another one be left out, null or {} where the file says `like`."""
+    """Allow inherited keys to be absent, null or {} in a file with `like`."""
     inherited = ("family", "fields", "support", "unchecked_attributes", "define", "rules", "execute", "tolerance")
     strict = {name: schema["properties"][name] for name in inherited}
-    schema["properties"] |= dict.fromkeys(inherited, True)
+    schema["properties"] |= {name: {"description": part.get("description", "")} for name, part in strict.items()}
     schema["required"] = [name for name in schema["required"] if name not in inherited]
     schema["if"] = {"properties": {"like": {"type": "string"}}, "required": ["like"]}
     schema["else"] = {"properties": strict, "required": ["support"]}
 
 
 class OperatorFile(_File):
-    """One operator of one dialect, all its levels."""
+    """One operator of one dialect at all levels."""
 
     model_config = ConfigDict(json_schema_extra=_allow_likeness)
 
@@ -472,14 +478,14 @@ class OperatorFile(_File):
 
 
 class ExamplesFile(_File):
-    """The examples and counterexamples of the operator whose file has the same name."""
+    """The examples and counterexamples of the operator of the same file name."""
 
     examples: dict[str, Example] = {}
     counterexamples: dict[RuleName, Counterexample] = {}
 
 
 class FamilyFile(_File):
-    """What several operators of a dialect share; each may add to it, and replace what it names again."""
+    """The common part of several operators; each may add or replace entries."""
 
     family: RuleName
     fields: dict[Name, FieldEntry] = {}
@@ -497,7 +503,7 @@ class FamilyFile(_File):
 
 
 class ImplementationInfo(_File):
-    """What a campaign of `specgate conform` must know of an implementation."""
+    """The properties of an implementation for `specgate conform` campaigns."""
 
     what: str = Field(description="which program it is, and what asking it means")
     ignores: list[Literal["structure", "type", "rank", "value", "rule", "outputs"]] = Field(
@@ -531,7 +537,7 @@ class ImplementationInfo(_File):
 
 
 class DialectFile(_File):
-    """What holds for a dialect as a whole."""
+    """The properties of a dialect as a whole."""
 
     dialect: Name
     title: str
@@ -577,7 +583,7 @@ class DialectFile(_File):
 
 
 class LevelInfo(BaseModel):
-    """One level; what else a dialect records of it is kept as it is."""
+    """One level; additional keys of a dialect are kept."""
 
     model_config = ConfigDict(extra="allow", strict=True)
     limits: dict[Name, int] = {}
@@ -596,7 +602,7 @@ class LevelsFile(_File):
 
 
 class Gate(BaseModel):
-    """What a device must report at some levels before it takes tensors of a type."""
+    """The capability that tensors of a type require at some levels."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -633,7 +639,7 @@ class TypesFile(_File):
 
 
 class SetsFile(_File):
-    """A dialect's named lists; an entry ``$NAME`` means those of a set before it."""
+    """A dialect's named lists; an entry ``$NAME`` inserts an earlier set."""
 
     dialect: Name
     types: dict[SetName, list[str]] = Field(default={}, description="what cells write as `types: $NAME`")
@@ -641,7 +647,7 @@ class SetsFile(_File):
 
 
 class Environment(_File):
-    """A release that users know, and the level it stands for."""
+    """A named release, and the level that it implements."""
 
     name: str
     title: str
@@ -653,7 +659,7 @@ class Environment(_File):
 
 
 class Unstated(_File):
-    """Releases that exist, but no source states their level."""
+    """Releases whose level no source documents."""
 
     instead: str = Field(description="how to find the level there, as a clause")
     releases: dict[str, str] = Field(description="the title of each, by the name that a user may type")
@@ -691,7 +697,7 @@ class CodesFile(_File):
 
 
 class ObservedTensors(_File):
-    """Where real builds differ from the page for tensors of any operator."""
+    """Differences of real builds for tensors of any operator."""
 
     builds: list[Level] | str
     by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
@@ -703,7 +709,7 @@ class ObservedTensors(_File):
 
 
 class TensorFile(_File):
-    """Rules that every tensor of a dialect obeys; they read it as `tensor`."""
+    """The rules of every tensor of a dialect; they use the name `tensor`."""
 
     dialect: Name
     sources: list[Source]

@@ -1,4 +1,4 @@
-"""Where the YAML files of tables are: the checkout's, those of the environment, and those that a package brings."""
+"""Folders with YAML tables: the checkout, SPECGATE_SPECS, and packages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from specgate.dialects import dialect_names, package
 
 if TYPE_CHECKING:
-    from pathlib import Path  # it costs what a check of one file must not pay
+    from pathlib import Path  # import cost that a check of one file must avoid
 
 __all__ = [
     "CHECKOUT", "PACKAGE", "edited_at", "examples_file", "layout_file", "source_folders", "spec_folders",
@@ -20,12 +20,12 @@ CHECKOUT: Final = os.path.join(os.path.dirname(PACKAGE), "specs")
 
 
 def edited_at(specs: str | os.PathLike[str]) -> bool:
-    """Return whether a folder of YAML files is that of a checkout, whose files change."""
+    """Return whether a folder of YAML files belongs to a checkout."""
     return os.path.isfile(os.path.join(os.path.dirname(specs), "pyproject.toml")) and os.path.isdir(specs)
 
 
 def spec_folders() -> list[Path]:
-    """Return the extra spec folders of the environment variable SPECGATE_SPECS, in order."""
+    """Return the folders of SPECGATE_SPECS, in order."""
     text = os.environ.get("SPECGATE_SPECS")
     if not text:
         return []
@@ -35,14 +35,17 @@ def spec_folders() -> list[Path]:
 
 
 def source_folders() -> list[Path]:
-    """Return the folders whose YAML files can be edited here: the checkout's, then the extra ones."""
+    """Return the editable spec folders: the checkout's, then extra ones."""
     from pathlib import Path
 
     return ([Path(CHECKOUT)] if edited_at(CHECKOUT) else []) + spec_folders()
 
 
 def written_tables(dialect: str) -> Path | None:
-    """Return the folder with the YAML files of a dialect that is in use, None where only compiled tables are."""
+    """Return the YAML folder of a dialect in use.
+
+    None where only compiled tables exist.
+    """
     from pathlib import Path
 
     roots = source_folders()
@@ -52,12 +55,15 @@ def written_tables(dialect: str) -> Path | None:
 
 
 def examples_file(operator: str) -> str:
-    """Return the path of the file with the examples of the operator whose table's path is `operator`."""
+    """Return the examples file of the operator file `operator`."""
     head, _, tail = operator.rpartition("operators/")
     return f"{head}examples/{tail}"
 
 
 def layout_file(folder: str | os.PathLike[str]) -> str:
-    """Return where the layout of a dialect's structures is, which numbers its words; few dialects have one."""
+    """Return the path of the dialect's structure layout, which numbers words.
+
+    Few dialects have this file.
+    """
     specs, name = os.path.split(os.fspath(folder))
     return os.path.join(specs, "abi", f"{name}.yaml")

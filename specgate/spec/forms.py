@@ -1,4 +1,4 @@
-"""A rule with its levels, what builds do instead of the page, and an operator as it is at one level."""
+"""Rules per range of levels, observed differences, and resolved operators."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ __all__ = [
 ]
 
 SingleBasis = Literal["documented", "observed"]
-#: How the name of what asks for one of a field's values ends.
+#: The suffix of checks on a field's values.
 VALUE: Final = ".value"
 
 
 @slotted(frozen=True)
 class RuleForm:
-    """One rule over one stretch of levels, parsed.
+    """One parsed rule over one range of levels.
 
-    scope: "operator", or "tensor" for rules that every tensor obeys. variable: the type variable that it follows from.
-    structural: what breaks it is not computed. guard: because the executor holds it too, not because no kernel could.
-    crashes: a build does where it is broken.
+    scope: "operator", or "tensor" for rules of every tensor. variable: the type variable that the rule derives from.
+    structural: a violation makes computing impossible. guard: the rule exists because the executor requires it,
+    although kernels could compute without it. crashes: builds crash on a violation.
     """
 
     name: str
@@ -63,28 +63,29 @@ class RuleForm:
     variable: str | None = None
 
     def applies_to(self, info: FieldInfo) -> bool:
-        """Whether a tensor rule covers this field's tensors."""
+        """Return whether a tensor rule applies to this field's tensors."""
         return self.on is None or self.on == info.kind
 
     @property
     def fields(self) -> frozenset[str]:
-        """Every field that the rule or its condition reads."""
+        """All fields that the rule or its condition reads."""
         return self.require.fields | self.when.fields if self.when is not None else self.require.fields
 
     @property
     def needs(self) -> frozenset[str]:
-        """The paths whose absence makes the rule not apply."""
+        """The paths whose absence makes the rule inapplicable."""
         return self.require.needs | self.when.needs if self.when is not None else self.require.needs
 
 
 @slotted(frozen=True)
 class OtherValues:
-    """What is computed instead of what the page says; when: for which descriptors, elements: at which (None: any).
+    """Results that differ from the page.
 
-    arguments: of the kernel, by name, with which it computes this. kernel: another one that computes it. fields:
-    attributes with the values that builds compute with, None for one that is left out. types: by type variable or
-    field, the element type that builds compute in; results are converted back, those that become integers as
-    `conversion` says. Without all four no kernel computes this. all_builds: values follow this entry by default.
+    when: for which descriptors. elements: for which elements (None: all). arguments: kernel arguments that compute
+    this. kernel: another kernel that computes it. fields: attributes with the values that builds use, None for an
+    omitted one. types: per type variable or field the element type in which builds compute; results are converted back,
+    and conversions to integers follow `conversion`. Without these four, no kernel computes this. all_builds: the
+    executor follows this entry by default.
     """
 
     what: str
@@ -99,12 +100,15 @@ class OtherValues:
 
     @property
     def computed(self) -> bool:
-        """Whether the executor can compute this."""
+        """True if the executor can compute this."""
         return bool(self.arguments or self.kernel or self.fields or self.types)
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], scope: Scope) -> OtherValues:
-        """Read the compiled form; RuleError (a ValueError) says what is wrong with an expression."""
+        """Return the entry from the compiled form.
+
+        Raises RuleError (a ValueError) for an invalid expression.
+        """
         when, elements = raw.get("when"), raw.get("elements")
         return cls(
             raw["what"],
@@ -121,13 +125,12 @@ class OtherValues:
 
 @slotted(frozen=True, also="__dict__")
 class Overlay:
-    """What builds of some levels do instead of the page.
+    """Observed behavior of builds at some levels.
 
-    by: the only implementation (or build system) that does it; None where every one does. cells: field -> the parts of
-    its cell that differ, as compiled. not_enforced: names of rules that do not hold there. rules: those that hold
-    instead. values: where other values are computed. bug: whether the build contradicts its own page. attributes: those
-    accepted although the page does not define them. tools_write: names of rules, and of parts of cells, that the
-    vendor's own tools break.
+    by: the only implementation (or build system) with this behavior, None for all. cells: field -> the parts of its
+    cell that differ, as compiled. not_enforced: rules that do not apply. rules: those that apply instead. values:
+    differing results. bug: whether the build contradicts its own page. attributes: undocumented attributes that are
+    accepted. tools_write: rules and parts of cells that the vendor's own tools violate.
     """
 
     builds: LevelSet
@@ -142,7 +145,7 @@ class Overlay:
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], builds: LevelSet, scope: Scope, *, kind: str = "operator") -> Overlay:
-        """Read the compiled form."""
+        """Return an overlay from the compiled form."""
         forms = {name: rule_forms(entry) for name, entry in raw.get("rules", {}).items()}
         return cls(
             builds,
@@ -158,25 +161,26 @@ class Overlay:
 
     @cached_property
     def free_values(self) -> tuple[str, ...]:
-        """The fields of which any value is accepted: those whose ``FIELD.value`` is not enforced."""
+        """Fields that accept any value: their ``FIELD.value`` is not enforced."""
         names = (name.removesuffix(VALUE) for name in self.not_enforced if name.endswith(VALUE))
         return tuple(sorted(names))
 
     def holds(self, level: str, by: str | None) -> bool:
-        """Return whether it covers `level` as the implementation `by` has it (None: as every one has it).
+        """Return whether the overlay applies at `level` for implementation `by`.
 
-        by: one name, or several joined by ``+``: an implementation, and the releases that it is one of.
+        by: None for all builds, a name, or several names joined by ``+`` (an implementation and the releases it belongs
+        to).
         """
         return level in self.builds and (self.by is None or self.by in (by or "").split("+"))
 
     def applied(self, forms: list[RuleForm]) -> list[RuleForm]:
-        """Return the rules that hold instead of `forms`."""
+        """Return `forms` with this overlay applied."""
         return [form for form in forms if form.name not in self.not_enforced] + list(self.rules)
 
 
 @slotted(frozen=True)
 class Case:
-    """One of several support rows of an operator at one level: the descriptors it covers, and what it allows."""
+    """One conditional support row: the descriptors it covers, and its limits."""
 
     when: Rule
     resolved: Resolved
@@ -184,10 +188,10 @@ class Case:
 
 @slotted(frozen=True, also="__dict__")
 class Resolved:
-    """An operator at one level: its fields, cells and rules there, on one side (page or builds).
+    """An operator at one level and on one side (page or builds).
 
-    cases: where the row depends on the descriptor, one for each row there is at the level; `cells` is empty then.
-    attributes: names accepted besides those of fields.
+    cases: the rows, where they depend on the descriptor; `cells` is then empty. attributes: accepted names besides
+    those of fields.
     """
 
     spec: OperatorSpec
@@ -204,24 +208,24 @@ class Resolved:
 
     @property
     def alternatives(self) -> tuple[Resolved, ...]:
-        """The level by each of its support rows: one for each case, or itself."""
+        """The resolved operator per support row: one per case, or itself."""
         return tuple(case.resolved for case in self.cases) or (self,)
 
     @cached_property
     def ignores_attributes(self) -> bool:
-        """Whether builds accept any attribute that the operator does not define at this level."""
+        """True if builds accept any undefined attribute at this level."""
         return self.side == "observed" and self.spec.dialect.ignores_attributes
 
     @cached_property
     def strangers(self) -> tuple[str, ...]:
-        """The operator's fields at other levels that a descriptor must not have at this one."""
+        """Fields of other levels that a descriptor must not have at this one."""
         ignored = "attribute" if self.ignores_attributes else None
         fields = self.spec.fields.items()
         return tuple(name for name, info in fields if name not in self.fields and info.kind != ignored)
 
     @cached_property
     def read(self) -> tuple[Any, ...]:
-        """Equal for levels whose rules read the same of a descriptor: the same fields and limits."""
+        """A key of the fields and limits that rules read."""
         return (*map(id, self.fields.values()), *self.numbers.items())
 
     @cached_property
@@ -231,20 +235,20 @@ class Resolved:
 
     @cached_property
     def cell_checks(self) -> Mapping[str, CellCheck]:
-        """What the row says of each field's value, but for those that hold operators."""
+        """The checks of each field's value, except fused operators."""
         parts = ((name, info, self.cells.get(name)) for name, info in self.fields.items() if not info.fuses)
         return {name: CellCheck(info, cell) for name, info, cell in parts if cell is not None or info.words}
 
     @cached_property
     def rules_of_tensors(self) -> Mapping[str, TensorRules]:
-        """What every tensor obeys, by the kind of its field; levels and operators that say the same share it."""
+        """Tensor rules by field kind, shared between equal levels and operators."""
         rules_by_name = {info.kind: TensorRules(self, info.kind) for info in self.fields.values()}
         shared = self.spec.dialect.rules_of_tensors
         return {kind: shared.setdefault(rules.key, rules) for kind, rules in rules_by_name.items()}
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """Equal for two levels at which the operator is the same, so that one answer serves both."""
+        """A key that is equal for levels at which the operator is the same."""
         return (
             self.row,
             tuple(self.fields),
@@ -259,9 +263,9 @@ class Resolved:
 
     @cached_property
     def content(self) -> tuple[Any, ...]:
-        """Equal for two levels of one operator that take and refuse the same descriptors.
+        """A key that is equal for levels that accept the same descriptors.
 
-        What may be fused depends on the level itself: which operators and attributes there are.
+        Fusion depends on the level itself, because of the operators and attributes that it defines.
         """
         infos = self.fields.values()
         fused = self.level if any(info.fuses for info in infos) else None
@@ -271,7 +275,10 @@ class Resolved:
 def make_forms(
     raw: Mapping[str, list[dict[str, Any]]], scope: Scope, *, kind: str = "operator"
 ) -> tuple[RuleForm, ...]:
-    """Return the rules of compiled tables, whose texts were checked; each is parsed when it is needed."""
+    """Return the rules of compiled tables, parsed when they are first used.
+
+    Their texts were checked when the tables were built.
+    """
     forms = []
     for name, entries in raw.items():
         for entry in entries:
@@ -286,7 +293,7 @@ def make_forms(
 
 
 def rule_forms(entry: Any) -> list[dict[str, Any]]:
-    """Return a rule's forms (one per stretch of levels, and per expression) from any of its spellings."""
+    """Return a rule's forms, one per range of levels and expression."""
     entries = entry if isinstance(entry, list) else [entry]
     forms = [{"require": e} if isinstance(e, str) else e for e in entries]
     several = [form["require"] if isinstance(form["require"], list) else [form["require"]] for form in forms]
@@ -296,7 +303,10 @@ def rule_forms(entry: Any) -> list[dict[str, Any]]:
 def cells_of(
     row: Mapping[str, Any], types: Iterable[str], overlays: Iterable[Overlay], when: str | None = None
 ) -> dict[str, Cell]:
-    """Return a row's cells, with what builds do instead in all cases or in the one of `when`; types: all there are."""
+    """Return a row's cells with overlays applied.
+
+    types: all element types. when: the case; its overlays apply in addition to those without a case.
+    """
     cells = {name: Cell.make(raw, types) for name, raw in row.items()}
     for overlay in overlays:
         for name, raw in overlay.cells.items():

@@ -1,4 +1,4 @@
-"""Linters of what a file of a table says, before it is written out: order, and what it says twice or at length."""
+"""Linters of table files: order, repetition, short forms and coverage."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ _ORDER: Final = (
 
 
 class Written(NamedTuple):
-    """A file's content as it is written, and what it is held against.
+    """A file's content as written, with the data to check it against.
 
-    fields: those of the operator, its family's included. optional: those of them that may be absent. sets: the
-    dialect's, by kind.
+    fields: those of the operator and its family. optional: those that may be absent. sets: the dialect's sets by kind.
     """
 
     content: Mapping[str, Any]
@@ -47,7 +46,10 @@ class Written(NamedTuple):
 
 
 def written_file(path: Path, fields: Mapping[str, Any], sets: Mapping[str, Any]) -> Written:
-    """Return the content of a table's file; `fields` are its operator's as compiled, `sets` what sets.yaml says."""
+    """Return the content of a table's file.
+
+    fields: the compiled fields of its operator. sets: the content of sets.yaml.
+    """
     content = _content(path, path.stat().st_mtime_ns)
     optional = [name for name, info in fields.items() if may_be_absent(info)]
     return Written(content, list(fields), optional, named_sets(sets)[0])
@@ -60,7 +62,10 @@ def _content(path: Path, _changed: int) -> Any:
 
 
 def _stated(key: str, part: Any) -> Any:
-    """Return what the file of an operator that is like another says itself: {} and null say nothing."""
+    """Return what a file with `like` states itself.
+
+    {} and null state nothing.
+    """
     if key == "support" or not isinstance(part, dict):
         return part
     return {name: _stated(name, entry) for name, entry in part.items() if entry is not None and entry != {}}
@@ -73,7 +78,7 @@ def _misordered(keys: list[str]) -> Iterator[str]:
 
 
 def _written_cases(content: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the rows of every case, with the words that a line about one begins with."""
+    """Yield the rows of every case, with the prefix of its messages."""
     support = content.get("support", {})
     cases = support if isinstance(support, list) else [support]
     for index, case in enumerate(cases):
@@ -82,7 +87,7 @@ def _written_cases(content: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, 
 
 
 def _canonical_order(file: Written) -> Iterator[str]:
-    """Keys have one order in every file, so that files read and compare alike."""
+    """Report keys that are not in canonical order."""
     yield from _misordered(list(file.content))
     for place, rows in _written_cases(file.content):
         for level, row in rows.items():
@@ -92,7 +97,7 @@ def _canonical_order(file: Written) -> Iterator[str]:
 
 
 def _repeated_cell(file: Written) -> Iterator[str]:
-    """A row keeps what the row before says; what it repeats hides what changed."""
+    """Report cells that repeat the row before, which hides real changes."""
     for place, rows in _written_cases(file.content):
         whole, _ = whole_rows(rows)
         for (before, old), (level, _) in pairwise(whole.items()):
@@ -104,7 +109,7 @@ def _repeated_cell(file: Written) -> Iterator[str]:
 
 
 def _unnamed_set(file: Written) -> Iterator[str]:
-    """A list that has a name in sets.yaml goes by it."""
+    """Report lists that have a name in sets.yaml."""
     for place, kind, listed in _lists(file.content):
         plain = [entry for entry in listed if not entry.startswith(MARK)]
         result = by_name(listed, file.sets.get(kind, {}))
@@ -127,7 +132,7 @@ def _lists(content: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _long_form(file: Written) -> Iterator[str]:
-    """What the rule language has a short form of is written in it."""
+    """Report expressions that have a short form."""
     for place, text in expressions(file.content):
         shortener = Shortener(file.optional)
         shortener.shortened(text)
@@ -135,7 +140,7 @@ def _long_form(file: Written) -> Iterator[str]:
 
 
 def expressions(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield every expression of a file, with its place."""
+    """Yield every expression of a file with its place."""
     yield from ((f"define.{name}", text) for name, text in content.get("define", {}).items())
     yield from _of_rules("rules", content.get("rules", {}))
     for index, overlay in enumerate(content.get("observed", ())):
@@ -152,7 +157,7 @@ def _of_rules(place: str, rules: Mapping[str, Any]) -> Iterator[tuple[str, str]]
             yield from ((f"{place}.{name}.{key}", form[key]) for key in ("require", "when") if key in form)
 
 
-#: Linter name -> function over one file. Add one here, and a failing file to its test.
+#: Linter name -> function over one file. Add new linters here, and a failing file to the test.
 WRITTEN_LINTERS: Final[Mapping[str, Callable[[Written], Iterator[str]]]] = {
     "canonical-order": _canonical_order,
     "repeated-cell": _repeated_cell,
@@ -161,7 +166,7 @@ WRITTEN_LINTERS: Final[Mapping[str, Callable[[Written], Iterator[str]]]] = {
 }
 
 
-#: What no package states.
+#: Keys that packages do not state.
 _BY_HAND: Final = frozenset({"define", "rules", "execute", "counterexamples", "observed"})
 MOST_COMBINATIONS: Final = 10_000
 MAX_SENTENCE: Final = 200
@@ -169,9 +174,9 @@ _FORMULA: Final = re.compile(r"[=!<>]=|//|\b(?:rank|type|elements|values?|len|di
 
 
 def lint_tables(dialect: Dialect, only: Collection[str] | None = None) -> list[str]:
-    """Run every data linter over every operator of `dialect`; return lines ``file: linter: what``.
+    """Run the data linters of `dialect`; return ``file: linter: what`` lines.
 
-    only: the operators to look at, where a folder adds some to a dialect; families and tensor rules are then left out.
+    only: the operators to check, where a folder adds some to a dialect; families and tensor rules are then skipped.
     """
     problems = [*_family_problems(dialect), *_tensor_rule_problems(dialect)] if only is None else []
     with in_use(dialect):
@@ -184,7 +189,7 @@ def lint_tables(dialect: Dialect, only: Collection[str] | None = None) -> list[s
 
 
 def _file(spec: OperatorSpec, problem: str, *, whole: bool) -> str:
-    """Return the file that a problem is in: that of the operator, or that of its examples."""
+    """Return the file of a problem: the operator's, or that of its examples."""
     file = spec.dialect.tables.files.get(spec.name, spec.name)
     apart = examples_file(file)
     if problem.startswith(("examples.", "counterexamples.")) and (_folder(spec.dialect) / apart).is_file():
@@ -193,13 +198,16 @@ def _file(spec: OperatorSpec, problem: str, *, whole: bool) -> str:
 
 
 def _folder(dialect: Dialect) -> Path:
-    """Where the files of a dialect are: what `spec check` was given, else those of the tables in use."""
+    """Return the folder of a dialect's files.
+
+    It is the one passed to `spec check`, else that of the tables in use.
+    """
     text = dialect.tables.folder
     return Path(text) if text else written_tables(dialect.name) or Path()
 
 
 def _of_file(looks: Callable[[Written], Iterator[str]], spec: OperatorSpec) -> Iterator[str]:
-    """What a linter of files says of an operator's, nothing where only the compiled table is there."""
+    """Yield the problems of an operator's file, if its YAML is available."""
     tables = spec.dialect.tables
     path = _folder(spec.dialect) / tables.files.get(spec.name, "")
     if path.is_file():
@@ -207,7 +215,7 @@ def _of_file(looks: Callable[[Written], Iterator[str]], spec: OperatorSpec) -> I
 
 
 def _family_problems(dialect: Dialect) -> Iterator[str]:
-    """What is wrong with a family apart from the operators that use it: they are judged with all that it gives them."""
+    """Yield the problems of family files, and the unused families."""
     used = {raw.get("family") for raw in dialect.tables.operators.values()}
     for name, family in dialect.tables.families.items():
         file = f"{dialect.name}/families/{name}.yaml"
@@ -221,15 +229,15 @@ def _family_problems(dialect: Dialect) -> Iterator[str]:
 
 
 def _cases(spec: OperatorSpec) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the rows of every case, with the words that a line about one begins with."""
+    """Yield the rows of every case, with the prefix of its messages."""
     for index, (when, rows) in enumerate(spec.support):
         yield "support." if when is None else f"support.{index}.", rows
 
 
 def _repeated_row(spec: OperatorSpec) -> Iterator[str]:
-    """A row equal to the one before it says nothing, and hides which level really changed something.
+    """Report rows equal to the row before, which hide real changes.
 
-    Where a dialect's rows are the operator's versions each of them has one.
+    In a dialect whose rows are operator versions, equal rows are allowed.
     """
     if spec.dialect.tables.about.get("rows_are_versions"):
         return
@@ -242,37 +250,46 @@ def _repeated_row(spec: OperatorSpec) -> Iterator[str]:
 
 
 def _unbroken_rule(spec: OperatorSpec) -> Iterator[str]:
-    """A rule that no counterexample breaks has never been seen to work."""
+    """Report rules without a counterexample."""
     broken = set(spec.table.counterexamples)
     yield from (f"rules.{name} has no counterexample" for name in spec.table.rules if name not in broken)
 
 
 def _no_example(spec: OperatorSpec) -> Iterator[str]:
-    """Every operator shows at least one use that is accepted, unless all of its table is what a package states."""
+    """Report operators without an accepted example.
+
+    Tables generated entirely from a package are exempt.
+    """
     stated = spec.dialect.tables.about.get("rows_are_versions") and not spec.table.entries.keys() & _BY_HAND
-    whole = spec.inputs or spec.outputs  # a table without both is begun, and no more
+    whole = spec.inputs or spec.outputs  # a table without both is only begun
     if not spec.table.examples and not (stated and whole):
         yield "expected at least one example"
 
 
 def _no_source(spec: OperatorSpec) -> Iterator[str]:
-    """Every operator file names the page or package its facts come from."""
+    """Report operator files that do not name a source."""
     if not any(source.get("page") or source.get("package") or source.get("path") for source in spec.table.sources):
         yield "expected a source with a page, a path or a package"
 
 
 def _examples_hold(spec: OperatorSpec) -> Iterator[str]:
-    """Examples are accepted from their level on, counterexamples fail by exactly the rule they are for."""
+    """Report examples that are rejected, and counterexamples that do not fail.
+
+    A counterexample must fail by its rule alone.
+    """
     yield from example_problems(spec)
 
 
 def _unshown_part(spec: OperatorSpec) -> Iterator[str]:
-    """Every support row and every optional tensor is in an example, from which valid descriptors are drawn."""
+    """Report support rows and optional tensors without an example.
+
+    Valid descriptors are generated from the examples.
+    """
     yield from unshown_parts(spec)
 
 
 def _unplaced_constraint(spec: OperatorSpec) -> Iterator[str]:
-    """Every field that a row could limit is limited in each row, or in none: a forgotten cell allows everything."""
+    """Report fields limited in some rows only: a missing cell allows anything."""
     for field in spec.fields.values():
         if not field.tensor:
             continue
@@ -288,7 +305,7 @@ def _unplaced_constraint(spec: OperatorSpec) -> Iterator[str]:
 
 
 def _rules_in_words(spec: OperatorSpec) -> Iterator[str]:
-    """Every rule has a sentence that is understood without its expression; findings begin with it."""
+    """Report rules without a sentence; findings begin with it."""
     for form in spec.rule_forms:
         yield from (f"rules.{form.name}: {problem}" for problem in _sentence_problems(form))
     for index, overlay in enumerate(spec.overlays):
@@ -317,7 +334,10 @@ def _sentence_problems(form: RuleForm) -> Iterator[str]:
 
 
 def _overlapping_cases(spec: OperatorSpec) -> Iterator[str]:
-    """No descriptor belongs to two cases; looked at where enums alone decide, with every value that they have."""
+    """Report cases that overlap.
+
+    Only conditions on enums are checked, with all their values.
+    """
     read = sorted({name for when in spec.whens for name in when.fields})
     words = [spec.fields[name].words or () for name in read]
     if prod(map(len, words)) > MOST_COMBINATIONS:
@@ -330,7 +350,7 @@ def _overlapping_cases(spec: OperatorSpec) -> Iterator[str]:
             yield f"{text} is one of {texts[0]} and one of {texts[1]}"
 
 
-#: Linter name -> function over one operator. Add one here, and a failing file to its test.
+#: Linter name -> function over one operator. Add new linters here, and a failing file to the test.
 LINTERS: Final[Mapping[str, Callable[[OperatorSpec], Iterator[str]]]] = {
     **{name: partial(_of_file, looks) for name, looks in WRITTEN_LINTERS.items()},
     "repeated-row": _repeated_row,

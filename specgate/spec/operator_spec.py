@@ -1,4 +1,7 @@
-"""One operator's table at run time: its fields, rows and rules over all levels, and resolved for one level and side."""
+"""Run-time model of an operator: fields, rows and rules over all levels.
+
+`resolve` returns the operator at one level and on one side.
+"""
 
 from __future__ import annotations
 
@@ -22,34 +25,34 @@ if TYPE_CHECKING:
 
 __all__ = ["REQUIRED", "OperatorSpec"]
 
-#: How the name of what asks for a field ends.
+#: The suffix of checks that a field is given.
 REQUIRED: Final = ".required"
-#: The parts of a cell by the words in the names of findings about them.
+#: The parts of a cell by their words in the names of findings.
 _PARTS: Final = {"type": ("types",), "rank": ("ranks",), "value": ("values", "range")}
 
 
 class OperatorSpec:
-    """What the tables say of one operator over all levels."""
+    """The table of one operator over all levels."""
 
     def __init__(self, dialect: Dialect, entries: dict[str, Any]) -> None:
         self.dialect = dialect
         self.table = OperatorTable(entries)
         self.name: str = self.table.name
-        #: Once, without a condition, or for each case that the descriptor may be.
+        #: Support rows: one entry without a condition, or one per case.
         self.support: tuple[tuple[str | None, dict[str, Any]], ...] = self.table.cases
         order = dialect.position
         every = dict.fromkeys(level for _, rows in self.support for level in rows)
         self.rows: tuple[str, ...] = tuple(
             every if len(self.support) == 1 else sorted(every, key=lambda x: order.get(x, -1))
         )
-        #: Every field, of whatever level; see `field_at` for one that changes.
+        #: The fields of all levels; see `field_at` for those that change.
         self.fields: dict[str, FieldInfo] = {
             name: FieldInfo.make(name, info) for name, info in self.table.fields.items()
         }
         self._fields_at: dict[str, Mapping[str, FieldInfo]] = {}
         self._layouts: dict[str, Layout] = {}
         self._excused_at: dict[str, frozenset[str]] = {}
-        #: By the identity of a field as the page has it, and whether builds require it and look at its words.
+        #: Keyed by the identity of the page's field, whether builds require it, and whether they check its words.
         self._changed: dict[tuple[int, bool, bool], FieldInfo] = {}
         self._resolved: dict[tuple[str, SingleBasis, str | None], Resolved | None] = {}
         self._sides: dict[tuple[str, Basis, str | None], dict[SingleBasis, Resolved]] = {}
@@ -72,22 +75,28 @@ class OperatorSpec:
         return LevelSet(order, frozenset(range(first, last)) - gone)
 
     def is_written_for(self, level: str | None) -> bool:
-        """Return whether descriptors of it can be written for `level`: an unfinished one lacks most operators."""
+        """Return whether descriptors can be written for `level`.
+
+        An unfinished level lacks most operators.
+        """
         info = self.dialect.tables.levels.get(level or "")
         return not info or not info.get("unfinished") or level in self.rows or self.name in info.get("carries", ())
 
     def field_at(self, name: str, level: str) -> FieldInfo | None:
-        """Return a field as it is at `level`, None where it is not there."""
+        """Return a field as it is at `level`, None where it is not defined."""
         info = self.fields[name]
         return next((f for f in info.forms or (info,) if self.dialect.holds(level, f.since, f.until)), None)
 
     @cached_property
     def varies(self) -> bool:
-        """Whether its inputs and outputs stand otherwise at some levels than at others, or fields change."""
+        """True if the order of tensors or any field changes between levels."""
         return any(f.forms or (f.kind != "attribute" and (f.since or f.until)) for f in self.fields.values())
 
     def layout(self, level: str | None) -> Layout:
-        """Return how a descriptor written for `level` is read; None, or a level that is not known: for the newest."""
+        """Return the layout of descriptors written for `level`.
+
+        None, or an unknown level, selects the newest level.
+        """
         at = level if level in self.dialect.position and self.varies else self.dialect.levels[-1]
         layout = self._layouts.get(at)
         if layout is None:
@@ -100,7 +109,7 @@ class OperatorSpec:
         return bool(outputs) and outputs[-1].type == "tensor[]"
 
     def fields_at(self, level: str) -> Mapping[str, FieldInfo]:
-        """Return the fields that there are at `level`, as they are there."""
+        """Return the fields of `level`, as defined there."""
         if (known := self._fields_at.get(level)) is None:
             pairs = ((name, self.field_at(name, level)) for name in self.fields)
             known = self._fields_at[level] = {name: info for name, info in pairs if info is not None}
@@ -108,7 +117,10 @@ class OperatorSpec:
 
     @cached_property
     def counted_outputs(self) -> frozenset[str]:
-        """The outputs that count although they have no type: a rule asks for them, or not every level has them."""
+        """Outputs that are kept without a type.
+
+        A rule tests their presence, or some levels do not define them.
+        """
         if (worked_out := self.dialect.tables.counted.get(self.name)) is not None:
             return frozenset(worked_out)
         forms = (*self.rule_forms, *(form for overlay in self.overlays for form in overlay.rules))
@@ -130,7 +142,7 @@ class OperatorSpec:
 
     @cached_property
     def became(self) -> Mapping[str, str]:
-        """The attributes that became inputs, each with the input that holds its value from its `until` on."""
+        """Attributes that became inputs, each with the input of its new levels."""
         forms = [form for info in self.inputs for form in info.forms or (info,)]
         starts = {(key, form.since): form.name for form in forms for key in (form.name, form.vendor_name)}
         pairs = ((f.name, starts.get((f.became or f.vendor_name, f.until))) for f in self.attributes if f.until)
@@ -141,7 +153,7 @@ class OperatorSpec:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words that rules may use without quotes: types, values of the operator's enums, operators it fuses."""
+        """Words that rules use without quotes: types, enum values, operators."""
         enums = (info.words or () for info in self.fields.values() if info.type.startswith("enum:"))
         rows = [row for _, rows in self.support for row in rows.values()]
         rows += [entry.get("support", {}) for entry in self.table.observed]
@@ -180,12 +192,12 @@ class OperatorSpec:
 
     @cached_property
     def _needless(self) -> frozenset[str]:
-        """The fields that some builds let a descriptor leave out although the page requires them."""
+        """Required fields that some builds allow to omit."""
         names = (name for entry in self.table.observed for name in entry.get("not_enforced", ()))
         return frozenset(name.removesuffix(REQUIRED) for name in names if name.endswith(REQUIRED))
 
     def _stretched(self, scope: Scope, changing: list[FieldInfo], since: str | None, until: str | None) -> Scope:
-        """Return the names with the kinds that fields have from `since` on and before `until`."""
+        """Return the names with field kinds from `since` on and before `until`."""
         kinds = dict(scope.fields)
         order = self.dialect.position
         texts = [
@@ -200,14 +212,20 @@ class OperatorSpec:
         return replace(scope, fields=kinds)
 
     def parse_define(self, name: str, text: str, earlier: Mapping[str, Rule]) -> Rule:
-        """Return a named sub-expression, which may use the earlier ones; raise RuleError."""
+        """Return a parsed define, which may use the earlier ones.
+
+        Raises RuleError.
+        """
         if name in self.fields or name in self.dialect.limit_names or name in self.words:
             raise RuleError(text, f"the name {name!r:.80} is taken by a field, a limit, a type or an enum's value")
         return parse(text, self.scope_with(earlier), expect=None)
 
     @cached_property
     def rule_forms(self) -> tuple[RuleForm, ...]:
-        """Every documented rule of the operator, all its forms, and what follows from its type variables."""
+        """All documented rules of the operator, including type variables.
+
+        Each rule has one form per range of levels.
+        """
         own = make_forms(self.table.rules, self.scope)
         if not self.dialect.tables.about.get("type_variables"):
             return own
@@ -217,58 +235,65 @@ class OperatorSpec:
 
     @cached_property
     def whens(self) -> tuple[Rule, ...]:
-        """The conditions of the cases, none for an operator whose rows hold for every descriptor."""
+        """The conditions of the cases, empty for an operator without cases."""
         return tuple(parse(when, self.scope) for when, _ in self.support if when is not None)
 
     def row_at(self, level: str, rows: Iterable[str] | None = None) -> str | None:
-        """Return the support row (of `rows`, a case's, if given) that holds at `level`, None where there is none."""
+        """Return the support row that applies at `level`, None without one.
+
+        rows: those of a case.
+        """
         return self.row_held(level, rows) if level in self.levels else None
 
     def row_held(self, level: str, rows: Iterable[str] | None = None) -> str | None:
-        """Return the last row up to `level`, even of a version that was withdrawn."""
+        """Return the last row up to `level`, including withdrawn versions."""
         position = self.dialect.position
         rows = self.rows if rows is None else rows
         return max((row for row in rows if position[row] <= position[level]), key=position.__getitem__, default=None)
 
     def level_for(self, target_level: str) -> str | None:
-        """Return the level by which this operator is judged for a target of its dialect: its domain's version."""
+        """Return the level that applies to a target: its domain's version."""
         home = self.dialect
         return target_level if home.parent is None else home.parent.domain_level(home.domain, target_level)
 
     @cached_property
     def overlays(self) -> list[Overlay]:
-        """What builds do instead of the page, in the order of the file."""
+        """Observed differences, in file order."""
         level_set, scope = self.dialect.level_set, self.scope
         return [Overlay.make(entry, level_set(entry["builds"]), scope) for entry in self.table.observed]
 
     @cached_property
     def refusing(self) -> dict[str, str]:
-        """The implementations that targets can ask for and that refuse something on their own: name -> title."""
+        """Selectable implementations with additional restrictions: name -> title."""
         known = self.dialect.implementations_with_targets
         own = {overlay.by for overlay in self.overlays if overlay.cells or overlay.rules}
         return {name: str(entry["title"]) for name, entry in known.items() if name in own}
 
     @cached_property
     def taken(self) -> Taken:
-        """What the rows of all levels take together."""
+        """The union of the rows of all levels."""
         from specgate.spec.type_union import Taken
 
         return Taken(self)
 
     def resolve(self, level: str, side: SingleBasis = "documented", by: str | None = None) -> Resolved | None:
-        """Return the operator at `level`, None where it does not exist; raise InputError for an unknown level.
+        """Return the operator at `level`, None where it does not exist.
 
-        by: the implementation whose own observations hold on the observed side too (see `Overlay`).
+        by: the implementation whose specific observations also apply on the observed side (see `Overlay`). Raises
+        InputError for an unknown level.
         """
         key = (level, side, by if side == "observed" else None)
         if key not in self._resolved:
             resolved = self._resolve(*key)
-            shared = self.resolve(level, side) if key[2] and resolved else None  # one object for all who take the same
+            shared = self.resolve(level, side) if key[2] and resolved else None  # one object where equal
             self._resolved[key] = shared if shared and resolved and resolved.content == shared.content else resolved
         return self._resolved[key]
 
     def sides_at(self, level: str, basis: Basis = "both", by: str | None = None) -> dict[SingleBasis, Resolved]:
-        """Return what `basis` says at `level`, by its sides: by one where both say the same, none without the row."""
+        """Return the sides of `basis` at `level`.
+
+        One entry where both sides are the same, none without the operator.
+        """
         resolved_by_side = self._sides.get((level, basis, by))
         if resolved_by_side is None:
             sides: list[SingleBasis] = ["documented", "observed"] if basis == "both" else [basis]
@@ -279,10 +304,7 @@ class OperatorSpec:
                 resolved_by_side["documented"] = self._following(
                     resolved_by_side["documented"], resolved_by_side["observed"], self._excused(level)
                 )
-            if (
-                len(resolved_by_side) == 2
-                and resolved_by_side["documented"].key == resolved_by_side["observed"].key
-            ):
+            if len(resolved_by_side) == 2 and resolved_by_side["documented"].key == resolved_by_side["observed"].key:
                 del resolved_by_side["observed"]
             self._sides[level, basis, by] = resolved_by_side
         return resolved_by_side
@@ -290,7 +312,10 @@ class OperatorSpec:
     def stretches(
         self, basis: Basis = "both", by: str | None = None
     ) -> list[tuple[dict[SingleBasis, Resolved], list[str]]]:
-        """Return all levels at which it exists, those together at which `basis` says the same, with what it says."""
+        """Return all levels with the operator, grouped where `basis` is the same.
+
+        Each group has its sides and its levels.
+        """
         pairs = self._stretches.get((basis, by))
         if pairs is None:
             pairs_by_value: dict[Any, tuple[dict[SingleBasis, Resolved], list[str]]] = {}
@@ -303,7 +328,7 @@ class OperatorSpec:
 
     def _resolve(self, level: str, side: SingleBasis, by: str | None) -> Resolved | None:
         self.dialect.check_level(level)
-        row = self.row_at(level)  # none where a version is withdrawn
+        row = self.row_at(level)  # empty where a version is withdrawn
         if row is None:
             return None
         overlays = [o for o in self.overlays if o.holds(level, by)] if side == "observed" else []
@@ -327,11 +352,14 @@ class OperatorSpec:
         return replace(resolved, cases=tuple(self._cases(resolved, overlays))) if self.whens else resolved
 
     def follows_builds(self, level: str) -> bool:
-        """Return whether the default verdict follows the builds against the page somewhere at `level`."""
+        """Return whether the default verdict follows builds somewhere at `level`."""
         return bool(self._excused(level))
 
     def _excused(self, level: str) -> frozenset[str]:
-        """Return what the default verdict does not ask for by the page: rules, parts of cells, and attributes."""
+        """Return documented requirements that the default verdict ignores.
+
+        They are names of rules, parts of cells, and attributes.
+        """
         matching_names = self._excused_at.get(level)
         if matching_names is None:
             overlays = [overlay for overlay in self.overlays if overlay.holds(level, None)]
@@ -340,7 +368,7 @@ class OperatorSpec:
         return matching_names
 
     def _following(self, page: Resolved, builds: Resolved, excused: frozenset[str]) -> Resolved:
-        """Return the side of the page with what builds do wherever a name is excused."""
+        """Return the documented side with the observed behavior of excused names."""
         if not excused:
             return page
         cells = dict(page.cells)
@@ -360,7 +388,10 @@ class OperatorSpec:
         )
 
     def _fields_without(self, fields: Mapping[str, FieldInfo], waived: frozenset[str]) -> Mapping[str, FieldInfo]:
-        """Return fields without what `waived` says is not asked of them; the same objects for the same."""
+        """Return fields without waived requirements.
+
+        Equal arguments return the same objects.
+        """
         names = {name for name, info in fields.items() if not info.optional and f"{name}{REQUIRED}" in waived}
         free = {name for name, info in fields.items() if info.words and f"{name}{VALUE}" in waived}
         if not names and not free:
@@ -383,11 +414,14 @@ class OperatorSpec:
                 yield Case(rule, replace(whole, row=row, cells=cells_of(rows[row], self.dialect.types, overlays, when)))
 
     def has_kernel(self, level: str) -> bool:
-        """Return whether the table names a kernel for what the operator means at `level`."""
+        """Return whether the table names a kernel for `level`."""
         return (recipe := self.table.recipe) is not None and self.dialect.holds(level, recipe.get("since"), None)
 
     def behaviour(self, level: str) -> dict[str, Any]:
-        """Return the kernel's constants at `level`: of each execute row up to it, the latest."""
+        """Return the kernel's constants at `level`.
+
+        For each constant the latest execute row up to this level applies.
+        """
         merged: dict[str, Any] = {}
         position = self.dialect.position
         for key, row in self.table.behaviour.items():

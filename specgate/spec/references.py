@@ -1,4 +1,4 @@
-"""What the fields and support rows of an operator refer to in vain: other fields, types, operators, levels."""
+"""Find unresolved references in tables: fields, types, operators, levels."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ __all__ = [
     "support_problems",
 ]  # fmt: skip
 
-#: Where in an operator something is wrong, and what.
+#: A path in an operator, and a message.
 Problem = tuple["Keys", str]
 _SPEAKS_OF: Final = {"ranks": ("tensor",), "types": ("tensor",), "operators": ("operator",)}
 
 
 def _member_problems(path: Keys, info: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
-    """What rules read of a fused operator is an attribute of some operator, of the type that stands there."""
+    """Report members of fused operators that no operator defines as such.
+
+    A member must be an attribute of some operator, with the same type.
+    """
     if info.get("members") and info.get("type") != "operator":
         yield path, "expected it of an operator only"
     elif dialect.tables.about.get("complete"):
@@ -47,7 +50,10 @@ def _member_problems(path: Keys, info: dict[str, Any], dialect: Dialect) -> Iter
 
 
 def field_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]:
-    """A scalar's type is in an enum of the same operator; the forms of a field follow each other."""
+    """Report inconsistent keys of fields, such as a scalar without a type enum.
+
+    The enum must belong to the same operator, and the forms of a field must be consecutive.
+    """
     enums = {path[1] for path, info in forms_of(raw) if str(info.get("type")).startswith("enum:")}
     arrays = {path[1] for path, info in forms_of(raw) if info.get("type", "tensor").endswith("[]")}
     starts = {(path[1], info.get("since")) for path, info in forms_of(raw) if info.get("kind") == "input"}
@@ -107,7 +113,7 @@ def support_problems(raw: dict[str, Any], dialect: Dialect) -> Iterator[Problem]
     for path, row in support_rows(support):
         kept = before.get(path[:-1], {})
         for name, cell in row.items():
-            if kept.get(name) != cell:  # else the row before has said it
+            if kept.get(name) != cell:  # otherwise reported for the row before
                 yield from cell_problems((*path, name), name, cell, raw, dialect)
         before[path[:-1]] = row
 
@@ -153,10 +159,10 @@ _RECIPE: Final = frozenset(
 def check_references(
     tables: dict[str, Any], folder: Path, lines: Mapping[str, Lines], sources: Mapping[str, Sources]
 ) -> list[str]:
-    """Return one line per name in the tables that refers to nothing: levels, types, fields, expressions.
+    """Return one line per unresolved name in the tables.
 
-    lines: where the values of the dialect's own files stand, by the file's name inside `folder`. sources: where each
-    operator comes from.
+    Names are levels, types, fields and those in expressions. lines: positions in the dialect's files, by the file's
+    name inside `folder`. sources: the files of each operator.
     """
     dialect = Dialect(tables["dialect"]["dialect"], tables)
     parts = [(f"{part}.yaml", *problem) for part, check in _PARTS.items() for problem in check(dialect)]
@@ -165,7 +171,10 @@ def check_references(
 
 
 def check_operators(tables: dict[str, Any], sources: Mapping[str, Sources]) -> list[str]:
-    """Return what the operators of `sources` refer to in vain; what is in a family, for one of its operators."""
+    """Return the unresolved names in the operators of `sources`.
+
+    Names in a family are reported for one of its operators.
+    """
     root = Dialect(tables["dialect"]["dialect"], tables)
     texts = []
     owners: dict[tuple[str, Keys], str] = {}
@@ -178,7 +187,10 @@ def check_operators(tables: dict[str, Any], sources: Mapping[str, Sources]) -> l
 
 
 def _levels_problems(dialect: Dialect) -> Iterator[Problem]:
-    """A limit that one level has and another has not would be a word there, not a number."""
+    """Report limits that only some levels define.
+
+    In rules a missing limit would be a word instead of a number.
+    """
     for level in dialect.levels:
         missing = sorted(dialect.limit_names - set(dialect.limits(level)))
         if missing:
@@ -216,7 +228,7 @@ def _sets_problems(dialect: Dialect) -> Iterator[Problem]:
     raw = dialect.tables.sets
     entries, problems = named_sets(raw)
     yield from problems
-    # Operators are looked up where a cell has the set: a folder with a few operators may have the sets of all.
+    # operators are resolved where cells use a set: a folder with few operators may have sets that name others
     for name, listed in entries["types"].items():
         unknown = [item for item in listed if not dialect.knows_type(item)]
         yield from ((("types", name), f"unknown type {item!r:.80}") for item in unknown)
@@ -311,7 +323,10 @@ def _expression_problems(path: Keys, text: str | None, scope: Scope, kind: str |
 
 
 def _observed_problems(raw: dict[str, Any], scope: Scope, names: set[str], dialect: Dialect) -> Iterator[Problem]:
-    """Check what builds do instead; an entry may waive the page's rules and those that an earlier one added."""
+    """Check observed differences.
+
+    An entry may waive rules of the page and rules that earlier entries add.
+    """
     parts = ("type", "rank", "value", "required")
     known = {*names, *(f"{name}.{what}" for name in raw.get("fields", ()) for what in parts)}
     if dialect.tables.about.get("type_variables") and "support" in raw:

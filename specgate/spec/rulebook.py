@@ -1,4 +1,4 @@
-"""What each rule beside the tables says, of a whole model (``DIALECT/model/RULE``) or of another group."""
+"""Texts of rules without tables, such as ``DIALECT/model/RULE``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ _MODEL = "model"
 
 
 def model_rules(dialect: str) -> Rules:
-    """Return the rules of whole models of a dialect by name, none for what is no dialect."""
+    """Return a dialect's rules of whole models by name.
+
+    Empty for an unknown dialect.
+    """
     return package(dialect).file_rules() if is_dialect(dialect) else {}
 
 
@@ -44,7 +47,10 @@ def other_groups() -> dict[str, Rules]:
 
 
 def rules_of_group(group: str) -> Rules:
-    """Return the rules whose ids begin with ``GROUP/`` and are in no table; none for any other group."""
+    """Return the rules whose ids begin with ``GROUP/``.
+
+    Rules of tables are not included; unknown groups return no rules.
+    """
     dialect, slash, kind = group.partition("/")
     if slash and kind == _MODEL and is_dialect(dialect):
         return model_rules(dialect)
@@ -52,7 +58,7 @@ def rules_of_group(group: str) -> Rules:
 
 
 def model_rule_reference(rule_id: str) -> dict[str, Any] | None:
-    """Return what `specgate rule` prints of such an id, None for an id of another kind or no such rule."""
+    """Return what `specgate rule` prints of such an id, else None."""
     group, _, name = rule_id.rpartition("/")
     rule = rules_of_group(group).get(name)
     if rule is None:
@@ -84,7 +90,10 @@ NODE_RULES: Final = {
 
 
 def file_rule(rule: str) -> str | None:
-    """Return what a check without a table says, by its id (``onnx/model/cycle``); None for any other id."""
+    """Return the text of a check without a table by its id, else None.
+
+    Example: ``onnx/model/cycle``.
+    """
     group, _, name = rule.rpartition("/")
     if group == "specgate":
         return OWN_RULES.get(name)
@@ -95,7 +104,10 @@ def file_rule(rule: str) -> str | None:
 
 
 def rule_reference(rule_id: str) -> dict[str, Any]:
-    """Return all that is known of a rule by its id (``directml/ONE_HOT/axis-range``); InputError for no such id."""
+    """Return all facts about a rule by its id.
+
+    An id is spelled ``directml/ONE_HOT/axis-range``. Raises InputError for an unknown id.
+    """
     parts = rule_id.split("/")
     if len(parts) == 2 and is_dialect(parts[0]) and parts[1] in dialect(parts[0]).tables.operators:
         forms = dialect(parts[0]).operator(parts[1]).rule_forms
@@ -119,7 +131,10 @@ def rule_reference(rule_id: str) -> dict[str, Any]:
 
 
 def rule_names(table: Dialect, operator: str) -> Iterator[str]:
-    """Yield the last segments of all ids that findings on an operator (or ``tensor``: on any tensor) can have."""
+    """Yield the last segments of all finding ids of an operator.
+
+    ``tensor`` stands for the findings on tensors of any operator.
+    """
     if operator == "tensor":
         forms, overlays = table.tensor_rules, table.tensor_overlays
     else:
@@ -152,7 +167,10 @@ _ASPECTS = {
 
 
 class _Stated(NamedTuple):
-    """A rule with the levels it may hold at, and who has it: the page, builds, or one implementation of them."""
+    """A rule with its levels and its source.
+
+    The source is the page, all builds, or one implementation.
+    """
 
     form: RuleForm
     levels: LevelSet

@@ -1,4 +1,4 @@
-"""Named sets: a dialect's lists of types and of fused operators, which cells use by name (``$float``)."""
+"""Named sets of types and of fused operators, used in cells as ``$float``."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ __all__ = [
     "plain_operator", "plain_tensor_rules", "whole_rows", "written_out",
 ]  # fmt: skip
 
-#: What stands before the name of a set.
+#: The prefix of a set's name.
 MARK: Final = "$"
-#: The part of a cell, and the kind of set that it may name.
+#: Parts of cells, and the kind of set that each may name.
 KINDS: Final = ("types", "operators")
-#: The fewest entries of a set that goes by its name within a longer list.
+#: The minimum size of a set that replaces part of a longer list.
 LONG: Final = 2
 
 
 def named_sets(content: Mapping[str, Any]) -> tuple[dict[str, dict[str, list[str]]], list[Problem]]:
-    """Return the sets of ``sets.yaml`` with every set in them written out, by kind; and what is wrong with them."""
+    """Return the expanded sets of ``sets.yaml`` by kind, and the problems."""
     problems: list[Problem] = []
     new_entries: dict[str, dict[str, list[str]]] = {}
     for kind in KINDS:
@@ -44,9 +44,9 @@ def named_sets(content: Mapping[str, Any]) -> tuple[dict[str, dict[str, list[str
 def written_out(
     content: dict[str, Any], sets: Mapping[str, Mapping[str, list[str]]] | None
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Return an operator's or family's content with its sets written out, and what is wrong.
+    """Return a file's content with its sets expanded, and the problems.
 
-    sets: the dialect's, by kind; None where they could not be read, so that no name counts as unknown.
+    sets: the dialect's, by kind; None where they could not be read, so that unknown names are not reported.
     """
     problems: list[Problem] = []
 
@@ -65,7 +65,7 @@ def written_out(
 
 
 def _places(content: Mapping[str, Any]) -> Iterator[tuple[Keys, dict[str, Any], str, str]]:
-    """Yield where sets may be named: the path, what holds it, the key there, and the kind of set."""
+    """Yield the places that may name sets: path, container, key, kind of set."""
     support = content.get("support", {})
     cases = enumerate(support) if isinstance(support, list) else [(None, support)]
     for index, rows in cases:
@@ -95,9 +95,9 @@ def _names_sets(entries: Any) -> bool:
 
 
 def expanded(entries: Sequence[str], sets: Mapping[str, list[str]], kind: str) -> tuple[list[str], list[str]]:
-    """Return the entries of a list with those of sets in their places, and a text for each mistake.
+    """Return a list with its sets expanded, and one message per mistake.
 
-    sets: those that entries may name, of one kind.
+    sets: those of the list's kind.
     """
     texts_by_name: dict[str, str] = {}
     problems = []
@@ -115,7 +115,10 @@ def expanded(entries: Sequence[str], sets: Mapping[str, list[str]], kind: str) -
 
 
 def by_name(listed: list[str], sets: Mapping[str, list[str]]) -> str | list[str]:
-    """Return a list as a file writes it: by the name of its set, or with the names of long sets among its entries."""
+    """Return a list with set names, as files spell it.
+
+    It is the name of an equal set, or a list in which names replace long sets.
+    """
     whole = next((name for name, items in sets.items() if items == listed), None)
     if whole is not None and len(listed) > 1:
         return MARK + whole
@@ -131,15 +134,15 @@ def by_name(listed: list[str], sets: Mapping[str, list[str]]) -> str | list[str]
 
 
 _SETS: Final = "type_sets"
-#: What a row says of itself alone.
+#: Keys that a row does not inherit.
 _OWN: Final = "deprecated"
 
 
 def whole_rows(rows: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[Keys, str]]]:
-    """Return rows with all that they keep of the row before, and what is wrong with them.
+    """Return rows with all cells inherited from earlier rows, and problems.
 
-    A row keeps every cell, and of a cell it names the parts that it does not name. null takes a cell, a part of one or
-    a type set away.
+    A row inherits every cell, and for a cell it names the parts that it does not name. null removes a cell, a part of
+    one or a type set.
     """
     whole: dict[str, Any] = {}
     problems: list[tuple[Keys, str]] = []
@@ -165,7 +168,7 @@ _NOTHING: Final = "null takes away what the row before says, and it says nothing
 
 
 def changes_of(rows: Mapping[str, Any]) -> dict[str, Any]:
-    """Return rows with only what changes from the row before: what `whole_rows` makes these of."""
+    """Return rows reduced to their changes, the inverse of `whole_rows`."""
     entries: dict[str, Any] = {}
     before: Mapping[str, Any] = {}
     for level, row in rows.items():
@@ -191,7 +194,10 @@ _EXPRESSIONS: Final = ("require", "when", "elements")
 def plain_content(
     content: dict[str, Any], sets: Mapping[str, Mapping[str, list[str]]] | None
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Return an operator's or family's content with whole rows and without names of sets, and what is wrong."""
+    """Return a file's content with complete rows and expanded sets.
+
+    Also returns the problems.
+    """
     content, problems = written_out(content, sets)
     support = content.get("support")
     if isinstance(support, list):
@@ -219,9 +225,9 @@ def _twice(defines: Mapping[str, str]) -> list[Problem]:
 
 
 def plain_operator(operator: dict[str, Any], names: frozenset[str]) -> list[Problem]:
-    """Write out the short forms in the expressions of a merged operator; return what is wrong.
+    """Expand the short forms in a merged operator; return the problems.
 
-    names: limits and types of the dialect, which defines and parameters must not hide.
+    names: limits and types of the dialect, which defines and parameters must not shadow.
     """
     defines = operator.get("define", {})
     formulas = {formula.name: (key, formula) for key, text in defines.items() if (formula := formula_of(key, text))}
@@ -249,7 +255,7 @@ def plain_operator(operator: dict[str, Any], names: frozenset[str]) -> list[Prob
 
 
 def plain_tensor_rules(tensor: dict[str, Any]) -> list[Problem]:
-    """Write out the short forms in the rules that every tensor obeys; return what is wrong."""
+    """Expand the short forms in tensor rules; return the problems."""
     writer = _Writer(Shorthand({}))
     if "rules" in tensor:
         tensor["rules"] = writer.rules(("rules",), {n: rule_forms(entry) for n, entry in tensor["rules"].items()})
@@ -259,13 +265,16 @@ def plain_tensor_rules(tensor: dict[str, Any]) -> list[Problem]:
 
 
 def may_be_absent(info: Any) -> bool:
-    """Whether a field may be left out in one of its forms, and has no default there."""
+    """Return whether a field may be omitted in one form without a default."""
     forms = info if isinstance(info, list) else [info]
     return any(form.get("optional") and form.get("default") is None for form in forms)
 
 
 class _Writer:
-    """Writes out expressions, each into new content: families share theirs. Keeps what is wrong."""
+    """Expands expressions into new content and collects the problems.
+
+    It does not modify its input, because operators share a family's content.
+    """
 
     def __init__(self, shorthand: Shorthand) -> None:
         self.shorthand = shorthand

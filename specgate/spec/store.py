@@ -1,7 +1,7 @@
-"""Where compiled tables come from: shipped in the wheel, or made from the YAML beside the package until stale.
+"""Load compiled tables: shipped in the wheel, or rebuilt from YAML.
 
-A file of them is lines of JSON: one with all but the operators and with how long the lines are that follow, then one
-for each operator, which is read when it is asked for.
+A file of compiled tables is lines of JSON. The first one has everything but the operators, and the lengths of the
+following lines. Each further line is one operator, parsed when it is first used.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from specgate.spec.folders import CHECKOUT, PACKAGE, edited_at, layout_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path  # it costs what a check of one file must not pay
+    from pathlib import Path  # import cost that a check of one file must avoid
 
     Place = str | os.PathLike[str]
 
 __all__ = ["built", "compiled_folder", "compiled_tables", "kept_tables", "write_tables", "written_tables"]
 
 _SHIPPED: Final = os.path.join(PACKAGE, "_specs")
-_TOOL_VERSION: Final = 9  # raise it whenever build.py's output changes shape
+_TOOL_VERSION: Final = 9  # increment when the format of build.py's output changes
 
 
 def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """Return the compiled tables of `dialect`, rebuilt when a YAML file is newer; `extra` folders add operators.
+    """Return the compiled tables of `dialect`, rebuilt if YAML is newer.
 
-    Raises InputError when there is no such dialect or a spec file is wrong.
+    extra: folders with further operators. Raises InputError for an unknown dialect or an invalid spec file.
     """
     folder = os.path.join(CHECKOUT, dialect)
     in_checkout = edited_at(CHECKOUT) and os.path.isdir(folder)
@@ -43,9 +43,10 @@ def compiled_tables(dialect: str, extra: tuple[Path, ...] = ()) -> dict[str, Any
 
 
 def compiled_folder(name: str, build: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
-    """Return the compiled tables of a folder beside the dialects; `build` makes them where a YAML file is newer.
+    """Return the compiled tables of a folder next to the dialects.
 
-    Raises InputError when there are none, and what `build` raises when a file is wrong.
+    `build` rebuilds them if a YAML file is newer. Raises InputError for a missing folder, and the errors of `build` for
+    an invalid file.
     """
     folder = os.path.join(CHECKOUT, name)
     if edited_at(CHECKOUT) and os.path.isdir(folder):
@@ -61,7 +62,7 @@ def _kept_at(name: str) -> str:
 
 
 def _dialect_built(folder: Path) -> dict[str, Any]:
-    from specgate.spec.build import build_dialect  # pydantic and yaml: only when stale
+    from specgate.spec.build import build_dialect  # loads pydantic and yaml: only when stale
 
     return build_dialect(folder)
 
@@ -72,9 +73,9 @@ def _shipped(dialect: str, extra: tuple[Path, ...]) -> dict[str, Any]:
         return kept_tables(path)["tables"]  # type: ignore[no-any-return]
     from pathlib import Path
 
-    from specgate.spec.build import build_dialect  # pydantic and yaml: for the dialects of others
+    from specgate.spec.build import build_dialect  # loads pydantic and yaml: only for extra folders
 
-    for root in extra:  # a folder that brings a whole dialect
+    for root in extra:  # a folder with a whole dialect
         if (root / dialect / "levels.yaml").is_file():
             return build_dialect(root / dialect)
     specs = package(dialect).specs
@@ -84,7 +85,7 @@ def _shipped(dialect: str, extra: tuple[Path, ...]) -> dict[str, Any]:
 
 
 class _Operators(MutableMapping[str, Any]):
-    """The tables of operators by their names, each read from its line when it is first asked for."""
+    """Tables of operators by name, parsed when they are first used."""
 
     def __init__(self, entries: dict[str, Any], data: bytes, file: Place) -> None:
         self._held = entries
@@ -118,7 +119,10 @@ class _Operators(MutableMapping[str, Any]):
 
 
 def kept_tables(path: Place) -> Any:
-    """Return what `written_tables` wrote; raise ValueError where it is not whole."""
+    """Return the tables in a file of `written_tables`.
+
+    Raises ValueError for an incomplete file.
+    """
     with open(path, "rb") as file:
         data = file.read()
     at = data.index(b"\n") + 1
@@ -142,7 +146,7 @@ def written_tables(stamp: object, tables: dict[str, Any]) -> str:
         return _line({"stamp": stamp, "lines": None, "tables": tables})
     lines = {name: _line(table) for name, table in operators.items()}
     rest = {name: part for name, part in tables.items() if name != "operators"}
-    lengths = {name: len(line) for name, line in lines.items()}  # in bytes, as JSON is written in ASCII
+    lengths = {name: len(line) for name, line in lines.items()}  # equals the length in bytes, because the JSON is ASCII
     return _line({"stamp": stamp, "lines": lengths, "tables": rest}) + "".join(lines.values())
 
 
@@ -151,7 +155,10 @@ def _line(content: object) -> str:
 
 
 def stamp(folder: Place) -> list[list[Any]]:
-    """Return what a compiled file must still match: every YAML file's name, size and modification time."""
+    """Return name, size and modification time of every YAML file.
+
+    A compiled file is stale when its stamp differs.
+    """
     items: list[list[Any]] = []
     _look(os.fspath(folder), "", items)
     with suppress(OSError):
@@ -161,17 +168,20 @@ def stamp(folder: Place) -> list[list[Any]]:
 
 
 def _look(folder: str, under: str, items: list[list[Any]]) -> None:
-    """Add the YAML files of a folder, whose path from the first one is `under`, and of the folders in it."""
+    """Add the YAML files of a folder and its subfolders.
+
+    under: the path relative to the first folder.
+    """
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     _look(entry.path, f"{under}{entry.name}{os.sep}", items)
                 elif entry.name.endswith(".yaml"):
-                    with suppress(OSError):  # gone meanwhile, or an editor's dangling lock: the build skips it too
+                    with suppress(OSError):  # just deleted, or an editor's dangling lock: the build skips it too
                         state = entry.stat()
                         items.append([under + entry.name, state.st_size, state.st_mtime_ns])
-    except OSError:  # as for a file
+    except OSError:  # same as for a file
         return
 
 
@@ -192,15 +202,18 @@ def _fresh(name: str, folder: str, build: Callable[[Path], dict[str, Any]]) -> d
 
 
 def built(build: Callable[[Path], dict[str, Any]], folder: Path) -> dict[str, Any]:
-    """Return the tables that `build` makes of a folder, with the hash of what they say."""
-    from specgate.spec.digest import digest  # a check of tables that are kept needs no hash
+    """Return the tables that `build` creates for a folder, with their digest."""
+    from specgate.spec.digest import digest  # cached tables have their digest
 
     tables = build(folder)
     return {**tables, "digest": digest(tables)}
 
 
 def write_tables(path: Place, stamp: object, tables: dict[str, Any]) -> None:
-    """Write compiled tables whole or not at all; a folder that cannot be written only costs the next start."""
+    """Write compiled tables atomically.
+
+    An unwritable folder is not an error; the next start rebuilds.
+    """
     from pathlib import Path
 
     with suppress(OSError, InputError):
@@ -209,7 +222,7 @@ def write_tables(path: Place, stamp: object, tables: dict[str, Any]) -> None:
 
 
 def _merge(tables: dict[str, Any], folder: Path) -> None:
-    """Add the operators and families of a scratch folder to a dialect's tables."""
+    """Add the operators and families of an extra folder to a dialect's tables."""
     if not (folder / "operators").is_dir() or (folder / "levels.yaml").is_file():
         return
     from specgate.spec.assemble import assemble

@@ -1,4 +1,4 @@
-"""The tables in use: dialects by their names, loaded once, and who must forget what was made of others."""
+"""The tables in use, loaded once per dialect, and change notifications."""
 
 from __future__ import annotations
 
@@ -23,33 +23,39 @@ _forgetting: list[Callable[[], None]] = []
 
 
 def dialect(name: str) -> Dialect:
-    """Return a dialect's tables, loaded once; raise InputError when there is no such dialect."""
+    """Return a dialect's tables, loaded once.
+
+    Raises InputError for an unknown dialect.
+    """
     if name not in _dialects:
         extra = (*spec_folders(), *_extra)
         missing = [root for root in spec_folders() if not root.is_dir()]
         if missing:
             raise InputError("SPECGATE_SPECS: expected a folder laid out as specs/", file=str(missing[0]))
         if not any((root / name / "levels.yaml").is_file() for root in extra):
-            package(name)  # which raises for an unknown one
+            package(name)  # raises for an unknown dialect
         _dialects[name] = Dialect(name, compiled_tables(name, extra))
     return _dialects[name]
 
 
 def use_specs(*folders: Path) -> None:
-    """Load the operators of further spec folders too (each laid out as ``specs/``); replaces an earlier call's."""
+    """Load the operators of extra spec folders, replacing those of before.
+
+    Each folder has the layout of ``specs/``.
+    """
     _extra[:] = folders
     _dialects.clear()
     _forget()
 
 
 def extra_specs() -> tuple[Path, ...]:
-    """Return the folders that `use_specs` was called with last."""
+    """Return the folders of the last call of `use_specs`."""
     return tuple(_extra)
 
 
 @contextmanager
 def in_use(table: Dialect) -> Iterator[None]:
-    """Judge by `table` for a while, whatever the tables of that dialect are otherwise."""
+    """Use `table` for its dialect inside the context."""
     usual = _dialects.get(table.name)
     if usual is table:
         yield
@@ -66,12 +72,15 @@ def in_use(table: Dialect) -> Iterator[None]:
 
 
 def on_change(forget: Callable[[], None]) -> Callable[[], None]:
-    """Call `forget`, which drops what a module made of the tables, whenever other tables count."""
+    """Call `forget` when the tables change.
+
+    It clears what a module cached from them.
+    """
     _forgetting.append(forget)
     return forget
 
 
 def _forget() -> None:
-    """Drop what was compiled from tables that no longer count."""
+    """Clear the caches of the previous tables."""
     for forget in _forgetting:
         forget()

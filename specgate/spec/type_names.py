@@ -1,4 +1,4 @@
-"""Names of types as trees: ``seq(map(int64, tensor(float)))`` is a seq of a map of int64 and a tensor of float."""
+"""Trees of type names such as ``seq(map(int64, tensor(float)))``."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 __all__ = ["TypeName", "parse_type"]
 
-#: No type of a model is nested deeper; a name from a file may be.
+#: Nesting limit for names in files; types of models are far below it.
 _MOST_NESTED = 32
 
 
 class TypeName(NamedTuple):
-    """The name of a type: a word, with the types in parentheses after it."""
+    """A type name: a word, and the types in parentheses after it."""
 
     word: str
     parts: tuple[TypeName, ...] = ()
@@ -22,7 +22,10 @@ class TypeName(NamedTuple):
 
     @property
     def element(self) -> str:
-        """The element type: ``float`` of ``tensor(float)`` and of ``float``; "" of a type made of others."""
+        """The element type, "" for a composed type.
+
+        ``float`` for ``tensor(float)`` and for ``float``.
+        """
         if self.word == "tensor" and len(self.parts) == 1 and not self.parts[0].parts:
             return self.parts[0].word
         return "" if self.parts else self.word
@@ -30,13 +33,13 @@ class TypeName(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def parse_type(text: str) -> TypeName | None:
-    """Return the tree of a type's name, None where `text` is no such name."""
+    """Return the tree of a type name, None where `text` is not a type name."""
     name, end = _parsed(text, 0, _MOST_NESTED)
     return name if end == len(text) else None
 
 
 def _parsed(text: str, start: int, depth: int) -> tuple[TypeName | None, int]:
-    """Return the type that begins at `start`, and where it ends."""
+    """Return the type that begins at `start`, and its end."""
     end = start
     while end < len(text) and text[end] not in "(), ":
         end += 1

@@ -1,4 +1,4 @@
-"""What an operator's rows take at any level: beyond it nothing is computed, whatever a kernel could do with it."""
+"""The union of an operator's rows: the limits of execution at any level."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Taken"]
 
-#: Signatures to remember; a use of an operator has few.
+#: Maximum number of cached signatures; an operator has few.
 _REMEMBERED: Final = 4096
 
 
 class _Row(NamedTuple):
-    """One row of one case, as the page has it or as builds do: its cells, and the fields that there are."""
+    """One row of one case, from the page or from builds: cells and fields."""
 
     fields: Mapping[str, FieldInfo]
     cells: Mapping[str, Cell]
 
     def values(self, name: str) -> tuple[Any, ...] | None:
-        """Return the values or fused operators that an attribute may have here; None where they are not listed."""
+        """Return the allowed values or operators of an attribute.
+
+        None where the row does not list them.
+        """
         cell, info = self.cells.get(name), self.fields[name]
         if info.fuses:
             return cell.operators if cell is not None else None
@@ -36,7 +39,7 @@ class _Row(NamedTuple):
 
 
 class Taken:
-    """The rows of one operator over all levels, those of its cases and what builds do instead among them."""
+    """The rows of one operator at all levels, in all cases and on both sides."""
 
     def __init__(self, spec: OperatorSpec) -> None:
         self.spec = spec
@@ -46,9 +49,9 @@ class Taken:
         self._fitting: set[Any] = set()
 
     def hold(self, descriptor: Descriptor) -> None:
-        """Raise InputError where a type, a rank or a value is in no row, or the types of the inputs in none together.
+        """Raise InputError where no row supports a type, a rank or a value.
 
-        Unknown ones are passed over.
+        The types of the inputs must also occur together in a row. Unknown types, ranks and values are skipped.
         """
         signature = _signature(descriptor)
         if signature not in self._fitting:
@@ -65,9 +68,10 @@ class Taken:
                     raise InputError(message, place=where)
 
     def loose(self, name: str, aspect: str, item: Any) -> bool:
-        """Return whether a kernel may compute what the row of a level refuses: the dialect says so, and a row takes it.
+        """Return whether a kernel may compute what a level's row rejects.
 
-        aspect: ``type``, ``rank`` or ``value``; item: the tensor, or the value.
+        The dialect must allow it, and some row must support the item. aspect: ``type``, ``rank`` or ``value``; item:
+        the tensor, or the value.
         """
         if aspect not in self.spec.dialect.tables.about.get("loose", ()):
             return False
@@ -78,23 +82,26 @@ class Taken:
         return self.takes_value(name, item)
 
     def takes_type(self, name: str, element_type: str) -> bool:
-        """Return whether some row takes tensors of a type in a field."""
+        """Return whether some row supports a type for a field."""
         types = self.types(name)
         return types is None or element_type in types
 
     def takes_rank(self, name: str, rank: int) -> bool:
-        """Return whether some row takes tensors of so many dimensions in a field."""
+        """Return whether some row supports a rank for a field."""
         ranks = self._ranks(name)
         return ranks is None or any(rank in each for each in ranks)
 
     def takes_value(self, name: str, value: Any) -> bool:
-        """Return whether some row takes a value of an attribute, or one element of an array of them."""
+        """Return whether some row supports a value of an attribute or element."""
         if value is None or value is UNKNOWN:
             return True
         return any(_holds(row, name, value) for row in self._rows_with(name))
 
     def types(self, name: str) -> tuple[str, ...] | None:
-        """Return the types that rows have for a field, in their order; None where a row does not limit them."""
+        """Return the types of a field in all rows, in their order.
+
+        None where a row does not limit them.
+        """
         cells = [row.cells.get(name) for row in self._rows_with(name)]
         lists = [cell.types for cell in cells if cell is not None and cell.types is not None]
         return tuple(dict.fromkeys(t for types in lists for t in types)) if len(lists) == len(cells) else None
@@ -108,7 +115,7 @@ class Taken:
         return (row for row in self.rows if name in row.fields)
 
     def _limited(self, name: str) -> bool:
-        """Whether every row limits an attribute."""
+        """Return whether every row limits an attribute."""
         return all(
             row.values(name) is not None or (name in row.cells and row.cells[name].range is not None)
             for row in self._rows_with(name)
@@ -133,7 +140,10 @@ class Taken:
                     raise InputError(message, place=where)
 
     def _is_input(self, name: str) -> bool:
-        """Whether a kernel gets its types; what it derives for outputs is held against their declaration."""
+        """Return whether a field is an input, whose type a kernel receives.
+
+        Derived types of outputs are compared with their declarations instead.
+        """
         info = self.spec.fields.get(name)
         return info is not None and info.kind == "input"
 
@@ -158,7 +168,7 @@ class Taken:
 
 
 def _rows(spec: OperatorSpec) -> Iterator[_Row]:
-    """Yield every row of the page, then what builds do instead wherever that differs."""
+    """Yield every row of the page, then differing rows of builds."""
     for when, rows in spec.support:
         for level, raw in rows.items():
             yield _Row(spec.fields_at(level), cells_of(raw, spec.dialect.types, (), when))
@@ -190,7 +200,7 @@ def _holds(row: _Row, name: str, value: Any) -> bool:
 
 
 def _signature(descriptor: Descriptor) -> tuple[Any, ...]:
-    """Return what decides whether rows take the tensors: of each field the types and the ranks."""
+    """Return the types and ranks of each field, as a cache key."""
     parts: list[Any] = []
     for name, value in descriptor.fields.items():
         if isinstance(value, TensorDesc):

@@ -1,4 +1,7 @@
-"""What follows from type variables: fields whose cells name one type set of a row have one type."""
+"""Rules derived from type variables.
+
+Fields whose cells name the same type set of a row must have the same type.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["SAME_TYPE", "variable_forms"]
 
-#: The last part of the name of a rule that follows from a type variable: ``T.same-type``.
+#: The suffix of rules derived from a type variable: ``T.same-type``.
 SAME_TYPE: Final = "same-type"
 
 
 def variable_forms(spec: OperatorSpec) -> list[RuleForm]:
-    """Return the rules that follow from the type variables of an operator's rows, each over the rows that say so.
+    """Return the rules derived from an operator's type variables.
 
-    Tensors of a variable are held against one that is always there, in pairs, so that one left out hides no other.
+    Each rule covers the rows that use the variable. Tensors of a variable are compared in pairs with a required tensor,
+    so that an absent one does not hide a difference between others.
     """
     if spec.whens:
         return []
@@ -61,7 +65,10 @@ def _form(pair: tuple[str, str, str], since: str | None, until: str | None, spec
 
 
 def _pairs(row: Mapping[str, Any], fields: Mapping[str, FieldInfo]) -> Iterator[tuple[str, str, str]]:
-    """Yield (variable, field, field) for what must have one type; a field twice where it is an array."""
+    """Yield (variable, field, field) for tensors that must have equal types.
+
+    An array of tensors forms a pair with itself, for its elements.
+    """
     groups: dict[str, list[FieldInfo]] = {}
     for name, info in fields.items():
         variable = row.get(name, {}).get("variable")
@@ -78,7 +85,10 @@ def _pairs(row: Mapping[str, Any], fields: Mapping[str, FieldInfo]) -> Iterator[
 
 
 def _holds_others(cell: Mapping[str, Any]) -> bool:
-    """Return whether a cell has a type made of others: the value of one may be empty, and not tell its type."""
+    """Return whether a cell has a composed type.
+
+    An empty value of a composed type does not reveal its type.
+    """
     return any("(" in word for word in cell.get("types") or ())
 
 

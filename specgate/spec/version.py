@@ -1,4 +1,4 @@
-"""Which tables are in use: the release that people read, and a hash of what the tables say."""
+"""The version of the tables: their release, and a hash of their content."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["RELEASE", "tables_version", "version_of", "versions", "versions_of_targets"]
 
-#: The year and month of the tables; raised with each release of the package in which what they say has changed.
+#: Year and month of the tables, updated with each package release in which their content changes.
 RELEASE: Final = "2026.11"
 _SHOWN: Final = 12
 
 
 def tables_version() -> str:
-    """Return the version of the shipped dialects' tables as they are in use, with what extra folders add to them.
+    """Return the version of the shipped dialects with extra folders applied.
 
-    ``2026.11+0f3a9c41d7e8``: the release of the tables, and what they say. Equal texts mean equal tables.
+    ``2026.11+0f3a9c41d7e8`` is the release and the hash. Equal versions mean equal tables.
     """
     h = hashlib.sha256()
     for name, version in versions(SHIPPED).items():
@@ -35,7 +35,10 @@ def tables_version() -> str:
 
 
 def versions(dialects: Iterable[str]) -> dict[str, str]:
-    """Return the version of the tables of each dialect in use, and of what a dialect has beside them, by name."""
+    """Return the version of each dialect's tables by name.
+
+    Tables next to a dialect, such as those of runtimes, are included.
+    """
     texts_by_name: dict[str, str] = {}
     for name in dialects:
         texts_by_name[name] = version_of(dialect(name))
@@ -49,12 +52,12 @@ def version_of(table: Dialect) -> str:
 
 
 def versions_of_targets(targets: Iterable[str]) -> dict[str, str]:
-    """Return the versions of the tables that verdicts for these targets rest on, by name."""
+    """Return the versions of the tables that targets use, by name."""
     texts_by_name: dict[str, str] = {}
     for text in targets:
         try:
             target = parse_target(text)
-        except InputError:  # of a report that a program made, of tables that are not in use here
+        except InputError:  # reports may name tables that are not in use here
             continue
         runtime = target.runtime
         for name in (target.dialect, runtime.below if runtime is not None else ""):

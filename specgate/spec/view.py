@@ -1,4 +1,4 @@
-"""Views of the tables for people and programs: an operator's table, and the operators of a level."""
+"""Plain-data views of an operator's table and of the operators at a level."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _PREFIX: Final = "DML_OPERATOR_"
 
 
 def find_operators(name: str, within: str | None = None) -> list[OperatorSpec]:
-    """Return the operators that `name` may mean, in any dialect or in one.
+    """Return the operators that `name` may mean, in one or all dialects.
 
-    As the tables spell it, else ignoring case, underscores and the vendor's prefix (``dml_operator_one_hot``);
-    ``onnx/onehot`` names the dialect itself.
+    An exact match wins; otherwise case, underscores and the vendor's prefix are ignored (``dml_operator_one_hot``).
+    ``onnx/onehot`` includes the dialect.
     """
     text, slash, rest = name.partition("/")
     if slash and is_dialect(text.lower()):
@@ -48,7 +48,10 @@ def find_operators(name: str, within: str | None = None) -> list[OperatorSpec]:
 
 
 def operator_named(dialect_name: str, name: str) -> OperatorSpec:
-    """Return the operator of a dialect that `name` means; raise NoTable, with the nearest name, for none."""
+    """Return the operator of a dialect that `name` means.
+
+    Raises NoTable with the nearest name.
+    """
     table = dialect(dialect_name)
     if name in table.tables.operators:
         return table.operator(name)
@@ -57,7 +60,10 @@ def operator_named(dialect_name: str, name: str) -> OperatorSpec:
 
 
 def no_operator(name: str) -> NoTable:
-    """Return the error that no dialect has an operator, with those whose names are almost so."""
+    """Return the error for an operator unknown to all dialects.
+
+    It lists similar names.
+    """
     near = []
     for each in dialect_names():
         near += [f"{each}/{match}" for match in near_operators(name, list(dialect(each).tables.operators), 0.8)]
@@ -72,8 +78,8 @@ def _folded(text: str) -> str:
 def resolved_table(dialect_name: str, operator: str) -> dict[str, Any]:
     """Return an operator's table as plain data.
 
-    rows: per support row the levels it holds at, what each field takes, and its rules. attributes and tensors: what
-    holds at every level. rules: each form of each rule with its levels. observed: what builds do instead of all that.
+    rows: per support row its levels, the limits of each field, and its rules. attributes and tensors: what applies at
+    every level. rules: each form of each rule with its levels. observed: observed differences.
     """
     spec = operator_named(dialect_name, operator)
     rows = []
@@ -109,7 +115,10 @@ def _about(info: FieldInfo) -> dict[str, Any]:
 
 
 def field_facts(info: FieldInfo, *more: str) -> dict[str, Any]:
-    """Return what holds of a field at every level, what does not apply left out. more: names of further facts."""
+    """Return the level-independent facts of a field.
+
+    Empty facts are left out. more: names of further facts.
+    """
     further = {name: getattr(info, name) for name in more}
     known = {
         "values": list(info.words) if info.words else None,
@@ -124,7 +133,7 @@ def field_facts(info: FieldInfo, *more: str) -> dict[str, Any]:
 
 
 def shown_cell(resolved: Resolved, name: str) -> dict[str, Any]:
-    """Return what a field is and what its cell takes there."""
+    """Return a field's definition and the limits of its cell."""
     info, cell = resolved.fields[name], resolved.cells.get(name)
     shown: dict[str, Any] = {"kind": info.kind}
     if not info.tensor:
@@ -148,7 +157,10 @@ def _taken(cell: Cell) -> dict[str, Any]:
 
 
 def rules_of(table: Dialect, forms: Iterable[RuleForm], levels: LevelSet) -> list[dict[str, Any]]:
-    """Return rules as plain data, a form each, with those of `levels` that it holds at."""
+    """Return rules as plain data, one item per form.
+
+    Each item lists those of `levels` at which the form applies.
+    """
     tables = []
     for form in forms:
         texts = [level for level in levels if table.holds(level, form.since, form.until)]
@@ -163,7 +175,10 @@ def rules_of(table: Dialect, forms: Iterable[RuleForm], levels: LevelSet) -> lis
 
 
 def observed(table: Dialect, overlays: Iterable[Overlay], raw: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what builds do instead of the page as plain data; `raw` holds the overlays' entries, in their order."""
+    """Return observed differences as plain data.
+
+    `raw` holds the compiled entries of the overlays, in the same order.
+    """
     tables = []
     for overlay, entry in zip(overlays, raw, strict=True):
         cells = {
@@ -189,9 +204,9 @@ def observed(table: Dialect, overlays: Iterable[Overlay], raw: Iterable[Mapping[
 class OperatorSupport:
     """An operator at one level.
 
-    support: ``yes``, ``limited`` where a later level takes more, or ``no``. first_level: from which on it exists. rows:
-    the levels at which its table has a row of its own. changed: those at which anything about it changes. more_from:
-    for a limited one the later levels that take more.
+    support: ``yes``, ``limited`` where a later level accepts more, or ``no``. first_level: the first level with the
+    operator. rows: the levels with a separate support row. changed: the levels at which anything changes. more_from:
+    for a limited operator, the later levels that accept more.
     """
 
     operator: str
@@ -202,12 +217,12 @@ class OperatorSupport:
     more_from: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as ``specgate support --format json`` lists it."""
+        """Return one item of ``specgate support --format json``."""
         return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
 
 
 def operator_support(target: Target) -> list[OperatorSupport]:
-    """Return every operator with a table, as it is at the level of `target`."""
+    """Return every operator with a table, at the level of `target`."""
     table = dialect(target.dialect)
     supports = []
     for name in table.operators:
@@ -222,6 +237,6 @@ def operator_support(target: Target) -> list[OperatorSupport]:
 
 
 def operators_at(table: Dialect, level: str) -> list[dict[str, Any]]:
-    """Return what `operator_support` does, as plain data."""
+    """Return the result of `operator_support` as plain data."""
     table.check_level(level)
     return [support.to_dict() for support in operator_support(Target(table.name, level))]

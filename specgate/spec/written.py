@@ -1,7 +1,6 @@
-"""The entries of spec files as the compiled tables have them, for type checkers only.
+"""Types of compiled spec entries, for type checkers only.
 
-`model.py`, `model_rows.py` and `dialect_model.py` say what a file may have and what it means; a test holds these
-against them.
+`file_models.py` defines and documents the keys; a test compares them with these types.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ __all__ = [
 
 
 class SourceEntry(TypedDict, total=False):
-    """Where facts are from."""
+    """The source of facts."""
 
     name: str
     page: str
@@ -44,7 +43,7 @@ class Example(TypedDict):
 
 
 class Counterexample(TypedDict):
-    """An example with a change."""
+    """An example with one change."""
 
     of: str
     operator: NotRequired[str]
@@ -53,7 +52,7 @@ class Counterexample(TypedDict):
 
 
 class ValuesEntry(TypedDict):
-    """A difference in what is computed."""
+    """A difference in results."""
 
     what: str
     when: NotRequired[str]
@@ -67,7 +66,7 @@ class ValuesEntry(TypedDict):
 
 
 class ObservedEntry(TypedDict):
-    """Where builds differ from the page."""
+    """Observed differences from the page."""
 
     builds: list[str] | str
     by: NotRequired[str]
@@ -84,7 +83,7 @@ class ObservedEntry(TypedDict):
 
 
 class ReplacedByEntry(TypedDict):
-    """An operator that computes the same where one was removed."""
+    """The replacement of a removed operator."""
 
     operator: str
     inputs: dict[str, str]
@@ -94,7 +93,10 @@ class ReplacedByEntry(TypedDict):
 
 
 class Recipe(TypedDict):
-    """How the operator is computed; the constants of a level stand beside these under its name."""
+    """The kernel of an operator.
+
+    The constants of a level are additional keys under the level's name.
+    """
 
     kernel: str
     arrays: dict[str, str | list[str]]
@@ -107,7 +109,7 @@ class Recipe(TypedDict):
 
 
 class ImplementationEntry(TypedDict):
-    """A program that is asked."""
+    """An implementation that conformance campaigns test."""
 
     what: str
     ignores: NotRequired[list[str]]
@@ -119,7 +121,7 @@ class ImplementationEntry(TypedDict):
 
 
 class DialectEntry(TypedDict):
-    """A dialect as a whole."""
+    """The properties of a dialect."""
 
     dialect: str
     title: str
@@ -140,7 +142,10 @@ class DialectEntry(TypedDict):
 
 
 class LevelEntry(TypedDict, total=False):
-    """A level; dialects record more of it, such as its release or whether it is unfinished."""
+    """A level.
+
+    Dialects add keys, such as the release or whether the level is unfinished.
+    """
 
     limits: dict[str, int]
     domains: dict[str, str]
@@ -154,7 +159,10 @@ class LevelEntry(TypedDict, total=False):
 
 
 class TypeEntry(TypedDict, total=False):
-    """An element type; of a word that is none it is asked too, and is empty then."""
+    """An element type.
+
+    Lookups of unknown words return an empty entry.
+    """
 
     value: int | None
     bits: int | None
@@ -169,7 +177,7 @@ class TypeEntry(TypedDict, total=False):
 
 
 class EnvironmentEntry(TypedDict):
-    """A release that users know."""
+    """A release."""
 
     name: str
     title: str
@@ -188,7 +196,7 @@ class UnstatedEntry(TypedDict):
 
 
 class _Rules:
-    """What an operator's file and the one of all tensors have in common."""
+    """The common members of operator files and the tensor file."""
 
     __slots__ = ("entries",)
 
@@ -197,19 +205,19 @@ class _Rules:
 
     @property
     def rules(self) -> Mapping[str, Any]:
-        """The rules by their names, each an expression, an entry or several."""
+        """The rules by name: an expression, an entry or several entries."""
         rules: Mapping[str, Any] = self.entries.get("rules", {})
         return rules
 
     @property
     def counterexamples(self) -> Mapping[str, Counterexample]:
-        """By the name of the one rule that each breaks."""
+        """Counterexamples by the name of the only rule that each violates."""
         entries_by_name: Mapping[str, Counterexample] = self.entries.get("counterexamples", {})
         return entries_by_name
 
     @property
     def observed(self) -> list[ObservedEntry]:
-        """What builds do instead of the page, in the order of the file."""
+        """Observed differences from the page, in file order."""
         entries: list[ObservedEntry] = self.entries.get("observed", [])
         return entries
 
@@ -226,7 +234,7 @@ class TensorTable(_Rules):
 
 
 class OperatorTable(_Rules):
-    """One operator, with what its family gives it."""
+    """One operator, merged with its family."""
 
     __slots__ = ()
 
@@ -241,7 +249,7 @@ class OperatorTable(_Rules):
 
     @property
     def summary(self) -> str:
-        """What it computes; empty where the file only has what a package states."""
+        """The operator's description, empty for tables generated from a package."""
         return str(self.entries.get("summary", ""))
 
     @property
@@ -257,13 +265,13 @@ class OperatorTable(_Rules):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The fields by their names, each an entry or the forms that it has at some levels and at others."""
+        """The fields by name: an entry, or one entry per range of levels."""
         entries: Mapping[str, Any] = self.entries["fields"]
         return entries
 
     @property
     def cases(self) -> tuple[tuple[str | None, dict[str, dict[str, Any]]], ...]:
-        """The rows by their levels: once, without a condition, or for each case that a descriptor may be."""
+        """The rows by level: once without a condition, or one mapping per case."""
         result = self.entries["support"]
         cases = [result] if isinstance(result, dict) else result
         return tuple((case.get("when"), {at: row for at, row in case.items() if at != "when"}) for case in cases)
@@ -276,48 +284,48 @@ class OperatorTable(_Rules):
 
     @property
     def deprecated(self) -> list[str]:
-        """The rows of versions that were withdrawn."""
+        """The rows of withdrawn versions."""
         texts: list[str] = self.entries.get("deprecated", [])
         return texts
 
     @property
     def removed(self) -> str | None:
-        """The first level without the operator, None where each has it."""
+        """The first level without the operator, None if all later levels have it."""
         level: str | None = self.entries.get("removed")
         return level
 
     @property
     def replaced_by(self) -> ReplacedByEntry | None:
-        """The operator to write instead once this one is removed."""
+        """The operator that replaces this one after its removal."""
         entry: ReplacedByEntry | None = self.entries.get("replaced_by")
         return entry
 
     @property
     def unchecked_attributes(self) -> bool:
-        """Whether attributes that are not listed are taken too."""
+        """True if unlisted attributes are accepted."""
         return bool(self.entries.get("unchecked_attributes"))
 
     @property
     def defines(self) -> Mapping[str, str]:
-        """Named expressions, each of which may use those before it."""
+        """Named expressions, each of which may use earlier ones."""
         texts_by_name: Mapping[str, str] = self.entries.get("define", {})
         return texts_by_name
 
     @property
     def recipe(self) -> Recipe | None:
-        """How it is computed, None where the table names no kernel."""
+        """The operator's kernel entry, None without a kernel."""
         entry: Recipe | None = self.entries.get("execute")
         return entry
 
     @property
     def behaviour(self) -> Mapping[str, dict[str, Any]]:
-        """The kernel's constants by the level from which on they hold, among the other keys of the recipe."""
+        """The kernel's constants by the first level at which they apply."""
         entries: Mapping[str, dict[str, Any]] = self.entries.get("execute", {})
         return entries
 
     @property
     def tolerance(self) -> str:
-        """How far results may be off, as an expression."""
+        """The tolerance of results, as an expression."""
         return str(self.entries.get("tolerance", "0"))
 
     @property
@@ -336,30 +344,30 @@ class DialectTables:
 
     @property
     def about(self) -> DialectEntry:
-        """What holds for the dialect as a whole."""
+        """The properties of the dialect."""
         entry: DialectEntry = self.entries["dialect"]
         return entry
 
     @property
     def digest(self) -> str | None:
-        """The hash of what they say, None where it was not worked out when they were built."""
+        """The digest, None where the build did not compute it."""
         text: str | None = self.entries.get("digest")
         return text
 
     @property
     def counted(self) -> Mapping[str, list[str]]:
-        """By operator the outputs that count although they have no type, as far as they were worked out before."""
+        """Precomputed outputs that are kept without a type, by operator."""
         texts_by_name: Mapping[str, list[str]] = self.entries.get("counted", {})
         return texts_by_name
 
     @property
     def foreign(self) -> Mapping[str, str]:
-        """Domains that another project defines, each with its name."""
+        """Display names of the domains that another project defines."""
         return self.about.get("foreign", {})
 
     @property
     def title(self) -> str:
-        """What the vendor calls the dialect."""
+        """The vendor's name of the dialect."""
         return self.about["title"]
 
     @property
@@ -370,7 +378,7 @@ class DialectTables:
 
     @property
     def ir_versions(self) -> Mapping[str, str]:
-        """The versions of the file format, each with the first release that has it."""
+        """IR versions, each with the first release that supports it."""
         texts_by_name: Mapping[str, str] = self.entries["levels"].get("ir_versions", {})
         return texts_by_name
 
@@ -382,13 +390,13 @@ class DialectTables:
 
     @property
     def containers(self) -> Mapping[str, int]:
-        """What makes types of types, and of how many."""
+        """Type constructors with their number of parameters."""
         numbers_by_name: Mapping[str, int] = self.entries["types"].get("containers", {})
         return numbers_by_name
 
     @property
     def flags(self) -> Mapping[str, int]:
-        """The numbers of the flags of tensors."""
+        """The numbers of tensor flags."""
         numbers_by_name: Mapping[str, int] = self.entries["types"].get("flags", {})
         return numbers_by_name
 
@@ -398,35 +406,35 @@ class DialectTables:
 
     @property
     def environments(self) -> list[EnvironmentEntry]:
-        """The releases that users know."""
+        """The named releases."""
         entries: list[EnvironmentEntry] = self.entries.get("environments", {}).get("environments", [])
         return entries
 
     @property
     def unstated(self) -> UnstatedEntry | None:
-        """The releases whose level no source states."""
+        """Releases without a documented level."""
         entry: UnstatedEntry | None = self.entries.get("environments", {}).get("unstated")
         return entry
 
     def domains_of(self, kind: str) -> Mapping[str, str]:
-        """Return the domains of its own that a kind of release has operators in, each with its source."""
+        """Return the extra domains of a kind of release, with their sources."""
         texts_by_name: Mapping[str, str] = self.entries.get("environments", {}).get("domains", {}).get(kind, {})
         return texts_by_name
 
     @property
     def sources_of_targets(self) -> list[SourceEntry]:
-        """Where levels and releases are from."""
+        """The sources of levels and releases."""
         return [*self.entries["levels"]["sources"], *self.entries.get("environments", {}).get("sources", [])]
 
     @property
     def codes(self) -> Mapping[str, dict[str, Any]]:
-        """The error codes that users meet, by their hexadecimal spelling."""
+        """Error codes by their hexadecimal spelling."""
         entries: Mapping[str, dict[str, Any]] = self.entries.get("codes", {}).get("codes", {})
         return entries
 
     @property
     def enums(self) -> Mapping[str, dict[str, int]]:
-        """The numbers of the words of enums."""
+        """The numbers of enum words."""
         entries: Mapping[str, dict[str, int]] = self.entries.get("numbers", {}).get("enums", {})
         return entries
 
@@ -437,7 +445,7 @@ class DialectTables:
 
     @property
     def operators(self) -> dict[str, dict[str, Any]]:
-        """The entries of all operators by their names; see `OperatorTable`."""
+        """The entries of all operators by name; see `OperatorTable`."""
         entries: dict[str, dict[str, Any]] = self.entries["operators"]
         return entries
 
@@ -448,7 +456,7 @@ class DialectTables:
 
     @property
     def sets(self) -> Mapping[str, dict[str, list[str]]]:
-        """Named lists, by what they are of."""
+        """Named sets by kind."""
         entries: Mapping[str, dict[str, list[str]]] = self.entries.get("sets", {})
         return entries
 
@@ -460,6 +468,6 @@ class DialectTables:
 
     @property
     def folder(self) -> str | None:
-        """Where the files are, if they are not those of the tables in use."""
+        """The dialect's folder, if it differs from that of the tables in use."""
         text: str | None = self.entries.get("folder")
         return text

@@ -1,4 +1,7 @@
-"""Read YAML as tables and descriptors mean it: JSON's scalars, no aliases, tags or duplicate keys, known lines."""
+"""Read YAML with JSON scalars, known lines, and no aliases or tags.
+
+Duplicate keys are errors.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["TWICE", "Keys", "Lines", "load_yaml", "placed"]
 
-#: The way to a value: keys and indices.
+#: The path of a value: keys and indices.
 Keys = tuple[str | int, ...]
-#: Where each value stands: 1-based lines.
+#: 1-based lines by path.
 Lines = dict[Keys, int]
 
-#: How the message ends of a key that is in one mapping twice.
+#: The end of the message about a duplicate key.
 TWICE: Final = "stands here twice"
 MAX_DEPTH: Final = 64
 MAX_EVENTS: Final = 500_000
@@ -32,7 +35,10 @@ _WORDS: Final = {"null": None, "~": None, "": None, "true": True, "false": False
 
 
 def placed(name: str, lines: Lines, path: Keys, message: str) -> str:
-    """Return ``FILE:LINE: key.key: message`` for the value at `path`, or what encloses it where it has no line."""
+    """Return ``FILE:LINE: key.key: message`` for the value at `path`.
+
+    A value without a line uses the line of its container.
+    """
     known = path
     while known and known not in lines:
         known = known[:-1]
@@ -41,9 +47,10 @@ def placed(name: str, lines: Lines, path: Keys, message: str) -> str:
 
 
 def load_yaml(text: str, name: str) -> tuple[Any, Lines]:
-    """Return the one document in `text` and the line of each of its values; raise InputError naming file and line.
+    """Return the document in `text` and the line of each of its values.
 
     Plain scalars are null, true, false, integers, decimals or else strings: ``on``, ``1:30`` and ``0x10`` stay strings.
+    Raises InputError with file and line.
     """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     builder = _Builder(name)
@@ -55,7 +62,7 @@ def load_yaml(text: str, name: str) -> tuple[Any, Lines]:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         what = f"not valid YAML: {error.problem or error.context}"
-        if "nesting" in str(error.problem):  # libyaml 0.2.6 counts them, too
+        if "nesting" in str(error.problem):  # libyaml 0.2.6 counts them as well
             what = f"expected at most {MAX_DEPTH} levels of nesting"
         raise InputError(what, file=name, place=f"line {line}") from None
     except (yaml.YAMLError, UnicodeError, RecursionError, ValueError) as error:
@@ -74,7 +81,10 @@ def _line(event: yaml.Event) -> int:
 
 
 class _Builder:
-    """Builds the value from the parser's events with a stack of its own, so that depth cannot exhaust Python's."""
+    """Builds the value from parser events with an explicit stack.
+
+    Deeply nested documents therefore cannot exhaust Python's stack.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -130,7 +140,7 @@ class _Builder:
 
     def _resolve(self, event: yaml.ScalarEvent) -> Any:
         value: str = event.value
-        if event.style not in {None, ""}:  # quoted or a block: a string as it stands
+        if event.style not in {None, ""}:  # quoted or a block scalar: always a string
             return value
         if value in _WORDS:
             return _WORDS[value]
@@ -149,7 +159,7 @@ class _Builder:
         top = self.stack[-1]
         if isinstance(top, dict):
             key = self.key[-1]
-            assert key is not None  # _scalar and _open put keys first  # noqa: S101
+            assert key is not None  # _scalar and _open store keys first  # noqa: S101
             top[key] = value
             self.key[-1] = None
             self._last: str | int = key

@@ -1,4 +1,7 @@
-"""Targets: a dialect at a level, by level or by the name of a release, redistributable or runtime that users know."""
+"""Targets: a dialect at a level.
+
+A target is named by a level or by a release, redistributable or runtime.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +29,19 @@ _EXPECTED: Final = "expected a target DIALECT:LEVEL such as directml:4.1 or onnx
 _LATEST: Final = "latest"
 _LONGEST: Final = 80
 _LISTED: Final = 3
-#: What every query has one of; releases' names may have blanks too.
+#: Characters of which every query has at least one; names of releases may contain spaces, too.
 _SIGNS: Final = frozenset("<>=! ")
 
 
 @slotted(frozen=True)
 class Target:
-    """A dialect at a level: ``directml:4.1``. As a string it is spelt as it was given.
+    """A dialect at a level: ``directml:4.1``; str() keeps its spelling.
 
-    alias: the name it was given by, if not the level itself. environment: what that name stands for.
-    ir_version: the highest ONNX or OpenVINO IR version that the target reads, where known. domains: those of its own,
-    beside the dialect's. by: the implementation whose own ways count too, several joined by ``+``; family: what targets
-    of an implementation begin with instead of the dialect's name. runtime: the release of a package that places nodes,
-    where it is one.
+    alias: the name it was given by, if not the level itself. environment: the release of that name. ir_version: the
+    highest ONNX or OpenVINO IR version that the target reads, where known. domains: extra operator domains. by: the
+    implementation whose specific observations apply, several joined by ``+``; family: the prefix of an implementation's
+    targets, instead of the dialect's name. runtime: the release of a package that assigns nodes to devices, where the
+    target is one.
     """
 
     dialect: str
@@ -56,16 +59,16 @@ class Target:
 
     @property
     def at_level(self) -> str:
-        """The target by its level, whatever name it was given by: ``onnx:19`` for ``onnx:onnxruntime-1.16``.
+        """The target by its level: ``onnx:19`` for ``onnx:onnxruntime-1.16``.
 
-        The release of a runtime has no other name: its level says little of it.
+        The release of a runtime keeps its name, because its level does not describe it.
         """
         if self.runtime is not None:
             return str(self)
         return f"{self.family or self.dialect}:{self.level}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the target as plain data."""
         return {
             "target": self.at_level,
             "alias": self.alias,
@@ -75,7 +78,10 @@ class Target:
 
     @property
     def described(self) -> str:
-        """The target with the level that a name stands for: ``directml:windows-10-2004 (feature level 2.0)``."""
+        """The target with the level of its name.
+
+        Example: ``directml:windows-10-2004 (feature level 2.0)``.
+        """
         return str(self) if self.alias is None else f"{self} ({dialect(self.dialect).label(self.level)})"
 
 
@@ -83,31 +89,35 @@ _parsed: dict[str, Target] = {}
 
 
 def parse_target(text: str, within: str | None = None) -> Target:
-    """Return the target ``DIALECT:LEVEL`` or ``DIALECT:ENVIRONMENT``; raise InputError that names near misses.
+    """Return the target ``DIALECT:LEVEL`` or ``DIALECT:ENVIRONMENT``.
 
     A level wins over a release of the same spelling (``onnx:17`` is opset 17; ``onnx:1.16`` the release 1.16). Without
-    a dialect (``5.0``, ``windows-11-22h2``) it is one of the dialect `within`, else of the only dialect that has it.
-    ``latest`` is the newest level that is finished. A query (see `specgate.targets.queries`) must stand for one target.
+    a dialect (``5.0``, ``windows-11-22h2``) the dialect is `within`, else the only one that has the name. ``latest`` is
+    the newest finished level. A query (see `specgate.targets.queries`) must match one target. Raises InputError with
+    similar names.
     """
     if within is not None and isinstance(text, str) and ":" not in text and not is_query(text):
         text = f"{within}:{text}"
     target = _parsed.get(text) if isinstance(text, str) else _parse(text)
     if target is None:
         target = _parsed[text] = _parse(text)
-        if len(_parsed) > 1000:  # a long-running service asked with user input must not grow
+        if len(_parsed) > 1000:  # bounded, because a service may parse user input for a long time
             _parsed.clear()
     return target
 
 
 def at_level(text: str) -> str:
-    """Return a target's spelling by its level, so that two spellings can be compared; unknown ones as they are."""
+    """Return a target's spelling by its level, for comparison.
+
+    Unknown targets are returned unchanged.
+    """
     target = _parsed.get(text) or _found(text)
     return text if target is None else target.at_level
 
 
 @on_change
 def forget() -> None:
-    """Drop parsed targets; the tables they came from are gone."""
+    """Clear parsed targets after the tables changed."""
     _parsed.clear()
 
 
@@ -132,7 +142,10 @@ def _parse(text: str) -> Target:
 
 
 def _implementation(family: str, text: str) -> Target | None:
-    """The target of an implementation by the name of a release, None where no implementation has such targets."""
+    """Return the target of an implementation by a release's name, else None.
+
+    None where no implementation has such targets.
+    """
     for table in map(dialect, dialect_names()):
         for name, entry in table.implementations_with_targets.items():
             if entry["target"] != family:
@@ -154,7 +167,7 @@ def _implementation(family: str, text: str) -> Target | None:
 
 
 def _only_one(text: str, result: str) -> Target:
-    """Return what a level or release without a dialect stands for in the only dialect that has it."""
+    """Return the target of a name in the only dialect that has it."""
     if not result or is_dialect(result.lower()):
         raise InputError(f"{_EXPECTED}, found {text!r:.60}")
     tables = [dialect(name) for name in dialect_names()]
@@ -169,7 +182,7 @@ def _only_one(text: str, result: str) -> Target:
 
 
 def _found(text: str) -> Target | None:
-    """The target that a text means, None where it means none."""
+    """Return the target of a text, else None."""
     name, _, result = (part.strip() for part in text.partition(":"))
     try:
         own = None if is_dialect(name) or not result else _implementation(name, result)
@@ -179,7 +192,7 @@ def _found(text: str) -> Target | None:
 
 
 def _of(table: Dialect, text: str) -> Target | None:
-    """The target by a level or a release of a dialect, None where it has none of that name."""
+    """Return the target of a dialect's level or release, else None."""
     if text.lower() == _LATEST:
         infos = table.tables.levels
         newest = next(level for level in reversed(table.levels) if not infos[level].get("unfinished"))
@@ -202,8 +215,11 @@ def _unknown(table: Dialect, result: str, text: str) -> Target:
 
 
 def _refuse_abbreviation(name: str, result: str) -> None:
-    """Raise InputError for a name that abbreviates others, such as ``dml``, with the targets that it may mean."""
-    from specgate.near_names import abbreviated  # few names are wrong
+    """Raise InputError for an abbreviation, such as ``dml``.
+
+    The message lists the targets that it may mean.
+    """
+    from specgate.near_names import abbreviated  # imported late: few names are wrong
 
     families = {str(row["target"]).partition(":")[0] for runtime in runtimes() for row in runtime.releases()}
     near = abbreviated(name, [*dialect_names(), *sorted(families, key=lambda each: (len(each), each))])
@@ -213,7 +229,10 @@ def _refuse_abbreviation(name: str, result: str) -> None:
 
 
 def _near_level(name: str, text: str) -> str:
-    """Return the first level or release that `text` may mean: ``5.0`` for ``5``; of a runtime `text` itself."""
+    """Return the first level or release that `text` may mean.
+
+    It is ``5.0`` for ``5``; for a runtime it is `text` itself.
+    """
     if not is_dialect(name) or text.lower() == _LATEST or _of(dialect(name), text) is not None:
         return text
     near = _near_levels(dialect(name), text)
@@ -221,14 +240,14 @@ def _near_level(name: str, text: str) -> str:
 
 
 def _near_levels(table: Dialect, text: str) -> list[str]:
-    """Return the levels and releases that a wrong one may have meant, the oldest first."""
-    from specgate.near_names import near_versions  # few names are wrong
+    """Return the levels and releases similar to a wrong one, oldest first."""
+    from specgate.near_names import near_versions  # imported late: few names are wrong
 
     return near_versions(text, [*table.levels, *(str(entry["name"]) for entry in table.environments)])
 
 
 def _refuse_unstated(table: Dialect, text: str) -> None:
-    """Say what is known of a release that exists, but whose level no source states."""
+    """Raise InputError for a release without a documented level."""
     unstated = table.tables.unstated
     if unstated is None:
         return
@@ -242,7 +261,10 @@ def _refuse_unstated(table: Dialect, text: str) -> None:
 
 
 def _spellings(text: str) -> list[str]:
-    """The name as given, then without a patch version that the table does not distinguish (``1.16.3`` → ``1.16``)."""
+    """Return a name, then the name without a patch version.
+
+    Tables may not distinguish patch versions (``1.16.3`` → ``1.16``).
+    """
     lowered = text.lower()
     spellings = [text, lowered, _folded(text)]
     head, dot, patch = lowered.rpartition(".")
@@ -252,9 +274,10 @@ def _spellings(text: str) -> list[str]:
 
 
 def _folded(name: str) -> str:
-    """A release's name in the tables' spelling: ``windows-11-24h2`` for ``Windows 11, version 24H2``, ``Win11 24H2``.
+    """Return a release's name as tables spell it.
 
-    It is cut off where it is longer than any.
+    ``windows-11-24h2`` for ``Windows 11, version 24H2`` and ``Win11 24H2``. Names longer than any in the tables are
+    truncated.
     """
     words = "".join(c if c.isalnum() or c == "." else " " for c in name[:_LONGEST].lower()).split()
     if words and words[0].startswith("win") and words[0][3:].isdecimal():
@@ -271,7 +294,7 @@ def _environment(table: Dialect, entry: EnvironmentEntry, alias: str) -> Target:
 
 
 def parse_targets(texts: str | Target | Iterable[str | Target]) -> list[Target]:
-    """Parse targets and queries, one or several, dropping repetitions of the same level or release."""
+    """Return targets and queries parsed, without duplicates."""
     targets_by_texts: dict[tuple[str, str, str | None, str | None], Target] = {}
     for text in [texts] if isinstance(texts, str | Target) else texts:
         for target in map(parse_target, expanded(text)) if isinstance(text, str) else [text]:
@@ -280,7 +303,10 @@ def parse_targets(texts: str | Target | Iterable[str | Target]) -> list[Target]:
 
 
 def is_query(text: str) -> bool:
-    """Whether a text is meant as a query; what knows that exactly is loaded only for what has signs of one."""
+    """Return whether a text looks like a query.
+
+    The exact test is imported only for texts with characters of a query.
+    """
     if _SIGNS.isdisjoint(text):
         return False
     from specgate.targets import queries
@@ -289,7 +315,10 @@ def is_query(text: str) -> bool:
 
 
 def expanded(text: str) -> list[str]:
-    """Return the targets that a query stands for, the oldest first, a plain name as it is; raise InputError."""
+    """Return the targets of a query, oldest first, or a plain name as it is.
+
+    Raises InputError.
+    """
     if not is_query(text):
         return [text]
     from specgate.targets.queries import targets_of
@@ -305,14 +334,15 @@ def _only_target(text: str) -> Target:
 
 
 def queries_of(texts: Iterable[str]) -> dict[str, list[str]]:
-    """Return the queries among texts, each with the targets that it stands for as reports have them."""
+    """Return the queries among texts, each with its targets in reports."""
     return {" ".join(text.split()): list(map(str, parse_targets(text))) for text in texts if is_query(text)}
 
 
 def listed_targets(*names: str) -> list[Target]:
-    """Return the targets that `names` stand for: all levels and releases of a dialect, that of a name, or a query's.
+    """Return the targets of names: dialects, single targets or queries.
 
-    Without names those of every dialect. Raises InputError for a name that is neither.
+    A dialect means all its levels and releases. Without names, the targets of every dialect are returned. Raises
+    InputError for an unknown name.
     """
     from specgate.targets.listing import known_targets
 

@@ -1,4 +1,4 @@
-"""Every target that has a name: levels of dialects, their releases, and those of runtimes."""
+"""All named targets: levels, releases, and releases of runtimes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ __all__ = ["known_targets"]
 
 
 def known_targets(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
-    """Return every level and environment of the dialects: what `specgate targets` lists, each with its source."""
+    """Return every level and release of the dialects, with sources.
+
+    `specgate targets` prints this list.
+    """
     rows: list[dict[str, Any]] = []
     for name in dialect_names() if names is None else names:
         table = dialect(name)
@@ -31,7 +34,7 @@ def known_targets(names: Iterable[str] | None = None) -> list[dict[str, Any]]:
 
 
 def _of_implementations(table: Dialect) -> Iterator[dict[str, Any]]:
-    """Yield a row for each release that an implementation was asked of."""
+    """Yield a row per release that an implementation was tested at."""
     entries = {str(entry["name"]): entry for entry in table.environments}
     for own in table.implementations_with_targets.values():
         for release in own["releases"]:

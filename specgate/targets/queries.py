@@ -1,8 +1,8 @@
-"""Target queries: several targets in a few words, as browserslist has it for browsers.
+"""Target queries: match several targets, in the style of browserslist.
 
 ``onnxruntime>=1.16``, ``openvino>=2024.0,<2025``, ``onnxruntime 1.16 - 1.20``, ``directml>=4.0``, ``last 2 openvino``,
-``last 3 onnx opsets``. They stand for what the tables know: of releases of one minor version the newest that fits, as
-their patches share what is known of them, and of levels those that are finished.
+``last 3 onnx opsets``. They match what the tables contain. Of the releases of one minor version only the newest that
+matches is selected, because the tables do not distinguish patches. Of the levels only finished ones are selected.
 """
 
 from __future__ import annotations
@@ -37,14 +37,17 @@ _RELEASES: Final = ("release", "releases", "version", "versions")
 
 
 class _Named(NamedTuple):
-    """A target, and the version that it is in its family."""
+    """A target, and its version in its family."""
 
     version: str
     target: str
 
 
 class _Family(NamedTuple):
-    """What a query may be about: levels and releases, each from the oldest on. level_word: "opset", for one."""
+    """Levels and releases that a query selects from, each oldest first.
+
+    level_word: such as "opset".
+    """
 
     levels: tuple[_Named, ...] = ()
     releases: tuple[_Named, ...] = ()
@@ -52,12 +55,15 @@ class _Family(NamedTuple):
 
 
 def is_query(text: str) -> bool:
-    """Whether a text is meant as a query, and not as the name of a target."""
+    """Return whether a text is a query instead of the name of a target."""
     return _QUERY.search(text) is not None
 
 
 def targets_of(text: str) -> list[str]:
-    """Return the targets that a query stands for, the oldest first; raise InputError."""
+    """Return the targets that a query matches, oldest first.
+
+    Raises InputError.
+    """
     plain, at, level = text.strip().partition("@")
     nameds = _of(plain.strip(), text)
     if not nameds:
@@ -91,7 +97,10 @@ def _last(count: int, name: str, what: str) -> list[_Named]:
 
 
 def _has_releases(name: str) -> bool:
-    """Whether a dialect itself is released; of DirectML levels are what people know, not packages."""
+    """Return whether a dialect itself has releases.
+
+    Users know DirectML by its feature levels, not by its packages.
+    """
     return not is_dialect(name) or any(entry["kind"] == "release" for entry in dialect(name).environments)
 
 
@@ -116,9 +125,10 @@ def _shown(bounds: Sequence[tuple[str, str]]) -> str:
 
 
 def _is_level(name: str, family: _Family, version: str) -> bool:
-    """Whether a version is a level: as with names of targets, it wins over a release that is spelt so.
+    """Return whether a version is a level, which wins over an equal release.
 
-    A number that is neither is a level where only levels come near it: of DirectML 3 or 7.0, whose releases are 1.x.
+    A number that is neither counts as a level where only levels are close to it, such as 3 or 7.0 for DirectML, whose
+    releases are 1.x.
     """
     if not family.levels or any(one.version == _level(name, version) for one in family.levels):
         return bool(family.levels)
@@ -140,7 +150,10 @@ def _key(version: str) -> tuple[int, ...]:
 
 
 def _aligned(sign: str, version: str, bound: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return what is compared: a bound without a patch means all of them, so that ``<=1.20`` has 1.20.1."""
+    """Return both versions with equal precision.
+
+    A bound without a patch includes all patches, so that ``<=1.20`` matches 1.20.1.
+    """
     ours, theirs = _key(version), _key(bound)
     if sign in {"<=", ">", "=", "==", "!="}:
         ours = ours[: len(theirs)]
@@ -149,7 +162,7 @@ def _aligned(sign: str, version: str, bound: str) -> tuple[tuple[int, ...], tupl
 
 
 def _newest_patches(nameds: Sequence[_Named]) -> list[_Named]:
-    """Return of each minor version the newest release."""
+    """Return the newest release of each minor version."""
     return list({_key(one.version)[:2]: one for one in sorted(nameds, key=lambda one: _key(one.version))}.values())
 
 
@@ -164,7 +177,7 @@ def _family(name: str) -> _Family:
 
 
 def _ends(plain: str) -> str:
-    """Say which targets there are of what a query asks for."""
+    """Return the range of available targets as text."""
     name = (_LAST.fullmatch(plain) or [None, None, ""])[2] or re.split(r"[\s<>=!]", plain, maxsplit=1)[0]
     family = _family(name)
     texts = [f"{family.level_word}s {family.levels[0].version} to {family.levels[-1].version}"] if family.levels else []
@@ -176,7 +189,10 @@ def _ends(plain: str) -> str:
 
 @cache
 def _families() -> dict[str, _Family]:
-    """Return by name what queries may be about: dialects, packages of runtimes, and what releases are named after."""
+    """Return the families of queries by name.
+
+    They are dialects, packages of runtimes, and the prefixes of releases.
+    """
     levels: dict[str, list[_Named]] = {}
     releases: dict[str, list[_Named]] = {}
     for row in known_targets():
@@ -200,7 +216,7 @@ def _families() -> dict[str, _Family]:
 
 
 def _own_packages(releases: dict[str, list[_Named]]) -> None:
-    """A package of a runtime is what its name means, not the environments that are named after it."""
+    """Replace releases named after a runtime by its packages."""
     for name, known in releases.items():
         own = [one for one in known if one.target.partition(":")[0] == name]
         known[:] = own or known
@@ -212,5 +228,5 @@ def _word(name: str) -> str:
 
 @on_change
 def forget() -> None:
-    """Drop what was found in the tables; they are gone."""
+    """Clear the cached families after the tables changed."""
     _families.cache_clear()

@@ -1,17 +1,17 @@
-"""Hypothesis strategies made from the tables: valid and near-valid descriptors, and arrays to execute them with.
+"""Hypothesis strategies for valid and near-valid descriptors and arrays.
 
-They know no operator by name: a table of your own, in a folder of SPECGATE_SPECS, has them as well. Needs the extra
-``testing``::
+They are derived from the tables and support every operator, also those of your own tables in a folder of
+SPECGATE_SPECS. Requires the extra ``testing``::
 
     from hypothesis import given
     from specgate.testing import descriptors
 
     @given(descriptors("directml", "ONE_HOT", "4.1"))
-    def test_it_is_taken(descriptor):
+    def test_accepted(descriptor):
         assert specgate.check(descriptor, target="directml:4.1").accepted
 
-A strategy stands for a range of values, all of which may come; there are no knobs for how often. Arguments are checked
-when a strategy is made.
+Each strategy covers its whole range of values; the distribution is not configurable. Arguments are validated when a
+strategy is created.
 """
 
 from __future__ import annotations

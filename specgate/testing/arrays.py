@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_INPUT", "arrays"]
 
-#: Inputs of more elements are refused: a strategy is for small ones.
+#: Maximum number of elements of an input.
 MAX_INPUT: Final = 2**20
 _PALETTE: Final = 6
 _FLOATS: Final = (0.0, 1.0, -1.0, 2.0, 3.0, -0.0, 0.5, -1.5, 100.0, float("nan"), float("inf"), float("-inf"), 1e30)
@@ -32,15 +32,16 @@ _TEXTS: Final = ("", "off", "on", "a b", "\u00e9\u4e2d", "\x00")
 
 
 def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict[str, NDArray[Any]]]:
-    """Return a strategy for the arrays that executing `descriptor` at `level` takes, by input name.
+    """Return a strategy for the input arrays of `descriptor` by name.
 
-    Any value of the type may come, small integers most: indices may be negative, beyond the end or huge, floats nan,
-    infinite or -0.0. A constant is left out or given as the descriptor has it. An input whose elements a rule reads
-    (a depth, say) gets ones that fit the rest of the descriptor, or break only rules that are not structural; small
-    ones if none fit. At most six different values fill an array.
+    Any value of the type may occur. Small integers are the most frequent; indices may be negative, out of range or
+    huge, and floats may be nan, infinite or -0.0. A constant is omitted or has the descriptor's value. An input whose
+    elements a rule reads (such as a depth) gets elements that are consistent with the rest of the descriptor. If none
+    are found, its elements break only rules that are not structural, or are small. An array contains at most six
+    different values.
 
     Raises InputError for an unknown size or type or an input of more than 2**20 elements, NoKernel for a type that
-    numpy cannot carry.
+    numpy cannot represent.
     """
     level = named_level(descriptor.dialect, descriptor.operator, level)
     spec = find_operator(descriptor.dialect, descriptor.operator, descriptor.version or level)
@@ -74,7 +75,10 @@ def arrays(descriptor: Descriptor, level: str | float) -> st.SearchStrategy[dict
 
 
 def _carrier(dialect: Dialect, tensor: TensorDesc, name: str) -> np.dtype[Any] | None:
-    """Return the numpy type of a tensor's elements, None for what is made of arrays."""
+    """Return the numpy type of a tensor's elements.
+
+    None for sequences, optionals and maps.
+    """
     if is_container(dialect, tensor.type):
         return None
     if not tensor.concrete or tensor.type not in dialect.types:
@@ -86,7 +90,7 @@ def _carrier(dialect: Dialect, tensor: TensorDesc, name: str) -> np.dtype[Any] |
 
 @st.composite
 def _contained(draw: st.DrawFn, dialect: Dialect, tensor: TensorDesc) -> Any:
-    """Draw a sequence, an optional or a map of up to two arrays of one shape."""
+    """Draw a sequence, optional or map of up to two arrays of one shape."""
 
     def array(word: str) -> Any:
         return draw(_filled(dialect, TensorDesc(word, (2, 3)), numpy_type(dialect, word), None))
@@ -98,7 +102,10 @@ def _contained(draw: st.DrawFn, dialect: Dialect, tensor: TensorDesc) -> Any:
 def _filled(
     draw: st.DrawFn, dialect: Dialect, tensor: TensorDesc, dtype: np.dtype[Any], fixed: tuple[Any, ...] | None
 ) -> NDArray[Any] | None:
-    """Draw one array; None for a constant whose elements are none of its type or too many."""
+    """Draw one array.
+
+    None for a constant with too many elements or with elements that do not fit its type.
+    """
     shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))
     if fixed is not None:
         try:
@@ -121,7 +128,7 @@ def _filled(
 
 
 def _elements(kind: str, bits: int) -> st.SearchStrategy[Any]:
-    """Return a strategy for one element: of any value of its type, the small ones most."""
+    """Return a strategy for elements of a type; small ones are frequent."""
     if kind in "iu":
         low, high = integer_limits(bits, signed=kind != "u")
         small = st.integers(max(low, -9), min(high, 16))

@@ -1,4 +1,7 @@
-"""The strategies for descriptors: valid ones, near-valid ones, any at all, and ones with sizes unknown."""
+"""Strategies for descriptors.
+
+Valid, near-valid, and arbitrary descriptors, and descriptors with unknown sizes.
+"""
 
 from __future__ import annotations
 
@@ -39,14 +42,15 @@ def _picks(draw: st.DrawFn) -> Callable[[int, int], int]:
 def descriptors(
     dialect: str, operator: str, level: str | float, *, basis: Basis = "documented"
 ) -> st.SearchStrategy[Descriptor]:
-    """Return a strategy for descriptors that `operator` accepts at `level`.
+    """Return a strategy for descriptors that `operator` accepts.
 
-    Every type, rank, size, attribute value, memory layout, constant and choice of optional fields that the table
-    allows may come; tensors stay small (at most 256 elements for an input, 4096 for an output). They shrink toward
-    the table's first example. basis: accepted by the page ("documented"), the builds ("observed") or both.
+    It covers every type, rank, size, attribute value, memory layout, constant and choice of optional fields that the
+    table allows at `level`. Tensors stay small (at most 256 elements for an input, 4096 for an output). Descriptors
+    shrink toward the table's first example. basis: accepted according to the documentation ("documented"), the builds
+    ("observed") or both.
 
-    Raises InputError or NoTable at once for a dialect, operator, level or basis that does not exist; InputError when
-    drawn from, naming the rules that refuse most, if nothing is found that the table accepts.
+    Raises InputError or NoTable immediately for an unknown dialect, operator, level or basis. When drawn from, raises
+    InputError with the rules that reject most if no accepted descriptor is found.
     """
     level = named_level(dialect, operator, level)
     spec = find_operator(dialect, operator, level)
@@ -62,14 +66,13 @@ def descriptors(
 def near_valid(
     dialect: str, operator: str, level: str | float, *, breaks: str | None = None
 ) -> st.SearchStrategy[NearMiss]:
-    """Return a strategy for descriptors with exactly one thing wrong, as the page says what is right.
+    """Return a strategy for descriptors with exactly one error.
 
-    breaks: the id of the finding that they shall have, such as ``directml/ONE_HOT/axis-range``,
-    ``directml/tensor/total-size``, ``onnx/OneHot/indices.type``; any that is possible when left out
-    (`finding_ids` lists them).
+    The documentation defines errors. breaks: the id of the finding, such as ``directml/ONE_HOT/axis-range``,
+    ``directml/tensor/total-size`` or ``onnx/OneHot/indices.type``; by default any of `finding_ids`.
 
-    Raises InputError or NoTable at once for a dialect, operator or level that does not exist, and for a finding that
-    does not exist there or that nothing has alone at that level.
+    Raises InputError or NoTable immediately for an unknown dialect, operator or level, and for a finding that does not
+    exist or cannot occur alone at that level.
     """
     level = named_level(dialect, operator, level)
     spec = find_operator(dialect, operator, level)
@@ -86,7 +89,7 @@ def near_valid(
 
 
 def finding_ids(dialect: str, operator: str, level: str | float) -> list[str]:
-    """Return the ids of the findings that `near_valid` can bring about at `level`."""
+    """Return the ids of the findings that `near_valid` can trigger."""
     level = named_level(dialect, operator, level)
     return broken_descriptors(find_operator(dialect, operator, level), level).ids
 
@@ -102,9 +105,9 @@ def _check_breaks(spec: OperatorSpec, level: str, breaks: str) -> None:
 
 
 def any_descriptors(dialect: str, operator: str) -> st.SearchStrategy[Descriptor]:
-    """Return a strategy for any descriptor that the dialect's words can say, almost always a wrong one.
+    """Return a strategy for arbitrary descriptors, mostly invalid.
 
-    Raises InputError or NoTable at once for a dialect or operator that does not exist.
+    Raises InputError or NoTable immediately for an unknown dialect or operator.
     """
     spec = tables(dialect).operator(operator)
     fields = {
@@ -157,10 +160,10 @@ def _tensors(spec: OperatorSpec) -> st.SearchStrategy[TensorDesc]:
 
 
 def with_unknown_sizes(descriptor: Descriptor) -> st.SearchStrategy[Descriptor]:
-    """Return a strategy for the same descriptor with sizes unknown or symbolic, or whole shapes unknown.
+    """Return a strategy for a descriptor with sizes or shapes unknown.
 
-    At least one tensor changes, if there is one with a dimension. A constant's elements go with its shape: where
-    the shape is unknown, they are unknown.
+    Sizes may become unknown or symbolic. At least one tensor changes, if there is one with a dimension. If the shape of
+    a constant is unknown, so are its elements.
     """
     names = [n for n, value in descriptor.fields.items() if isinstance(value, TensorDesc)]
 

@@ -1,4 +1,4 @@
-"""What to change, in words: "give dimension -1 of B the size 3 or 1"."""
+"""Fixes in words: "give dimension -1 of B the size 3 or 1"."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PATTERNS: Final[Mapping[str, str]] = {
     "value": "give {owner} the value {values}",
     "entry": "set element {at} of {owner} to {values}",
 }
-#: What may be said of several tensors at once.
+#: Parts that one sentence can name for several tensors.
 _TOGETHER: Final = frozenset({"rank", "type", "size", "sizes", "elements"})
 _NOUNS: Final = {"length": "value", "elements": "element"}
 
@@ -44,9 +44,9 @@ def advice(
     names: Mapping[str, str],
     lost: Callable[[Step], str] | None = None,
 ) -> str | None:
-    """Return a repair in one phrase; None where a reader could make nothing of it.
+    """Return a repair as one phrase, None where it would not help a reader.
 
-    fields: by the names in the repair. names: how they are called where that differs. lost: says what a cast loses.
+    fields: by the names in the repair. names: display names where they differ. lost: describes what a cast loses.
     """
     phrases: list[str] = []
     groups: dict[tuple[Any, ...], list[Step]] = {}

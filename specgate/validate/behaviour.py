@@ -1,4 +1,4 @@
-"""In which constants of its kernel two versions of an operator differ for one descriptor."""
+"""Kernel constants that differ between two versions of an operator."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["changed_behaviour"]
 
 
 def changed_behaviour(spec: OperatorSpec, descriptor: Descriptor, before: str, after: str) -> tuple[str, ...]:
-    """Return the names of the constants that are not the same for the descriptor at both levels.
+    """Return the names of constants whose values differ between two levels.
 
-    Expressions are compared by their values, so that a word which was renamed is no difference.
+    Expressions are compared by their values for the descriptor, so renamed words are not a difference.
     """
     ours, theirs = spec.behaviour(before), spec.behaviour(after)
     differing = sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))

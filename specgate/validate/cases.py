@@ -1,4 +1,4 @@
-"""Operators whose support rows depend on the descriptor, compiled."""
+"""Compiled checks for operators with conditional support rows."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = ["NO_CASE", "compile_cases", "list_rows"]
 
-#: The rule of a descriptor for which none of the cases holds.
+#: The rule that fails where no case's condition holds.
 NO_CASE: Final = "support-case"
 
 
 def compile_cases(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
-    """Return `f(fields) -> bool`: True when some case's condition, cells and rules hold (see `compile_resolved`)."""
+    """Return `f(fields) -> bool`: True when a case accepts the fields.
+
+    A case accepts when its condition, cells and rules hold; see `compile_resolved`.
+    """
     checks = tuple(map(compile_resolved, list_rows(resolved)))
     if len(checks) == 1:
         return checks[0]
@@ -37,7 +40,7 @@ def compile_cases(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
 
 
 def list_rows(resolved: Resolved) -> list[Resolved]:
-    """Return a level by each of its support rows, with the row's condition as its first rules."""
+    """Return one level per support row, with the row's condition as rules."""
     return [
         replace(case.resolved, rules=(*_front(case, resolved), *case.resolved.rules))
         for case in resolved.cases
@@ -46,7 +49,10 @@ def list_rows(resolved: Resolved) -> list[Resolved]:
 
 
 def _front(case: Case, resolved: Resolved) -> Iterator[RuleForm]:
-    """Yield the condition as rules; what it reads must be there, or the rule would merely not apply."""
+    """Yield the condition as rules that require the fields they read.
+
+    Without the presence checks a condition on an absent field would not apply, and so would not fail.
+    """
     for path in sorted(case.when.needs):
         yield RuleForm(NO_CASE, parse(f"present({path})", resolved.spec.scope))
     yield RuleForm(NO_CASE, case.when)

@@ -1,4 +1,4 @@
-"""Which type to cast to: one that loses nothing if there is one, and what another one loses."""
+"""Cast targets, lossless where possible, and what a cast loses."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["bits_of", "exact_up_to", "family", "lossless", "lost", "nearest"]
 
 
 class _Float(NamedTuple):
-    """A floating point format: bits of the significand, exponents of its least and of its greatest numbers."""
+    """A floating-point format: significand bits and exponent range."""
 
     significand: int
     least: int
     most: int
 
 
-#: By the name that numpy or ml_dtypes gives the type; from IEEE 754, and the docstrings of ml_dtypes 0.5.
+#: By the names that numpy and ml_dtypes give the types; from IEEE 754 and the docstrings of ml_dtypes 0.5.
 _FLOATS: Final = {
     "float16": _Float(11, -24, 15),
     "bfloat16": _Float(8, -133, 127),
@@ -35,17 +35,17 @@ _FLOATS: Final = {
     "float6_e3m2fn": _Float(3, -4, 4),
     "float4_e2m1fn": _Float(2, -1, 2),
 }
-#: First letters of the types that a cast converts between.
+#: numpy's kind letters of the types that a cast converts between.
 _NUMBERS: Final = "biufc"
 _TO_FLOAT: Final = 2
 _FAR: Final = 3
 
 
 def nearest(text: str, allowed: Iterable[str], dialect: Dialect) -> str | None:
-    """Return the allowed type closest to `text`, None where none is of a kind that it can be cast to.
+    """Return the allowed type closest to `text`, None without a castable one.
 
-    A type that holds every value comes first. Then the same kind comes before other integers, and those before floating
-    point for an integer; within a kind a type of the same width or wider, and the nearest of those.
+    A type that represents every value is preferred, then the same kind, then other integers before floating point for
+    an integer. Within a kind the nearest type of at least the same width is preferred.
     """
     choices = tuple(name for name in allowed if name in dialect.types and family(name, dialect) in _NUMBERS)
     if text not in dialect.types or family(text, dialect) not in _NUMBERS or not choices:
@@ -64,7 +64,10 @@ def nearest(text: str, allowed: Iterable[str], dialect: Dialect) -> str | None:
 
 
 def exact_up_to(text: str, other: str, dialect: Dialect) -> str | None:
-    """Return up to which integer a cast of an integer to floating point is exact; None where it always is."""
+    """Return the largest integer up to which an int-to-float cast is exact.
+
+    None where every value is exact.
+    """
     if family(text, dialect) not in "iu" or family(other, dialect) != "f":
         return None
     known_float = _format(other, dialect)
@@ -76,7 +79,7 @@ def exact_up_to(text: str, other: str, dialect: Dialect) -> str | None:
 
 
 def lost(text: str, other: str, dialect: Dialect) -> str:
-    """Return what a cast loses, in words; "" where it loses nothing, or nothing is known of it."""
+    """Return a description of what a cast loses, "" for no known loss."""
     if text == other or lossless(text, other, dialect):
         return ""
     exact = exact_up_to(text, other, dialect)
@@ -99,7 +102,7 @@ def lost(text: str, other: str, dialect: Dialect) -> str:
 
 
 def lossless(text: str, other: str, dialect: Dialect) -> bool:
-    """Return whether every value of one type is a value of another."""
+    """Return whether one type represents every value of another."""
     mine, theirs = family(text, dialect), family(other, dialect)
     width = bits_of(other, dialect) - bits_of(text, dialect)
     if mine == "b" and theirs in "iuf":
@@ -119,7 +122,7 @@ def lossless(text: str, other: str, dialect: Dialect) -> bool:
 
 
 def family(name: str, dialect: Dialect) -> str:
-    """Return i, u, f, c or another first letter of what numpy calls the type."""
+    """Return numpy's kind letter of a type: i, u, f, c and so on."""
     numpy = str(dialect.types.get(name, {}).get("numpy") or name.lower())
     return "f" if numpy.startswith(("bf", "nf")) else numpy[:1]
 
@@ -130,10 +133,10 @@ def _format(name: str, dialect: Dialect) -> _Float | None:
 
 
 def _magnitude(name: str, dialect: Dialect) -> int:
-    """Return how many bits the greatest integer of a type has."""
+    """Return the bits of the largest integer magnitude of a type."""
     return bits_of(name, dialect) - (family(name, dialect) == "i")
 
 
 def bits_of(name: str, dialect: Dialect) -> int:
-    """Return how many bits an element of a type has, 0 where that is not known."""
+    """Return the bits per element of a type, 0 where unknown."""
     return dialect.types.get(name, {}).get("bits") or 0

@@ -1,4 +1,4 @@
-"""Checks: the compiled fast path, and behind it the explaining path with levels and fixes."""
+"""Checks: the compiled fast path, then the explaining path with fixes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["accepts", "check_at", "check_for", "compiled", "demanded", "forget", "refusals_noted", "spelt_for"]
 
-#: Compiling takes as long as evaluating so many times.
+#: Compiling costs as much as this many evaluations.
 WORTH: Final = 24
 
 _asked: dict[tuple[str, str, str, Basis, str | None], int] = {}
@@ -35,7 +35,7 @@ _accepted: dict[tuple[str, str, Basis, str, str], Verdict] = {}
 
 @on_change
 def forget() -> None:
-    """Drop everything compiled; the tables it came from are gone."""
+    """Clear compiled checks after the tables changed."""
     _asked.clear()
     _fast.clear()
     _shared.clear()
@@ -51,14 +51,14 @@ def check_at(
 ) -> Verdict:
     """Return the verdict on `descriptor` for its dialect at `level`.
 
-    by: the implementation (a build system, a checker) whose own ways count too where they differ from those of all.
-    device: the capabilities of the device (see `device_of`); where it is not known, what types ask of it is a note.
-    Raises NoTable for an operator without a table, InputError for an unknown level.
+    by: the implementation (a build system, a checker) whose specific observations apply on top of those of all builds.
+    device: its capabilities (see `device_of`); with an unknown device, type requirements become notes. Raises NoTable
+    for an operator without a table, InputError for an unknown level.
     """
     judged_at = level if descriptor.version is None else descriptor.version
     if descriptor.layout is not None and descriptor.layout != judged_at:
         descriptor = _as_read_at(descriptor, judged_at)
-    if not descriptor.plain and device is not None:  # what the device lacks may reject what is undecided otherwise
+    if not descriptor.plain and device is not None:  # a missing capability can reject what is otherwise undecided
         return _explained(descriptor, level, basis, by, device)
     accepted = accepts(descriptor, level, basis, by)
     if not accepted:
@@ -75,17 +75,20 @@ def check_at(
 
 
 def _follows_builds(descriptor: Descriptor, level: str, basis: Basis) -> bool:
-    """Return whether the verdict may differ from the page's because every build does otherwise: notes say so."""
+    """Return whether the verdict may follow the builds against the page."""
     return basis == "both" and load_dialect(descriptor.dialect).operator(descriptor.operator).follows_builds(level)
 
 
 def _judged_for(
     verdict: Verdict, descriptor: Descriptor, level: str, device: frozenset[str] | None, by: str | None
 ) -> Verdict:
-    """Return the verdict with what its types ask of a device: as notes, or findings where `device` lacks it."""
+    """Return the verdict with device requirements added as notes or findings.
+
+    Types that `device` does not support are findings; with an unknown device, requirements are notes.
+    """
     if device is None:
         return noted(verdict, descriptor, level)
-    from specgate.validate.on_device import with_device_findings  # few devices are known
+    from specgate.validate.on_device import with_device_findings  # rare: most calls do not name a device
 
     return with_device_findings(verdict, descriptor, level, device, by)
 
@@ -98,7 +101,7 @@ def _unread(
     by: str | None,
     device: frozenset[str] | None,
 ) -> Verdict:
-    """Return a rejection, or that it is undecided, which is explained when its findings are read."""
+    """Return a verdict that computes its findings when they are read."""
     target = f"{descriptor.dialect}:{level}"
     reasons = partial(_explained, descriptor, level, basis, by, device)
     may_note = accepted is None and _follows_builds(descriptor, descriptor.version or level, basis)
@@ -108,7 +111,7 @@ def _unread(
 def _explained(
     descriptor: Descriptor, level: str, basis: Basis, by: str | None, device: frozenset[str] | None
 ) -> Verdict:
-    from specgate.validate.judge import verdict_with_reasons  # most descriptors need no reasons
+    from specgate.validate.judge import verdict_with_reasons  # reasons are rarely needed
 
     takes = _fast.get((descriptor.dialect, descriptor.operator, descriptor.version or level, basis, by))
     verdict = verdict_with_reasons(descriptor, level, basis, by, device, takes)
@@ -118,9 +121,10 @@ def _explained(
 def accepts(
     descriptor: Descriptor, level: str, basis: Basis = "both", by: str | None = None, facts: Facts | None = None
 ) -> bool | None:
-    """Return only True, False or None: what `check_at` says, without findings, and many times faster on a rejection.
+    """Return the answer of `check_at` as True, False or None.
 
-    facts: what is known of the descriptor already, from asking the same of another implementation.
+    It skips findings, which makes rejections many times faster. facts: cached facts about the descriptor, for example
+    from a check against another implementation.
     """
     judged_at = level if descriptor.version is None else descriptor.version
     if descriptor.layout is not None and descriptor.layout != judged_at:
@@ -135,7 +139,10 @@ def accepts(
 
 
 def _checker(key: tuple[str, str, str, Basis, str | None]) -> Callable[[Mapping[str, Any]], bool] | None:
-    """Return the compiled function of (dialect, operator, level, basis, by), None where it is not asked for often."""
+    """Return the compiled check of a key, None before it is worth compiling.
+
+    key: (dialect, operator, level, basis, by).
+    """
     fast = _fast.get(key)
     if fast is None:
         number = _asked[key] = _asked.get(key, 0) + 1
@@ -145,15 +152,15 @@ def _checker(key: tuple[str, str, str, Basis, str | None]) -> Callable[[Mapping[
 
 
 def _below(descriptor: Descriptor, level: str) -> bool:
-    """Whether the version that a descriptor was written for is one that a target at a later `level` takes."""
+    """Return whether a target at `level` accepts the descriptor's version."""
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     position = spec.dialect.position
     return position.get(str(descriptor.version), len(position)) <= position.get(level, -1)
 
 
 def _as_read_at(descriptor: Descriptor, level: str) -> Descriptor:
-    """Return a descriptor whose inputs and outputs are in the order of `level`."""
-    from specgate.descriptors.positional import reordered_for  # few operators change that
+    """Return the descriptor with inputs and outputs in the order of `level`."""
+    from specgate.descriptors.positional import reordered_for  # rare: few operators change the order
 
     return reordered_for(descriptor, load_dialect(descriptor.dialect).operator(descriptor.operator), level)
 
@@ -161,11 +168,12 @@ def _as_read_at(descriptor: Descriptor, level: str) -> Descriptor:
 def check_for(
     descriptor: Descriptor, target: Target, basis: Basis = "both", device: frozenset[str] | None = None
 ) -> Verdict:
-    """Return the verdict for a target: `check_at` the version of the operator's domain that belongs to its level.
+    """Return the verdict for a target.
 
-    For a release of a runtime it says what this release does.
+    It is that of `check_at` at the version of the operator's domain that the target implements. For a release of a
+    runtime, the behavior of this release applies.
     """
-    if target.runtime is None and "." not in descriptor.operator:  # of the dialect's own domain, as nearly all are
+    if target.runtime is None and "." not in descriptor.operator:  # the default domain, by far the most common
         verdict = check_at(descriptor, target.level, basis, target.by, device)
         if target.family is None:
             verdict = refusals_noted(verdict, descriptor, target.level)
@@ -191,7 +199,10 @@ def check_for(
 
 
 def refusals_noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verdict:
-    """Return an accepting verdict with what single implementations refuse that targets can ask for, as notes."""
+    """Return an accepting verdict with notes on implementations that reject.
+
+    They are the implementations that targets can select, such as a single runtime.
+    """
     if verdict.accepted is not True or verdict.basis == "documented":
         return verdict
     refusing = load_dialect(descriptor.dialect).operator(descriptor.operator).refusing
@@ -207,7 +218,7 @@ def refusals_noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verd
 
 
 def spelt_for(verdict: Verdict, target: str) -> Verdict:
-    """Return a verdict, with its findings, of a target as the user spells it."""
+    """Return a verdict that spells its target as the user did."""
 
     def spelt() -> Verdict:
         return replace(
@@ -218,7 +229,7 @@ def spelt_for(verdict: Verdict, target: str) -> Verdict:
         )
 
     if not verdict.accepted:
-        may_note = getattr(verdict, "may_note", True)  # one that was made with its findings has them already
+        may_note = getattr(verdict, "may_note", True)  # a verdict made together with its findings already has them
         return Verdict.unread(
             target, verdict.operator, verdict.basis, spelt, accepted=verdict.accepted, may_note=may_note
         )
@@ -228,7 +239,10 @@ def spelt_for(verdict: Verdict, target: str) -> Verdict:
 def _compile(
     dialect: str, operator: str, level: str, basis: Basis, by: str | None
 ) -> Callable[[Mapping[str, Any]], bool]:
-    """Compile what `basis` asks; levels at which the operator is the same share a function."""
+    """Return the compiled check for `basis`.
+
+    Levels at which the operator is the same share one function.
+    """
     sides = _asked_sides(dialect, operator, level, basis, by)
     if sides is None:
         return _never
@@ -240,7 +254,10 @@ def _compile(
 
 
 def demanded(dialect: str, operator: str, level: str, basis: Basis, by: str | None) -> Resolved | None:
-    """Return what `basis` asks of the operator at `level`, None where it does not exist there."""
+    """Return the requirements of `basis` at `level`.
+
+    None where the operator does not exist at this level.
+    """
     sides = _asked_sides(dialect, operator, level, basis, by)
     return None if sides is None else _joined(*sides)
 
@@ -253,23 +270,29 @@ def _asked_sides(
 
 
 def _joined(first: Resolved, last: Resolved) -> Resolved:
-    """Return one side, or both at once as the stricter of each cell and the rules of either."""
+    """Return one side, or the intersection of both.
+
+    The intersection has the stricter of each cell and the rules of both sides.
+    """
     return first if first.key == last.key else _stricter(first, last)
 
 
 def compiled(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
-    """Return `f(fields) -> bool` of what a level takes, whether its rows depend on the descriptor or not."""
+    """Return `f(fields) -> bool` for a level, with or without cases."""
     if resolved.cases:
-        from specgate.validate.cases import compile_cases  # few operators have any
+        from specgate.validate.cases import compile_cases  # few operators have cases
 
         return compile_cases(resolved)
-    from specgate.rules.compile import compile_resolved  # a single check is evaluated
+    from specgate.rules.compile import compile_resolved  # a single check is evaluated, not compiled
 
     return compile_resolved(resolved)
 
 
 def _stricter(page: Resolved, builds: Resolved) -> Resolved:
-    """Return what both sides take: each cell narrowed by the other's, the rules of both; so for each case."""
+    """Return the intersection of page and builds, per case.
+
+    Each cell is the intersection of both cells; the rules of both sides apply.
+    """
     cells = {
         name: _narrowed(page.cells.get(name, Cell()), builds.cells.get(name, Cell()))
         for name in dict.fromkeys([*page.cells, *builds.cells])

@@ -1,10 +1,11 @@
-"""What a device must be able to do before it takes a type that the level takes, as notes where it is not known."""
+"""Device capabilities that element types require, as notes or findings."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.core import TensorDesc, shown
 from specgate.dialects import packages
 from specgate.errors import InputError
 from specgate.slotted import replace
@@ -12,14 +13,14 @@ from specgate.spec.tables import dialect as tables
 from specgate.spec.tables import on_change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from specgate.descriptors.core import Descriptor
     from specgate.verdict import Verdict
 
 __all__ = ["DEVICE_RULE", "capabilities", "device_of", "lacking", "noted", "required_capabilities"]
 
-#: The name of the finding on a type that a device does not take.
+#: The name of the finding on a type that a device does not support.
 DEVICE_RULE: Final = "device-capability"
 _WORDS: Final = {"all", "none"}
 _known: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
@@ -27,12 +28,15 @@ _known: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
 
 @on_change
 def _forget() -> None:
-    """Drop what was read from tables that are gone."""
+    """Clear what was read from replaced tables."""
     _known.clear()
 
 
 def required_capabilities(dialect: str, level: str) -> Mapping[str, tuple[str, ...]]:
-    """Return, for each type that some devices refuse at a level, the capabilities that allow it (one is enough)."""
+    """Return the capabilities that each optional type requires at a level.
+
+    A device needs one of the listed capabilities to support the type.
+    """
     texts_by_name = _known.get((dialect, level))
     if texts_by_name is None:
         table = tables(dialect)
@@ -46,22 +50,24 @@ def required_capabilities(dialect: str, level: str) -> Mapping[str, tuple[str, .
 
 
 def capabilities(dialect: str) -> list[str]:
-    """Return the names of all capabilities that the types of a dialect ask for."""
+    """Return the names of all capabilities that types of a dialect require."""
     types = tables(dialect).types.values()
     return sorted({name for info in types for gate in info.get("capability") or () for name in gate["any"]})
 
 
 def device_of(given: str | Iterable[str] | None, dialect: str | None = None) -> frozenset[str] | None:
-    """Return what a device reports: names of capabilities (several in one text with commas), ``all``, ``none``.
+    """Return the capabilities of a device: names, ``all`` or ``none``.
 
-    None, a device that is not known, stays None. dialect: whose types ask for them; None for the one that
-    has such types.
+    A string may hold several names separated by commas. None, an unknown device, stays None. dialect: the one whose
+    types define the names; None selects the dialect with optional types.
 
-    Raises InputError for a name that no type asks for.
+    Raises InputError for an unknown capability.
     """
     if given is None:
         return None
     known = capabilities(dialect or next(one.name for one in packages() if one.has_devices))
+    if not isinstance(given, Iterable):
+        raise InputError(f"expected a device as text or several texts, found {shown(given)}")
     texts = [given] if isinstance(given, str) else list(given)
     names = {part.strip() for text in texts for part in str(text).split(",")} - {""}
     strange = sorted(names - set(known) - _WORDS)
@@ -71,7 +77,7 @@ def device_of(given: str | Iterable[str] | None, dialect: str | None = None) -> 
 
 
 def lacking(descriptor: Descriptor, level: str, device: frozenset[str]) -> list[tuple[str, str]]:
-    """Return (place, type) of each tensor whose type asks at `level` for what `device` lacks."""
+    """Return (place, type) of each tensor that `device` does not support."""
     texts_by_name = required_capabilities(descriptor.dialect, level)
     if not texts_by_name:
         return []
@@ -83,7 +89,10 @@ def lacking(descriptor: Descriptor, level: str, device: frozenset[str]) -> list[
 
 
 def _asks(descriptor: Descriptor, entries: Mapping[str, Any]) -> bool:
-    """Whether a tensor may be of one of the types, seen at a glance: an array may hold one."""
+    """Return whether a tensor may have one of the types.
+
+    This quick test does not look into arrays of tensors and returns True for them.
+    """
     for value in descriptor.fields.values():
         if value.__class__ is TensorDesc:
             if value.type in entries:
@@ -94,7 +103,10 @@ def _asks(descriptor: Descriptor, entries: Mapping[str, Any]) -> bool:
 
 
 def noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verdict:
-    """Return an accepting verdict with what its types ask of a device that is not known; any other as it is."""
+    """Return an accepting verdict with notes on required capabilities.
+
+    Other verdicts are returned unchanged.
+    """
     texts_by_name = required_capabilities(descriptor.dialect, level)
     if not texts_by_name or verdict.accepted is not True or not _asks(descriptor, texts_by_name):
         return verdict

@@ -1,4 +1,4 @@
-"""The explaining path: what fails at one level, by its row, or by the row of the case that holds."""
+"""Failures at one level, by its row or by the row of the matching case."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ __all__ = ["explain_at"]
 def explain_at(
     descriptor: Descriptor, resolved: Resolved, facts: Facts | None = None, *, bare: bool = False
 ) -> list[Failure]:
-    """Return every failure of `descriptor` at the level of `resolved`: causes without their echoes.
+    """Return every failure of `descriptor` at the level of `resolved`.
 
-    facts: what is known of the descriptor already. bare: as in `row_failures`.
+    Rules that only repeat another failure are left out. facts: cached facts about the descriptor. bare: as in
+    `row_failures`.
     """
     return (_by_case if resolved.cases else row_failures)(descriptor, resolved, facts or Facts(), bare=bare)
 
 
 def _by_case(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: bool) -> list[Failure]:
-    """Return every failure at the level of `resolved`, by the row of the case that holds."""
+    """Return every failure by the row of the matching case."""
     context = facts.context(descriptor, resolved)
     answers = [(case, facts.holds(case.when, context)) for case in resolved.cases]
     failures = [row_failures(descriptor, case.resolved, facts, bare=bare) for case, answer in answers if answer is True]
@@ -42,7 +43,7 @@ def _by_case(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: 
     shared = row_failures(descriptor, replace(resolved, cases=()), facts)
     read = {name for when in resolved.spec.whens for name in when.fields}
     if any(f.where.partition("[")[0] in read for f in shared if not f.unknown):
-        return shared  # a field that decides which case it is is wrong itself
+        return shared  # a field that selects the case is invalid itself
     open_cases = [case for case, answer in answers if answer is UNKNOWN]
     if not open_cases:
         return [*shared, _no_case(resolved, context)]
@@ -52,12 +53,15 @@ def _by_case(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: 
 
 
 def _badness(failures: list[Failure]) -> int:
-    """Conditions should exclude each other; where two hold, the one that accepts counts, as on the fast path."""
+    """Return 0 for an accepting case, 1 for an undecided one, 2 otherwise.
+
+    Conditions should be exclusive. Where two hold, an accepting case wins, as on the fast path.
+    """
     return 0 if not failures else 1 if all(f.unknown for f in failures) else 2
 
 
 def _in_all(descriptor: Descriptor, cases: list[Case], facts: Facts) -> list[Failure]:
-    """Return what fails whichever of `cases` it is."""
+    """Return the failures common to all `cases`."""
     first, *others = [
         {f.key: f for f in row_failures(descriptor, case.resolved, facts) if not f.unknown} for case in cases
     ]

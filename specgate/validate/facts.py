@@ -1,4 +1,4 @@
-"""What is known of one descriptor: the value of each rule on it. Levels and sides that share a rule share its value."""
+"""Cached rule values for one descriptor, shared between levels and sides."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ __all__ = ["Changed", "Facts", "applies", "judge"]
 
 
 class Facts:
-    """The values of rules on one descriptor (and on the same one as other levels read it).
+    """Rule values for one descriptor, also as other levels read it.
 
-    They are kept by the identity of rule and context, which live as long as the tables and as this object.
+    Keys are the identities of rule and context, which live as long as the tables and this object.
     """
 
     __slots__ = ("_contexts", "_held", "_inner", "_leaves", "_tensors", "_told", "_values", "answers", "rows", "takes")
 
-    #: By what a level says (its id) whether it takes the descriptor.
+    #: Whether a level accepts the descriptor, by the level's id.
     answers: dict[int, bool | None]
-    #: What fails by a row, by the descriptor and the row (which is kept, so that its id stays its own).
+    #: Failures by descriptor and row; the row is kept so that its id is not reused.
     rows: dict[tuple[int, int], tuple[Resolved, list[Failure]]]
-    #: Whether the level judged takes the fields of a plain descriptor, where that is compiled.
+    #: Whether the level accepts the fields of a plain descriptor, where the check is compiled.
     takes: Callable[[Mapping[str, Any]], bool] | None
 
     def __init__(self) -> None:
@@ -48,19 +48,19 @@ class Facts:
         self.takes = None
 
     def context(self, descriptor: Descriptor, resolved: Resolved) -> Context:
-        """Return what the rules of a level read: one for all levels that have the same fields and limits."""
+        """Return the context for rules, shared by levels with equal fields."""
         key = id(descriptor), resolved.read
         pair = self._contexts.get(key)
         if pair is None:
             entries, spec = descriptor.fields, resolved.spec
-            numbered = spec.dialect.numbered  # so that messages have words for the numbers of an enum
+            numbered = spec.dialect.numbered  # messages translate the numbers of an enum to words
             fields = {n: numbered(info, entries.get(n, info.default)) for n, info in resolved.fields.items()}
             pair = descriptor, Context(fields, resolved.numbers, spec.dialect.bits, spec.scope.defines)
             self._contexts[key] = pair
         return pair[1]
 
     def tensors(self, context: Context) -> list[tuple[str, str, Context]]:
-        """Return the field, the place and the context of each tensor; equal tensors share theirs."""
+        """Return (field, place, context) per tensor; equal tensors share one."""
         parts = self._tensors.get(id(context))
         if parts is None:
             limits = tuple(context.numbers.items())
@@ -73,7 +73,7 @@ class Facts:
         own: Any = tensor if tensor.value is None else id(tensor)  # a constant may be large
         try:
             inner = self._inner.get((own, limits))
-        except TypeError:  # made by hand, with lists in it
+        except TypeError:  # built by hand with lists, which are not hashable
             own = id(tensor)
             inner = self._inner.get((own, limits))
         if inner is None:
@@ -82,7 +82,7 @@ class Facts:
         return inner
 
     def judge(self, form: RuleForm, context: Context) -> Any:
-        """Return True, False, UNKNOWN, or the Undefined that says why the rule has no value."""
+        """Return True, False, UNKNOWN, or the Undefined raised by the rule."""
         key = (id(form), id(context))
         result = self._values.get(key)
         if result is None:
@@ -94,7 +94,7 @@ class Facts:
         return result
 
     def hold(self, rules: TensorRules, context: Context) -> bool:
-        """Return whether all of the rules of a tensor hold."""
+        """Return whether all rules of a tensor hold."""
         key = (id(rules), id(context))
         result = self._held.get(key)
         if result is None:
@@ -105,7 +105,10 @@ class Facts:
         return result
 
     def holds(self, when: Rule, context: Context) -> Any:
-        """Return True, False or UNKNOWN; a condition on what is left out, or that has no value, does not hold."""
+        """Return True, False or UNKNOWN.
+
+        A condition on an absent field, or one without a value, does not hold.
+        """
         key = (id(when), id(context))
         result = self._values.get(key)
         if result is None:
@@ -117,7 +120,7 @@ class Facts:
         return result
 
     def told(self, form: RuleForm, context: Context, where: str, say: Callable[[], Failure]) -> Failure:
-        """Return what was said already of a rule that does not hold on the tensor at `where`, else what `say` does."""
+        """Return the failure of a tensor rule at `where`, from the cache or `say`."""
         key = (id(form), id(context), where)
         failure = self._told.get(key)
         if failure is None:
@@ -125,7 +128,7 @@ class Facts:
         return failure
 
     def decisive(self, rule: Rule, context: Context) -> tuple[Leaf, ...]:
-        """Return the parts that give a rule its value."""
+        """Return the parts of a rule that decide its value."""
         key = (id(rule), id(context))
         leafs = self._leaves.get(key)
         if leafs is None:
@@ -136,9 +139,10 @@ class Facts:
 
 
 class Changed(Facts):
-    """What is known of a descriptor that was changed in some fields: rules that do not read these are as they were.
+    """Facts about a modified descriptor, reusing rules that are unaffected.
 
-    before: what is known of the other one. context: what its rules read, by the row that is asked of this one, too.
+    before: facts about the original. context: what the rules read from the modified descriptor, also when another row
+    asks.
     """
 
     __slots__ = ("_before", "_context", "_fields")
@@ -150,7 +154,7 @@ class Changed(Facts):
         self._fields = fields
 
     def _of(self, tensor: TensorDesc, limits: tuple[Any, ...], context: Context) -> Context:
-        return self._before._of(tensor, limits, context)  # noqa: SLF001  # it is the same class
+        return self._before._of(tensor, limits, context)  # noqa: SLF001  # same class
 
     def judge(self, form: RuleForm, context: Context) -> Any:
         same = self._same(form, context)
@@ -164,7 +168,10 @@ class Changed(Facts):
         return super().told(form, context, where, say) if same is None else self._before.told(form, same, where, say)
 
     def _same(self, form: RuleForm, context: Context) -> Context | None:
-        """Return the context on which a rule was judged before as it must be here, None where there is none."""
+        """Return the earlier context in which a rule has the same value.
+
+        None where there is no such context.
+        """
         if form.scope == "tensor":
             return context
         return self._context if self._fields.isdisjoint(form.fields) else None
@@ -182,9 +189,9 @@ def _places(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, TensorDesc]]:
 
 
 def judge(form: RuleForm, context: Context) -> Any:
-    """Return whether a rule holds or does not apply; what hangs on a type that an output leaves out is never wrong.
+    """Return whether a rule holds or does not apply.
 
-    Raises Undefined where it has no value.
+    A rule that depends on an unstated output type never fails. Raises Undefined where it has no value.
     """
     try:
         answer = _answer(form, context)
@@ -196,7 +203,7 @@ def judge(form: RuleForm, context: Context) -> Any:
 
 
 def _unstated(form: RuleForm, context: Context) -> bool:
-    """Whether the rule reads an output that is given, at least in part, without a type."""
+    """Return whether the rule reads an output without a stated type."""
     values = (context.fields.get(name) for name in form.fields)
     return any(
         value is UNSTATED or (value.__class__ is list and any(item is UNSTATED for item in value)) for value in values
@@ -204,7 +211,10 @@ def _unstated(form: RuleForm, context: Context) -> bool:
 
 
 def _answer(form: RuleForm, context: Context) -> Any:
-    """Return whether a rule holds or does not apply; where it is open whether it applies, a failure is open too."""
+    """Return whether a rule holds or does not apply.
+
+    Where its condition is UNKNOWN, a failure is UNKNOWN too.
+    """
     applying = applies(form, context)
     if applying is False:
         return True
@@ -218,7 +228,7 @@ def _answer(form: RuleForm, context: Context) -> Any:
 
 
 def applies(form: RuleForm, context: Context) -> Any:
-    """Return True, False or UNKNOWN; raise Undefined where the rule's condition has no value."""
+    """Return whether the condition holds; raise Undefined without a value."""
     for path in form.require.needs:
         if context.absent(path):
             return False

@@ -1,4 +1,4 @@
-"""What one failed cell or rule is, and how the values in it are kept."""
+"""One failed cell or rule, and the values that it reports."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Failure", "Failures", "found", "plain"]
 
-#: Integers from here on are described by their length: they cannot all be printed, nor written as JSON.
+#: Larger integers are described by their length: they can be too long to print or to write as JSON.
 PRINTABLE: Final = 10**40
 
 
 @slotted(frozen=True)
 class Failure:
-    """One cell or rule that does not hold (or, with `unknown`, cannot be decided) at one level.
+    """A cell or rule that fails, or with `unknown` is undecided, at one level.
 
-    rule: the id's last part (``axis-range``, ``IndicesTensor.type``). aspect: type, rank, value, … or rule. formula: of
-    a rule, its expression. remedy: what finds a change after which it does not fail.
+    rule: the last part of the id (``axis-range``, ``IndicesTensor.type``). aspect: type, rank, value, … or rule.
+    formula: the expression of a rule. remedy: searches for a fix.
     """
 
     rule: str
@@ -45,17 +45,17 @@ class Failure:
 
     @property
     def message(self) -> str:
-        """What fails, in words: `text`, or what `write` makes of it, which only failures that are shown are worth."""
+        """The message: `text`, or the result of `write` when it is first read."""
         return self.text if self.write is None else self.write()
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes two failures at different levels the same finding."""
+        """The identity under which failures at different levels are one finding."""
         return (self.scope, self.rule, self.where)
 
 
 class Failures(Protocol):
-    """Gives what fails for a descriptor by a row; see `row_failures`."""
+    """Type of functions that list failures by a row; see `row_failures`."""
 
     def __call__(
         self, descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: bool = False
@@ -63,7 +63,7 @@ class Failures(Protocol):
 
 
 def found(value: Any) -> Any:
-    """What a descriptor holds where something else belongs: as it is where that is short, else described."""
+    """Return a value for a message, replaced by a description if it is long."""
     if value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < PRINTABLE):
         return value
     return value if isinstance(value, str) and len(value) <= 200 else shown(value, 200)

@@ -1,4 +1,4 @@
-"""A fix for one failure, without changing the level: the table's own words, or what follows from what failed."""
+"""Fixes at the same level: from the table, or derived from the failure."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _AT_MOST: Final = re.compile(r"at most \d+|at least \d+")
 
 
 def own_fix(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
-    """Return what to change so that this failure goes away at the level; None where nothing can be proposed."""
+    """Return a fix that keeps the level, None where nothing can be proposed."""
     if failure.fix or failure.remedy is not None:
-        return failure.fix or failure.remedy.fix()  # type: ignore[union-attr]  # one of the two is there
+        return failure.fix or failure.remedy.fix()  # type: ignore[union-attr]  # one of the two is set
     if failure.aspect == "type" and failure.values:
         return _type(failure, spec)
     if failure.aspect == "rank" and failure.allowed:
@@ -36,7 +36,7 @@ def own_fix(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
 
 
 def _called(failure: Failure, spec: OperatorSpec) -> str:
-    """Return the place of a failure by the vendor's name for its field."""
+    """Return the place of a failure with the vendor's field name."""
     name, bracket, rest = failure.where.partition("[")
     info = spec.fields.get(name)
     return (name if info is None else info.vendor_name) + bracket + rest
@@ -47,7 +47,7 @@ def _type(failure: Failure, spec: OperatorSpec) -> str:
 
 
 def cast_fix(where: str, text: str, allowed: Sequence[str], spec: OperatorSpec) -> str:
-    """Return which of the allowed types to give a tensor of the type `text`, and what a cast to it loses."""
+    """Return which allowed type to cast a tensor to, and what the cast loses."""
     near = nearest(text, allowed, spec.dialect)
     if near is None:
         return f"give {where} {_one_of('the type', tuple(allowed), 'those types')}"
@@ -100,9 +100,9 @@ def _structure(failure: Failure, spec: OperatorSpec, level: str) -> str | None:
 
 
 def _decides_nothing(failure: Failure, spec: OperatorSpec, level: str) -> bool:
-    """Whether nothing else is computed without a field that the level does not have.
+    """Return whether removing an undefined field leaves the results unchanged.
 
-    So it is where its value is the default, and where the kernel does not read it at the levels that have it.
+    It does where its value is the default, and where the kernel ignores it at the levels that define it.
     """
     name = failure.where
     having = [at for at in spec.levels if spec.field_at(name, at) is not None]
@@ -123,7 +123,7 @@ def _computes_with(spec: OperatorSpec, name: str) -> bool:
 
 
 def _unknown(name: str, spec: OperatorSpec, level: str) -> str:
-    from difflib import get_close_matches  # only misspelt attributes need it
+    from difflib import get_close_matches  # imported late: only misspelled attributes need it
 
     info = spec.layout(level).page_names.get(name)
     if info is not None:

@@ -1,4 +1,4 @@
-"""The explaining path of a check: what fails at the level judged, as findings with fixes and the levels that accept."""
+"""Explained verdicts: findings with fixes and the levels that accept."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ __all__ = ["answer", "domainless", "verdict_with_reasons"]
 def _failures_at(
     descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis, by: str | None = None, *, facts: Facts
 ) -> dict[SingleBasis, list[Failure]]:
-    """Return what fails by each side that `basis` asks, by one where both say the same.
+    """Return the failures per side of `basis`, once where both sides agree.
 
-    `level` is one that has the operator, and the descriptor is as that level reads it.
+    `level` must define the operator, and the descriptor must be as that level reads it.
     """
-    from specgate.validate.explain import explain_at  # an answer alone is not explained
+    from specgate.validate.explain import explain_at  # only the explaining path needs it
 
     return {side: explain_at(descriptor, resolved, facts) for side, resolved in spec.sides_at(level, basis, by).items()}
 
 
 def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, facts: Facts | None = None) -> bool | None:
-    """Return only what `verdict_with_reasons` says in the end; see `accepts`. facts: what is known already."""
+    """Return only the verdict of `verdict_with_reasons`; see `accepts`."""
     expect_basis(basis)
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     judged_at, late, missing = _placed(descriptor, spec, level)
@@ -63,9 +63,9 @@ def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, fac
 
 
 def accepts_at(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> bool | None:
-    """Return whether one level accepts a descriptor, None where that is undecided.
+    """Return whether one level accepts a descriptor, None where undecided.
 
-    resolved: lives as long as the tables. facts: what is known of the descriptor.
+    resolved: lives as long as the tables. facts: cached facts about the descriptor.
     """
     key = id(resolved)
     if key not in facts.answers:
@@ -75,7 +75,7 @@ def accepts_at(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> bool
 
 
 def _accepts_slowly(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> bool | None:
-    from specgate.validate.explain import explain_at  # an accepted descriptor is not explained
+    from specgate.validate.explain import explain_at  # only rejected descriptors are explained
 
     failures = explain_at(descriptor, resolved, facts, bare=True)
     if any(not failure.unknown for failure in failures):
@@ -84,7 +84,7 @@ def _accepts_slowly(descriptor: Descriptor, resolved: Resolved, facts: Facts) ->
 
 
 def domainless(descriptor: Descriptor, target: Target, basis: Basis, device: frozenset[str] | None) -> Verdict:
-    """Return the verdict for a target that does not have the operator's domain."""
+    """Return the verdict for a target without the operator's domain."""
     from specgate.validate.reach import Reach  # few targets are that old
 
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
@@ -93,7 +93,10 @@ def domainless(descriptor: Descriptor, target: Target, basis: Basis, device: fro
 
 
 def _placed(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str, bool, str | None]:
-    """Return the level to judge at, whether it is later than `level`, and which of the two lacks the operator."""
+    """Return the level to check at.
+
+    Also returns whether it is later than `level`, and which of the two lacks the operator.
+    """
     dialect = spec.dialect
     dialect.check_level(level)
     judged_at = level
@@ -101,7 +104,7 @@ def _placed(descriptor: Descriptor, spec: OperatorSpec, level: str) -> tuple[str
         dialect.check_level(descriptor.version)
         judged_at = descriptor.version
     late = dialect.position[judged_at] > dialect.position[level]
-    texts = (judged_at, level) if late else (judged_at,)  # a later level that lacks it keeps what it was
+    texts = (judged_at, level) if late else (judged_at,)  # a removed operator is checked at its own version
     return judged_at, late, next((at for at in texts if at not in spec.levels), None)
 
 
@@ -113,11 +116,11 @@ def verdict_with_reasons(
     device: frozenset[str] | None = None,
     takes: Callable[[Mapping[str, Any]], bool] | None = None,
 ) -> Verdict:
-    """Return the verdict with every finding; see `check_at`. What `device` lacks is not among them yet.
+    """Return the verdict with every finding; see `check_at`.
 
-    takes: the compiled function of the level judged, where there is one already.
+    Findings about `device` are added by the caller. takes: the compiled check of the level, if available.
     """
-    from specgate.validate.reach import Reach  # an answer alone names no levels
+    from specgate.validate.reach import Reach  # only the explaining path needs it
 
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     dialect = spec.dialect
@@ -150,8 +153,11 @@ def verdict_with_reasons(
 def _excused(
     descriptor: Descriptor, reach: Reach, failures: dict[SingleBasis, list[Failure]], level: str, target: str
 ) -> list[Finding]:
-    """Return notes on what the page rejects and the verdict does not, because every build does otherwise."""
-    from specgate.validate.explain import explain_at  # an answer alone is not explained
+    """Return notes on rejections by the page that builds do not share.
+
+    The default verdict follows the builds there.
+    """
+    from specgate.validate.explain import explain_at  # only the explaining path needs it
 
     page = reach.spec.resolve(level, "documented")
     if page is None:
@@ -162,8 +168,11 @@ def _excused(
 
 
 def _later_level(spec: OperatorSpec, missing: str) -> str | None:
-    """Return the first level after `missing` that has the operator, None where its own version was withdrawn."""
-    if spec.row_held(missing) is not None:  # its rules are those of a version that is gone
+    """Return the first level after `missing` that defines the operator.
+
+    None where its version was withdrawn.
+    """
+    if spec.row_held(missing) is not None:  # the rules are those of a withdrawn version
         return None
     position = spec.dialect.position
     return next((at for at in spec.levels if position[at] > position[missing]), None)
@@ -179,7 +188,7 @@ def _rest(
     result: LevelSet,
     target: str,
 ) -> list[Finding]:
-    """Return what is wrong besides that the level lacks the operator: what fails at `level`, which has it."""
+    """Return the failures besides the missing operator, at a level with it."""
     there = reordered_for(replace(descriptor, version=None), spec, level)
     failures = _failures_at(there, spec, level, basis, by, facts=Facts())
     return [
@@ -192,7 +201,7 @@ def _rest(
 def _findings(
     failures: dict[SingleBasis, list[Failure]], reach: Reach, result: LevelSet, level: str, target: str
 ) -> list[Finding]:
-    """Make the findings of both sides: what both refuse is one."""
+    """Return the findings of both sides, merging those that both report."""
     keys = {side: {failure.key for failure in matching_failures} for side, matching_failures in failures.items()}
     seen: set[tuple[tuple[str, str, str], bool]] = set()
     findings: list[Finding] = []
@@ -208,6 +217,6 @@ def _findings(
 
 
 def _nowhere(failure: Failure, reach: Reach, side: SingleBasis) -> bool:
-    """Whether no level's row takes the type, rank or value."""
+    """Return whether no level supports the type, rank or value."""
     listed = bool(failure.allowed) and failure.aspect in {"type", "rank", "value"}
     return listed and (failure.where, failure.aspect) in reach.nowhere(failure.rule.rpartition(".")[0], side)

@@ -1,4 +1,4 @@
-"""What an implementation looks at at all, and what it enforces only by chance or in part, as the tables say."""
+"""Properties that an implementation enforces, fully or in part."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 __all__ = ["UNSURE", "about", "aspect", "entries_of", "looked_at", "named_rules", "of_outputs"]
 
-#: What an entry says of rules that an implementation does not always enforce: by chance, in part.
+#: Keys of rules that an implementation does not always enforce.
 UNSURE: Final[tuple[Unsure, ...]] = ("nondeterministic", "partially_enforced")
 
 
 def about(spec: OperatorSpec, implementation: str) -> ImplementationEntry | None:
-    """Return what the dialect's file says of an implementation."""
+    """Return the dialect's entry for an implementation."""
     return spec.dialect.tables.about.get("implementations", {}).get(implementation)
 
 
 def looked_at(spec: OperatorSpec, implementation: str, ids: Iterable[str]) -> set[str]:
-    """Return the findings by their ids, but for those at which an implementation never looks."""
+    """Return the finding ids that the implementation checks at all."""
     entry = about(spec, implementation)
     ignored = set(entry.get("ignores", ())) if entry else set()
     return {
@@ -35,7 +35,10 @@ def looked_at(spec: OperatorSpec, implementation: str, ids: Iterable[str]) -> se
 
 
 def of_outputs(spec: OperatorSpec, finding: str, *, observed: bool = False) -> bool:
-    """Whether a rule compares what is stated of an output; observed: or one that only builds enforce."""
+    """Return whether a rule compares declared output types or shapes.
+
+    observed: also look for rules that only builds enforce.
+    """
     outputs = {info.name for info in spec.outputs}
     name = finding.rpartition("/")[2]
     own = [form for overlay in spec.overlays for form in overlay.rules] if observed else []
@@ -44,7 +47,7 @@ def of_outputs(spec: OperatorSpec, finding: str, *, observed: bool = False) -> b
 
 
 def aspect(finding: str) -> str:
-    """Return what a finding is about: type, rank, value, structure or rule."""
+    """Return the subject of a finding: type, rank, value, structure or rule."""
     field, dot, what = finding.rpartition("/")[2].rpartition(".")
     if finding.endswith("/unknown-attribute"):
         return "structure"
@@ -56,7 +59,10 @@ def aspect(finding: str) -> str:
 
 
 def entries_of(spec: OperatorSpec, level: str, implementation: str) -> Iterator[ObservedEntry]:
-    """Yield what is observed of an implementation at a level, of the operator and of all tensors."""
+    """Yield observations of an implementation at a level.
+
+    They are those of the operator and those of all tensors.
+    """
     tensors = spec.dialect.tables.tensor.observed
     for entry in (*spec.table.observed, *tensors):
         if level in spec.dialect.level_set(entry["builds"]) and entry.get("by") in {None, implementation}:
@@ -64,6 +70,6 @@ def entries_of(spec: OperatorSpec, level: str, implementation: str) -> Iterator[
 
 
 def named_rules(key: Unsure, spec: OperatorSpec, level: str, implementation: str) -> set[str]:
-    """Return the rules that the entries of an implementation name under a key."""
+    """Return the rules that an implementation's entries list under a key."""
     entries = entries_of(spec, level, implementation)
     return {name for entry in entries if key in entry for name in entry[key]}

@@ -1,4 +1,4 @@
-"""Many descriptors of one operator at once, as columns: which of them a target takes."""
+"""Checks of many descriptors of one operator at once, as columns."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from specgate.descriptors.columns import ColumnReader
-from specgate.descriptors.core import Descriptor, TensorDesc
+from specgate.descriptors.core import Descriptor, TensorDesc, shown
 from specgate.descriptors.sources import several
 from specgate.dialects import package
+from specgate.errors import InputError
 from specgate.rules.column_values import Words, both, either, negation
 from specgate.rules.columns import compile_columns
 from specgate.spec.tables import dialect as tables
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["accepted_rows"]
 
-#: Rows that are judged together: few enough for what is computed on the way to stay in a processor's cache.
+#: Rows per block: small enough for intermediate results to stay in the processor's cache.
 BLOCK: Final = 2**16
 
 _checks: dict[tuple[str, str, str, Basis, str | None], list[Check] | None] = {}
@@ -47,7 +48,9 @@ def _forget() -> None:
 def accepted_rows(
     operator: str, columns: Mapping[str, Any], target: Target, basis: Basis, device: frozenset[str] | None
 ) -> NDArray[np.bool_]:
-    """Return for each row whether `target` takes the descriptor; see `specgate.accepts_many`."""
+    """Return which rows `target` accepts; see `specgate.accepts_many`."""
+    if not isinstance(operator, str):
+        raise InputError(f"expected the name of an operator, found {shown(operator)}")
     spec = tables(target.dialect).operator(package(target.dialect).named(operator))
     level = spec.level_for(target.level)
     reader = ColumnReader(spec, level)
@@ -64,7 +67,10 @@ def accepted_rows(
 
 
 def _compiled(dialect: str, operator: str, level: str, basis: Basis, by: str | None) -> list[Check] | None:
-    """Return the checks of columns, one for each support row, None where the level lacks the operator."""
+    """Return the column checks, one per support row.
+
+    None where the level does not define the operator.
+    """
     key = (dialect, operator, level, basis, by)
     if key not in _checks:
         resolved = demanded(*key)
@@ -73,7 +79,7 @@ def _compiled(dialect: str, operator: str, level: str, basis: Basis, by: str | N
 
 
 class _Judge:
-    """What is asked of every row."""
+    """The checks that apply to every row."""
 
     def __init__(
         self,
@@ -103,7 +109,7 @@ class _Judge:
         self.refused = frozenset(refused)
 
     def group(self, group: Group) -> NDArray[np.bool_]:
-        """Return the answers for rows that are alike."""
+        """Return the answers for rows with equal structure."""
         result = np.zeros(group.count, bool)
         plain = Descriptor(self.spec.dialect.name, self.spec.name, group.row(0)).plain
         for start in range(0, group.count, BLOCK):
@@ -112,7 +118,7 @@ class _Judge:
         return result
 
     def _check(self, fields: Mapping[str, Any], count: int) -> tuple[Any, Any]:
-        """Return which rows some support row takes, and where among them that is open."""
+        """Return the accepted rows, and the rows that are undecided."""
         accepted = certain = False
         for check in self.checks:
             passed, unsure = check(fields, count)
@@ -137,7 +143,10 @@ class _Judge:
         return answers
 
     def _types_taken(self, fields: Mapping[str, Any]) -> Any:
-        """Return which rows have types that exist and that the device and the release know."""
+        """Return which rows have types that exist and are supported.
+
+        Both the device and the release must support them.
+        """
         result: Any = True
         for value in fields.values():
             for tensor in value if isinstance(value, list) else (value,):

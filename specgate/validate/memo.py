@@ -1,4 +1,4 @@
-"""What is worth keeping from one node for the next that is equal, in this model or another: answers, by value."""
+"""Verdict cache: answers by value, shared by equal nodes of any model."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
 __all__ = ["Memo", "key_of", "keys_of"]
 
 Made = TypeVar("Made")
-#: How many answers each of them keeps: more than the largest models have nodes that differ.
+#: Entries per cache, more than the distinct nodes of the largest models.
 _MOST: Final = 4096
 _MOST_ELEMENTS: Final = 256
 _MISSING: Final = object()
 
 
 class NoKey(Exception):
-    """A value that no key is made of, such as a graph."""
+    """Raised for a value that cannot be a cache key, such as a graph."""
 
 
 def key_of(value: Any, most: int = _MOST_ELEMENTS) -> Hashable:
-    """Return what is equal for values that are alike in all that counts; raise NoKey for one that is not known here.
+    """Return a hashable key of a value; raise NoKey for unsupported values.
 
-    Types count, and the sign of a zero. most: of the elements of a constant; the key of more costs more than most
-    answers, and hardly another model has the same.
+    Keys differ for different types and for 0.0 and -0.0. most: the limit on elements of a constant, as longer keys cost
+    more than most answers and rarely repeat.
     """
     kind = value.__class__
     if kind is TensorDesc:
         if value.value is None:
-            return value is UNSTATED, value  # a tensor without any type is known by identity
+            return value is UNSTATED, value  # a tensor without a type is compared by identity
         return _key_of_constant(value, value.value, most)
     if kind is list or kind is tuple:
         return kind, *[key_of(one, most) for one in value]
@@ -44,7 +44,7 @@ def key_of(value: Any, most: int = _MOST_ELEMENTS) -> Hashable:
     if isinstance(value, FileList):
         from hashlib import blake2b  # few models have any
 
-        return FileList, value.kind, len(value), blake2b(value.data).digest()  # the data itself would be kept
+        return FileList, value.kind, len(value), blake2b(value.data).digest()  # the key would keep the data alive
     if kind is Numbered:
         return kind, int(value), value.word
     if kind is Descriptor and not value.oddities and not value.extra:
@@ -53,12 +53,12 @@ def key_of(value: Any, most: int = _MOST_ELEMENTS) -> Hashable:
 
 
 def _key_of_constant(tensor: TensorDesc, elements: Any, most: int) -> Hashable:
-    """Return a key that tells 0.0 from -0.0, and 1 from true."""
+    """Return a key that separates 0.0 from -0.0, and 1 from true."""
     if len(elements) > most:
         raise NoKey
     kinds = set(map(type, elements)) if elements.__class__ is tuple else ()
     if kinds == {float}:
-        from array import array  # a library of its own
+        from array import array  # numpy may not be installed
 
         return tensor._replace(value=None), array("d", elements).tobytes()
     return tensor, kinds.pop() if len(kinds) == 1 else repr(elements)
@@ -73,14 +73,14 @@ _PLAIN: Final = frozenset({int, bool, str, bytes, Symbol})
 
 
 class Memo(Generic[Made]):
-    """Answers by keys of what was asked, as long as the same tables count; all go when they are too many."""
+    """Cached answers by key, cleared when the tables change or it is full."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, Made | object] = {}
         on_change(self._known.clear)
 
     def of(self, key: Callable[[], Hashable], make: Callable[[], Made]) -> Made:
-        """Return the answer of `make`, or that to an equal question; make it each time where there is no key."""
+        """Return the cached answer of `make`; compute it where there is no key."""
         try:
             hashable = key()
         except NoKey:
@@ -88,4 +88,4 @@ class Memo(Generic[Made]):
         result = self._known.get(hashable, _MISSING)
         if result is _MISSING:
             result = keep(self._known, hashable, make(), _MOST)
-        return result  # type: ignore[return-value]  # it is no longer missing
+        return result  # type: ignore[return-value]  # not the missing marker

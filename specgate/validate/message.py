@@ -1,4 +1,4 @@
-"""Turn failures into findings: permanent ids, the levels that accept, and a fix where one exists."""
+"""Findings from failures: permanent ids, accepting levels and fixes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ __all__ = [
 
 
 def rule_id(dialect: str, operator: str, rule: str, scope: str = "operator") -> str:
-    """Return a rule's permanent id, e.g. ``directml/ONE_HOT/axis-range`` or ``directml/tensor/total-size``."""
+    """Return a rule's permanent id.
+
+    Examples are ``directml/ONE_HOT/axis-range`` and ``directml/tensor/total-size``.
+    """
     return f"{dialect}/{'tensor' if scope == 'tensor' else operator}/{rule}"
 
 
@@ -44,8 +47,8 @@ def finding(
 ) -> Finding:
     """Return the finding for one failure at `level`.
 
-    result: the levels that accept the whole descriptor. nowhere: no level's row takes what is refused. alone: only
-    `side` refuses it.
+    result: the levels that accept the whole descriptor. nowhere: no level supports the rejected value. alone: only
+    `side` rejects it.
     """
     dialect = spec.dialect
     message = failure.message
@@ -78,7 +81,10 @@ def finding(
 
 
 def builds_note(failure: Failure, spec: OperatorSpec, row: str, target: str) -> Finding:
-    """Return the note on what the page rejects at a `row` where the verdict follows the builds."""
+    """Return a note on a rejection by the page at a `row`.
+
+    The verdict follows the builds there.
+    """
     message = failure.message
     if failure.allowed:
         message += f", and the page lists {_list(failure.allowed)}"
@@ -97,14 +103,20 @@ def builds_note(failure: Failure, spec: OperatorSpec, row: str, target: str) -> 
 
 
 def _page(spec: OperatorSpec, row: str) -> str | None:
-    """Return the name of the vendor's page of a `row`: its name ends with the number of the level that it is of."""
+    """Return the name of the vendor's page of a `row`.
+
+    The name ends with the number of the page's level.
+    """
     pages = [str(source["page"]) for source in spec.table.sources if "page" in source]
     number = row.lstrip(ascii_letters)
     return next((page for page in pages if page.rpartition("-")[2] == number), pages[0] if pages else None)
 
 
 def _asked(level: str, side: SingleBasis, dialect: Dialect) -> str:
-    """Say which builds represent a level that has none."""
+    """Return a clause that names the builds of neighboring levels.
+
+    It is empty where the level has builds, or for the documented side.
+    """
     others = dialect.neighbours(level)
     if side == "documented" or others == (level,):
         return ""
@@ -112,7 +124,10 @@ def _asked(level: str, side: SingleBasis, dialect: Dialect) -> str:
 
 
 def _reach(failure: Failure, result: LevelSet, dialect: Dialect, *, nowhere: bool) -> str:
-    """Say which levels take the whole descriptor, or that no level takes a type, rank or value."""
+    """Return which levels accept the whole descriptor.
+
+    Alternatively, says that no level supports the type, rank or value.
+    """
     if failure.unknown:
         return ""
     if result:
@@ -126,10 +141,10 @@ def _list(words: tuple[str, ...]) -> str:
 
 
 def _fix(failure: Failure, spec: OperatorSpec, level: str, result: LevelSet) -> str | None:
-    """Propose a change: the rule's own words, a type to cast to, or a level that takes the whole descriptor."""
+    """Return a fix from the rule, a cast, or an accepting level."""
     if failure.unknown:
         return None
-    from specgate.validate.fixes import own_fix  # other modules need only ids
+    from specgate.validate.fixes import own_fix  # other modules only need the ids
 
     own = own_fix(failure, spec, level)
     proposals = [own] if own else []
@@ -140,15 +155,18 @@ def _fix(failure: Failure, spec: OperatorSpec, level: str, result: LevelSet) -> 
 
 
 def blocking(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Return what keeps a level from accepting, without notes: that it lacks the operator counts alone."""
+    """Return the findings that prevent acceptance, without notes.
+
+    A missing operator hides all others.
+    """
     counted = tuple(matching_finding for matching_finding in findings if matching_finding.severity != "note")
     return counted[:1] if counted and counted[0].id.endswith("/level") else counted
 
 
 def field_elsewhere(spec: OperatorSpec, name: str, level: str) -> str:
-    """Say what a field is that the operator does not have at `level`, and at which levels it has it.
+    """Return at which levels the operator has a field.
 
-    The nearest later levels are named, where there are any, else the nearest earlier ones.
+    The nearest later levels are named, or the nearest earlier ones if there are none later.
     """
     dialect = spec.dialect
     at = dialect.position[level]
@@ -168,7 +186,7 @@ def field_elsewhere(spec: OperatorSpec, name: str, level: str) -> str:
 
 
 def later_fix(level: str, texts: Iterable[str], dialect: Dialect) -> str | None:
-    """Propose the first later level that takes the whole descriptor."""
+    """Return a fix that names the first later level that accepts."""
     later = next((at for at in texts if dialect.position[at] > dialect.position[level]), None)
     return None if later is None else f"use {dialect.label(later)}"
 
@@ -176,10 +194,10 @@ def later_fix(level: str, texts: Iterable[str], dialect: Dialect) -> str | None:
 def missing_operator(
     descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, result: LevelSet, later: str | None = None
 ) -> Finding:
-    """Return the finding for an operator that the level does not have.
+    """Return the finding for an operator that the level does not define.
 
-    result: the levels that accept the descriptor. later: the first level that has the operator, where something else is
-    wrong there.
+    result: the levels that accept the descriptor. later: the first level with the operator, where something else fails
+    at that level.
     """
     dialect = spec.dialect
     removed = spec.table.removed
@@ -205,7 +223,7 @@ def missing_operator(
 
 
 def missing_domain(spec: OperatorSpec, target: Target, result: LevelSet) -> Finding:
-    """Return the finding for an operator of a domain that the target does not have.
+    """Return the finding for an operator domain that the target lacks.
 
     result: the versions of the domain that accept the descriptor.
     """
@@ -228,9 +246,10 @@ def missing_domain(spec: OperatorSpec, target: Target, result: LevelSet) -> Find
 
 
 def version_finding(descriptor: Descriptor, spec: OperatorSpec, level: str, target: str, result: LevelSet) -> Finding:
-    """Return the finding for a descriptor written for a later level than the target has.
+    """Return the finding for a descriptor of a later level than the target's.
 
-    result: the levels that accept the descriptor as written for each; as it is, it takes a level from its own on.
+    result: the levels that accept the descriptor as written for each of them. Unchanged, it needs at least its own
+    level.
     """
     dialect = spec.dialect
     version = str(descriptor.version)
@@ -249,7 +268,7 @@ def version_finding(descriptor: Descriptor, spec: OperatorSpec, level: str, targ
 
 
 def unwritten_finding(descriptor: Descriptor, spec: OperatorSpec, target: str) -> Finding:
-    """Return the finding for a descriptor written for an unfinished level that lacks its operator."""
+    """Return the finding for an unfinished level without the operator."""
     dialect = spec.dialect
     level = str(descriptor.version)
     row = spec.row_held(level)

@@ -1,4 +1,4 @@
-"""Attributes that became inputs: a descriptor that gives them the other way round is read as it was meant."""
+"""Attributes that became inputs, converted in either direction."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _HALF_BITS: Final = 16
 
 
 class Move(NamedTuple):
-    """Fields that a descriptor gives as another kind than the level has, and how it is read then.
+    """Fields given as attribute or input where the level has the opposite.
 
-    fields: the given field -> the level's. readings: descriptors with the level's fields, the first that the rules
-    accept is the one; empty where a value is not known. complete: whether every value is known and exact.
+    fields: the given field -> the level's. readings: converted descriptors, of which the first that the rules accept
+    applies; empty where a value is not known. complete: whether every value is known and exact.
     """
 
     fields: Mapping[str, str]
@@ -90,7 +90,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def moves_of(descriptor: Descriptor, resolved: Resolved) -> Move | None:
-    """Return the fields that a descriptor gives as attributes although they are inputs at the level, or vice versa."""
+    """Return the fields given as attributes instead of inputs, or vice versa."""
     became = resolved.spec.became
     if not became:
         return None
@@ -111,7 +111,7 @@ def moves_of(descriptor: Descriptor, resolved: Resolved) -> Move | None:
 
 
 def readings(descriptor: Descriptor, resolved: Resolved) -> Move | None:
-    """Return as `moves_of` the fields to move, None unless every value is known and exact in its new place."""
+    """Return the move of `moves_of` if every value is known and exact."""
     move = moves_of(descriptor, resolved)
     return move if move is not None and move.complete and move.readings else None
 
@@ -119,7 +119,7 @@ def readings(descriptor: Descriptor, resolved: Resolved) -> Move | None:
 def _to_inputs(descriptor: Descriptor, resolved: Resolved, moved: Mapping[str, str]) -> Move:
     descriptors: list[Descriptor] = []
     complete = True
-    for sizes in ((), (1,)):  # some operators require a scalar, others a list of one element
+    for sizes in ((), (1,)):  # some operators require a scalar, others a one-element list
         fields = {name: value for name, value in descriptor.fields.items() if name not in moved}
         tensors = {new: _tensor(descriptor.fields[old], new, sizes, fields, resolved) for old, new in moved.items()}
         complete = all(tensor.type is not None and tensor.value is not None for tensor in tensors.values())
@@ -130,7 +130,7 @@ def _to_inputs(descriptor: Descriptor, resolved: Resolved, moved: Mapping[str, s
 
 
 def _tensor(value: Any, name: str, sizes: tuple[int, ...], fields: Mapping[str, Any], resolved: Resolved) -> TensorDesc:
-    """Return an attribute's value as the tensor that the level's input `name` is."""
+    """Return an attribute's value as the tensor of the input `name`."""
     several = isinstance(value, list | tuple)
     values = list(value) if several else [value]
     known = value is not UNKNOWN
@@ -142,7 +142,10 @@ def _tensor(value: Any, name: str, sizes: tuple[int, ...], fields: Mapping[str, 
 
 
 def type_for(values: Sequence[Any], name: str, fields: Mapping[str, Any], resolved: Resolved) -> str | None:
-    """Return the type that an input has: that of its type variable, else the nearest to the attribute's own."""
+    """Return the type of a new input.
+
+    It is the type of its type variable, or the nearest to the attribute's type.
+    """
     for row in resolved.alternatives:
         cell = row.cells.get(name)
         if cell is None or cell.types is None:
@@ -159,13 +162,16 @@ def type_for(values: Sequence[Any], name: str, fields: Mapping[str, Any], resolv
 
 
 def _distance(name: str, *, whole: bool, spec: OperatorSpec) -> tuple[bool, int]:
-    """How far a type is from an attribute's: integers are of 64 bits there, floating point numbers of 32."""
+    """Return how far a type is from an attribute's type.
+
+    Attributes hold 64-bit integers and 32-bit floats.
+    """
     kind, bits = family(name, spec.dialect), bits_of(name, spec.dialect)
     return (kind != "i", -bits) if whole else (kind != "f", abs(bits - _FLOAT_BITS))
 
 
 def _exact(values: Sequence[Any], type_: str, spec: OperatorSpec) -> list[Any] | None:
-    """Return numbers as a type has them, None where it does not have them all."""
+    """Return numbers converted to a type, None where one is not exact."""
     kind, bits = family(type_, spec.dialect), bits_of(type_, spec.dialect)
     if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
         return None
@@ -186,7 +192,7 @@ def _exact(values: Sequence[Any], type_: str, spec: OperatorSpec) -> list[Any] |
 
 
 def _is_half(value: float, *, brain: bool) -> bool:
-    if value != value:  # noqa: PLR0124  # not a number
+    if value != value:  # noqa: PLR0124  # NaN
         return False
     try:
         if brain:
@@ -198,7 +204,7 @@ def _is_half(value: float, *, brain: bool) -> bool:
 
 
 def _to_attributes(descriptor: Descriptor, resolved: Resolved) -> Move | None:
-    """Return the inputs that there are too many of, where each was an attribute before it became that input."""
+    """Return the move of surplus inputs that were attributes at this level."""
     spec, entries = resolved.spec, descriptor.fields
     pairs = list(_surplus(descriptor, resolved))
     if not pairs or any(old is None or old in entries for _, old, _ in pairs):
@@ -213,7 +219,7 @@ def _to_attributes(descriptor: Descriptor, resolved: Resolved) -> Move | None:
 
 
 def _surplus(descriptor: Descriptor, resolved: Resolved) -> Iterator[tuple[str, str | None, TensorDesc]]:
-    """Yield each surplus input as a later level names it, with the attribute that it is at this level."""
+    """Yield each surplus input with the attribute that it was at this level."""
     spec = resolved.spec
     before = {new: old for old, new in spec.became.items() if old in resolved.fields}
     starts = [str(spec.fields[old].until) for old in before.values()]
@@ -230,7 +236,7 @@ def _surplus(descriptor: Descriptor, resolved: Resolved) -> Iterator[tuple[str, 
 
 
 def _value(tensor: TensorDesc, info: FieldInfo | None) -> Any:
-    """Return a constant as the attribute `info` holds it, UNKNOWN where it cannot."""
+    """Return a constant as an attribute value, UNKNOWN where it cannot be."""
     if info is None or tensor.value is None:
         return UNKNOWN
     whole = info.type.startswith("int")

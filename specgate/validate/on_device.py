@@ -1,4 +1,4 @@
-"""What a known device lacks for the types of a descriptor, as findings beside its verdict."""
+"""Findings for types that a known device does not support."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["with_device_findings"]
 def with_device_findings(
     verdict: Verdict, descriptor: Descriptor, level: str, device: frozenset[str], by: str | None = None
 ) -> Verdict:
-    """Return the verdict with a finding for each tensor whose type asks for what `device` lacks.
+    """Return the verdict with a finding per tensor that `device` rejects.
 
     device: the capabilities that it reports. by: as in `check_at`.
     """

@@ -1,4 +1,4 @@
-"""Whether a level finds nothing to say of a descriptor: what it would say is not looked for."""
+"""Quick acceptance test without messages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["passes"]
 
 
 def passes(descriptor: Descriptor, resolved: Resolved, facts: Facts, doubts: Collection[str] = ()) -> bool:
-    """Return whether `explain_at` would find nothing that fails or is undecided.
+    """Return whether `explain_at` would report nothing.
 
-    descriptor: the descriptor as the level of `resolved` reads it. doubts: rules that probably fail, asked first.
+    descriptor: as the level of `resolved` reads it. doubts: rules that probably fail, evaluated first.
     """
     if descriptor.oddities and not _all_excused(descriptor, resolved):
         return False
@@ -35,13 +35,13 @@ def passes(descriptor: Descriptor, resolved: Resolved, facts: Facts, doubts: Col
 
 
 def _all_excused(descriptor: Descriptor, resolved: Resolved) -> bool:
-    from specgate.validate.row import is_excused  # few descriptors are odd
+    from specgate.validate.row import is_excused  # few descriptors have oddities
 
     return all(is_excused(oddity, resolved) for oddity in descriptor.oddities)
 
 
 class _Passing:
-    """Whether a descriptor passes each step of a level."""
+    """Engine that tests whether a descriptor passes each step of a level."""
 
     def __init__(self, descriptor: Descriptor, resolved: Resolved, facts: Facts, context: Context) -> None:
         self.given = descriptor.fields
@@ -64,7 +64,7 @@ class _Passing:
             return self.resolved.cell_checks[info.name](value) is True
         if value is None:
             return True
-        from specgate.rules.fused import Fusible  # few operators hold any
+        from specgate.rules.fused import Fusible  # few operators fuse others
 
         fits = Fusible(self.resolved.spec.dialect, self.resolved.level, cell.operators if cell else None).fits
         return all(map(fits, value)) if isinstance(value, list | tuple) else fits(value)

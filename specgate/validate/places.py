@@ -1,4 +1,4 @@
-"""The parts of a descriptor that a change may set: what an expression of a rule reads, and how it is set."""
+"""Parts of a descriptor that a fix may set, from a rule's expressions."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Place(NamedTuple):
 
     kind: of an attribute ``set``, ``element``, ``member`` or ``length``; of a tensor ``size``, ``sizes``, ``rank``,
     ``type``, ``elements``, ``strides``, ``value`` or ``entry`` (of its constant); of both ``given`` or ``absent``.
-    item: which tensor of an array. at: which dimension or element, from 0; the name of a member. told: how the
-    dimension is called.
+    item: which tensor of an array. at: which dimension or element, from 0, or the name of a member. told: the dimension
+    in messages.
     """
 
     kind: str
@@ -34,12 +34,12 @@ class Place(NamedTuple):
 
     @property
     def owner(self) -> str:
-        """The field as a message names it."""
+        """The field's name in messages."""
         return self.field if self.item is None else f"{self.field}[{self.item}]"
 
 
 def value_of(node: ast.expr, context: Context) -> Any:
-    """Return the value of an expression without loop variables; None, which no expression has, where it has none."""
+    """Return the value of a closed expression, None where it has none."""
     try:
         return Evaluator(context).value(node, {})
     except Undefined:
@@ -47,7 +47,7 @@ def value_of(node: ast.expr, context: Context) -> Any:
 
 
 def place_of(node: ast.expr, context: Context) -> Place | None:
-    """Return the part that an expression reads, None where it computes something."""
+    """Return the part that an expression reads, None for a computed value."""
     node = resolved(node, context)
     match node:
         case ast.Name(id=name) if name in context.fields:
@@ -116,7 +116,10 @@ def _tensor_place(kind: str, owner: ast.expr, context: Context) -> Place | None:
 
 
 def changed(place: Place, value: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields with a part set; sizes that a change of rank or number leaves open are 1."""
+    """Return the fields with a part set.
+
+    Sizes that a change of rank or length adds are 1.
+    """
     result: Any = fields.get(place.field)
     if place.kind in {"set", "given", "absent"}:
         outcome = None if place.kind == "absent" else value

@@ -1,4 +1,4 @@
-"""Parts of what a comparison computes, set to the nearest value with which it comes out as it must."""
+"""Search for the nearest values with which a comparison holds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["probed", "toggled"]
 
-#: How far from its value a number is tried, in either direction: every step near it, then in doubled ones.
+#: Search range in each direction: every value nearby, then doubling steps.
 _NEAR: Final = tuple(range(1, 17))
 _FAR: Final = (32, 64, 128, 256, 512, 1024)
 MAX_PARTS: Final = 10
@@ -24,7 +24,7 @@ _NUMBERS: Final = frozenset({"set", "element", "size", "entry", "member"})
 
 
 def toggled(leaf: Leaf, context: Context) -> Iterator[tuple[Place, None]]:
-    """Yield the fields whose presence a leaf asks for: to be left out if given, else to be given."""
+    """Yield fields to add or remove where a leaf tests their presence."""
     for node in ast.walk(leaf.node):
         match node:
             case ast.Call(func=ast.Name(id="present"), args=[ast.Name(id=name)]):
@@ -32,7 +32,7 @@ def toggled(leaf: Leaf, context: Context) -> Iterator[tuple[Place, None]]:
 
 
 def probed(leaf: Leaf, context: Context) -> Iterator[tuple[Place, int]]:
-    """Yield the numbers that a leaf reads, each with the nearest value that makes the leaf come out as wanted."""
+    """Yield each number of a leaf with the nearest value that satisfies it."""
     for place, value in list(_numbers(leaf.node, context).items())[:MAX_PARTS]:
         number = _nearest(leaf, place, value, context)
         if number is not None:
@@ -40,7 +40,7 @@ def probed(leaf: Leaf, context: Context) -> Iterator[tuple[Place, int]]:
 
 
 def _numbers(node: ast.expr, context: Context) -> dict[Place, int]:
-    """Return the parts of an expression that hold whole numbers, with their values."""
+    """Return the integer parts of an expression with their values."""
     numbers_by_place: dict[Place, int] = {}
     waiting = [node]
     while waiting:
@@ -67,7 +67,7 @@ def _nearest(leaf: Leaf, place: Place, value: int, context: Context) -> int | No
 
 
 def _closest(leaf: Leaf, place: Place, value: int, number: int, context: Context) -> int:
-    """Return a number between one that does not do and one that does, which does and lies next to one that does not."""
+    """Return the passing number next to a failing one, by bisection."""
     bad = value
     while abs(number - bad) > 1:
         middle = (bad + number) // 2

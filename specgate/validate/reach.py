@@ -1,4 +1,4 @@
-"""The levels that take a whole descriptor, and what no level takes: what a finding says of other levels."""
+"""The levels that accept a descriptor, and values that no level supports."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ __all__ = ["Reach"]
 
 
 class Reach:
-    """What other levels say of one descriptor, as written for each of them.
+    """Answers of other levels on one descriptor, as written for each.
 
-    by, device: as in `check_at`. facts: what is known of the descriptor. doubts: names of rules that fail at the level
-    judged, as they probably do elsewhere: asked first.
+    by, device: as in `check_at`. facts: cached facts about the descriptor. doubts: rules that fail at the checked
+    level, evaluated first because they probably fail elsewhere too.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Reach:
         self._refused: dict[tuple[str, SingleBasis], frozenset[tuple[str, str]]] = {}
 
     def accepting(self) -> LevelSet:
-        """Return the levels at which nothing fails and nothing is undecided."""
+        """Return the levels that accept without undecided parts."""
         texts: list[str] = []
         for resolved_by_operator, levels in self.spec.stretches(self.basis, self.by):
             descriptor = self._as_read_at(levels[0])
@@ -60,7 +60,10 @@ class Reach:
         return LevelSet.of(self.spec.dialect.levels, texts)
 
     def nowhere(self, field: str, side: SingleBasis) -> frozenset[tuple[str, str]]:
-        """Return the (place, aspect) of what no level's row takes of a field: a type, a rank or a value."""
+        """Return the (place, aspect) pairs of a field that no level supports.
+
+        The aspect is a type, a rank or a value.
+        """
         texts = self._refused.get((field, side))
         if texts is None:
             rows = list(self._rows(field, side))
@@ -69,7 +72,7 @@ class Reach:
         return texts
 
     def _as_read_at(self, level: str) -> Descriptor:
-        """Return the descriptor with its fields as `level` reads them: nearly always itself."""
+        """Return the descriptor as `level` reads it, usually unchanged."""
         if self.descriptor.layout is None:
             return self.descriptor
         descriptor = self._read.get(level)
@@ -78,7 +81,7 @@ class Reach:
         return descriptor
 
     def _rows(self, field: str, side: SingleBasis) -> Iterator[set[tuple[str, str]]]:
-        """Yield, for each row that some level has for a field, the (place, aspect) of what it refuses."""
+        """Yield the rejected (place, aspect) pairs of a field, per row."""
         seen: set[Any] = set()
         for resolved_by_operator, levels in self.spec.stretches(side, self.by):
             descriptor = self._as_read_at(levels[0])

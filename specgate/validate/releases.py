@@ -1,4 +1,4 @@
-"""Types that the release which a target names does not know yet, though its level has operators that take them."""
+"""Types that a target's release lacks although its level defines them."""
 
 from __future__ import annotations
 
@@ -19,26 +19,29 @@ if TYPE_CHECKING:
 
 __all__ = ["RELEASE_RULE", "newer_than", "newer_types", "places_of", "with_release_findings"]
 
-#: The name of the finding on a type that a release does not know.
+#: The name of the finding on a type that a release does not support.
 RELEASE_RULE: Final = "type-release"
 _known: dict[tuple[str, str], dict[str, str]] = {}
 
 
 @on_change
 def _forget() -> None:
-    """Drop what was read from tables that are gone."""
+    """Clear what was read from replaced tables."""
     _known.clear()
 
 
 def newer_types(target: Target) -> Mapping[str, str]:
-    """Return the first release of each type that is newer than the release that a target names; none for a level."""
+    """Return types newer than a target's release, with their first release.
+
+    Empty for a target that is a level.
+    """
     if target.environment is None or target.runtime is not None:
         return {}
     return newer_than(target.dialect, target.environment)
 
 
 def newer_than(dialect: str, release: str) -> Mapping[str, str]:
-    """Return the first release of each type of a dialect that is newer than the release of a title."""
+    """Return types newer than a release's title, with their first release."""
     texts_by_name = _known.get((dialect, release))
     if texts_by_name is None:
         table = tables(dialect)
@@ -51,7 +54,7 @@ def newer_than(dialect: str, release: str) -> Mapping[str, str]:
 
 
 def with_release_findings(verdict: Verdict, descriptor: Descriptor, target: Target) -> Verdict:
-    """Return the verdict with a finding for each tensor of a type that is newer than the target's release."""
+    """Return the verdict with a finding per tensor of a newer type."""
     newer = newer_types(target)
     if not newer or verdict.basis == "documented":
         return verdict
@@ -63,7 +66,7 @@ def with_release_findings(verdict: Verdict, descriptor: Descriptor, target: Targ
 
 
 def places_of(newer: Mapping[str, str], descriptor: Descriptor) -> list[tuple[str, str]]:
-    """Return the tensors of a descriptor whose type is one of some, and these types."""
+    """Return the tensors of a descriptor whose type is in `newer`, with it."""
     if not newer:
         return []
     return [(place, str(tensor.type)) for place, tensor in descriptor.tensors() if tensor.type in newer]

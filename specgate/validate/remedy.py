@@ -1,4 +1,4 @@
-"""The fix of a failed rule: the first change that mends it and spoils nothing else."""
+"""Fix search: the first change that repairs a rule and breaks no other."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Remedy"]
 
-#: How many changes are tried against all the other rules before the first of them is proposed as it is.
+#: Candidates checked against all other rules before the first is proposed unchecked.
 _TRIED: Final = 3
 _CHOICES: Final = 6
 _TENSOR: Final = "tensor"
@@ -34,10 +34,10 @@ _TENSOR: Final = "tensor"
 
 @slotted(frozen=True)
 class Remedy:
-    """Finds what to change so that a rule holds.
+    """Search for a change after which a rule holds.
 
-    context: what the rule was judged on. where: the tensor that a rule of every tensor was judged on, "" for others.
-    facts: what is known of the descriptor. failures: gives what fails for a descriptor at the level.
+    context: what the rule was evaluated on. where: the tensor of a tensor rule, "" for others. facts: cached facts
+    about the descriptor. failures: lists the failures of a descriptor at the level.
     """
 
     form: RuleForm
@@ -49,12 +49,12 @@ class Remedy:
     failures: Failures
 
     def fix(self) -> str | None:
-        """Return the change in words, None where none is known."""
+        """Return the fix in words, None without one."""
         steps = self.repair()
         return None if steps is None else advice(self._worded(steps), self._infos(), self._names(), self._lost)
 
     def _lost(self, step: Step) -> str:
-        """Return what a cast of an input loses."""
+        """Return what casting an input loses."""
         info = self._infos().get(step.place.field)
         if step.place.kind != "type" or info is None or info.kind == "output":
             return ""
@@ -65,7 +65,10 @@ class Remedy:
         return lost(str(tensor.type), str(step.values[0]), self.resolved.spec.dialect)
 
     def _worded(self, repair: Repair) -> Repair:
-        """Return a change with words for the numbers of an enum; a range of them stays one of numbers."""
+        """Return a repair with enum words instead of numbers.
+
+        Ranges of numbers are kept.
+        """
         infos, dialect = self._infos(), self.resolved.spec.dialect
         return tuple(
             step._replace(values=tuple(_word(dialect.numbered(infos[step.place.field], v)) for v in step.values))
@@ -75,9 +78,9 @@ class Remedy:
         )
 
     def repair(self) -> Repair | None:
-        """Return the change: one after which nothing fails that did not before, else the first; None without any.
+        """Return a repair without new failures, else the first, else None.
 
-        A rule of every tensor may fail for each of many: the others are not asked about each change then.
+        For a tensor rule, which may fail for many tensors, the first repair is returned unchecked.
         """
         if self.where:
             return next(self.repairs(), None)
@@ -113,27 +116,30 @@ class Remedy:
         return [f for f in self.failures(descriptor, self.resolved, facts, bare=bare) if not f.unknown]
 
     def _as_before(self, rule: str, fields: frozenset[str]) -> bool:
-        """Whether a rule that fails again reads none of the fields that were changed, so that it fails as before."""
+        """Return whether a rule reads no modified field and so fails as before."""
         forms = [form for form in self.resolved.rules if form.name == rule]
         return len(forms) == 1 and fields.isdisjoint(forms[0].fields)
 
     def _hidden(self) -> set[str]:
-        """The rules that were not judged because this one fails: what they say then was so before."""
+        """Return rules that were not evaluated because this one fails.
+
+        Their failures are not caused by the change.
+        """
         names = {self.form.name}
-        for form in self.resolved.rules:  # each stands behind those that it comes after
+        for form in self.resolved.rules:  # each rule follows those in its `after`
             if names.intersection(form.after):
                 names.add(form.name)
         return names
 
     def repairs(self) -> Iterator[Repair]:
-        """Yield changes after which the rule holds, that can be said in words."""
+        """Yield repairs of the rule that can be expressed in words."""
         infos, names = self._infos(), self._names()
         leaves = self.facts.decisive(self.form.require, self.context)
         steps = repairs(self.form, self.context, leaves, infos, self.resolved.spec.dialect)
         yield from (repair for repair in steps if advice(repair, infos, names))
 
     def changed(self, repair: Repair, choice: int = 0) -> Descriptor:
-        """Return the descriptor after a change; of the last part's values the one numbered `choice`."""
+        """Return the repaired descriptor, with value `choice` of the last part."""
         fields: Mapping[str, Any] = self.context.fields
         for step in repair:
             value = step.tried[choice if step is repair[-1] else 0]
@@ -161,7 +167,10 @@ class Remedy:
 
 
 def _placed(failure: Failure) -> bool:
-    """Whether a bare failure says where it is: that of a rule on the whole descriptor does not."""
+    """Return whether a bare failure has a place.
+
+    Failures of rules on the whole descriptor do not.
+    """
     return failure.aspect != "rule" or failure.scope == "tensor" or failure.where != ""
 
 

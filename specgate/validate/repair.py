@@ -1,4 +1,4 @@
-"""Changes after which a rule holds, found from its syntax tree and tried before they are proposed."""
+"""Candidate repairs of a rule, derived from its syntax tree and tested."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ _STRICT: Final = (ast.Lt, ast.Gt)
 
 
 class Step(NamedTuple):
-    """One part to set: to any of `values`, or with `span` to anything from the first to the second (None: no end)."""
+    """One part to set.
+
+    It is set to any of `values`, or with `span` to anything from the first to the second (None: unbounded).
+    """
 
     place: Place
     values: tuple[Any, ...]
@@ -44,35 +47,35 @@ class Step(NamedTuple):
 
     @property
     def tried(self) -> tuple[Any, ...]:
-        """The values that show whether it helps."""
+        """The values to test."""
         if not self.span:
             return self.values
         low, high = self.values
         return tuple(end for end in (low, high) if end is not None)
 
 
-#: What a size, a rank and so on is at least and at most, whatever a rule computes for it.
+#: Lower and upper bounds of sizes, ranks and so on, whatever a rule computes.
 _LEAST: Final = {"size": 1, "rank": 0, "length": 0, "elements": 1}
 _MOST: Final = {"rank": 64, "length": 1000, "elements": 2**62}
 
-#: More tensors than an array has, nearly always.
+#: More tensors than almost any array has.
 _MANY: Final = 10_000
-#: What a reader would rather set of attributes, the least first.
+#: Costs of setting attributes, the preferred first.
 _OF_ATTRIBUTE: Final = {"set": 1.0, "member": 1.0, "element": 1.2, "length": 1.4}
 
-#: What a cast that loses something costs: any without a loss is preferred.
+#: The cost of a lossy cast; any lossless repair is preferred.
 _LOSSY: Final = 1.5
 
-#: Steps that are taken together.
+#: Maximum number of combined steps.
 Repair = tuple[Step, ...]
 
 
 def repairs(
     form: RuleForm, context: Context, leaves: Iterable[Leaf], fields: Mapping[str, FieldInfo], dialect: Dialect
 ) -> Iterator[Repair]:
-    """Yield changes after which `form` holds for `context`, those first that a reader would rather make.
+    """Yield changes after which `form` holds for `context`, best first.
 
-    leaves: the parts that keep it from holding. fields: by the names that the rule has for them.
+    leaves: the parts that make it fail. fields: by the names that the rule uses.
     """
     search = _Search(form, context, fields, dialect)
     for option in search.options(leaves, context)[:MAX_FIRST]:
@@ -91,12 +94,12 @@ class _Search:
         self.order = list(fields)
 
     def answer(self, context: Context) -> Any:
-        """Whether the rule holds, or does not apply any more; None where it has no value."""
+        """Return whether the rule holds or no longer applies, None if undefined."""
         if any(context.absent(path) for path in self.form.require.needs):
             return True
         try:
             if self.form.when is not None and evaluate(self.form.when, context) is not True:
-                return None  # a change that makes the rule not apply is no repair
+                return None  # a change that only makes the rule inapplicable is not a repair
             return evaluate(self.form.require, context)
         except (Undefined, TypeError):
             return None
@@ -109,7 +112,7 @@ class _Search:
         return Context(fields, old.numbers, old.bits, old.defines)
 
     def followed(self, option: Repair) -> Repair | None:
-        """Return an option with the further steps that it takes until the rule holds; None where it never does."""
+        """Return an option extended until the rule holds, None if it never does."""
         steps: list[Step] = []
         done: list[tuple[Place, Any]] = []
         expected_steps: Repair | None = option
@@ -130,7 +133,7 @@ class _Search:
         return None
 
     def _helping(self, done: list[tuple[Place, Any]], option: Repair) -> Repair | None:
-        """Return the option with those values only with which the rule holds; None where it never does."""
+        """Return the option with only its working values, None without any."""
         *rest, last = option
         if not all(self.possible(step.place, value) for step in option for value in step.tried):
             last = last._replace(values=tuple(v for v in last.tried if self.possible(last.place, v)), span=False)
@@ -146,7 +149,7 @@ class _Search:
         return (*steps, last._replace(values=tuple(good), span=False))
 
     def possible(self, place: Place, value: Any) -> bool:
-        """Whether a part may have a value at all, whatever the rules say."""
+        """Return whether a part can have a value at all, regardless of rules."""
         if place.kind in _LEAST:
             most = self.largest if place.kind == "size" else _MOST[place.kind]
             return isinstance(value, int) and _LEAST[place.kind] <= value <= most
@@ -158,7 +161,7 @@ class _Search:
         return True
 
     def options(self, leaves: Iterable[Leaf], context: Context) -> list[Repair]:
-        """Return what would make one of the deciding parts come out as it must, the preferred first."""
+        """Return the options that satisfy a deciding part, preferred first."""
         merged: dict[tuple[Place, ...], Repair] = {}
         for leaf in leaves:
             direct = list(_of_leaf(leaf, context)) or list(_inside(leaf, context))
@@ -169,7 +172,7 @@ class _Search:
         return sorted(merged.values(), key=lambda repair: max(self.cost(step, context) for step in repair))
 
     def filled(self, repair: Repair) -> Repair:
-        """Return a repair with something in place of what a reader would have to choose."""
+        """Return a repair with concrete values for free choices."""
         step = repair[0]
         if step.place.kind != "given":
             return repair
@@ -177,7 +180,10 @@ class _Search:
         return (step._replace(values=(TensorDesc(None, None) if info is not None and info.tensor else UNKNOWN,)),)
 
     def cost(self, step: Step, context: Context) -> tuple[float, float]:
-        """How much a reader would mind: outputs follow from the rest, attributes are easily set, inputs come last."""
+        """Return the cost of a step to a reader.
+
+        Outputs follow from the rest, attributes are easy to set, inputs come last.
+        """
         place = step.place
         info = self.fields.get(place.field)
         kind = "attribute" if info is None else info.kind
@@ -200,14 +206,17 @@ def _type_of(place: Place) -> ast.expr:
 
 
 def _either(one: Repair, other: Repair) -> Repair:
-    """Return a repair whose only step may take the values of either; the first of both where they have several."""
+    """Return a repair whose only step allows the values of both.
+
+    Repairs with several steps are not merged; the first is returned.
+    """
     if len(one) > 1 or one[0].span or other[0].span:
         return one
     return (one[0]._replace(values=tuple(dict.fromkeys([*one[0].values, *other[0].values]))),)
 
 
 def _of_leaf(leaf: Leaf, context: Context) -> Iterator[Repair]:
-    """Yield what would give a leaf the value that is wanted, as far as its own parts can be set."""
+    """Yield repairs that set the parts of a leaf directly."""
     node = leaf.node
     match node:
         case ast.Compare():
@@ -226,7 +235,7 @@ def _of_leaf(leaf: Leaf, context: Context) -> Iterator[Repair]:
 
 
 def _inside(leaf: Leaf, context: Context) -> Iterator[Repair]:
-    """Yield what could be set of the parts that a leaf computes with."""
+    """Yield repairs that set parts a leaf computes with."""
     for place, nothing in toggled(leaf, context):
         yield (Step(place, (nothing,)),)
     for place, number in probed(leaf, context):
@@ -253,7 +262,7 @@ def _of_compare(parts: list[ast.expr], ops: list[type[ast.cmpop]], context: Cont
 
 
 def _made_equal(places: list[Place | None], values: list[Any]) -> Iterator[Repair]:
-    """Yield changes that give all parts the value of one of them, the most frequent one first."""
+    """Yield changes that make all parts equal, the most frequent value first."""
     if any(value is UNKNOWN for value in values):
         return
     keys = [tuple(v) if isinstance(v, list | range) else v for v in values]
@@ -264,7 +273,7 @@ def _made_equal(places: list[Place | None], values: list[Any]) -> Iterator[Repai
 
 
 def _made_ordered(places: list[Place | None], values: list[Any], ops: list[type[ast.cmpop]]) -> Iterator[Repair]:
-    """Yield for each part that can be set the numbers that its neighbours leave for it."""
+    """Yield, per part that can be set, the values between its neighbors."""
     for at, place in enumerate(places):
         if place is None:
             continue
@@ -282,7 +291,7 @@ def _made_ordered(places: list[Place | None], values: list[Any], ops: list[type[
 
 
 def _bound(value: Any, op: type[ast.cmpop], low: Any, high: Any, *, above: bool) -> tuple[Any, Any]:
-    """Narrow by a neighbour: `above` where it stands before the part."""
+    """Narrow a range by a neighbor; `above`: it precedes the part."""
     if not isinstance(value, int) or isinstance(value, bool):
         if isinstance(value, float) and op not in _STRICT:
             return (value, high) if (op in _UP) == above else (low, value)

@@ -1,4 +1,4 @@
-"""Operators that were removed: what their tables say to write instead."""
+"""Replacements of removed operators, from their tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ __all__ = ["advice", "successor"]
 
 
 def successor(spec: OperatorSpec, level: str) -> tuple[OperatorSpec, dict[str, Any]] | None:
-    """Return the operator that replaced another, and the attributes to add, None where the level has none."""
+    """Return the replacing operator and its added attributes.
+
+    None where the level has no replacement.
+    """
     entry, removed, order = spec.table.replaced_by, spec.table.removed, spec.dialect.position
     if entry is None or removed is None or order[level] < order[removed]:
         return None
@@ -23,7 +26,10 @@ def successor(spec: OperatorSpec, level: str) -> tuple[OperatorSpec, dict[str, A
 
 
 def advice(spec: OperatorSpec, level: str) -> str | None:
-    """Return what to write instead of an operator that was removed before `level`, None where no table says so."""
+    """Return what to use instead of an operator removed before `level`.
+
+    None where no table names a replacement.
+    """
     pair = successor(spec, level)
     if pair is None:
         return None

@@ -1,4 +1,4 @@
-"""A removed operator's descriptor as that of the operator which replaced it."""
+"""Descriptors of removed operators, rewritten for their replacements."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["Replacement", "replacement"]
 
 
 class Replacement(NamedTuple):
-    """How a descriptor is written with another operator.
+    """A descriptor rewritten for the replacing operator.
 
-    descriptor: of that operator. last: the level at which the removed one was read. inputs: the removed operator's
-    inputs -> the other's. moved: those that were attributes. dropped: the names of these attributes. empty: inputs that
-    the other operator requires and that hold nothing. added: attributes without which it would compute something else.
+    descriptor: of the new operator. last: the level at which the removed one was read. inputs: old input -> new input.
+    moved: inputs that were attributes. dropped: the names of these attributes. empty: required inputs without data.
+    added: attributes that preserve the results.
     """
 
     descriptor: Descriptor
@@ -37,7 +37,7 @@ class Replacement(NamedTuple):
 
 
 def replacement(descriptor: Descriptor, spec: OperatorSpec) -> Replacement | None:
-    """Return a descriptor of a removed operator as the one that replaced it, None where it is not valid there."""
+    """Return the descriptor of the replacing operator, None where invalid."""
     level = str(descriptor.version)
     pair = successor(spec, level)
     entry = spec.table.replaced_by

@@ -1,4 +1,4 @@
-"""Every cell and rule of one support row, with all that fails and all that stays open."""
+"""Failures and undecided parts of a descriptor, by one support row."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ __all__ = ["cell_failures", "is_excused", "row_failures"]
 
 
 def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, bare: bool = False) -> list[Failure]:
-    """Return every failure of `descriptor` by a row without cases: causes without their echoes.
+    """Return every failure of `descriptor` by a row without cases.
 
-    bare: whether only their number and whether they are certain counts, which takes a fraction of the time.
+    Rules that only repeat another failure are left out. bare: only count failures and tell whether they are certain,
+    which is much faster.
     """
     key = (id(descriptor), id(resolved))
     if not bare and key in facts.rows:
@@ -50,7 +51,7 @@ def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, ba
         failures = [failure for failure in failures if not explaining.hides(failure)]
     broken = explaining.broken
     if broken and not any(not f.unknown for f in failures):
-        # Nothing else explains why these rules have no value, so they are the cause themselves.
+        # no other failure explains why these rules have no value, so they are reported themselves
         failures += [broken_failure(form, where, error) for form, where, error in broken]
     if not bare:
         facts.rows[key] = resolved, failures
@@ -58,17 +59,17 @@ def row_failures(descriptor: Descriptor, resolved: Resolved, facts: Facts, *, ba
 
 
 def _moved_failures(move: Move, descriptor: Descriptor, resolved: Resolved, *, bare: bool) -> list[Failure]:
-    """Return one failure for fields of the wrong kind, and what fails once they are moved."""
+    """Return one failure for moved fields, and those after the move."""
     rest = [row_failures(reading, resolved, Facts(), bare=bare) for reading in move.readings]
     least = min(rest, key=lambda failures: sum(not failure.unknown for failure in failures))
     return [move.failure(resolved, descriptor), *(least if move.complete else (f for f in least if not f.unknown))]
 
 
 class _Explaining:
-    """What fails at each step of a level.
+    """Engine that lists the failures of each step.
 
-    lost: fields that are missing or odd; rules that read them would only say it again. hidden: parts of cells whose
-    failures are said already. broken: rules without a value.
+    lost: missing or odd fields; rules that read them would only repeat the failure. hidden: parts of cells already
+    reported. broken: rules without a value.
     """
 
     def __init__(self, judged: Judged, context: Context) -> None:
@@ -84,21 +85,21 @@ class _Explaining:
         return (failure.rule.partition(".")[0], failure.aspect + "s") in self.hidden
 
     def oddities(self) -> Iterator[Failure]:
-        """Yield what a reader found odd."""
+        """Yield failures of what the reader reported as odd."""
         for oddity in self.judged.descriptor.oddities:
             if is_excused(oddity, self.judged.resolved):
                 continue
             name = oddity.where.partition("[")[0]
             failure = _odd_failure(oddity, name, self.judged.resolved)
             self.lost |= {name, failure.where}
-            if oddity.code == "unknown-word":  # the oddity says it
+            if oddity.code == "unknown-word":  # already reported as an oddity
                 self.hidden.add((name, "types"))
             elif oddity.code == "wrong-kind":
                 self.hidden.add((name, "values"))
             yield failure
 
     def presence(self, info: FieldInfo) -> Iterable[Failure]:
-        """Return the failure of a field that is missing, or of an array that is too short."""
+        """Return the failure of a missing field or a too short array."""
         name, result = info.name, self.judged.descriptor.fields.get(info.name)
         if result is None and name not in self.odd and not self.judged.resolved.spec.dialect.may_omit(info):
             message = f"{info.vendor_name} is required, but it is not given"
@@ -119,14 +120,14 @@ class _Explaining:
         return (Failure(f"{name}.exists", name, message, {name: plain(result)}, aspect="structure", structural=True),)
 
     def cell(self, info: FieldInfo, cell: Cell | None) -> Iterable[Failure]:
-        """Return what the row refuses, or leaves open, in a field's value."""
+        """Return the failures of a field's value by its cell."""
         resolved, value = self.judged.resolved, self.context.fields[info.name]
         if not self.judged.descriptor.oddities and not info.fuses and resolved.cell_checks[info.name](value) is True:
             return ()
         return cell_failures(info, cell, value, resolved)
 
     def tensors(self, info: FieldInfo, _forms: tuple[RuleForm, ...]) -> Iterable[Failure]:
-        """Yield what the tensors of a field do not obey."""
+        """Yield the failures of tensor rules on a field."""
         facts, rules = self.judged.facts, self.judged.resolved.rules_of_tensors[info.kind]
         for name, place, inner in facts.tensors(self.context):
             if name != info.name or facts.hold(rules, inner):
@@ -137,15 +138,16 @@ class _Explaining:
                     self.hidden.update((name, aspect) for aspect in form.hides)
 
     def rules(self, forms: tuple[RuleForm, ...]) -> Iterable[Failure]:
-        """Yield the rules that do not hold."""
+        """Yield the failures of the operator's rules."""
         for failure, _ in rule_failures(forms, self.context, "", self.broken, frozenset(self.lost), self.judged):
             yield failure
 
 
 def is_excused(oddity: Malformed, resolved: Resolved) -> bool:
-    """Return whether a level accepts what a reader found odd: what builds read otherwise, or read nothing of.
+    """Return whether a level accepts an oddity that a reader reported.
 
-    An attribute under a name that only the page has is rejected although builds pass over it: its value is lost there.
+    It does where builds read another value or ignore the attribute. An attribute with a name that only the page uses is
+    rejected, because builds ignore its value.
     """
     if oddity.code == "unknown-attribute":
         ignored = resolved.ignores_attributes and oddity.where not in resolved.spec.layout(resolved.level).page_names
@@ -160,14 +162,14 @@ def _odd_failure(oddity: Malformed, field_name: str, resolved: Resolved) -> Fail
     where = oddity.where if oddity.where.isprintable() and len(oddity.where) <= 60 else shown(oddity.where)
     text = oddity.message
     page_names = resolved.spec.layout(resolved.level).page_names
-    if oddity.code == "unknown-attribute" and oddity.where not in page_names:  # the level says which there are
+    if oddity.code == "unknown-attribute" and oddity.where not in page_names:  # the level knows its attributes
         words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
         text += f" (it has: {', '.join(words) or 'none'})"
     return Failure(name, where, text, {where: found(oddity.value)}, aspect="structure", structural=True)
 
 
 def cell_failures(info: FieldInfo, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
-    """Yield what the row refuses, or leaves open, in the value of a field."""
+    """Yield the rejected and undecided aspects of a field's value."""
     if info.fuses:
         yield from _fused(info.name, cell, value, resolved)
     elif cell is not None or info.words:
@@ -175,7 +177,10 @@ def cell_failures(info: FieldInfo, cell: Cell | None, value: Any, resolved: Reso
 
 
 def _cell(info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) -> Iterator[Failure]:
-    """What the row refuses; where another row of the table takes it, a kernel may compute it nevertheless."""
+    """Yield the aspects that a row rejects.
+
+    Where another row of the table supports them, a kernel may still compute the result.
+    """
     name = info.name
     for where, item in _items(name, value) if value is not None else ():
         if isinstance(item, TensorDesc):
@@ -191,7 +196,7 @@ def _cell(info: FieldInfo, cell: Cell | None, value: Any, spec: OperatorSpec) ->
 
 
 def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield a field's value, or the elements of an array, each with its place."""
+    """Yield a field's value, or the elements of an array, with places."""
     if isinstance(value, list | tuple) and not isinstance(value, TensorDesc) and not is_record(value):
         yield from ((f"{name}[{index}]", item) for index, item in enumerate(value))
     else:
@@ -199,7 +204,7 @@ def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _fused(name: str, cell: Cell | None, value: Any, resolved: Resolved) -> Iterator[Failure]:
-    """What is wrong with operators that a field holds; nothing is with one that is left out."""
+    """Yield the problems of fused operators; an absent one has none."""
     if value is None:
         return
     from specgate.rules.fused import Fusible
@@ -257,7 +262,7 @@ def _value_cell(where: str, info: FieldInfo, cell: Cell | None, value: Any, spec
 
 
 def _words(info: FieldInfo, values: tuple[Any, ...], spec: OperatorSpec) -> tuple[str, ...]:
-    """What a field may hold, as a message lists it: words, also where the field holds their numbers."""
+    """Return the allowed values of a field as words for a message."""
     known = (spec.dialect.numbered(info, value) for value in values)
     return tuple(value.word if isinstance(value, Numbered) else str(value) for value in known)
 

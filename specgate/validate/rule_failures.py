@@ -1,4 +1,4 @@
-"""Rules that do not hold for a descriptor, or cannot be decided: each in a sentence with the values that decide it."""
+"""Failures of rules, as sentences with the values that decide them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ __all__ = ["Judged", "broken_failure", "capital", "rule_failures"]
 
 
 class Judged(NamedTuple):
-    """The descriptor that is judged, at which level, what is known of it, and what judges another one there.
+    """The descriptor, the level, cached facts and the checker for changes.
 
-    bare: whether failures need say no more than whether they are certain: what they point at and why is not looked for.
+    bare: failures only tell whether they are certain, without places and reasons.
     """
 
     descriptor: Descriptor
@@ -48,7 +48,10 @@ def rule_failures(
     lost: frozenset[str],
     judged: Judged,
 ) -> Iterator[tuple[Failure, RuleForm]]:
-    """Evaluate the forms in order; skip the echoes of what failed, and set aside those without a value."""
+    """Yield the failures of forms in order.
+
+    Rules that repeat an earlier failure are skipped; those without a value go to `broken`.
+    """
     facts = judged.facts
     failed: set[str] = set()
     for form in forms:
@@ -64,7 +67,7 @@ def rule_failures(
         if answer is False:
             failed.add(form.name)
         elif form.variable is not None:
-            continue  # the cell of the type that is not known says so already
+            continue  # the failure of the type's cell already reports it
         if judged.bare:
             yield Failure(form.name, where, "", unknown=answer is UNKNOWN, scope=form.scope), form
             continue
@@ -114,7 +117,7 @@ def _failure(form: RuleForm, context: Context, where: str, judged: Judged, remed
 
 
 def _sentence(form: RuleForm, where: str = "") -> str:
-    """Return what a rule says in words; its expression where the table has none."""
+    """Return the sentence of a rule, or its expression without one."""
     return form.because or _spoken(form.require.text, where)
 
 
@@ -124,7 +127,7 @@ def _formula(form: RuleForm, where: str) -> str:
 
 
 def capital(text: str, names: Container[str]) -> str:
-    """Return a sentence that begins with a capital, unless it begins with one of `names`: those stay as they are."""
+    """Return a capitalized sentence, unless it begins with one of `names`."""
     first = re.split(r"[^A-Za-z]", text, maxsplit=1)[0]
     whole = text.split(" ", 1)[0]
     if not first.islower() or "_" in whole or whole.rstrip(",:;").removesuffix("'s") in names:
@@ -133,12 +136,12 @@ def capital(text: str, names: Container[str]) -> str:
 
 
 def _spoken(text: str, where: str) -> str:
-    """Name the field that a tensor rule was judged on."""
+    """Return the text of a tensor rule with the field's name."""
     return text.replace("(tensor)", f"({where})").replace("tensor.", f"{where}.")
 
 
 def _place(rule: Rule, values: Mapping[str, Any]) -> str:
-    """The field to point at: an attribute that is compared itself, else the first field that the explanation names."""
+    """Return the field to report."""
     named = [name for name in rule.fields if name in values]
     named = named or [name for name in rule.fields if any(name in text for text in values)] or list(rule.fields)
     return min(named, key=lambda name: (rule.text.find(name), name), default="")

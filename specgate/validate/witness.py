@@ -1,4 +1,4 @@
-"""A descriptor with numbers for its unknown sizes: where it is taken, the open one is not refused."""
+"""Concrete sizes for unknown dimensions, to prove that none is rejected."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ By = TypeVar("By", str, None)
 
 
 def refusing(descriptor: Descriptor, level: str, basis: Basis, implementations: Sequence[By]) -> Iterator[By]:
-    """Yield the implementations by whose own ways `accepts` says no; what they share is looked at once.
+    """Yield the implementations that reject; shared checks run only once.
 
-    None among them stands for all.
+    None stands for all implementations.
     """
     facts, of_plain = Facts(), Facts()
     plain = descriptor if descriptor.plain else with_sizes(descriptor)
     for by in implementations:
-        result = plain is not None and accepts(plain, level, basis, by, of_plain)  # this is fast
+        result = plain is not None and accepts(plain, level, basis, by, of_plain)  # cheap
         if not result and (plain is descriptor or accepts(descriptor, level, basis, by, facts) is False):
             yield by
 
 
 def with_sizes(descriptor: Descriptor, size: int = 1) -> Descriptor | None:
-    """Return `descriptor` with `size` for every unknown one, None where more than sizes is unknown or odd.
+    """Return `descriptor` with `size` for every unknown size.
 
-    A rule that does not hold while a size is unknown holds for no value of it, so a verdict on this one says of the
-    other whether it may be rejected. Outputs without any type are left out, as they cannot be wrong.
+    None where something other than a size is unknown or odd. A rule that fails with an unknown size fails for every
+    value, so the verdict on the result says whether the original can be rejected. Outputs without any type are left
+    out, as they cannot fail.
     """
     if descriptor.oddities:
         return None

@@ -1,1 +1,4 @@
-"""Processes that work for this one: they end with it, answer in time or are killed, and are started again."""
+"""Worker processes of this process.
+
+They end with this process, answer within a time limit or are killed, and are restarted.
+"""

@@ -1,6 +1,6 @@
-"""A Python function in a process of its own, for libraries that may crash or hang: one answer for each question.
+"""A Python function in a subprocess, for libraries that crash or hang.
 
-The process is started afresh after a crash or a late answer. Questions and answers are pickled, so both ends are ours.
+The process is restarted after a crash or timeout. Questions and answers are pickled, since both ends are trusted.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 __all__ = ["Child", "serve"]
 
 _LENGTH: Final = struct.Struct("<Q")
-#: The child finds specgate where its parent does, whatever folder it starts in.
+#: The child imports the same specgate as its parent, whatever its working directory.
 _START: Final = "import sys; sys.path[:] = {path!r}; from specgate.workers.child import serve; serve()"
 
 
 class Child:
-    """Asks ``module.maker(argument)`` in another process; the maker returns a function of one question.
+    """Calls the result of ``module.maker(argument)`` in a subprocess.
 
-    module: a dotted name; maker: a function's name in it. timeout: seconds for each question; the first one of a
-    process has `start_timeout` more, for its imports. Not for several threads at once.
+    module: a dotted name. maker: the name of a function that returns a function of one question. timeout: seconds per
+    question; the first question of a process has `start_timeout` more, for imports. Not thread-safe.
     """
 
     def __init__(
@@ -44,18 +44,22 @@ class Child:
         self._fresh = True
 
     def ask(self, question: Any) -> Any:
-        """Return the answer, or "crashed" or "timeout"; `ask_many` for more."""
+        """Return the answer, or "crashed" or "timeout".
+
+        Use `ask_many` for several questions.
+        """
         return self.ask_many([question])[0]
 
     def ask_many(self, questions: Sequence[Any]) -> list[Any]:
-        """Return the answers in order, "crashed" or "timeout" to a question that kills the process or is late.
+        """Return the answers in order.
 
-        An exception in the function is raised here, as RuntimeError with its traceback's text.
+        The answer is "crashed" or "timeout" for a question that kills the process or exceeds the limit. An exception in
+        the function is raised here as RuntimeError with the text of its traceback.
         """
         return [self._one(question) for question in questions]
 
     def _one(self, question: Any) -> Any:
-        message = pickle.dumps(question)  # before anything starts: what cannot be pickled is the caller's error
+        message = pickle.dumps(question)  # pickle first: what cannot be pickled is an error of the caller
         process = self._ready()
         try:
             with process.within(self.timeout + (self.start_timeout if self._fresh else 0.0)):
@@ -64,13 +68,13 @@ class Child:
         except WorkerLost as lost:
             self.close()
             return lost.word
-        except BaseException:  # interrupted: its answer must not be taken for the next question's
+        except BaseException:  # interrupted: a pending answer must not reach the next question
             self.close()
             raise
         self._fresh = False
-        if process.end == "timeout":  # it was killed when it had just answered
+        if process.end == "timeout":  # it was killed just after its answer
             self.close()
-        worked, answer = pickle.loads(reply)  # noqa: S301  # our own process wrote it
+        worked, answer = pickle.loads(reply)  # noqa: S301  # written by our own process
         if not worked:
             raise RuntimeError(answer)
         return answer
@@ -79,18 +83,18 @@ class Child:
         if self._process is None:
             self._process = PipedProcess([sys.executable, "-c", _START.format(path=sys.path)])
             self._fresh = True
-            with contextlib.suppress(OSError):  # a process that is gone is noticed by the question
+            with contextlib.suppress(OSError):  # sending the question detects a process that is gone
                 self._process.send(_framed(pickle.dumps(self._setup)))
         return self._process
 
     def close(self) -> None:
-        """End the process; asking again starts another."""
+        """End the process; the next question starts another one."""
         process, self._process = self._process, None
         if process is not None:
             process.close()
 
     def disown(self) -> None:
-        """Forget the process, which another one started: this one is its fork."""
+        """Forget the process after a fork, because the parent owns it."""
         process, self._process = self._process, None
         if process is not None:
             process.disown()
@@ -111,10 +115,13 @@ def _read(read: Callable[[int], bytes]) -> bytes:
 
 
 def serve() -> None:
-    """Be the child: answer questions from stdin until it ends; what libraries print to stdout goes to stderr."""
+    """Run the child: answer questions from stdin until it ends.
+
+    What libraries print to stdout is redirected to stderr.
+    """
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    module, maker, argument = pickle.loads(_read(questions.read))  # noqa: S301  # our parent wrote it
+    module, maker, argument = pickle.loads(_read(questions.read))  # noqa: S301  # written by our parent
     answer: Callable[[Any], Any] | None = None
     with contextlib.suppress(EOFError):
         while True:
@@ -122,7 +129,7 @@ def serve() -> None:
             try:
                 if answer is None:
                     answer = getattr(importlib.import_module(module), maker)(argument)
-                reply = pickle.dumps((True, answer(pickle.loads(message))))  # noqa: S301  # our parent wrote it
+                reply = pickle.dumps((True, answer(pickle.loads(message))))  # noqa: S301  # written by our parent
             except Exception:  # noqa: BLE001  # sent to the parent, which raises it
                 reply = pickle.dumps((False, traceback.format_exc()))
             answers.write(_framed(reply))

@@ -1,4 +1,7 @@
-"""What comes of jobs that no worker answers; apart from the pool, which one process alone does not load."""
+"""Results of jobs that no worker answered.
+
+Separate from the pool, so that runs with a single process do not import it.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ __all__ = ["Lost", "PoolClosed"]
 
 @dataclass(frozen=True)
 class Lost:
-    """A job without an answer, and why: its worker died, or what it raised, which is the `error`."""
+    """A job without an answer: its worker died, or it raised `error`."""
 
     reason: str
     error: Exception | None = field(default=None, compare=False)
 
 
 class PoolClosed(InputError):
-    """There are no workers any more: the answers so far stand, the other jobs have none."""
+    """All workers are gone; the remaining jobs have no answer."""

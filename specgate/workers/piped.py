@@ -1,4 +1,4 @@
-"""A process that is asked through its input and answers on its output, with a time limit for each answer."""
+"""A subprocess with pipes for questions and answers and a time limit."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["End", "PipedProcess", "WorkerLost"]
 
 End = Literal["crashed", "timeout"]
 
-#: Seconds for a process to go away once its input has ended; it has nothing to save.
+#: Seconds to wait for the end of a process after its input is closed; it has nothing to save.
 _FAREWELL: Final = 2.0
 
 
 class WorkerLost(Exception):
-    """The process died or was late and killed; it cannot be asked any more."""
+    """The process died or exceeded its time limit and was killed."""
 
     def __init__(self, word: End) -> None:
         super().__init__(word)
@@ -33,10 +33,10 @@ class WorkerLost(Exception):
 
 
 class PipedProcess:
-    """A running process and the pipes to it. Raises OSError where it cannot be started.
+    """A running process and its pipes.
 
-    errors: what its standard error is. group: give it a process group of its own and kill that, for a command that
-    starts others.
+    errors: the destination of its standard error. group: create a process group and kill the whole group, for a command
+    that starts other processes. Raises OSError if the process cannot be started.
     """
 
     def __init__(
@@ -52,20 +52,23 @@ class PipedProcess:
         self.restart()
 
     def restart(self) -> None:
-        """Start the process, in the place of one that was closed."""
+        """Start the process again after it was closed."""
         self.process = self._start()
         self._pipes = cast("tuple[FileIO, FileIO]", (self.process.stdin, self.process.stdout))
         self._late = False
 
     @property
     def end(self) -> End:
-        """Why the process is gone, once it is."""
+        """Why the process is gone."""
         return "timeout" if self._late else "crashed"
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Kill the process if what is done here takes longer; raise WorkerLost where it is gone."""
-        clock = threading.Timer(seconds, self._end_late)  # reads and writes then end by themselves, on every system
+        """Kill the process if the block exceeds the time limit.
+
+        Raises WorkerLost if the process is gone.
+        """
+        clock = threading.Timer(seconds, self._end_late)  # this ends blocked reads and writes on every system
         clock.daemon = True
         clock.start()
         try:
@@ -74,33 +77,36 @@ class PipedProcess:
             raise WorkerLost(self.end) from None
         finally:
             clock.cancel()
-            clock.join()  # a clock that fires now must not kill the process under the next question
+            clock.join()  # a timer that fires late must not kill the process during the next question
 
     def _end_late(self) -> None:
         self._late = True
         self.kill()
 
     def send(self, data: bytes) -> None:
-        """Write to the process; raise OSError where it is gone."""
+        """Write to the process; raise OSError if it is gone."""
         send(self._pipes[0], data)
 
     def receive(self, size: int = 65536) -> bytes:
-        """Return what has arrived, at most `size` bytes, waiting for some; nothing where the process is gone."""
+        """Return at least one and at most `size` bytes of output.
+
+        Empty if the process is gone.
+        """
         return os.read(self._pipes[1].fileno(), size)
 
     def read(self, size: int) -> bytes:
-        """Return exactly `size` bytes; raise EOFError where the process is gone."""
+        """Return exactly `size` bytes; raise EOFError if the process is gone."""
         return receive(self.receive, size)
 
     def kill(self) -> None:
-        """Kill the process, and those that it started if it has a group of its own."""
+        """Kill the process, and its group if it has one."""
         if self._group:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
 
     def close(self) -> None:
-        """End the process; harmless when it is gone already."""
+        """End the process; does nothing if it is gone already."""
         with suppress(OSError):
             self._pipes[0].close()
         try:
@@ -111,8 +117,8 @@ class PipedProcess:
         self._pipes[1].close()
 
     def disown(self) -> None:
-        """Let go of the process, which another one started: this one is its fork."""
-        self.process.returncode = 0  # not ours to wait for
+        """Forget the process after a fork, because the parent owns it."""
+        self.process.returncode = 0  # not our child, so it cannot be waited for
         for pipe in self._pipes:
             with suppress(OSError):
                 pipe.close()

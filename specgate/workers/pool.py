@@ -1,4 +1,7 @@
-"""Jobs spread over processes of this machine: answers in order, few at once in memory, and no job lost to a crash."""
+"""Jobs distributed over local processes.
+
+Answers are ordered, only a few are in memory at a time, and a crash loses at most the job that causes it.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,15 @@ J = TypeVar("J")
 A = TypeVar("A")
 J_contra = TypeVar("J_contra", contravariant=True)
 A_co = TypeVar("A_co", covariant=True)
-_PER_WORKER = 8  # jobs under way or answered and not yet taken; the slowest holds up at most so many others
-_MOST_ON_WINDOWS = 61  # what concurrent.futures takes there
+_PER_WORKER = 8  # jobs under way or answered but not consumed; limits how far others run ahead of the slowest
+_MOST_ON_WINDOWS = 61  # the maximum of concurrent.futures there
 
 
 class Workers(Protocol[J_contra, A_co]):
-    """What runs one function over jobs, elsewhere. Leaving the context ends it, at once after an exception."""
+    """Runs one function over jobs in other processes.
+
+    Leaving the context ends the processes, immediately after an exception.
+    """
 
     def __enter__(self) -> Self: ...
 
@@ -39,14 +45,17 @@ class Workers(Protocol[J_contra, A_co]):
     ) -> None: ...
 
     def answers(self, jobs: Iterable[J_contra]) -> Iterator[A_co | Lost]:
-        """Yield one answer for each job, in the order of the jobs."""
+        """Yield one answer per job, in the order of the jobs."""
         ...
 
 
 def bounded_map(
     jobs: Iterable[J], submit: Callable[[J], Any], collect: Callable[[J, Any], A], window: int
 ) -> Iterator[A]:
-    """Yield `collect` of each job and what `submit` gave for it, in order; at most `window` jobs are under way."""
+    """Yield `collect` of each job and its `submit` result, in order.
+
+    At most `window` jobs are under way.
+    """
     pending: deque[tuple[J, Any]] = deque()
     for job in jobs:
         pending.append((job, submit(job)))
@@ -57,10 +66,10 @@ def bounded_map(
 
 
 class Processes(Generic[J, A]):
-    """Runs `function` over jobs in `count` processes, each of which first calls `prepare`.
+    """Runs `function` over jobs in `count` processes.
 
-    A process that dies takes the answers of those beside it with it, so whatever it may have been is asked again,
-    alone: only a job whose process dies then too is lost.
+    Each process calls `prepare` first. If a process dies, the answers of all running jobs are lost, so these jobs run
+    again one at a time. Only a job whose process dies again is lost.
     """
 
     def __init__(self, function: Callable[[J], A], count: int, prepare: Callable[[], object] | None = None) -> None:
@@ -81,18 +90,18 @@ class Processes(Generic[J, A]):
         for pool in (self._many, self._single):
             if pool is not None and kind is None:
                 pool.executor.shutdown()
-            elif pool is not None:  # what is under way is not awaited
+            elif pool is not None:  # does not wait for running jobs
                 pool.end()
 
     def answers(self, jobs: Iterable[J]) -> Iterator[A | Lost]:
-        """Yield one answer for each job, in the order of the jobs."""
+        """Yield one answer per job, in the order of the jobs."""
         yield from bounded_map(jobs, self._submit, self._collect, self._count * _PER_WORKER)
 
     def _submit(self, job: J) -> tuple[_Pool, Future[A]]:
         if self._many is not None:
             try:
                 return self._many, self._many.executor.submit(self._function, job)
-            except (BrokenProcessPool, OSError):  # OSError: it broke while it started a process
+            except (BrokenProcessPool, OSError):  # OSError: the pool broke while it started a process
                 self._many.end()
         self._many = self._pool(self._count)
         return self._many, self._started(self._many, job)
@@ -102,9 +111,9 @@ class Processes(Generic[J, A]):
         try:
             return future.result()
         except BrokenProcessPool:
-            pool.end()  # a process that was being started would wait for jobs for ever
+            pool.end()  # a process that is still starting would wait for jobs forever
             return self._alone(job)
-        except Exception as error:  # noqa: BLE001  # an answer that cannot travel, for one
+        except Exception as error:  # noqa: BLE001  # for example an answer that cannot be pickled
             return Lost(f"{type(error).__name__}: {error!s:.200}", error)
 
     def _alone(self, job: J) -> A | Lost:
@@ -133,25 +142,26 @@ class Processes(Generic[J, A]):
 
 
 class _Pool:
-    """An executor and the processes that it started."""
+    """An executor and its processes."""
 
     def __init__(self, count: int, prepare: Callable[[], object] | None) -> None:
         self.context = _Spawning()
         self.executor = ProcessPoolExecutor(count, self.context, _begin, (prepare,))
 
     def end(self) -> None:
-        """End all processes at once, whatever they do, and wait until the executor's own thread has ended."""
+        """Kill all processes and wait for the executor's thread."""
         for process in self.context.started:
             if process.is_alive():
                 process.kill()
-        # The thread must not close its pipe while the interpreter's end still writes to it.
+        # Otherwise this thread could close its pipe while the exiting interpreter still writes to it.
         self.executor.shutdown(cancel_futures=True)
 
 
 class _Spawning(SpawnContext):
-    """Processes are spawned, so that a worker is the same on every system, whatever threads run here, and remembered.
+    """A context that spawns processes and records them.
 
-    An executor that breaks while it starts a process neither ends that process nor stops waiting for it.
+    Spawned workers behave the same on every system, whatever threads run here. The record is required because an
+    executor that breaks while it starts a process neither ends that process nor stops waiting for it.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
-"""Processes of ours that end with this one, however it ends: also by SIGKILL, which nothing here can catch.
+"""Processes that end with this process, even if it is killed.
 
-On Linux each gets a pipe that only this process could write to. When this one is gone the system itself signals the
-other end of the pipe, so it does not matter what that process is busy with. Elsewhere a process ends when its standard
-input does, or at its own time limit.
+On Linux, each process reads a pipe whose only writer is this process. When this process ends, even by SIGKILL, the
+kernel signals the other end of the pipe, whatever that process is doing. On other systems, a process ends at the end of
+its standard input or at its own time limit.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ try:
 except ImportError:  # Windows
     _CAN_TIE = False  # type: ignore[misc]
 
-_PART: Final = 1 << 20  # bytes: memory is taken as they come, not as a length claims
-_lifelines: set[int] = set()  # descriptors; the last copy that is closed ends a process
+_PART: Final = 1 << 20  # bytes: read in parts, so that a wrong length does not allocate memory
+_lifelines: set[int] = set()  # descriptors; the process is killed when the last copy is closed
 
 
 def start(
@@ -37,10 +37,10 @@ def start(
     errors: int = subprocess.DEVNULL,
     group: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """Start a process with unbuffered pipes for its input and output, which ends at the latest with this process.
+    """Start a process that ends with this process at the latest.
 
-    errors: what its standard error is. group: it leads a session of its own, which is ended as a whole.
-    Raises OSError where it cannot be started.
+    It has unbuffered pipes for input and output. errors: the destination of its standard error. group: create a
+    session, which is ended as a whole. Raises OSError if it cannot be started.
     """
     if not _CAN_TIE:
         return _popen(command, environment, errors, group)
@@ -67,14 +67,17 @@ def _popen(
         stdout=subprocess.PIPE,
         stderr=errors,
         env=None if environment is None else dict(environment),
-        bufsize=0,  # such a pipe has no lock that a fork could copy while it is held
+        bufsize=0,  # an unbuffered pipe has no lock that a fork could copy while it is held
         start_new_session=group,
         pass_fds=kept,
     )
 
 
 def be_worker() -> None:
-    """In a process of multiprocessing: end with the parent, and leave Ctrl-C, which reaches every process, to it."""
+    """Prepare a process of multiprocessing.
+
+    It ends with its parent, and leaves Ctrl-C, which reaches every process, to the parent.
+    """
     import multiprocessing
     from multiprocessing.connection import wait
 
@@ -89,14 +92,14 @@ def be_worker() -> None:
 
     if _CAN_TIE:
         _tie(parent.sentinel, os.getpid())
-        if wait([parent.sentinel], 0):  # it was gone before
+        if wait([parent.sentinel], 0):  # the parent had ended before
             os._exit(1)
     else:
         threading.Thread(target=follow, daemon=True).start()
 
 
 def send(stream: IO[bytes], data: bytes) -> None:
-    """Write all of `data`; raise OSError where the process at the other end is gone."""
+    """Write all of `data`; raise OSError if the other process is gone."""
     view = memoryview(data)
     while view:
         view = view[stream.write(view) or 0 :]
@@ -104,7 +107,10 @@ def send(stream: IO[bytes], data: bytes) -> None:
 
 
 def receive(read: Callable[[int], bytes], size: int) -> bytes:
-    """Return exactly `size` bytes, read in parts; raise EOFError where the process at the other end is gone."""
+    """Return exactly `size` bytes, read in parts.
+
+    Raises EOFError if the process at the other end is gone.
+    """
     parts: list[bytes] = []
     while size:
         part = read(min(size, _PART))
@@ -116,9 +122,12 @@ def receive(read: Callable[[int], bytes], size: int) -> bytes:
 
 
 def _tie(pipe: int, owner: int) -> None:
-    """Let the system kill `owner`, a process or (negative) a group, when `pipe` has no writer any more."""
+    """Let the kernel kill `owner` when `pipe` has no writer any more.
+
+    owner: a process or, if negative, a process group.
+    """
     fcntl.fcntl(pipe, fcntl.F_SETOWN, owner)
-    fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)  # type: ignore[attr-defined,unused-ignore]  # Linux has it
+    fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)  # type: ignore[attr-defined,unused-ignore]  # exists on Linux
     fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
 
 
@@ -129,7 +138,7 @@ def _cut(lifeline: int) -> None:
 
 
 def _forked() -> None:
-    """A copy of this process must not keep alive what belongs to the original."""
+    """Close the pipes in a fork, so that it does not keep processes alive."""
     while _lifelines:
         os.close(_lifelines.pop())
 

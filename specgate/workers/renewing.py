@@ -1,4 +1,4 @@
-"""A process that another takes the place of: after many questions, and whenever it may have been harmed."""
+"""Processes that are replaced after many questions or possible damage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ Process = TypeVar("Process", bound=PipedProcess)
 
 
 class Renewing(ABC, Generic[Process]):
-    """What asks such processes, one at a time; a context that closes itself. Not for several threads at once."""
+    """Owner of such processes, one at a time.
+
+    A context manager that closes itself. Not thread-safe.
+    """
 
     def __init__(self) -> None:
         self._process: Process | None = None
@@ -25,19 +28,22 @@ class Renewing(ABC, Generic[Process]):
 
     @abstractmethod
     def _start(self) -> Process:
-        """Return a new process; raise InputError where none comes up."""
+        """Return a new process; raise InputError if it does not start."""
 
     @abstractmethod
     def _worn(self, process: Process) -> bool:
-        """Whether a process has been asked enough."""
+        """Return whether a process has answered enough questions."""
 
     def _hold_open(self) -> None:
-        """Raise InputError where it was closed."""
+        """Raise InputError after `close`."""
         if self._closed:
             raise InputError("the oracle is closed")
 
     def _ready(self) -> Process:
-        """Return the process to ask next; raise InputError where it was closed."""
+        """Return the process for the next question.
+
+        Raises InputError after `close`.
+        """
         self._hold_open()
         if self._process is not None and self._worn(self._process):
             self._retire()
@@ -46,13 +52,13 @@ class Renewing(ABC, Generic[Process]):
         return self._process
 
     def _retire(self) -> None:
-        """End the process; the next question starts another."""
+        """End the process; the next question starts another one."""
         if self._process is not None:
             self._process.close()
             self._process = None
 
     def close(self) -> None:
-        """End the process; the oracle cannot be asked any more."""
+        """End the process; no further questions are possible."""
         self._closed = True
         self._retire()
 

@@ -162,8 +162,13 @@ def test_nothing_is_written_where_something_else_is_in_the_way(path, tmp_path, c
     assert (code, files(folder)) == (2, ["graph_gemm.json"])
     assert "expected a regular file to replace" in err
     (folder / "graph_gemm.json").unlink()
-    (folder / "graph_gemm.json").symlink_to(os.devnull)
-    assert run(capsys, "place", path, "-t", DML, "--descriptors", str(folder))[0] == 2
+    target = tmp_path / "other.json"
+    target.write_text("kept")
+    for link in (os.devnull, target, tmp_path / "missing.json"):
+        (folder / "graph_gemm.json").symlink_to(link)
+        assert run(capsys, "place", path, "-t", DML, "--descriptors", str(folder))[0] == 2
+        (folder / "graph_gemm.json").unlink()
+    assert (target.read_text(), (tmp_path / "missing.json").exists()) == ("kept", False)
 
 
 @pytest.mark.parametrize(

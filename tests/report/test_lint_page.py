@@ -301,3 +301,18 @@ def test_the_numbers_at_the_top_are_those_of_the_filters() -> None:
     assert [said for _, said in read.all("label", class_="choice")] == ["error 1", "note 1"]
     assert [said for _, said in read.all("h1")] == ["specgate: 2 findings in 1 file"]
     assert "3 nodes of 1 file linted" in read.all("p", class_="headline")[0][1]
+
+
+def test_the_files_and_a_page_that_is_cut_have_the_numbers_at_the_top(monkeypatch: pytest.MonkeyPatch) -> None:
+    levels = ["onnx:13", "onnx:14"]
+    files = ["a.onnx", "b.onnx"]
+    notes = [Finding("x/y", "note", "m", target=at, location=Location(name)) for at in levels for name in files]
+    more = [Finding(f"x/z{i}", "note", "n", target="onnx:14", location=Location("a.onnx")) for i in range(3)]
+    report = Report(targets=levels, files=files, nodes=2, findings=[*notes, *more])
+    options = RenderOptions(queries={"onnx:13..14": levels})
+    read = Page(render(report, "html", options=options))
+    assert [said for _, said in read.all("td", class_="number")] == ["4", "1"]
+    monkeypatch.setattr("specgate.report.lint.html._MOST_NODES", 3)
+    assert [said for _, said in Page(render(report, "html", options=options)).all("label", class_="choice")] == [
+        "note 3 of 5"
+    ]

@@ -247,6 +247,7 @@ def test_an_array_of_no_dimensions_holds_for_all_rows() -> None:
         ({"X": specgate.descriptor({"op_type": "Relu"})}, "X: expected the columns X.elem_type"),
         ([specgate.descriptor({"op_type": "Relu"})], "expected columns by the names of their fields.* a list of Descr"),
         (None, "expected columns by the names of their fields"),
+        (RELU | {"X.elem_type": [np.array(["FLOAT", "INT32"])]}, "expected an array of 1 dimensions, found 2"),
     ],
 )
 def test_columns_of_another_form(columns: Any, message: str) -> None:

@@ -1,1 +1,1 @@
-"""Write tables from what a vendor's package states of its operators, beside what people wrote by hand."""
+"""Import of an onnx package into tables; handwritten parts are kept."""

@@ -1,4 +1,4 @@
-"""Write the tables of ONNX from the installed onnx package, or compare them with it."""
+"""Commands to import the installed onnx package, or to compare with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ __all__ = ["compare_tables", "import_tables"]
 
 
 def import_tables(folder: Path, say: Callable[[str], object]) -> None:
-    """Write what the package states into the tables of a folder such as ``specs/onnx``."""
+    """Write the package's facts into the tables of a folder.
+
+    folder: such as ``specs/onnx``.
+    """
     _expect_package()
     from tools.import_onnx.files import import_operators
     from tools.import_onnx.schemas import package_version, schema_facts
@@ -27,7 +30,10 @@ def import_tables(folder: Path, say: Callable[[str], object]) -> None:
 
 
 def compare_tables(folder: Path, say: Callable[[str], object]) -> bool:
-    """Say where the tables differ from the package; return whether they do."""
+    """Print differences between tables and package.
+
+    Returns whether there are any.
+    """
     _expect_package()
     from specgate.spec.build import build_dialect
     from specgate.spec.dialect_spec import Dialect

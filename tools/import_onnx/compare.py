@@ -1,4 +1,4 @@
-"""Hold the tables of a dialect against what the vendor's package states of its operators."""
+"""Comparison of a dialect's tables with the facts of a package."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _TYPES = {word: name for name, word in ATTRIBUTE_TYPES.items()}
 
 
 def facts_of_tables(table: Dialect) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return what the tables state, as `schema_facts` has it; type sets in the tables' words."""
+    """Return the facts in the tables in the form of `schema_facts`.
+
+    Types have the tables' names.
+    """
     return {name: dict(_versions(table.operator(name))) for name in table.operators}
 
 
@@ -59,10 +62,10 @@ def _attribute(info: FieldInfo) -> dict[str, Any]:
 def differences(
     tables: Mapping[str, Any], package: Mapping[str, Any], words: Mapping[str, str], newest: Mapping[str, int]
 ) -> Iterator[str]:
-    """Yield one line for each fact in which the two differ.
+    """Yield one line for each fact in which tables and package differ.
 
-    words: the tables' word of each type as the package spells it. newest: the package's newest version of each domain,
-    beyond which the tables are not looked at; what the tables have of a domain that it lacks is not looked at either.
+    words: the tables' name of each type, by the package's name. newest: the package's newest version of each domain.
+    Newer versions in the tables, and domains that the package lacks, are ignored.
     """
     for name in dict.fromkeys([*package, *tables]):
         top = newest.get(name.rpartition(".")[0], 0)
@@ -80,10 +83,10 @@ def differences(
 
 
 def version_differences(ours: Mapping[str, Any], theirs: Mapping[str, Any], words: Mapping[str, str]) -> Iterator[str]:
-    """Yield what differs between the tables' facts of one version and the package's."""
+    """Yield the differences in one version of an operator."""
     if ours["deprecated"] != theirs["deprecated"]:
         yield f"deprecated: {ours['deprecated']} in the table, {theirs['deprecated']} in the package"
-    if "inputs" not in ours:  # a version that withdraws the operator for good has no row
+    if "inputs" not in ours:  # a version that removes the operator permanently has no row
         return
     variables: set[str] = set()
     for part in ("inputs", "outputs"):
@@ -109,7 +112,10 @@ def _listed(part: str, ours: list[dict[str, Any]], theirs: list[dict[str, Any]])
 
 
 def _single(fact: Mapping[str, Any] | None) -> Any:
-    """An attribute's facts, its default as the 32 bits that a package holds."""
+    """Return an attribute's facts with its default in single precision.
+
+    The package stores floats with 32 bits.
+    """
     if fact is None or not isinstance(fact["default"], float):
         return fact
     return {**fact, "default": repr(c_float(fact["default"]).value)}
@@ -125,9 +131,9 @@ def _shown(more: set[str], fewer: set[str]) -> str:
 
 
 def level_differences(table: Dialect, releases: list[list[Any]], newest: Mapping[str, int]) -> Iterator[str]:
-    """Yield what differs between the dialect's levels and the package's own table of its releases.
+    """Yield differences between the levels and the package's releases.
 
-    releases: release, IR version, version of ai.onnx, and of ai.onnx.ml and ai.onnx.preview.training where they exist.
+    releases: release, IR version, version of ai.onnx, and of ai.onnx.ml and ai.onnx.preview.training if they exist.
     """
     levels = table.tables.levels
     if str(newest[""]) not in levels:

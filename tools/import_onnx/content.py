@@ -1,4 +1,4 @@
-"""Turn the facts of an operator's versions into the fields and support rows of its table."""
+"""Conversion of an operator's facts to fields and support rows."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _NO_IDENTIFIER: Final = re.compile(r"\W")
 
 
 def table_content(versions: Versions, words: Mapping[str, str]) -> dict[str, Any]:
-    """Return ``fields``, ``support`` and, of an operator that is gone, ``removed``.
+    """Return ``fields``, ``support`` and, if removed, ``removed``.
 
-    words: the tables' word of each type as the package spells it; types made of others stay as they are. A last
-    version that withdraws the operator is ``removed``; one that others follow is a row marked ``deprecated``.
+    words: the tables' name of each type, by the package's name; composite types keep their name. If the last version
+    removes the operator, it becomes ``removed``; an earlier such version becomes a row marked ``deprecated``.
     """
     newest = list(versions)[-1]
     removed = newest if versions[newest]["deprecated"] and len(versions) > 1 else None
@@ -46,7 +46,10 @@ def _keys(version: Mapping[str, Any]) -> Iterator[_Key]:
 
 
 def _names(versions: Versions) -> dict[_Key, str]:
-    """Return a field's name for each input, output and attribute: of those called alike an input keeps its name."""
+    """Return a field name for each input, output and attribute.
+
+    If names collide, an input keeps its name.
+    """
     keys = dict.fromkeys(key for version in versions.values() for key in _keys(version))
     found: dict[_Key, str] = {}
     for part, kind in _KINDS.items():
@@ -58,7 +61,10 @@ def _names(versions: Versions) -> dict[_Key, str]:
 
 
 def _ordered(versions: Versions, names: Mapping[_Key, str]) -> list[_Key]:
-    """Return one key for each field: tensors in an order that every version keeps, then attributes by name."""
+    """Return one key per field.
+
+    Tensors come first, in an order consistent with all versions, then attributes by name.
+    """
     found: list[_Key] = []
     for part in ("inputs", "outputs"):
         merged: list[_Key] = []
@@ -70,7 +76,10 @@ def _ordered(versions: Versions, names: Mapping[_Key, str]) -> list[_Key]:
 
 
 def _merge(order: Sequence[_Key], merged: list[_Key], names: Mapping[_Key, str]) -> None:
-    """Put the keys of one version into those of later ones, behind what comes before them there."""
+    """Insert the keys of one version after their predecessors.
+
+    merged: the keys of later versions.
+    """
     at = 0
     for key in order:
         same = next((i for i, other in enumerate(merged) if names[other] == names[key]), None)
@@ -83,7 +92,7 @@ def _merge(order: Sequence[_Key], merged: list[_Key], names: Mapping[_Key, str])
 
 
 def _forms(key: _Key, name: str, versions: Versions) -> Iterator[dict[str, Any]]:
-    """Yield what a field is over each stretch of versions at which it is the same."""
+    """Yield the forms of a field, one per range of equal versions."""
     part = key[0]
     known = {k[1] for version in versions.values() for k in _keys(version) if k[0] == part}
     aliases = {alias for alias in known if _NO_IDENTIFIER.sub("", alias) == _NO_IDENTIFIER.sub("", key[1])}

@@ -1,4 +1,4 @@
-"""Write the files of tables for the operators of the installed onnx package."""
+"""Writing of the table files for the installed onnx package."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["file_name", "import_operators", "source_of"]
 
 
 def import_operators(folder: Path, facts: Mapping[str, Any], package: str) -> list[str]:
-    """Write the tables of `facts` into ``folder/operators``; return the paths of the files that changed.
+    """Write tables into ``folder/operators``; return changed paths.
 
-    folder: a dialect's own (``specs/onnx``), with its ``types.yaml``. package: the version that the facts are of.
-    Raises InputError for a file that is no table, and without ruamel.yaml where a file is to be written.
+    folder: of the dialect (``specs/onnx``), with its ``types.yaml``. package: the version that the facts describe.
+    Raises InputError for a file that is not a table, and if ruamel.yaml is required but missing.
     """
     words = _words(folder)
     sets = _sets(folder)
@@ -41,13 +41,16 @@ def import_operators(folder: Path, facts: Mapping[str, Any], package: str) -> li
 
 
 def file_name(operator: str) -> str:
-    """Return where an operator's file lies in its dialect's folder: ``operators/ai.onnx.ml/LabelEncoder.yaml``."""
+    """Return the path of an operator's file in its dialect's folder.
+
+    For example ``operators/ai.onnx.ml/LabelEncoder.yaml``.
+    """
     domain, _, name = operator.rpartition(".")
     return "/".join(filter(None, ("operators", domain, f"{name}.yaml")))
 
 
 def source_of(operator: str, versions: Mapping[str, Any], package: str) -> dict[str, str]:
-    """Return the entry of `source` that names the package and the versions that it states."""
+    """Return the entry of `source` that names package and versions."""
     *before, last = versions
     listed = f"{', '.join(before)} and {last}" if before else last
     domain, _, name = operator.rpartition(".")

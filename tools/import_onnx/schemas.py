@@ -1,11 +1,11 @@
-"""What the installed onnx package states of its operators, as plain data. Runs with any release since 1.14.
+"""Facts of the installed onnx package as plain data.
 
-Facts of an operator are a mapping of its versions (as strings, in order), each of which holds:
+Supports any release since 1.14. The facts of an operator map its versions (strings, in order) to:
 
-deprecated: whether the version withdraws the operator. inputs, outputs: in order, each with name, types (a type
-variable's name, or a type as the package spells it), option (``single``, ``optional``, ``variadic``), homogeneous and
-least (of variadic ones). type_sets: type variable -> types as the package spells them. attributes: by name, each with
-type (``INTS``), required and default (None: it has none; numbers of 32 bits as the shortest decimal).
+deprecated: whether the version removes the operator. inputs, outputs: in order, each with name, types (the name of a
+type variable, or a type), option (``single``, ``optional``, ``variadic``), homogeneous and, if variadic, least.
+type_sets: type variable -> types. attributes: by name, each with type (``INTS``), required and default (None without
+one; 32-bit floats as the shortest decimal). Types have the package's names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ Facts = dict[str, dict[str, dict[str, Any]]]
 
 
 def schema_facts() -> Facts:
-    """Return the facts of every operator by its name in the tables: bare in ai.onnx, else ``DOMAIN.NAME``."""
+    """Return the facts of every operator by its name in the tables.
+
+    The name is bare for ai.onnx, else ``DOMAIN.NAME``.
+    """
     import onnx.defs
 
     found: Facts = {}
@@ -33,14 +36,20 @@ def schema_facts() -> Facts:
 
 
 def version_table() -> list[list[Any]]:
-    """Return the package's table of releases: release, IR version, and the versions of ai.onnx, .ml and .training."""
+    """Return the package's table of releases.
+
+    Rows have the release, IR version, and the versions of ai.onnx, .ml and .training.
+    """
     import onnx.helper
 
     return [list(row) for row in onnx.helper.VERSION_TABLE]
 
 
 def domain_versions() -> dict[str, int]:
-    """Return the newest version of each domain that the package defines; ai.onnx is ""."""
+    """Return the newest version of each domain in the package.
+
+    The key of ai.onnx is "".
+    """
     import onnx.defs
 
     return {domain: newest for domain, (_, newest) in onnx.defs.C.schema_version_map().items()}
@@ -101,7 +110,10 @@ def _plain(value: Any) -> Any:
 
 
 def main() -> None:
-    """Print all of it as JSON, for a process that has another release on its path."""
+    """Print all facts as JSON.
+
+    For a subprocess with another onnx release on its path.
+    """
     everything = {
         "package": package_version(),
         "versions": domain_versions(),

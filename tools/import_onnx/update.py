@@ -1,4 +1,7 @@
-"""Bring the table of one operator up to what the package states, and keep what people wrote in it."""
+"""Update of one operator's table to the package's facts.
+
+Handwritten parts are kept.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +17,20 @@ if TYPE_CHECKING:
 
 __all__ = ["REMARKS", "updated"]
 
-#: The order of a table's first keys; the others stay in theirs.
+#: The order of the first keys of a table; others keep their order.
 _ORDER: Final = (
     "operator", "family", "summary", "source", "unknowns", "fields", "support", "removed",
     "replaced_by",
 )  # fmt: skip
-#: The keys that a field and a form of one have, in the order in which a file has them.
+#: The keys of a field and of its forms, in the order of the file.
 _FIELD: Final = (
     "kind", "type", "vendor_name", "min_count", "heterogeneous", "optional", "default", "became", "enum", "words",
     "counts", "since", "until", "doc",
 )  # fmt: skip
-#: What people add to a field or a cell; the package states none of it.
+#: Handwritten keys of a field or cell, which the package does not provide.
 _BY_HAND: Final = ("became", "enum", "words", "counts", "doc")
 _TYPES: Final = "types"
-#: The comments behind the keys of what the package states: what in it people write.
+#: The comments after the keys from the package, which describe the handwritten keys.
 REMARKS: Final[Mapping[Keys, str]] = {
     ("fields",): "as the package states them; by hand: doc, enum, words, counts",
     ("support",): "as the package states it; by hand: ranks, ranges, values",
@@ -41,9 +44,9 @@ def updated(
     old: Mapping[str, Any],
     sets: Mapping[str, Mapping[str, list[str]]],
 ) -> dict[str, Any]:
-    """Return what the table of operator `name` is to say: `content`, and of what it says, `old`, what people wrote.
+    """Return the new table of operator `name`.
 
-    sets: the dialect's named lists, by kind.
+    It combines `content` with the handwritten parts of `old`. sets: the dialect's named lists, by kind.
     """
     made = {
         "operator": name,
@@ -58,7 +61,10 @@ def updated(
 
 
 def _source(wanted: Mapping[str, str], old: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the entries with that of the package in place of an older one, or before the others."""
+    """Return the sources with the package's new entry.
+
+    It replaces an older one, or comes first.
+    """
     entries = [wanted if entry.get("package") == wanted["package"] else entry for entry in old]
     return entries if wanted in entries else [wanted, *entries]
 
@@ -81,7 +87,10 @@ def _listed(entry: Any) -> list[dict[str, Any]]:
 
 
 def _hand_of(form: Mapping[str, Any], existing: list[dict[str, Any]]) -> dict[str, Any]:
-    """What people wrote of the form that begins where this one does, else of the last one before it."""
+    """Return the handwritten keys for a form.
+
+    They come from the existing form with the same first version, else from the last one before it.
+    """
     same = next((e for e in existing if e.get("since") == form.get("since")), existing[-1] if existing else {})
     return {key: same[key] for key in _BY_HAND if key in same}
 
@@ -89,7 +98,10 @@ def _hand_of(form: Mapping[str, Any], existing: list[dict[str, Any]]) -> dict[st
 def _support(
     wanted: Mapping[str, Any], old: Mapping[str, Any], sets: Mapping[str, Mapping[str, list[str]]]
 ) -> dict[str, Any]:
-    """Return the rows: those that say what is wanted as they are, up to the first that does not, and what changes."""
+    """Return the support rows.
+
+    Equal rows are kept up to the first difference; from there on, rows contain what changes.
+    """
     present = whole_rows(written_out({"support": deepcopy(old)}, sets)[0]["support"])[0]
     made: dict[str, Any] = {}
     kept = 0
@@ -115,7 +127,7 @@ def _last(rows: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _named(key: str, cell: Any, sets: Mapping[str, list[str]]) -> Any:
-    """A cell or a row's type sets with their lists by name."""
+    """Return a cell, or a row's type sets, with named lists substituted."""
     if not isinstance(cell, dict):
         return cell
     named = cell if key == "type_sets" else {part: cell[part] for part in cell if part == _TYPES}
@@ -123,7 +135,10 @@ def _named(key: str, cell: Any, sets: Mapping[str, list[str]]) -> Any:
 
 
 def _stated(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What the package states of a row, so that it can be compared: the order of types does not count."""
+    """Return the package's part of a row, with types in a fixed order.
+
+    Used for comparisons.
+    """
     cells = {key: _types(cell[_TYPES]) for key, cell in row.items() if key not in _ROW and _TYPES in cell}
     used = [taken for taken in cells.values() if isinstance(taken, str)]
     sets = {variable: frozenset(types) for variable, types in row.get("type_sets", {}).items() if variable in used}

@@ -1,1 +1,4 @@
-"""Write what packages of ONNX Runtime state of their kernels into the tables, or compare the tables with it."""
+"""Import of kernel registrations of ONNX Runtime packages into tables.
+
+Also compares the tables with a package.
+"""

@@ -1,4 +1,4 @@
-"""What the installed package of the runtime states of its CPU kernels."""
+"""The CPU kernels that the installed package of the runtime registers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ if TYPE_CHECKING:
 
 __all__ = ["PROVIDER", "installed"]
 
-#: The provider whose registrations are read so.
+#: The provider whose registrations are read.
 PROVIDER: Final = "CPU"
 _STATES: Final = f"{RUNTIME}.capi.{RUNTIME}_pybind11_state"
-#: What the package says for a kernel that has no last version.
+#: The package's value for a kernel without a last version.
 _OPEN: Final = 2**31 - 1
 
 
 def installed(title: str) -> tuple[str, Stated]:
-    """Return the release of the installed package and the kernels of the provider that it calls `title`.
+    """Return the release of the installed package and its kernels.
 
-    Raises InputError where the package is missing, or does not state its kernels.
+    title: the package's name of the provider. Raises InputError if the package is missing or does not expose its
+    kernels.
     """
     try:
         release = str(import_module(RUNTIME).__version__)
@@ -39,7 +40,10 @@ def installed(title: str) -> tuple[str, Stated]:
 
 
 def _kernels(definitions: Any, title: str) -> Iterator[tuple[str, str, int, int | None, dict[str, Any]]]:
-    """Yield them; a range of one version holds as an open-ended one does, for that version, and is made one."""
+    """Yield the kernels.
+
+    A range of one version is equivalent to an open-ended one for that version, and is converted to it.
+    """
     for kernel in definitions:
         if kernel.provider != title:
             continue

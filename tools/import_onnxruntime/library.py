@@ -1,8 +1,8 @@
-"""What a Windows library of the runtime registers for DirectML, read from the constant table in the file.
+"""The DirectML kernels that a Windows library of the runtime registers.
 
-The registrations are an array of structures of constants (OperatorRegistrationInformation in the provider's
-OperatorRegistration.cpp), which the compiler lays out as data: the file says exactly what the provider registers, for
-all but the few kernels that are registered by code of their own. Nothing of the library is run.
+The registrations are an array of constant structures (OperatorRegistrationInformation in the provider's
+OperatorRegistration.cpp), which the compiler stores as data. The file therefore contains exactly what the provider
+registers, except for the few kernels with separate registration code. The library is not executed.
 """
 
 from __future__ import annotations
@@ -22,37 +22,41 @@ if TYPE_CHECKING:
 
 __all__ = ["PROVIDER", "registered_in"]
 
-#: The provider whose registrations are read so.
+#: The provider whose registrations are read.
 PROVIDER: Final = "DirectML"
 _LIBRARIES: Final = ("onnxruntime.dll", "onnxruntime_pybind11_state.pyd")
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _DOMAIN: Final = re.compile(r"|com\.microsoft(\.[a-z]+)?")
 _WHEEL: Final = re.compile(r"onnxruntime[_a-z]*-([0-9]+\.[0-9]+\.[0-9]+)-.*\.whl")
 _MOST_BYTES: Final = 2**28
-_FEWEST: Final = 50  # structures in a row that make a table
+_FEWEST: Final = 50  # minimum number of consecutive structures in a table
 _SCALARS: Final = ("float", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16", "double",
                    "uint32", "uint64")  # fmt: skip
 _INTS4: Final = ("uint4", "int4")
 _ALL: Final = 2**64 - 1
-#: What a kernel is never registered for, though the flags of all types have its bit; neither for lists of 4 bits.
+#: Never registered, although the flags for all types contain its bit. Lists of 4-bit types are not registered either.
 _NEVER: Final = "string"
 
 
 class _Layout(NamedTuple):
-    """Where the parts of a structure are. names: the span of constraints, in which order its two words are."""
+    """Offsets in a structure.
+
+    names: the span of constraints, and the order of its two words.
+    """
 
     names: int
     pointer_pair: bool = False
 
 
-#: By the size of a structure. Behind the spans stand flags, four inputs and their count, an optional, and the query.
+#: Layouts by the size of a structure. After the spans come flags, four inputs and their count, an optional, and the
+#: query.
 _LAYOUTS: Final = {120: _Layout(48, pointer_pair=True), 128: _Layout(48), 160: _Layout(80)}
 
 
 def registered_in(path: Path) -> tuple[str, Stated]:
-    """Return the release of a wheel and what the provider registers in it.
+    """Return the release of a wheel and the provider's registrations.
 
-    Raises InputError for a file that is no such wheel, or has no such table.
+    Raises InputError for a file that is not such a wheel or lacks the table.
     """
     found = _WHEEL.fullmatch(path.name)
     if found is None:
@@ -81,7 +85,7 @@ def _stated(content: bytes) -> Stated:
 
 
 class _Image:
-    """A library as it would lie in memory: sections at addresses."""
+    """A library as mapped into memory, with sections at addresses."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -97,7 +101,7 @@ class _Image:
         return int(struct.unpack_from(form, self.content, offset)[0])
 
     def offset(self, address: int) -> int | None:
-        """Return where in the file an address lies."""
+        """Return the file offset of an address; None if not mapped."""
         relative = address - self.base
         for _, start, size, raw in self.sections:
             if start <= relative < start + size:
@@ -105,7 +109,7 @@ class _Image:
         return None
 
     def text(self, address: int) -> str | None:
-        """Return the text at an address, None where there is none."""
+        """Return the text at an address; None if there is none."""
         if address not in self._texts:
             at = self.offset(address)
             end = -1 if at is None else self.content.find(b"\0", at, at + 80)
@@ -114,7 +118,7 @@ class _Image:
         return self._texts[address]
 
     def table(self) -> Iterator[tuple[int, int]]:
-        """Yield the offset and size of each structure of the longest array of them."""
+        """Yield offset and size of each structure of the longest array."""
         starts = [at for _, _, size, raw in self.sections for at in self._structures(raw, raw + size)]
         best: list[tuple[int, int]] = []
         for size in _LAYOUTS:
@@ -130,7 +134,10 @@ class _Image:
         yield from best
 
     def _structures(self, start: int, end: int) -> Iterator[int]:
-        """Yield where something begins as a structure does: an operator's name, a version, a domain."""
+        """Yield offsets of possible structures.
+
+        They start with an operator's name, a version and a domain.
+        """
         end = min(end, len(self.content)) - 24
         low, high = self.base, self.base + 2**31
         words = memoryview(self.content)[start : start + (end - start) // 8 * 8].cast("Q") if end > start else ()
@@ -142,7 +149,10 @@ class _Image:
                 yield start + 8 * index
 
     def _span(self, at: int, layout: _Layout, width: int) -> tuple[int, int]:
-        """Return the address and the count of what a span has, whose elements have `width` bytes."""
+        """Return the address and length of a span.
+
+        width: the size of its elements in bytes.
+        """
         first, second = (self._number("<Q", at + part) for part in (0, 8))
         return (first, (second - first) // width) if layout.pointer_pair else (second, first)
 
@@ -154,7 +164,10 @@ class _Image:
         return [self._number("<Q" if width == 8 else "<I", start + width * index) for index in range(min(count, 16))]
 
     def registration(self, at: int, size: int) -> tuple[str, str, int, int | None, dict[str, Any]]:
-        """Return domain, operator, version, last version, and the row of a structure."""
+        """Return the registration in a structure.
+
+        It has domain, operator, version, last version, and the row.
+        """
         layout = _LAYOUTS[size]
         self.wide = self.wide and not layout.pointer_pair
         address, count = self._span(at + layout.names, layout, 8)
@@ -177,12 +190,13 @@ class _Image:
 
 
 def _types(mask: int, *, wide: bool) -> list[str]:
-    """Return the types of a set of flags: tensors from bit 1 on, and behind them lists of them.
+    """Return the types of a bit mask.
 
-    wide: later releases have integers of four bits, and a bit more for each.
+    Bits for tensors start at 1, followed by those for lists of tensors. wide: the mask includes 4-bit integers, as in
+    later releases.
     """
     tensors = (_SCALARS[0], *_INTS4, *_SCALARS[1:]) if wide else _SCALARS
-    around = len(tensors) + 3  # two complex types, for which no kernel is registered
+    around = len(tensors) + 3  # skips two complex types, for which no kernel is registered
     found = [f"tensor({name})" for bit, name in enumerate(tensors, 1) if mask >> bit & 1 and name != _NEVER]
     lists = ((bit, name) for bit, name in enumerate(tensors, around) if name not in {_NEVER, *_INTS4})
     found += [f"seq(tensor({name}))" for bit, name in lists if mask >> bit & 1]

@@ -1,4 +1,7 @@
-"""The rows of an operator over releases: taken apart release by release, changed in one, and put together again."""
+"""The rows of an operator over all releases.
+
+They are split by release, changed in one release, and merged again.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +16,23 @@ if TYPE_CHECKING:
 
     from tools.import_onnxruntime.stated import Key
 
-    #: The rows of each release, by its position.
+    #: The rows of each release, by its index.
     Releases = dict[int, dict[Key, dict[str, Any]]]
 
 __all__ = ["Axis", "apart", "by_release", "written_rows"]
 
-#: What rows have in a file, in this order.
+#: The keys of a row in a file, in order.
 _ORDER: Final = (
     "types", "constant_inputs", "cpu_inputs", "cpu_outputs", "graph", "graph_inputs", "needs", "query", "apart",
     "note", "releases",
 )  # fmt: skip
 
-#: The fewest types of a named list that stands for a part of a longer one.
+#: Minimum length of a named list that replaces a part of a longer list.
 _LONG: Final = 8
 
 
 class Axis:
-    """The releases of a provider, and the named lists of types that its files use."""
+    """The releases of a provider, and the named type lists of its files."""
 
     def __init__(self, order: Sequence[str], whole: tuple[int, int], sets: Mapping[str, list[str]]) -> None:
         self.order = order
@@ -37,7 +40,10 @@ class Axis:
         self.sets = {name: in_order(types) for name, types in sets.items()}
 
     def types(self, given: Any) -> Any:
-        """Return a row's types with named lists written out, each in the order of the dialect's."""
+        """Return a row's types with named lists expanded.
+
+        Types are in the dialect's order.
+        """
         if isinstance(given, list):
             return merged_types([self.types(each) for each in given])
         return {
@@ -46,7 +52,7 @@ class Axis:
         }
 
     def named(self, types: Any) -> Any:
-        """Return a row's types as a file writes them, by named lists."""
+        """Return a row's types with named lists substituted."""
         if isinstance(types, list):
             return [self.named(each) for each in types]
         return {name: self._named(listed) for name, listed in types.items()}
@@ -58,7 +64,7 @@ class Axis:
 
 
 def by_release(versions: Mapping[str, Any], axis: Axis) -> Releases:
-    """Return the rows that a file has for an operator, for each release that has some."""
+    """Return the rows of an operator in a file by release."""
     found: Releases = {}
     for key, forms in versions.items():
         first, _, last = key.partition("..")
@@ -72,12 +78,15 @@ def by_release(versions: Mapping[str, Any], axis: Axis) -> Releases:
 
 
 def apart(row: Mapping[str, Any]) -> bool:
-    """Return whether no package states the row."""
+    """Return whether the row is handwritten and in no package."""
     return bool(row.get("apart"))
 
 
 def written_rows(releases: Releases, axis: Axis) -> dict[str, Any]:
-    """Return the rows as a file writes them: each once, with the releases that have it, oldest versions first."""
+    """Return the rows as a file contains them.
+
+    Equal rows are merged with their range of releases. The oldest versions come first.
+    """
     from tools.rewrite import Quoted
 
     keys = sorted({key for rows in releases.values() for key in rows}, key=lambda key: (key[0], key[1] or 1 << 30))

@@ -1,4 +1,7 @@
-"""What a package states of its kernels, in the form of rows: merged over kernels that are registered type by type."""
+"""The kernels of a package as rows.
+
+Kernels that are registered per type are merged.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Key", "Stated", "in_order", "merged_types"]
 
-#: The first and the last version of a row; None where it is open-ended.
+#: The first and the last version of a row; None if open-ended.
 Key = tuple[int, int | None]
 
 
 class Stated(dict[tuple[str, str], dict[Key, dict[str, Any]]]):
-    """Rows by domain and operator, and in these by versions; several kernels of one version are one row."""
+    """Rows by domain and operator, then by versions.
+
+    Several kernels of one version are one row.
+    """
 
     def __init__(self, kernels: Iterable[tuple[str, str, int, int | None, Mapping[str, Any]]] = ()) -> None:
         super().__init__()
@@ -32,9 +38,9 @@ class Stated(dict[tuple[str, str], dict[Key, dict[str, Any]]]):
 
 
 def merged_types(kernels: Iterable[Mapping[str, Iterable[str]]]) -> list[dict[str, list[str]]]:
-    """Return the fewest sets of types that together take exactly what the kernels take, each kernel on its own.
+    """Return the fewest type sets that together equal the kernels' sets.
 
-    Two become one only where they differ in the types of one constraint: then their union takes no more than both do.
+    Two sets are merged only if they differ in one constraint, because their union then accepts no other combination.
     """
     made: list[dict[str, frozenset[str]]] = []
     for kernel in sorted(kernels, key=_spelt):
@@ -55,6 +61,6 @@ def _joins(one: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str]
 
 
 def in_order(types: Iterable[str]) -> list[str]:
-    """Return types in the order of the dialect's, tensors before what is made of them."""
+    """Return types in the dialect's order, tensors before composite types."""
     order = {name: index for index, name in enumerate(dialect(MODELS).types)}
     return sorted(types, key=lambda kind: (order.get(kind, len(order)), kind))

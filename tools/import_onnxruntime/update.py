@@ -1,4 +1,7 @@
-"""Write the rows of a release into a provider's files, or hold the files against what a package states of it."""
+"""Import of one release into the files of a provider.
+
+Also compares the files with a package.
+"""
 
 from __future__ import annotations
 
@@ -27,17 +30,17 @@ if TYPE_CHECKING:
 
 __all__ = ["compare_runtime", "import_runtime"]
 
-#: What people write in a row; packages state the rest.
+#: Handwritten keys of a row; the others come from packages.
 _BY_HAND: Final = ("cpu_inputs", "cpu_outputs", "note")
 _QUERY: Final = "query"
 
 
 def import_runtime(folder: Path, say: Say, wheel: Path | None = None) -> None:
-    """Write what a package states of its release into the tables, and keep what people wrote.
+    """Write the registrations of a package into the tables.
 
-    folder: the runtime's files, such as ``specs/onnxruntime``. wheel: one of the package for Windows,
-    for what its library registers; None: the installed package, for its CPU kernels. Raises InputError where nothing
-    can be read, or the release is not in ``releases.yaml``.
+    Handwritten parts are kept. folder: of the runtime, such as ``specs/onnxruntime``. wheel: a wheel for Windows, whose
+    library is read; None for the CPU kernels of the installed package. Raises InputError if the package cannot be read
+    or its release is not in ``releases.yaml``.
     """
     from tools.rewrite import rewritten
 
@@ -57,7 +60,10 @@ def import_runtime(folder: Path, say: Say, wheel: Path | None = None) -> None:
 
 
 def compare_runtime(folder: Path, say: Say, wheel: Path | None = None) -> bool:
-    """Say where the tables differ from what a package states of its release; return whether they do. See above."""
+    """Print differences between tables and package.
+
+    Returns whether there are any. Arguments and errors are those of `import_runtime`.
+    """
     job = _Job(folder, wheel)
     different = 0
     for domain in job.domains():
@@ -82,7 +88,7 @@ def _loaded(path: Path, kind: type[BaseModel]) -> dict[str, Any]:
 
 
 class _Job:
-    """One release of one provider, and what a package states of it."""
+    """One release of one provider, and its registrations in a package."""
 
     def __init__(self, folder: Path, wheel: Path | None) -> None:
         self.folder = folder
@@ -105,12 +111,12 @@ class _Job:
 
     @property
     def told(self) -> str:
-        """What was read."""
+        """A summary of what was read."""
         count = sum(len(rows) for rows in self.stated.values())
         return f"{self.provider} {self.release}: {plural(count, 'kernel')}"
 
     def domains(self) -> list[str]:
-        """Return the domains that the package or the files have."""
+        """Return the domains in the package or in the files."""
         files = {path.stem for path in (self.folder / self.place).glob("*.yaml")}
         return sorted({domain for domain, _ in self.stated} | files)
 
@@ -119,7 +125,7 @@ class _Job:
         return found if self.source in found else [*found, self.source]
 
     def updated(self, domain: str, old: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the operators of a file with the rows of the release in place of what it had for it."""
+        """Return the operators of a file with the release's rows replaced."""
         made = {}
         names = {operator for name, operator in self.stated if name == domain}
         for operator in sorted({*old, *names}):
@@ -138,7 +144,10 @@ class _Job:
         return made
 
     def _kept(self, row: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a stated row with what people wrote of it; the package says only whether there is a query."""
+        """Return a row of the package with the handwritten keys of `old`.
+
+        The package only tells whether there is a query.
+        """
         kept = {name: old[name] for name in _BY_HAND if name in old}
         plain = {name: value for name, value in row.items() if name != _QUERY}
         if row.get(_QUERY, False) and _QUERY in old:
@@ -146,7 +155,7 @@ class _Job:
         return {**plain, **kept}
 
     def differences(self, domain: str, old: Mapping[str, Any]) -> Iterator[str]:
-        """Yield a line for each row that the files have otherwise, or have and the package has not, or the reverse."""
+        """Yield a line for each row that differs or is missing on one side."""
         names = {operator for name, operator in self.stated if name == domain}
         for operator in sorted({*old, *names}):
             here = by_release(old.get(operator, {}), self.axis).get(self.at, {})
@@ -171,7 +180,10 @@ def _unlike(row: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _nearest(releases: Mapping[int, Mapping[Key, Mapping[str, Any]]], key: Key, at: int) -> Mapping[str, Any]:
-    """Return the row of these versions in the nearest release that has one, the later of two."""
+    """Return the row of the nearest release that has these versions.
+
+    Of two equally near releases, the later one.
+    """
     held = [other for other, rows in releases.items() if key in rows]
     return releases[min(held, key=lambda other: (abs(other - at), -other))][key] if held else {}
 

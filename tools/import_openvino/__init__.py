@@ -1,1 +1,4 @@
-"""Hold tables against what the openvino package states of its operations, and begin the ones that are missing."""
+"""Comparison of tables with the openvino package.
+
+Also creates skeletons of missing tables.
+"""

@@ -1,7 +1,7 @@
-"""Begin tables of OpenVINO from the installed openvino package, or compare them with it.
+"""Commands to begin OpenVINO tables, or to compare them.
 
-The package states too little to write a table: no inputs, no outputs and no types. So tables are begun by name only,
-and what people wrote is never touched.
+The installed openvino package lacks the information for a table: it exposes neither inputs nor outputs nor types.
+Tables are therefore begun only by name, and existing files are never modified.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ __all__ = ["begin_tables", "compare_tables"]
 
 
 def begin_tables(folder: Path, say: Callable[[str], object], operators: Sequence[str]) -> None:
-    """Begin the tables of `operators` in a folder such as ``specs/openvino``; raise InputError."""
+    """Write skeletons of the tables of `operators`; raise InputError.
+
+    folder: such as ``specs/openvino``.
+    """
     from specgate.files import write_text
     from specgate.spec.build import build_dialect
     from tools.import_openvino.package import package_facts, package_version
@@ -40,7 +43,10 @@ def begin_tables(folder: Path, say: Callable[[str], object], operators: Sequence
 
 
 def compare_tables(folder: Path, say: Callable[[str], object]) -> bool:
-    """Say where the tables differ from the package; return whether they do."""
+    """Print differences between tables and package.
+
+    Returns whether there are any.
+    """
     from specgate.spec.build import build_dialect
     from specgate.spec.dialect_spec import Dialect
     from tools.import_openvino.compare import differences, pairs

@@ -1,6 +1,6 @@
-"""Hold the tables against what the openvino package states: versions by opset, attributes, and their defaults.
+"""Comparison of versions, attributes and defaults with the package.
 
-What differs on purpose is not told: an attribute that the table's unknowns name, or the evidence of an observed entry.
+Intended differences are not reported: attributes in a table's unknowns or in the evidence of an observed entry.
 """
 
 from __future__ import annotations
@@ -19,18 +19,21 @@ if TYPE_CHECKING:
 __all__ = ["differences", "pairs"]
 
 _WORD: Final = re.compile(r"[\w.-]*\w")
-#: Single precision, in which the package holds floats.
+#: The package stores floats in single precision.
 _PRECISION: Final = 1e-6
 
 
 def pairs(facts: Facts) -> int:
-    """Return how many versions there are of all types together; one that comes back counts once."""
+    """Return the number of versions of all types.
+
+    A version that is used again counts once.
+    """
     named = {(name, v.opset or level) for name, at in facts.items() for level, v in at.items() if v is not None}
     return len(named)
 
 
 def differences(table: Dialect, facts: Facts) -> Iterator[str]:
-    """Yield one line for each type without a table, and for each fact in which a table and the package differ."""
+    """Yield a line for each type without a table, and per difference."""
     for name, at in facts.items():
         if name not in table.operators:
             listed = ", ".join(level for level, version in at.items() if version is not None)
@@ -49,7 +52,7 @@ def differences(table: Dialect, facts: Facts) -> Iterator[str]:
 
 
 def _rows(spec: OperatorSpec, at: Mapping[str, Version | None]) -> Iterator[str]:
-    """Yield what differs between the rows and the opsets at which versions begin and end."""
+    """Yield differences between rows and the opset ranges of versions."""
     held = [level for level in spec.rows if level not in spec.table.deprecated]
     last = list(at)[-1]
     for level, version in at.items():
@@ -67,7 +70,7 @@ def _rows(spec: OperatorSpec, at: Mapping[str, Version | None]) -> Iterator[str]
 
 
 def _said(spec: OperatorSpec) -> set[str]:
-    """The words of what people wrote about facts that are missing, and about builds."""
+    """Return the words of the notes on unknowns and on builds."""
     texts = [*spec.table.unknowns, *(entry.get("evidence", "") for entry in spec.table.observed)]
     return {word for text in texts for word in _WORD.findall(text)}
 
@@ -77,7 +80,7 @@ def _attributes(held: Mapping[str, FieldInfo], stated: Mapping[str, Any], said: 
         if name not in held and name not in said:
             yield f"attribute {name}: only in the package"
     for name, info in held.items():
-        if name in said or info.type == "graph":  # the package hands out no bodies
+        if name in said or info.type == "graph":  # the package does not expose bodies
             continue
         if name not in stated:
             yield f"attribute {name}: only in the table"
@@ -86,7 +89,10 @@ def _attributes(held: Mapping[str, FieldInfo], stated: Mapping[str, Any], said: 
 
 
 def _same(ours: Any, theirs: Any) -> bool:
-    """Return whether two defaults mean the same: words in any case, floats in single precision."""
+    """Return whether two defaults are equal.
+
+    Words are compared case-insensitively, floats in single precision.
+    """
     if isinstance(ours, list | tuple) and isinstance(theirs, list | tuple):
         return len(ours) == len(theirs) and all(map(_same, ours, theirs))
     if isinstance(ours, str) and isinstance(theirs, str):

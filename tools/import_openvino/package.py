@@ -1,9 +1,8 @@
-"""What the installed openvino package states of its operations, as plain data.
+"""Facts about the operations of the installed openvino package.
 
-Facts are a mapping of types, as an IR spells them, to what changes with the opsets: `Version` at the first opset of
-each version, None at an opset that has the type no longer. The package's headers list the types of each opset
-(``openvino/opsets/opset1_tbl.hpp``). An empty operation from the opset's factory says how an IR calls the version, and
-which attributes it has, with what they are when nothing is set.
+Facts map a type, as spelled in an IR, to its changes by opset: `Version` at the first opset of each version, None at an
+opset that removes the type. The package's headers list the types of each opset (``openvino/opsets/opset1_tbl.hpp``). An
+empty operation from the opset's factory tells the IR name of the version, its attributes and their defaults.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Facts", "Version", "changes", "make", "opset_tables", "package_facts", "package_version"]
 
 _ENTRY: Final = re.compile(r"^_OPENVINO_OP_REG\((\w+),\s*ov::op::(\w+)\)", re.MULTILINE)
-#: Types that an IR spells otherwise than the headers.
+#: Types whose spelling in an IR differs from the headers.
 _SPELT: Final = {"Constant": "Const", "PRelu": "PReLU", "Relu": "ReLU", "Softmax": "SoftMax"}
 _CHILD: Final = "tools.import_openvino.package"
 
@@ -33,8 +32,8 @@ _CHILD: Final = "tools.import_openvino.package"
 class Version(NamedTuple):
     """One version of a type.
 
-    opset: as its layers name it, None where it is not told. attributes: with their values when nothing is set, None
-    where the package hands out none.
+    opset: as in the layers of an IR, None if unknown. attributes: with defaults, None if the package does not expose
+    them.
     """
 
     opset: str | None
@@ -53,7 +52,10 @@ def package_version() -> str:
 
 
 def package_facts() -> Facts:
-    """Return the facts of every type; raise InputError where the package or its headers are missing."""
+    """Return the facts of every type.
+
+    Raises InputError if the package or its headers are missing.
+    """
     spec = find_spec("openvino")
     if spec is None or spec.origin is None:
         raise InputError("OpenVINO is not installed; try: pip install 'specgate-ml[oracles]'")
@@ -69,7 +71,10 @@ def package_facts() -> Facts:
 
 
 def opset_tables(folder: Path) -> dict[str, dict[str, str]]:
-    """Return the types of each opset with the names of their versions in C++, from the headers in `folder`."""
+    """Return for each opset its types and the C++ names of their versions.
+
+    folder: contains the headers.
+    """
     found = {}
     for path in sorted(folder.glob("opset*_tbl.hpp"), key=lambda path: int(re.sub(r"\D", "", path.stem))):
         entries = _ENTRY.findall(path.read_text(encoding="utf-8"))
@@ -80,9 +85,9 @@ def opset_tables(folder: Path) -> dict[str, dict[str, str]]:
 
 
 def changes(tables: Mapping[str, Mapping[str, str]], unfinished: set[str]) -> dict[str, dict[str, str | None]]:
-    """Return, by type, the version at each opset where another one begins, and None where an opset lacks the type.
+    """Return for each type the opsets at which its version changes.
 
-    unfinished: opsets that do not have all of their types yet.
+    The value is the version, or None if the opset lacks the type. unfinished: opsets that do not have all types yet.
     """
     found: dict[str, dict[str, str | None]] = {}
     for name in dict.fromkeys(name for types in tables.values() for name in types):
@@ -100,8 +105,11 @@ def _asked(child: Child, level: str, name: str) -> Version:
 
 
 def make(_: object) -> Callable[[tuple[str, str]], Any]:
-    """Return what answers questions of an opset and a type, in a process of its own: some types end it."""
-    sys.modules["openvino_telemetry"] = cast("Any", None)  # importing openvino would report its use over the network
+    """Return a function that answers questions of an opset and a type.
+
+    Runs in a subprocess, because some types crash it.
+    """
+    sys.modules["openvino_telemetry"] = cast("Any", None)  # the import of openvino would send telemetry
     import openvino._pyopenvino as native
 
     def answer(question: tuple[str, str]) -> tuple[str, dict[str, Any] | None] | str:
@@ -109,11 +117,11 @@ def make(_: object) -> Callable[[tuple[str, str]], Any]:
         try:
             node = native.NodeFactory(level).create(name)
             opset = str(node.get_type_info().version_id)
-        except Exception as error:  # noqa: BLE001  # the factory does not make every operation
+        except Exception as error:  # noqa: BLE001  # the factory does not support every operation
             return str(error)
         try:
             return opset, {key: _plain(value) for key, value in node.get_attributes().items()}
-        except Exception:  # noqa: BLE001  # an attribute of a kind that it does not hand out
+        except Exception:  # noqa: BLE001  # an attribute of a kind that is not exposed
             return opset, None
 
     return answer

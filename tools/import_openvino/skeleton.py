@@ -1,4 +1,7 @@
-"""The beginning of a table: versions and attributes, as the package states them. The rest is for people to write."""
+"""Skeleton of a table: versions and attributes from the package.
+
+The rest is written by hand.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,15 @@ _LISTS: Final = "The package does not say what the elements of its empty lists a
 
 
 def file_name(operator: str) -> str:
-    """Return where the table of a type lies in the dialect's folder."""
+    """Return the path of a type's table in the dialect's folder."""
     return f"operators/{operator}.yaml"
 
 
 def begun(name: str, at: Mapping[str, Version | None], package: str) -> str:
-    """Return the text of a table that has only what the package states of a type; raise InputError without ruamel.yaml.
+    """Return the text of a skeleton table.
 
-    at: what the package states from each opset on where that changes, None where it does not have the type.
+    at: the package's facts by first opset; None if the type does not exist there. Raises InputError without
+    ruamel.yaml.
     """
     from tools.rewrite import Quoted, rewritten
 
@@ -61,7 +65,7 @@ def begun(name: str, at: Mapping[str, Version | None], package: str) -> str:
 
 
 def _fields(versions: Mapping[str, Version]) -> Iterator[tuple[str, dict[str, Any], Any]]:
-    """Yield the attributes of all versions, with the opsets from which on and before which there are such."""
+    """Yield the attributes of all versions with their opset ranges."""
     levels = list(versions)
     stated = [version.attributes or {} for version in versions.values()]
     for name in dict.fromkeys(key for attributes in stated for key in attributes):

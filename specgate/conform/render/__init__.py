@@ -1,4 +1,7 @@
-"""Renderers of a campaign: one module per format, each a pure function from `Result` to text."""
+"""Renderers of a campaign, one module per format.
+
+Each is a pure function from `Result` to text.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS"]
 
-#: Each format's name and what writes it, whole and with a final newline.
+#: The renderer of each format; its text ends with a newline.
 FORMATS: Final[dict[str, Callable[[Result], str]]] = {
     "text": _text,
     "json": _json,

@@ -1,4 +1,7 @@
-"""The matrix of agreement: operators down, levels across, one row per implementation."""
+"""The HTML matrix of agreement.
+
+One row per operator and implementation, one column per level.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +37,15 @@ if TYPE_CHECKING:
 
 __all__ = ["data", "differences", "matrix", "render", "rules", "run", "shade", "skipped", "values"]
 
-#: Classes of colour: the least agreement, in hundredths of a percent, that has it.
+#: The minimum agreement of each colour class in hundredths of a percent.
 _SHADES: Final = ((10_000, "full"), (9_990, "high"), (9_900, "good"), (9_500, "fair"), (8_000, "low"), (0, "poor"))
 
 
 def shade(part: int, whole: int) -> str:
-    """Return the class of colour of an agreement; ``none`` where nothing was compared."""
+    """Return the colour class of an agreement.
+
+    ``none`` if nothing was compared.
+    """
     if whole <= 0:
         return "none"
     return next((name for least, name in _SHADES if part * 10_000 // whole >= least), "poor")
@@ -51,7 +57,7 @@ def data(operator: str, **more: str) -> dict[str, str]:
 
 
 def matrix(result: Result) -> Markup:
-    """Return the matrix and its legend, or that there is nothing to show."""
+    """Return the matrix and its legend, or a note that it is empty."""
     if not result.tallies:
         return tag("p", "No implementation was asked.")
     tallies = sort_tallies(result)
@@ -114,7 +120,7 @@ def _foot(tallies: Iterable[Tally], levels: Sequence[str], *, several: bool) -> 
 
 
 def _cell(tallies: Iterable[Tally], link: str = "") -> Markup:
-    """Return observed agreement, and the documented one below it where it is another."""
+    """Return observed agreement, and documented agreement if it differs."""
     group = list(tallies)
     total = Sum.of(group)
     words = [other for tally in group if (other := answers(tally.words))] if len(group) == 1 else []
@@ -132,11 +138,14 @@ def _cell(tallies: Iterable[Tally], link: str = "") -> Markup:
 
 
 def _links(result: Result) -> dict[tuple[str, str, str], str]:
-    """Return where the differences of a cell begin; a difference may name several levels."""
+    """Return the first difference of each cell.
+
+    A difference may name several levels.
+    """
     texts_by_texts: dict[tuple[str, str, str], str] = {}
     ordered = [
         difference for group in by_kind(result).values() for difference in group
-    ]  # as `differences` numbers them
+    ]  # the numbering of `differences`
     for number, difference in enumerate(ordered):
         for level in difference.level.split(", "):
             texts_by_texts.setdefault((difference.operator, level, difference.implementation), f"d{number}")
@@ -161,7 +170,7 @@ _NUMBERS: Final = ("accepting", "rejecting", "oracle", "cases", "equal", "equal 
 
 
 def differences(result: Result) -> Markup:
-    """Return the disagreements by kind, each one folded."""
+    """Return the disagreements by kind, each collapsed."""
     parts: list[Markup] = []
     number = 0
     for kind, matching_differences in by_kind(result).items():
@@ -212,7 +221,7 @@ def _joined(items: Sequence[Markup]) -> list[Markup]:
 
 
 def _row(cells: Sequence[str], **attributes: str) -> Markup:
-    """Return a table's row that begins with its header."""
+    """Return a table row that starts with its header."""
     return tag("tr", tag("th", cells[0], scope="row"), *(tag("td", cell) for cell in cells[1:]), **attributes)
 
 
@@ -227,7 +236,10 @@ def _table(caption: str, head: Sequence[str], rows: Sequence[Markup], *, class_:
 
 
 def rules(result: Result) -> Markup:
-    """Return how often each rule was met: what lacks a case in the open, all of them folded."""
+    """Return how often each rule was covered.
+
+    Rules without a case are visible; the full list is collapsed.
+    """
     if not result.rules:
         return Markup()
     met = rules_met(result.rules)
@@ -259,7 +271,7 @@ def _rule(rule: Rule) -> Markup:
 
 
 def values(result: Result) -> Markup:
-    """Return the values that were compared, what differs, and why others were not computed."""
+    """Return the compared values, differences, and reasons for missing ones."""
     if not result.values:
         return Markup()
     rows = []
@@ -283,7 +295,7 @@ def values(result: Result) -> Markup:
 
 
 def skipped(result: Result) -> Markup:
-    """Return what was left out and why."""
+    """Return what was skipped, with reasons."""
     if not result.skipped:
         return Markup()
     return _section("Skipped", tag("ul", *(tag("li", line) for line in result.skipped)))
@@ -299,7 +311,7 @@ def run(result: Result) -> Markup:
 
 
 def render(result: Result) -> str:
-    """Return the page as a whole document."""
+    """Return the page as a complete document."""
     main = tag(
         "main",
         _top(result),
@@ -347,7 +359,7 @@ def _tile(name: str, number: str, state: str) -> Markup:
 
 
 def _filters(result: Result) -> Markup:
-    """Return the form that the script shows; without one it stays hidden and everything is on the page."""
+    """Return the filter form, which stays hidden without scripts."""
     kinds = [
         tag(
             "label",

@@ -1,4 +1,4 @@
-"""A campaign as JSON for programs, as ``conform.schema.json`` beside this module describes it."""
+"""A campaign as JSON; the schema is ``conform.schema.json``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def render(result: Result) -> str:
 
 
 def document(result: Result) -> dict[str, Any]:
-    """Return ``Result.as_dict()`` as JSON holds it: lists for tuples, no lone surrogates, no NaN in descriptors."""
+    """Return ``Result.as_dict()`` with values that JSON supports.
+
+    Tuples become lists. Lone surrogates, and NaN in descriptors, are replaced.
+    """
     data = result.as_dict()
     differing = [difference for tally in data["values"] for difference in tally["differing"]]
     descriptors = [(d, safe_values(d.pop("descriptor"))) for d in (*data["differences"], *differing)]

@@ -1,4 +1,7 @@
-"""A campaign as a page of GitHub's Markdown; no text of an implementation can become markup in it."""
+"""A campaign as GitHub Markdown.
+
+Text from implementations is escaped, so that it cannot become markup.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 _TEXT_LIMIT: Final = 400
-#: More rows than this are too many to read; more classes are reported by operator.
+#: Longer tables are unreadable; more classes than this are reported per operator.
 _MANY: Final = 400
 _RARELY: Final = 5
 _WORDS: Final = (
@@ -67,13 +70,16 @@ def render(result: Result) -> str:
 
 
 def _text(text: str, limit: int | None = _TEXT_LIMIT) -> str:
-    """Return text in which every character that Markdown could read is an entity."""
-    shown = clean(text, limit).strip(" ")  # spaces in front would make it code
+    """Return text with all Markdown characters replaced by entities."""
+    shown = clean(text, limit).strip(" ")  # leading spaces would make a code block
     return "".join(f"&#{ord(c)};" if c in _MARKUP and not _harmless(c, shown) else c for c in shown)
 
 
 def _harmless(char: str, text: str) -> bool:
-    """Return whether the punctuation of ordinary sentences stands for itself here, which keeps the source readable."""
+    """Return whether punctuation has no special meaning here.
+
+    Leaving it unescaped keeps the source readable.
+    """
     first = text.split(" ", 1)[0]
     numbered = first[-1:] in (".", ")") and first[:-1].isdigit()
     plain = (
@@ -83,7 +89,10 @@ def _harmless(char: str, text: str) -> bool:
 
 
 def _code(text: str, limit: int | None = _TEXT_LIMIT) -> str:
-    """Return text as code, also inside a table's cell, where neither a backtick nor a pipe has a reliable escape."""
+    """Return text as a code element, which is also valid in a table cell.
+
+    Neither backticks nor pipes can be escaped reliably there.
+    """
     shown = clean(text, limit)
     if not shown.strip():
         return ""
@@ -93,20 +102,20 @@ def _code(text: str, limit: int | None = _TEXT_LIMIT) -> str:
 
 
 def _block(text: str, language: str) -> str:
-    """Return printable lines as a fenced block whose fence is longer than any in it."""
+    """Return lines as a fenced block; the fence is longer than any inside."""
     runs = [len(list(run)) for char, run in groupby(text) if char == "`"]
     fence = "`" * max(3, 1 + max(runs, default=0))
     return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, names: int) -> str:
-    """Return a table; from column `names` on, its columns are numbers."""
+    """Return a table; columns from index `names` on are numeric."""
     rule = ["---" if at < names else "---:" for at in range(len(head))]
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
 
 
 def _folded(summary: str, *blocks: str) -> list[str]:
-    """Return blocks that are shown on a click; `summary` is HTML."""
+    """Return collapsed blocks; `summary` is HTML."""
     return [f"<details><summary>{summary}</summary>", *blocks, "</details>"]
 
 
@@ -142,7 +151,10 @@ def _agreement(result: Result) -> list[str]:
 
 
 def _levels(tallies: Sequence[Tally], head: list[str]) -> list[str]:
-    """Return a folded table of every level; where that is too much to read, of those that are not as they should be."""
+    """Return a collapsed table of levels.
+
+    If there are too many levels, it contains only those with problems.
+    """
     shown, what = tallies, "Every level"
     if len(tallies) > _MANY:
         shown = [t for t in tallies if t.observed < t.cases or t.accepted * _RARELY < t.cases]
@@ -161,7 +173,10 @@ def _summed(tallies: list[Tally]) -> list[str]:
 
 
 def _worst(tallies: list[Tally]) -> str:
-    """Return the level with the lowest observed agreement, nothing where all levels agree."""
+    """Return the level with the lowest observed agreement.
+
+    "" if all levels agree.
+    """
     lacking = [t for t in tallies if t.observed < t.cases]
     if not lacking:
         return ""
@@ -179,7 +194,10 @@ def _differences(result: Result) -> list[str]:
 
 
 def _by_operator(differences: list[Difference]) -> list[str]:
-    """Return a table of how many classes each operator has, and their findings; ``--format json`` has them all."""
+    """Return a table of the number of classes and findings per operator.
+
+    ``--format json`` contains all of them.
+    """
     groups: dict[str, list[Difference]] = {}
     for difference in sorted(differences, key=lambda d: natural(d.operator)):
         groups.setdefault(difference.operator, []).append(difference)
@@ -196,7 +214,10 @@ def _most_met(group: list[Difference]) -> str:
 
 
 def _classes(differences: list[Difference]) -> list[str]:
-    """Return a table of differences and, folded, what shows each again; of very many, the sum for each operator."""
+    """Return a table of differences and collapsed commands.
+
+    The commands reproduce each difference. If there are too many differences, returns sums per operator.
+    """
     if len(differences) > _MANY:
         return _by_operator(differences)
     rows = []

@@ -1,4 +1,4 @@
-"""A descriptor as JSON for people: on one line, or broken where lines become long."""
+"""A descriptor as JSON for people, and helpers of all renderers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ _WIDTH: Final = 96
 
 
 def one_line(descriptor: Mapping[str, Any]) -> str:
-    """Return a descriptor as ASCII JSON on one line, which opens no command in a CI server's log."""
+    """Return a descriptor as ASCII JSON on one line.
+
+    It cannot contain a workflow command of a CI server.
+    """
     return _dump(safe_values(descriptor))
 
 
 def pretty(descriptor: Mapping[str, Any]) -> str:
-    """Return a descriptor as ASCII JSON, broken where a line would become long."""
+    """Return a descriptor as ASCII JSON, with line breaks in long lines."""
     return _pretty(safe_values(descriptor), 0)
 
 
@@ -50,7 +53,7 @@ def _pretty(value: Any, indent: int) -> str:
 
 def _dump(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=True, allow_nan=False)
-    # Neither occurs outside strings, where an escape means the same.
+    # Both only occur in strings, where the escape is equivalent.
     return text.replace("##", "#\\u0023").replace("::", ":\\u003a")
 
 
@@ -64,9 +67,10 @@ _WHY: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """The levels at which a rule lacks the same cases: ``("rejecting", "oracle")``.
+    """The levels at which a rule lacks the same cases.
 
-    explained: the oracle case is lacking because there is no oracle to ask, or because builds are known not to object.
+    The cases are like ``("rejecting", "oracle")``. explained: the oracle case is missing because no oracle is available
+    or because builds are known to accept it.
     """
 
     cases: tuple[str, ...]
@@ -80,7 +84,7 @@ class Lack:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule of one operator at all levels: the sums of its counts, and where it lacks which case."""
+    """The counts of a rule summed over all levels, and its missing cases."""
 
     operator: str
     finding: str
@@ -91,12 +95,12 @@ class Rule:
 
     @property
     def open(self) -> tuple[Lack, ...]:
-        """The lacks that nothing explains."""
+        """The unexplained missing cases."""
         return tuple(lack for lack in self.lacks if not lack.explained)
 
 
 def rules_met(rules: Iterable[RuleCount]) -> list[Rule]:
-    """Return the rules by operator and finding, levels put together."""
+    """Return the rules by operator and finding, summed over levels."""
     groups: dict[tuple[str, str], list[RuleCount]] = {}
     for rule in sorted(rules, key=lambda r: (natural(r.operator), natural(r.finding), natural(r.level))):
         groups.setdefault((rule.operator, rule.finding), []).append(rule)
@@ -113,7 +117,7 @@ def rules_met(rules: Iterable[RuleCount]) -> list[Rule]:
 
 
 def said_of(met: Sequence[Rule]) -> str:
-    """Return how many rules have every case at every level, and why others can not have it."""
+    """Return how many rules are fully covered, and why others cannot be."""
     lacking = sum(bool(rule.open) for rule in met)
     whys = Counter(lack.explained for rule in met if not rule.open for lack in rule.lacks[:1])
     complete = len(met) - lacking - whys.total()
@@ -143,16 +147,19 @@ def _explained(rule: RuleCount) -> str:
 
 _VERDICTS: Final = ("accepted", "rejected")
 
-#: Every kind, in the order to show them.
+#: Every kind, in display order.
 KIND_ORDER: Final[tuple[Kind, ...]] = ("unexplained", "bug", "recorded", "not looked at")
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Return a sort key by which ``opset9`` comes before ``opset13`` and ``2.1`` before ``10.0``, whatever the case."""
+    """Return a key for natural sorting, ignoring case.
+
+    ``opset9`` sorts before ``opset13``, and ``2.1`` before ``10.0``.
+    """
     digits = "0123456789"
     runs = ("".join(run) for _, run in groupby(text.casefold(), digits.__contains__))
     keys = ((0, len(n := run.lstrip("0")), n) if run[0] in digits else (1, 0, run) for run in runs)
-    return (*keys, (-1, 0, text))  # shorter first; those equal but for case or zeros have one order too
+    return (*keys, (-1, 0, text))  # shorter first; a definite order for names that differ in case or zeros only
 
 
 def count(number: int, noun: str, nouns: str = "") -> str:
@@ -161,7 +168,10 @@ def count(number: int, noun: str, nouns: str = "") -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """Return a percentage with two decimals, rounded down: only all is ``100.00``; only none is ``0.00``."""
+    """Return a percentage with two decimals, rounded down.
+
+    Only all is ``100.00``, and only none is ``0.00``.
+    """
     if whole <= 0:
         return "-"
     hundredths = part * 10_000 // whole
@@ -170,7 +180,7 @@ def percent(part: int, whole: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Tallies added up."""
+    """A sum of tallies."""
 
     cases: int
     accepted: int
@@ -185,7 +195,7 @@ class Sum:
 
     @property
     def percents(self) -> tuple[str, str, str]:
-        """Return what was accepted, and the agreement documented and observed, as percentages."""
+        """Return acceptance, documented and observed agreement in percent."""
         return (
             percent(self.accepted, self.cases),
             percent(self.documented, self.cases),
@@ -194,7 +204,10 @@ class Sum:
 
 
 def sort_tallies(result: Result) -> list[Tally]:
-    """Return the tallies by operator, level and implementation; implementations as `result.versions` lists them."""
+    """Return the tallies by operator, level and implementation.
+
+    Implementations are in the order of `result.versions`.
+    """
     return sorted(
         result.tallies,
         key=lambda t: (natural(t.operator), natural(t.level), _rank(result, t.implementation), t.implementation),
@@ -202,13 +215,16 @@ def sort_tallies(result: Result) -> list[Tally]:
 
 
 def _rank(result: Result, implementation: str) -> int:
-    """Return where `result.versions` lists an implementation: by its name, alone or before levels."""
+    """Return the position of an implementation in `result.versions`.
+
+    Entries may be the name alone, or the name with levels.
+    """
     names = (name == implementation or name.startswith(f"{implementation} ") for name in result.versions)
     return next((at for at, result in enumerate(names) if result), len(result.versions))
 
 
 def by_kind(result: Result) -> dict[Kind, list[Difference]]:
-    """Return the differences of each kind that there is, what is unexplained first."""
+    """Return the differences by kind, unexplained ones first."""
     kinds = {kind: [d for d in result.differences if d.kind == kind] for kind in KIND_ORDER}
     return {kind: differences for kind, differences in kinds.items() if differences}
 
@@ -224,19 +240,22 @@ def size(differences: Sequence[Difference]) -> str:
 
 
 def agreements(result: Result) -> dict[str, Sum]:
-    """Return the sum of each implementation that was asked, as `result.versions` lists them."""
+    """Return the sum per implementation, in order of `result.versions`."""
     names = sorted({t.implementation for t in result.tallies}, key=lambda name: (_rank(result, name), name))
     return {name: Sum.of(t for t in result.tallies if t.implementation == name) for name in names}
 
 
 def answers(words: Mapping[str, int]) -> str:
-    """Return the words that are neither ``accepted`` nor ``rejected``, each with its number."""
+    """Return the replies other than ``accepted`` and ``rejected``, counted."""
     other = sorted((word, number) for word, number in words.items() if word not in _VERDICTS and number)
     return ", ".join(f"{word} {number:,}" for word, number in other)
 
 
 def uncomputed(result: Result) -> list[tuple[str, str, int, tuple[str, ...]]]:
-    """Return why values are missing: implementation, reason, how often, and the operators; the most frequent first."""
+    """Return why values are missing, the most frequent reason first.
+
+    Each entry has implementation, reason, count, and operators.
+    """
     pairs_by_texts: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for tally in result.values:
         for reason, number in tally.unavailable.items():
@@ -254,7 +273,10 @@ def uncomputed(result: Result) -> list[tuple[str, str, int, tuple[str, ...]]]:
 
 
 def value_lines(result: Result) -> list[tuple[str, str, str, int, int, int]]:
-    """Return operator, level, implementation, cases, equal, not computed of every value tally, in order."""
+    """Return one tuple per value tally, in order.
+
+    It has operator, level, implementation, cases, equal, not computed.
+    """
     return sorted(
         ((v.operator, v.level, v.implementation, v.cases, v.equal, sum(v.unavailable.values())) for v in result.values),
         key=lambda row: (natural(row[0]), natural(row[1]), row[2]),
@@ -262,7 +284,7 @@ def value_lines(result: Result) -> list[tuple[str, str, str, int, int, int]]:
 
 
 def headline(result: Result) -> str:
-    """Return the campaign in one sentence, what is unexplained first."""
+    """Return a one-sentence summary, unexplained differences first."""
     total = Sum.of(result.tallies)
     values = [sum(column) for column in zip(*((v.cases, v.equal) for v in result.values), strict=True)] or [0, 0]
     if not total.cases and not values[0]:
@@ -283,12 +305,12 @@ def headline(result: Result) -> str:
 
 
 def values_by_kind(result: Result) -> list[tuple[Kind, list[Difference]]]:
-    """Return the differences in values by their kind, the unexplained first."""
+    """Return the value differences by kind, unexplained ones first."""
     every = [d for tally in result.values for d in tally.differing]
     pairs = [(kind, [d for d in every if d.kind == kind]) for kind in KIND_ORDER]
     return [(kind, differing) for kind, differing in pairs if differing]
 
 
 def repeat_command(result: Result, form: str) -> str:
-    """Return the shell line that repeats the campaign in format `form`."""
+    """Return the shell command that repeats the campaign in format `form`."""
     return f"{result.command} --format {form}"

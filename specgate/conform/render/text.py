@@ -1,4 +1,7 @@
-"""A campaign for a terminal of 100 columns: only commands are longer, so that they can be copied."""
+"""A campaign for a terminal of 100 columns.
+
+Only commands are longer, so that they can be copied.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 _WIDTH: Final = 100
-_NAMES: Final = (12, 8, 14)  # columns that operator, level and implementation have in any case
-_WORDS: Final = 16  # where fewer columns are left, the words after the numbers go below them
+_NAMES: Final = (12, 8, 14)  # minimum width of operator, level and implementation
+_WORDS: Final = 16  # if fewer columns remain, words after the numbers go on the next line
 _LINE_LIMIT: Final = 4000
 _DESCRIPTOR_LIMIT: Final = 300
 
@@ -62,7 +65,10 @@ class _Page:
         self.put(text)
 
     def table(self, head: list[str], rows: list[list[str]]) -> None:
-        """Lay out three names, then numbers to the right, then words; names that are too wide lose their middle."""
+        """Format three names, then right-aligned numbers, then words.
+
+        Names that are too wide are shortened in the middle.
+        """
         cleaned = [[clean(cell) for cell in row] for row in rows]
         limits = _limits([head, *cleaned])
         table = [head, *([*map(_fit, row, limits), *row[3:]] for row in cleaned)]
@@ -155,7 +161,10 @@ def _cut(text: str) -> str:
 
 
 def _limits(table: list[list[str]]) -> list[int]:
-    """Return how many columns each of the three names may take, the operator before the others."""
+    """Return the maximum widths of the three name columns.
+
+    The operator gets its width first.
+    """
     needed = [max(map(columns, column)) for column in zip(*table, strict=True)]
     limits = [min(need, least) for need, least in zip(needed, _NAMES, strict=False)]
     numbers = [need + 2 for need in needed[3:-1]]
@@ -168,7 +177,7 @@ def _limits(table: list[list[str]]) -> list[int]:
 
 
 def _fit(text: str, width: int) -> str:
-    """Take characters out of the middle until the text fits."""
+    """Shorten the text in the middle to `width` characters."""
     if columns(text) <= width:
         return text
     head, tail = text[: len(text) // 2], text[len(text) // 2 :]

@@ -1,4 +1,4 @@
-"""DirectML: DML_OPERATOR_DESC as DxDispatch's model files have it, and the public builds as oracles."""
+"""DirectML dialect: DML_OPERATOR_DESC as JSON, and builds as oracles."""
 
 from __future__ import annotations
 
@@ -98,6 +98,7 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
         *,
         out: Callable[[str], None],
         write_files: bool,
+        read_outside: bool,
         budget: Budget,
         basis: Basis,
     ) -> Outputs:
@@ -110,6 +111,7 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
             out=out,
             base_dir=os.path.dirname(file) or ".",  # noqa: PTH120
             write_files=write_files,
+            read_outside=read_outside,
             budget=budget,
             basis=basis,
         )
@@ -177,7 +179,7 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
         from specgate.dialects.directml.oracle.values_install import install_values
 
         chosen = levels or ("6.4" if values else "6.2")
-        result: Any = system  # the command takes no other word than the two there are
+        result: Any = system  # argparse allows only "linux" and "windows"
         value: Any = "all" if chosen == "all" else [level.strip() for level in chosen.split(",")]
         if not values:
             install_directml(value, system=result, progress=progress)

@@ -1,4 +1,4 @@
-"""The functions of a DirectML tensor's layout over columns: of the rows of many descriptors at once."""
+"""Vectorized layout functions of DirectML tensors, one row each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["extent", "minimum_size", "overlapping"]
 
 
 def extent(_rows: Rows, _bits: int, sizes: Sequence[Any], strides: Sequence[Any] | None) -> Any:
-    """`primitives.extent` of each row."""
+    """Return `primitives.extent` of each row."""
     if strides is None:
         return product(sizes)
     steps = [arithmetic("Mult", arithmetic("Sub", a, 1), b) for a, b in zip(sizes, strides, strict=True)]
@@ -35,7 +35,7 @@ def extent(_rows: Rows, _bits: int, sizes: Sequence[Any], strides: Sequence[Any]
 
 
 def minimum_size(rows: Rows, bits: Any, sizes: Sequence[Any], strides: Sequence[Any] | None) -> Any:
-    """`vocabulary.minimum_size` of each row."""
+    """Return `vocabulary.minimum_size` of each row."""
     used = arithmetic("Mult", extent(rows, 0, sizes, strides), bits)
     return arithmetic("Mult", arithmetic("FloorDiv", arithmetic("Add", used, 31), 32), 4)
 
@@ -45,7 +45,7 @@ def _empty(sizes: Sequence[Any]) -> Any:
 
 
 def overlapping(rows: Rows, _bits: int, sizes: Sequence[Any], strides: Sequence[Any] | None) -> Any:
-    """`primitives.overlapping` of each row."""
+    """Return `primitives.overlapping` of each row."""
     if strides is None or not sizes or _empty(sizes) is True:
         return False
     if sum(_most(a) * _most(b) for a, b in zip(sizes, strides, strict=True)) >= 2**62:
@@ -63,7 +63,7 @@ def overlapping(rows: Rows, _bits: int, sizes: Sequence[Any], strides: Sequence[
 
 
 def _most(value: Any) -> int:
-    """Return the greatest that a number may be."""
+    """Return the upper bound of a number."""
     return value.high or 0 if isinstance(value, Column) else int(value)
 
 

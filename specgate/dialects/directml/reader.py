@@ -1,4 +1,4 @@
-"""DirectML descriptors as dicts: DxDispatch's JSON form with its abbreviations, read and written.
+"""DirectML descriptors as dicts in DxDispatch's abbreviated JSON form.
 
 Source: microsoft/DirectML, DxDispatch/doc/Guide.md (Dispatchable: DirectML Operator).
 """
@@ -31,14 +31,15 @@ if TYPE_CHECKING:
 
 __all__ = ["enum_word", "is_descriptor", "operator_word", "read", "read_tensor", "write", "write_tensor"]
 
-#: Operators inside operators, and in one array: DirectML knows one level (a fused activation) and a handful.
+#: The nesting limit of operators, also in arrays. DirectML has one level, for fused activations, and few operators in
+#: an array.
 MAX_NESTING: Final = 2
 MAX_OPERATORS: Final = 64
-#: What a dispatchable of DxDispatch has beside the operator's fields.
+#: Keys of a DxDispatch dispatchable that are not fields of the operator.
 _DISPATCHABLE_KEYS: Final = ("type", "Type", "dmlCompileType", "executionFlags", "bindings")
 _KEYS: Final = ("type", "desc", "Type", "Desc", "dmlCompileType", "executionFlags", "bindings")
 _NESTED_KEYS: Final = ("Type", "Desc", "type", "desc")
-#: May hold unknown sizes; Descriptor looks into those itself.
+#: May contain unknown sizes; Descriptor checks these kinds itself.
 _LOOKED_INTO: Final = frozenset({"tensor[]", "operator", "operator[]"})
 
 
@@ -51,12 +52,13 @@ def is_descriptor(data: Mapping[str, Any]) -> bool:
 
 
 def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
-    """Return the Descriptor of one DML_OPERATOR_DESC as a dict; raise InputError or NoTable.
+    """Return the Descriptor of a DML_OPERATOR_DESC dict.
 
-    Types, operators, flags and enum values by full or short name or by their number; one that does not exist is kept,
-    so that it is found. `Type`/`Desc` of operator and tensors may be left out, as may every tensor field but DataType
-    and Sizes. A scalar is a number, or an object with the DML_SCALAR_UNION member of its type. Beyond
-    DxDispatch, a size may be null (unknown) or a string (symbolic), and Sizes null (an unknown rank).
+    Types, operators, flags and enum values have a full name, a short name or a number. Unknown ones are kept, so that
+    validation reports them. `Type`/`Desc` of operators and tensors are optional, and so is every tensor field but
+    DataType and Sizes. A scalar is a number, or an object with the DML_SCALAR_UNION member of its type. As an extension
+    of DxDispatch, a size may be null (unknown) or a string (symbolic), and Sizes may be null (unknown rank). Raises
+    InputError or NoTable.
     """
     return _operator(data, place, 0)
 
@@ -105,7 +107,7 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
 
 
 def operator_word(kind: Any, place: str = "") -> str:
-    """Return an operator's short name from its name or its number; raise InputError for what is neither."""
+    """Return an operator's short name from its name or number; InputError."""
     if kind.__class__ is str and kind.startswith("DML_OPERATOR_") and kind[-1] != ")":
         return str(kind.removeprefix("DML_OPERATOR_"))
     word = word_of(kind, dialect(NAME).operator_numbers, "DML_OPERATOR_")
@@ -117,7 +119,10 @@ def operator_word(kind: Any, place: str = "") -> str:
 
 
 def enum_word(raw: Any, enum: str | None) -> Any:
-    """Return the short word of an enum (``PADDING_MODE``; None: the data types) from a name or a number."""
+    """Return the short word of an enum value from a name or a number.
+
+    enum: for example ``PADDING_MODE``, None for data types.
+    """
     what = "TENSOR_DATA_TYPE" if enum is None else enum
     numbers = dialect(NAME).type_numbers if enum is None else dialect(NAME).numbers(enum)
     word = word_of(raw, numbers, f"DML_{what}_")
@@ -178,7 +183,7 @@ def _nested(raw: Any, place: str, depth: int) -> Descriptor:
 
 
 def _parts(raw: Any, record: type[Size2D | ScaleBias], what: str, place: str) -> list[tuple[Any, str]]:
-    """Return a record's members in their order, each with its place."""
+    """Return a record's members in order, each with its place."""
     if not isinstance(raw, dict):
         raise InputError(f"expected an object with {' and '.join(record._fields)}, found {shown(raw)}", place=place)
     refuse_unknown(raw, list(record._fields), place, f"a field of {what}")
@@ -189,7 +194,7 @@ def _parts(raw: Any, record: type[Size2D | ScaleBias], what: str, place: str) ->
 
 
 def _number(raw: Any, place: str) -> int | float:
-    """Return a scalar's number: an integer of up to 64 bits stays one, so that it is exact."""
+    """Return a scalar's number; 64-bit integers stay exact integers."""
     if isinstance(raw, int) and not isinstance(raw, bool) and LIMITS["int64"][0] <= raw <= UINT64_MAX:
         return raw
     return _float(raw, place)
@@ -204,9 +209,9 @@ def _float(raw: Any, place: str) -> float:
 
 
 def write(descriptor: Descriptor) -> dict[str, Any]:
-    """Return the DxDispatch dict of a descriptor: short enum names, nothing that equals its default.
+    """Return a descriptor's DxDispatch dict: short names, no defaults.
 
-    Raises InputError for operators nested deeper than they are read.
+    Raises InputError for operators that are nested too deeply to be read back.
     """
     return _written_operator(descriptor, 0)
 

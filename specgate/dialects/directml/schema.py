@@ -1,4 +1,4 @@
-"""The JSON Schema of DirectML's descriptors, as `reader.py` reads them."""
+"""The JSON Schema of DirectML's descriptors as `reader.py` reads them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["schema"]
 
-#: By name, by the vendor's longer name, or by number, which debuggers write as text.
+#: By name, by the vendor's longer name, or by number. Debuggers write numbers as text.
 _NUMBER: Final = either(
     {"type": "integer"}, {"type": "string", "pattern": r"^\s*(0[xXnN])?[0-9A-Fa-f]+\s*$|\([^()]*\)$"}
 )
@@ -28,7 +28,7 @@ _PREFIX: Final = "DML_OPERATOR_"
 
 
 def schema() -> dict[str, Any]:
-    """Return the schema; operators are told apart by their names."""
+    """Return the schema; the operator's name selects the alternative."""
     table = dialect(NAME)
     names = table.operators
     enums = {f"DML_{enum}": _words(enum, list(numbers)) for enum, numbers in table.tables.enums.items()}
@@ -38,7 +38,10 @@ def schema() -> dict[str, Any]:
 
 
 def _descriptor(names: Iterable[str], *, whole: bool) -> dict[str, Any]:
-    """Return the schema of a descriptor of one of some operators. whole: what an operator needs must be given."""
+    """Return the schema of a descriptor of one of several operators.
+
+    whole: require the operator's required fields.
+    """
     known = list(names)
     kind = either(words(_PREFIX + name for name in known), words(known), _NUMBER)
     return {
@@ -60,7 +63,10 @@ def _case(name: str, *, whole: bool) -> dict[str, Any]:
 
 
 def _fused(table: Dialect) -> list[str]:
-    """Return the operators that fields of others hold at some level; their tensors are left out there."""
+    """Return the operators that can be fused at any level.
+
+    Fused operators omit their tensors.
+    """
     every = [table.operator(name) for name in table.operators]
     rows = [row for spec in every for _, rows in spec.support for row in rows.values()]
     rows += [entry.get("support", {}) for spec in every for entry in spec.table.observed]

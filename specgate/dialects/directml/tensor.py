@@ -1,4 +1,4 @@
-"""DirectML tensor descriptions as dicts, read and written, and the integers that DirectML's structures can hold."""
+"""DirectML tensor descriptions as dicts, and integers of structures."""
 
 from __future__ import annotations
 
@@ -39,14 +39,17 @@ _type_words: dict[str, str] = {}
 
 
 def read_tensor(raw: Any, place: str) -> TensorDesc:
-    """Return the TensorDesc of one DML_TENSOR_DESC as a dict (with or without its Type/Desc level)."""
+    """Return the TensorDesc of a DML_TENSOR_DESC dict.
+
+    The Type/Desc level is optional.
+    """
     return tensor_and_known(raw, place)[0]
 
 
 def tensor_and_known(raw: Any, place: str, odd: list[Malformed] | None = None) -> tuple[TensorDesc, bool]:
-    """Read a tensor, and say whether every size of it is a known number.
+    """Return a tensor, and whether all its sizes are known numbers.
 
-    odd: takes the words that do not exist; without it they are refused. An unknown type stays as it was written.
+    odd: receives unknown words; without it they raise InputError. An unknown type keeps its spelling.
     """
     if raw.__class__ is not dict:
         raise InputError(f"expected a tensor description, found {shown(raw)}", place=place)
@@ -59,7 +62,7 @@ def tensor_and_known(raw: Any, place: str, odd: list[Malformed] | None = None) -
     word = _type_words.get(kind) if kind.__class__ is str else None
     if word is None:
         word = _type_word(kind, place, odd)
-    if sizes is None:  # an unknown rank
+    if sizes is None:  # unknown rank
         return _full_tensor(raw, word, None, place, odd), False
     if sizes.__class__ is not list or len(sizes) > MAX_DIMENSIONS:
         _refuse_sizes(sizes, place)
@@ -81,7 +84,7 @@ def _check_kind(kind: Any, place: str, odd: list[Malformed] | None) -> None:
 
 
 def _note(where: str, place: str, raw: Any, what: str, known: list[str], odd: list[Malformed] | None) -> None:
-    """Keep a word that does not exist as an oddity of the tensor at `place`; refuse it where none are kept."""
+    """Record an unknown word of a tensor in `odd`; else raise InputError."""
     if not (isinstance(raw, str) or number_of(raw) is not None):
         raise InputError(f"expected a {what} by its name or number, found {shown(raw)}", place=where)
     message = unknown_word(where, raw, what, known)
@@ -127,7 +130,7 @@ def _full_tensor(
 
 
 def _type_word(kind: Any, place: str, odd: list[Malformed] | None) -> str:
-    """Return the short name of a data type, learning each spelling of one on first use."""
+    """Return a data type's short name; spellings are cached on first use."""
     numbers = _type_numbers()
     word = word_of(kind, numbers, "DML_TENSOR_DATA_TYPE_")
     if isinstance(word, str) and word in numbers:
@@ -157,7 +160,7 @@ def _size(value: Any, place: str) -> int | Symbol | None:
 
 
 def integer(value: Any, kind: str, place: str) -> int:
-    """Return an integer that a member of this kind (``uint``, ``int64`` …) can hold; raise InputError."""
+    """Return an integer that fits a kind (``uint``, ``int64`` …); InputError."""
     low, high = LIMITS[kind]
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise InputError(f"expected an integer from {low} to {high}, found {shown(value)}", place=place)
@@ -165,7 +168,7 @@ def integer(value: Any, kind: str, place: str) -> int:
 
 
 def _flags(value: Any, place: str, odd: list[Malformed] | None) -> int:
-    """Return flags from a number, a name, names joined by ``|``, or a list of names."""
+    """Return flags from a number, a name, a ``|`` list, or a list of names."""
     number = number_of(value)
     if number is not None:
         return integer(number, "uint", f"{place}.Flags")

@@ -1,4 +1,4 @@
-"""DML_SCALAR_UNION as DxDispatch's JSON has it: an object with the one member that is meant.
+"""DML_SCALAR_UNION in DxDispatch's JSON: an object with one member.
 
 Source: microsoft/DirectML at a9614e82, DxDispatch/src/model/JsonParsers.cpp (ParseDmlScalarUnion).
 """
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["read_union"]
 
 _LETTERS: Final = {"FLOAT": "Float", "UINT": "UInt", "INT": "Int"}
-#: The union has no member for half floats, so their bits are in that of the unsigned integers.
+#: The union has no FLOAT16 member, so the bits are in that of UINT16.
 _BITS_OF_HALF: Final = "UInt16"
 
 
 def read_union(raw: Mapping[str, Any], kind: Any, place: str) -> Any:
-    """Return the number in the member that `kind`, a type's word, reads: ``{"Float32": 1.5}`` for ``FLOAT32``.
+    """Return the member that `kind` reads: ``{"Float32": 1.5}`` for FLOAT32.
 
-    FLOAT16 is given by its bits (``{"UInt16": 15360}`` is 1.0). Raises InputError for another member, for an integer
-    that the member cannot hold and for a type that has none; floating numbers are left as they are.
+    kind: a type's word. FLOAT16 is given by its bits (``{"UInt16": 15360}`` is 1.0). Raises InputError for another
+    member, an integer out of range, and a type without a member. Floating-point numbers are not checked.
     """
     result = word_of(kind, dialect("directml").type_numbers, "DML_TENSOR_DATA_TYPE_")
     word = result if isinstance(result, str) else ""

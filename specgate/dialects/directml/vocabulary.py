@@ -1,4 +1,7 @@
-"""What DirectML adds to tables and rules: two records, a tensor's buffer, and functions of its layout."""
+"""DirectML's additions to tables and rules.
+
+They are two records, the buffer tensor, and functions of its layout.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ __all__ = ["VOCABULARY", "ScaleBias", "Size2D", "minimum_size"]
 
 
 class Size2D(NamedTuple):
-    """A width and a height, both whole numbers (DML_SIZE_2D)."""
+    """A width and a height, both integers (DML_SIZE_2D)."""
 
     Width: int
     Height: int
@@ -28,16 +31,16 @@ class ScaleBias(NamedTuple):
 
 
 def minimum_size(bits: int, sizes: Sequence[int], strides: Sequence[int] | None) -> int:
-    """Return the least bytes a DirectML buffer tensor needs, rounded up to 4.
+    """Return the minimum bytes of a DirectML buffer tensor, a multiple of 4.
 
-    bits: of one element; 4-bit elements are packed. sizes, strides: in elements, strides None when packed.
-    Source: DMLCalcBufferTensorSize on the page dml-helper-functions.
+    bits: per element; 4-bit elements are packed. sizes, strides: in elements, strides None when packed. Source:
+    DMLCalcBufferTensorSize on the page dml-helper-functions.
     """
     return (extent(sizes, strides) * bits + 31) // 32 * 4
 
 
 def _of_columns(name: str, rows: Any, bits: Any, sizes: Any, strides: Any) -> Any:
-    from specgate.dialects.directml import layout_columns  # few ask for many descriptors at once
+    from specgate.dialects.directml import layout_columns  # most callers do not need vectorized functions
 
     compute: Callable[..., Any] = getattr(layout_columns, name)
     return compute(rows, bits, sizes, strides)

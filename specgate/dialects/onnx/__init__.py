@@ -1,4 +1,7 @@
-"""ONNX: nodes as NodeProto and TypeProto have them, ``.onnx`` files; the oracles are onnx and ONNX Runtime."""
+"""ONNX dialect: NodeProto descriptors and ``.onnx`` files.
+
+The oracles are the onnx package and ONNX Runtime.
+"""
 
 from __future__ import annotations
 
@@ -28,24 +31,24 @@ __all__ = ["ONNX"]
 
 
 class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
-    """See `specgate.dialects.protocols`."""
+    """ONNX dialect; see `specgate.dialects.protocols`."""
 
     name = "onnx"
     shape = 'ONNX ("op_type")'
     containers = ("attributes",)
     node_class = "onnx.NodeProto"
-    single_floats = True  # a FLOAT holds no others
+    single_floats = True  # FLOAT is single precision
     tensor_words: ClassVar[Mapping[str, str]] = {"elem_type": "type", "shape": "sizes", "value": "value"}
     keys = (("op_type",),)
     marks = ('"op_type"',)
     suffixes = (".onnx",)
-    max_bytes = 2**31 - 1  # protobuf takes no larger message
+    max_bytes = 2**31 - 1  # protobuf's message size limit
     model_class = "onnx.ModelProto"
     echoes = ("onnx/model/stated-type", "onnx/model/stated-shape")
     implementations = ("onnx", "onnxruntime")
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
-        return "op_type" in data  # said here, as every dict is asked: the reader is for those that are nodes
+        return "op_type" in data  # checked inline, without importing the reader, because it runs for every dict
 
     def descriptor_of(self, data: object) -> Descriptor | None:
         if not hasattr(data, "op_type") and not isinstance(data, tuple):
@@ -66,7 +69,7 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
         return isinstance(item.get("op_type"), str)
 
     def begins_model(self, start: bytes) -> bool:
-        # A ModelProto has lengths and field numbers below 32 near its beginning, which no text has.
+        # Near its start a ModelProto has lengths and field numbers below 32, which text never has.
         return not start.startswith(b"<") and any(code < 32 and code not in b"\t\n\r" for code in start)
 
     def is_model(self, model: object) -> bool:

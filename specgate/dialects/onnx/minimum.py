@@ -1,4 +1,4 @@
-"""The lowest opset of each domain that an ONNX model could be written for."""
+"""Minimum opset per domain for which an ONNX model could be written."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ __all__ = ["opset_minimum"]
 
 
 def opset_minimum(model: object, settings: LintSettings | None = None, basis: Basis = "both") -> ModelMinimum:
-    """Judge every node of an ONNX model at every opset, as if written for it.
+    """Return the minimum opsets, checking every node at every opset.
 
-    model: as `model_minimum` has it. An operator that changed in between is judged by the row that holds there: that
-    its descriptor is taken does not say that it computes the same. Raises InputError for an unusable file.
+    `model` is as for `model_minimum`. Nodes are checked against the operator's definition at each opset, so an accepted
+    node may still compute something else there. Raises InputError for an unusable file.
     """
     graph = graph_of(model, settings)
     no_table: dict[str, int] = {}
@@ -53,7 +53,7 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
     blocked: dict[str, list[Blocked]] = {}
     judged: list[tuple[Unit, Descriptor]] = []
     alike: dict[str, dict[str, str]] = {}
-    known: dict[int, dict[str, tuple[bool | None, tuple[Finding, ...]]]] = {}  # equal nodes have one descriptor
+    known: dict[int, dict[str, tuple[bool | None, tuple[Finding, ...]]]] = {}  # equal nodes share a descriptor
     for unit in units:
         if unit.descriptor is None:
             continue
@@ -73,7 +73,7 @@ def _domain(domain: str, imported: int | None, units: Iterable[Unit], basis: Bas
         for version, level in alike[unit.operator].items():
             accepted, findings = answers[level]
             if accepted is False:
-                if level != version:  # one verdict serves several versions, each in its own words
+                if level != version:  # one verdict covers several versions; adapt the message
                     findings = _told_at(findings, minimum.labels[level], minimum.labels[version])
                 blocked[version].append(Blocked(unit.location, findings))
             elif accepted is None:
@@ -94,13 +94,16 @@ def _told_at(findings: tuple[Finding, ...], judged: str, version: str) -> tuple[
 
 
 def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | None, tuple[Finding, ...]]:
-    """Judge a descriptor at one level; other than `check_at`, which says of every finding where it would be none."""
+    """Check a descriptor at one level.
+
+    Unlike `check_at`, this does not search for levels at which each finding disappears.
+    """
     spec = dialect("onnx").operator(descriptor.operator)
     if level not in spec.levels:
         return False, blocking(check_at(descriptor, level, basis).findings)
     if descriptor.plain and accepts(descriptor, level, basis):
         return True, ()
-    descriptor = reordered_for(descriptor, spec, level)  # what stands first may be another input there
+    descriptor = reordered_for(descriptor, spec, level)  # inputs may have a different order there
     sides: list[SingleBasis] = ["documented", "observed"] if basis == "both" else [basis]
     findings: dict[str, Finding] = {}
     unknown = False
@@ -116,7 +119,10 @@ def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | No
 
 
 def _alike(spec: OperatorSpec) -> dict[str, str]:
-    """Return for every level the last one at which the tables say the same of an operator: one verdict serves all."""
+    """Map each level to the newest level with the same operator definition.
+
+    Levels that map to the same one share a verdict.
+    """
     last: dict[object, str] = {}
     return {level: last.setdefault(_key(spec, level), level) for level in reversed(spec.dialect.levels)}
 
@@ -128,7 +134,7 @@ def _key(spec: OperatorSpec, level: str) -> object:
 
 
 def _before(spec: OperatorSpec, level: str) -> bool:
-    """Whether an operator that a level does not have is yet to come there."""
+    """Return True if an operator is introduced after `level`."""
     position = spec.dialect.position
     return position[level] < position[spec.rows[0]]
 

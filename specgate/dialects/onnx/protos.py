@@ -1,4 +1,7 @@
-"""onnx's own NodeProto objects as descriptors and back; reading asks the objects only, and so imports no onnx."""
+"""Conversion between onnx's NodeProto objects and descriptors.
+
+Reading only accesses the objects and does not import onnx.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["constant_protos", "from_node_proto", "node_attributes", "to_node_proto"]
 
-# AttributeProto.AttributeType -> the field that holds the value (onnx/onnx.proto of onnx 1.23.2).
+# Field with the value by AttributeProto.AttributeType (onnx/onnx.proto of onnx 1.23.2).
 _FIELDS: Final = {
     1: "f",
     2: "i",
@@ -45,11 +48,11 @@ MAX_DEPTH: Final = 8
 
 
 def from_node_proto(node: Any, opset: int | str | None = None) -> Descriptor:
-    """Return the Descriptor of an ``onnx.NodeProto``; raise InputError or NoTable.
+    """Return a NodeProto's Descriptor; raise InputError or NoTable.
 
-    node: the NodeProto, or a pair of it and what is known of its values by name: ``onnx.ValueInfoProto``,
-    ``onnx.TypeProto``, or ``onnx.TensorProto`` for a constant. opset: what it was written for; without it the node is
-    judged as written for the target.
+    node: an ``onnx.NodeProto``, or a pair of it and the known values by name: ``onnx.ValueInfoProto``,
+    ``onnx.TypeProto``, or ``onnx.TensorProto`` for a constant. opset: the opset it was written for. Without it, the
+    node is checked as written for the target.
     """
     known: Mapping[str, Any] = {}
     if isinstance(node, tuple):
@@ -72,12 +75,15 @@ def from_node_proto(node: Any, opset: int | str | None = None) -> Descriptor:
 
 
 def node_attributes(node: Any) -> dict[str, Any]:
-    """Return the values of an ``onnx.NodeProto``'s attributes by name, without references to those of a function."""
+    """Return an ``onnx.NodeProto``'s attribute values by name.
+
+    References to a function's attributes are omitted.
+    """
     return {attribute.name: _attribute(attribute) for attribute in node.attribute if not attribute.ref_attr_name}
 
 
 def _attribute(attribute: Any) -> Any:
-    """Return what an AttributeProto holds, UNKNOWN for a parameter of a function."""
+    """Return an AttributeProto's value, UNKNOWN for a function's parameter."""
     if attribute.ref_attr_name:
         return UNKNOWN
     field = _FIELDS.get(attribute.type)
@@ -89,12 +95,12 @@ def _attribute(attribute: Any) -> Any:
 
 
 def _made(value: Any, name: str) -> Any:
-    """Return a tensor, type or graph as a description of it, anything else as it is."""
+    """Return the description of a tensor, type or graph; other values as is."""
     if hasattr(value, "data_type"):
         return TensorDesc(_type(value.data_type, name), tuple(value.dims), value=_values(value))
-    if hasattr(value, "indices"):  # a SparseTensorProto
+    if hasattr(value, "indices"):  # SparseTensorProto
         return TensorDesc(_type(value.values.data_type, name), tuple(value.dims))
-    if hasattr(value, "initializer"):  # a GraphProto
+    if hasattr(value, "initializer"):  # GraphProto
         ends = [tuple(_tensor(info.name, info) for info in part) for part in (value.input, value.output)]
         return GraphDesc(ends[0], ends[1])
     return _tensor(name, value) if hasattr(value, "WhichOneof") else value
@@ -103,7 +109,7 @@ def _made(value: Any, name: str) -> Any:
 def _tensor(name: str, info: Any) -> TensorDesc:
     if info is None:
         return TensorDesc(None, None)
-    if hasattr(info, "data_type"):  # a TensorProto
+    if hasattr(info, "data_type"):  # TensorProto
         return TensorDesc(_type(info.data_type, name), tuple(info.dims), value=_values(info))
     kind = info.type if hasattr(info, "type") else info
     if not hasattr(kind, "WhichOneof"):
@@ -116,12 +122,12 @@ def _tensor(name: str, info: Any) -> TensorDesc:
     result = kind.tensor_type
     sizes = tuple(_size(dim) for dim in result.shape.dim) if result.HasField("shape") else None
     kind_of = {number: word for word, number in dialect("onnx").type_numbers.items()}
-    number = int(result.elem_type)  # one that does not exist stays, so that it is found
+    number = int(result.elem_type)  # an invalid number is kept, so that it is reported
     return TensorDesc(kind_of.get(number, str(number)) if number else None, sizes)
 
 
 def _spelt(kind: Any, name: str, depth: int = 0) -> str | None:
-    """Return a TypeProto as operator schemas spell it, None where a part of it is not known."""
+    """Return a TypeProto in operator schema spelling, None if partly unknown."""
     case = kind.WhichOneof("value")
     if case is None or depth > MAX_DEPTH:
         return None
@@ -157,7 +163,7 @@ def _type(number: int, name: str) -> str | None:
 
 
 def _values(tensor: Any) -> tuple[Any, ...] | None:
-    from onnx import numpy_helper  # who has a TensorProto has it
+    from onnx import numpy_helper  # a TensorProto implies that onnx is installed
 
     try:
         array = numpy_helper.to_array(tensor)
@@ -167,11 +173,11 @@ def _values(tensor: Any) -> tuple[Any, ...] | None:
 
 
 def to_node_proto(descriptor: Descriptor) -> tuple[Any, dict[str, Any]]:
-    """Return the ``onnx.NodeProto`` of a descriptor and an ``onnx.ValueInfoProto`` for each of its values, by name.
+    """Return a NodeProto, and a ValueInfoProto for each value by name.
 
-    Values are named after the table's fields (``indices``; ``inputs_0``, ``inputs_1`` … for a field of many tensors).
-    What a constant holds is in `constant_protos`. Needs the onnx package (InputError without it, or for a descriptor
-    of another dialect, or an attribute that no AttributeProto can hold).
+    Values are named after the table's fields (``indices``; ``inputs_0``, ``inputs_1`` … for a variadic field).
+    Constants are in `constant_protos`. Raises InputError without the onnx package, for a descriptor of another dialect,
+    and for an attribute that no AttributeProto can express.
     """
     onnx = _onnx(descriptor)
     spec = dialect("onnx").operator(descriptor.operator)
@@ -179,7 +185,7 @@ def to_node_proto(descriptor: Descriptor) -> tuple[Any, dict[str, Any]]:
     layout = spec.layout(descriptor.layout or descriptor.version)
     attributes = {name: value for name, value in attributes_of(descriptor, spec).items() if value is not UNKNOWN}
     inputs, outputs = _named(descriptor, "input"), _named(descriptor, "output")
-    outputs = outputs or [(info.name, None) for info in layout.outputs[:1]]  # its type is left to inference
+    outputs = outputs or [(info.name, None) for info in layout.outputs[:1]]  # its type is inferred
     kinds = {name: _KINDS.get(info.type) for name, info in layout.attributes.items()}
     odd = {oddity.where for oddity in descriptor.oddities}
     try:
@@ -198,7 +204,7 @@ def to_node_proto(descriptor: Descriptor) -> tuple[Any, dict[str, Any]]:
 
 
 def _proto(onnx: ModuleType, info: FieldInfo | None, value: Any) -> Any:
-    """Return a tensor, type or graph as the proto that an attribute holds, anything else as it is."""
+    """Return the proto of a tensor, type or graph; other values as is."""
     if isinstance(value, list) and any(isinstance(item, TensorDesc | GraphDesc) for item in value):
         return [_proto(onnx, info, item) for item in value]
     if isinstance(value, GraphDesc):
@@ -218,7 +224,10 @@ def _proto(onnx: ModuleType, info: FieldInfo | None, value: Any) -> Any:
 
 
 def constant_protos(descriptor: Descriptor) -> dict[str, Any]:
-    """Return an ``onnx.TensorProto`` for each constant of a descriptor, by the names that `to_node_proto` gives."""
+    """Return an ``onnx.TensorProto`` for each constant of a descriptor.
+
+    The names are those of `to_node_proto`.
+    """
     onnx = _onnx(descriptor)
     types = dialect("onnx").types
     entries = {}
@@ -248,7 +257,10 @@ def _onnx(descriptor: Descriptor) -> ModuleType:
 
 
 def _named(descriptor: Descriptor, kind: str) -> list[tuple[str, TensorDesc | None]]:
-    """The tensors of one kind in order, each with a name that is empty where it is left out."""
+    """Return names and tensors of inputs or outputs in order.
+
+    The name of an omitted tensor is empty.
+    """
     layout = dialect("onnx").operator(descriptor.operator).layout(descriptor.layout or descriptor.version)
     infos = layout.inputs if kind == "input" else layout.outputs
     names = []

@@ -1,4 +1,4 @@
-"""ONNX nodes as dicts, in the words of NodeProto and TypeProto, and from onnx's own NodeProto objects.
+"""Reader and writer of ONNX nodes as dicts, with the names of NodeProto.
 
 Source: onnx/onnx.proto of the onnx package.
 """
@@ -41,7 +41,7 @@ __all__ = [
 
 NAME: Final = "onnx"
 _PREFIX: Final = "TensorProto."
-#: AttributeProto's word for an attribute's type -> the type of a field that holds it.
+#: Type of a table's field by the name of its AttributeProto.AttributeType.
 ATTRIBUTE_TYPES: Final = {
     "FLOAT": "float", "INT": "int", "STRING": "string", "TENSOR": "tensor-proto", "GRAPH": "graph",
     "SPARSE_TENSOR": "sparse-tensor-proto", "TYPE_PROTO": "type-proto", "FLOATS": "float[]", "INTS": "int[]",
@@ -53,16 +53,19 @@ _TENSOR_KEYS: Final = ("elem_type", "shape", "value", "name")
 
 
 def operator_name(op_type: str, domain: str = "") -> str:
-    """Return the name an operator has in the tables: bare in ai.onnx, ``domain.op_type`` elsewhere."""
+    """Return an operator's table name: ``op_type``, or ``domain.op_type``.
+
+    Operators of ai.onnx have no prefix.
+    """
     return op_type if domain in {"", "ai.onnx"} else f"{domain}.{op_type}"
 
 
 def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     """Return the Descriptor of a node dict; raise InputError or NoTable.
 
-    ``inputs``/``outputs``: ``{"elem_type": "INT64", "shape": [2, "N", null], "value": …}`` or null where left out;
-    ``{}`` is an output without a stated type.
-    ``opset``: the opset import it was written for, absent to be judged as written for the target.
+    ``inputs``/``outputs``: ``{"elem_type": "INT64", "shape": [2, "N", null], "value": …}``, or null if omitted; ``{}``
+    is an output without a stated type.
+    ``opset``: the opset import it was written for; without it, the node is checked as written for the target.
     """
     prefix = f"{place}." if place else ""
     refuse_unknown(data, _KEYS, place, "a field of a node")
@@ -110,7 +113,7 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
 
 
 def type_word(raw: Any) -> str:
-    """Return the word of an element type as tables have it; raise InputError for what is no known one's word."""
+    """Return an element type's name in the tables; InputError if invalid."""
     word = _elem_type(raw, "")
     if word is None:
         raise InputError(f"expected an element type, found {shown(raw)}")
@@ -118,7 +121,10 @@ def type_word(raw: Any) -> str:
 
 
 def _elem_type(raw: Any, place: str) -> str | None:
-    """Return the word of a type from its name, its schema's spelling or its number; one that does not exist stays."""
+    """Return an element type's name from its name, spelling or number.
+
+    An unknown name or number is kept, so that it is reported.
+    """
     if raw is None:
         return None
     table = dialect(NAME)
@@ -132,7 +138,7 @@ def _elem_type(raw: Any, place: str) -> str | None:
 
 
 def attribute_value(info: FieldInfo, raw: Any) -> Any:
-    """Return an attribute's value as the field's type; raise ValueError saying what was expected."""
+    """Convert an attribute's value to the field's type; ValueError if invalid."""
     if info.type.endswith("[]"):
         if not isinstance(raw, list | tuple):
             raise ValueError(f"{info.type} is expected")
@@ -148,7 +154,10 @@ def _texts(raw: list[bytes]) -> list[str]:
 
 
 def _element(info: FieldInfo, raw: Any) -> Any:
-    """An attribute's value, or an element of it: of one that numbers words by its number, or by its word."""
+    """Convert an attribute's value or element.
+
+    Enumerators may be given by name or number.
+    """
     kind = info.type.removesuffix("[]")
     if info.enum is None:
         return _scalar(kind, raw.word if isinstance(raw, Numbered) and kind == "string" else raw)
@@ -161,10 +170,10 @@ def _element(info: FieldInfo, raw: Any) -> Any:
 
 
 def container(kind: str, inner: str, key: str | None = None) -> str:
-    """Return a type made of another as operator schemas spell it: ``seq(tensor(float))``, ``map(int64, float)``.
+    """Return a container type in operator schema spelling.
 
-    kind: TypeProto's word: sequence, optional or map. key: the type of a map's keys. A map's values go by their element
-    type alone, scalars or not.
+    For example ``seq(tensor(float))`` or ``map(int64, float)``. kind: sequence, optional or map, as in TypeProto. key:
+    the type of a map's keys. Map values appear by element type only, whether scalars or not.
     """
     if kind != "map":
         return f"{'seq' if kind == 'sequence' else kind}({inner})"
@@ -186,7 +195,7 @@ def _scalar(kind: str, raw: Any) -> Any:
     if isinstance(raw, bytes):
         raw = raw.decode("utf-8", "replace")
     if not isinstance(raw, str):
-        raise ValueError("a string is expected")  # noqa: TRY004  # a value of another kind, as for the others
+        raise ValueError("a string is expected")  # noqa: TRY004  # ValueError, as for other invalid values
     return raw
 
 
@@ -196,12 +205,12 @@ _OBJECTS: Final = {
 
 
 def _object(kind: str, raw: Any) -> Any:
-    """Return a tensor, a type or a graph: as it is, or from a dict such as `read` describes for inputs."""
+    """Return a tensor, type or graph, converted from a dict if necessary."""
     function = GraphDesc if kind == "graph" else TensorDesc
     if isinstance(raw, function):
         return raw
     if not isinstance(raw, dict):
-        raise ValueError(f"{_OBJECTS[kind]} is expected")  # noqa: TRY004  # a value of another kind, as for the others
+        raise ValueError(f"{_OBJECTS[kind]} is expected")  # noqa: TRY004  # ValueError, as for other invalid values
     try:
         if function is TensorDesc:
             return _of_known_type(_tensor(raw, ""))
@@ -217,7 +226,7 @@ def _object(kind: str, raw: Any) -> Any:
 
 
 def _of_known_type(tensor: TensorDesc | None) -> TensorDesc | None:
-    """Return a tensor; raise ValueError for a type that the dialect does not have."""
+    """Return a tensor; ValueError for a type that the dialect does not have."""
     table = dialect(NAME)
     if tensor is not None and tensor.type is not None and not table.knows_type(tensor.type):
         raise ValueError(unknown_word("its type", tensor.type, "element type", table.types))
@@ -245,7 +254,7 @@ def write(descriptor: Descriptor) -> dict[str, Any]:
 
 
 def _attribute(value: Any) -> Any:
-    """An attribute's value as a dict holds it: tensors, types and graphs as objects of their own."""
+    """Return an attribute's value for a dict; tensors and graphs are objects."""
     if isinstance(value, TensorDesc):
         return _written(value)
     if isinstance(value, GraphDesc):

@@ -1,4 +1,4 @@
-"""The JSON Schema of ONNX's descriptors, as `reader.py` reads them."""
+"""JSON Schema of ONNX descriptors, as `reader.py` reads them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAME = "onnx"
 
 
 def schema() -> dict[str, Any]:
-    """Return the schema; operators are told apart by their names and domains."""
+    """Return the schema; operators are distinguished by name and domain."""
     table = dialect(_NAME)
     kinds = dict.fromkeys(name.rpartition(".")[2] for name in table.operators)
     members = {

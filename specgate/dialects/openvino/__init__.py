@@ -1,4 +1,7 @@
-"""OpenVINO: layers as an IR has them, ``.xml`` files, and the openvino package as oracle."""
+"""OpenVINO dialect: IR layers and ``.xml`` files.
+
+The oracle is the openvino package.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,14 @@ __all__ = ["OpenVINO"]
 
 
 class OpenVINO(Packaged, Runnable, LowestLevel):
-    """See `specgate.dialects.protocols`."""
+    """OpenVINO dialect; see `specgate.dialects.protocols`."""
 
     name = "openvino"
     shape = 'OpenVINO ("type", "data")'
     keys = (("type", "element_type"),)
     suffixes = (".xml",)
     marker = b"<net"
-    max_bytes = 2**30  # its weights lie elsewhere
+    max_bytes = 2**30  # without weights, which are in another file
     implementations = ("openvino",)
     tensor_words: ClassVar[Mapping[str, str]] = {"element_type": "type", "shape": "sizes", "value": "value"}
 
@@ -95,7 +98,7 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
     ) -> Outputs:
         from specgate.dialects.openvino.run import run_model
 
-        del evaluate  # no runtime computes its layers
+        del evaluate  # unused: no runtime computes single layers
         return run_model(path, arrays, target, budget=budget, on_node=on_node, basis=basis)
 
     def compare_model(
@@ -120,5 +123,5 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
     def oracle_of(self, implementation: str, level: str) -> Oracle:
         from specgate.dialects.openvino.oracle.oracle import OpenVINOOracle
 
-        self.oracle(level).close()  # says what is not installed
+        self.oracle(level).close()  # reports a missing installation
         return OpenVINOOracle(level, (implementation,))

@@ -1,4 +1,7 @@
-"""Words of attributes in the letters of the tables: IRs are written with ERF where the page has erf."""
+"""Enumerators and attribute values in the spelling of the tables.
+
+For example, IRs contain ERF where the specification has erf.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,10 @@ _known: WeakKeyDictionary[OperatorSpec, dict[str, dict[str, str]]] = WeakKeyDict
 
 
 def spelt(spec: OperatorSpec, attributes: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return attributes with words that differ from the table's in the case of letters alone as the table has them.
+    """Return attributes with enumerators in the table's upper and lower case.
 
-    Measured: `read_model` of OpenVINO 2026.4.1 compares words of its enums without regard to case, and save_model
-    writes some of them in capitals.
+    Measured: `read_model` of OpenVINO 2026.4.1 compares enumerators case-insensitively, and save_model writes some of
+    them in capitals.
     """
     words = _known.get(spec)
     if words is None:
@@ -38,7 +41,10 @@ def spelt(spec: OperatorSpec, attributes: Mapping[str, Any]) -> Mapping[str, Any
 
 
 def _words(spec: OperatorSpec) -> dict[str, dict[str, str]]:
-    """Return the words of each attribute that holds one of some, by their small letters; the page's own first."""
+    """Return the enumerators of each attribute by lower-case spelling.
+
+    Documented spellings take precedence.
+    """
     rows = [row for _, rows in spec.support for row in rows.values()]
     rows += [entry.get("support", {}) for entry in spec.table.observed]
     entries: dict[str, dict[str, str]] = {}
@@ -56,7 +62,7 @@ _MAX_TEXT: Final = 10_000
 
 
 def builds_read(kind: str, raw: Any) -> Any:
-    """Return the value that builds read for a field of type `kind`, None where they reject the text."""
+    """Return the value that builds read for a type, None if they reject it."""
     text = _text(raw)
     if text is None or len(text) > _MAX_TEXT:
         return None
@@ -84,7 +90,7 @@ def _value(kind: str, text: str) -> Any:
 
 
 def _text(raw: Any) -> str | None:
-    """Return a value as an IR spells it, None for what has no text there."""
+    """Return a value as IR text, None if it has no text form."""
     if isinstance(raw, bool):
         return "true" if raw else "false"
     if isinstance(raw, int | float):

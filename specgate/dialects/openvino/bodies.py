@@ -1,7 +1,7 @@
-"""Port maps and back edges, which say how a layer's ports and its bodies belong together, in a descriptor's `extra`.
+"""Port maps and back edges of layers with bodies.
 
-They stand there in the words of the IR. No rule of a table reads them: a descriptor holds the ends of a body, and not
-the layers that the maps name. Of a file they are judged by `specgate.dialects.openvino.bodies`.
+In a descriptor they are in `extra`, with the names of the IR. Rules in tables do not read them, because a descriptor
+has only the inputs and outputs of a body, not its layers. In a file they are checked by this module.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def maps_of(descriptor: Descriptor) -> dict[str, Any]:
 
 
 def numbered(data: Mapping[str, str]) -> dict[str, Any]:
-    """Return the attributes of an entry, numbers as such; a text that is none stays as it is."""
+    """Return an entry's attributes, with integers converted where possible."""
     return {key: int(text) if len(text) < 20 and _is_number(text) else text for key, text in data.items()}
 
 
@@ -66,7 +66,10 @@ def _is_number(text: str) -> bool:
 
 
 def parted(data: Mapping[str, Any], place: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the attributes of a layer's dict, and its port maps and back edges; raise InputError for odd ones."""
+    """Split a layer's attributes from its port maps and back edges.
+
+    Raises InputError for malformed ones.
+    """
     maps = {name: _checked(name, data[name], f"{place}.{name}") for name in _NAMES if name in data}
     return {name: value for name, value in data.items() if name not in maps}, maps
 
@@ -91,29 +94,32 @@ def _entries(name: str, raw: Any, place: str) -> list[dict[str, Any]]:
     return [dict(entry) for entry in raw]
 
 
-#: How many inputs of a loop its port map need not have: a Loop's number of turns and its condition.
+#: Number of leading inputs that need no port map entry: a Loop's trip count and execution condition.
 _OWN: Final = {"TensorIterator": 0, "Loop": 2}
 _LAYERS: Final = {"input": "Parameter", "output": "Result"}
 _NEEDED: Final = ("external_port_id", "internal_layer_id")
 _SLICES: Final = ("axis", "start", "end", "stride", "part_size")
 _NOT_ZERO: Final = ("stride", "part_size")
 _CONDITION: Final = "execution_condition"
-#: The rules about types and shapes, by the kind of an entry.
+#: Rules about types and shapes, by the kind of an entry.
 _BORDERS: Final = {
     **dict.fromkeys(("input", "output"), ("port-map-type", "port-map-shape")),
     "edge": ("back-edge-type", "back-edge-shape"),
 }
-#: The types of a Loop's own ends, by their purpose.
+#: Types of a Loop's special ports, by purpose.
 _OF_PURPOSE: Final = {
     ("Loop", "input", "current_iteration"): ("i32", "i64"),
     ("Loop", "output", _CONDITION): ("boolean",),
 }
-#: The layers whose tables compare the types of their outputs with those of their bodies.
+#: Layers whose tables already compare output types with those of the bodies.
 _TYPED: Final = ("If",)
 
 
 def body_findings(layer: IrLayer, place: Location) -> Iterator[Finding]:
-    """Yield what is wrong with the port maps and back edges of a layer; of extensions nothing is known."""
+    """Yield problems with a layer's port maps and back edges.
+
+    Layers of extensions are not checked.
+    """
     if layer.version not in dialect("openvino").position:
         return
     for name, body in layer.bodies.items():
@@ -121,7 +127,7 @@ def body_findings(layer: IrLayer, place: Location) -> Iterator[Finding]:
 
 
 class _Map:
-    """One port map with its body; entries: those that can be read, with numbers as such."""
+    """A port map with its body; `entries` have integers converted."""
 
     def __init__(self, layer: IrLayer, name: str, body: IrNet, place: Location) -> None:
         self.layer, self.body, self.place = layer, body, place
@@ -204,7 +210,7 @@ class _Map:
             yield self._wrong("port-map-missing", f"no output has the purpose {_CONDITION}")
 
     def _borders(self) -> Generator[Finding, None, Container[str]]:
-        """Yield where a body states other tensors than it is given; return the ids of Parameters that are fed."""
+        """Yield type and shape conflicts; return ids of mapped Parameters."""
         fed: dict[str, str] = {}
         outputs = sorted({data["external_port_id"] for entry, data in self.entries if entry.kind == "output"} - {-1})
         for entry, data in self.entries:
@@ -238,7 +244,7 @@ class _Map:
     def _against(
         self, port: IrPort, inner: IrLayer, outer: IrPort, name: str, entry: IrEntry, data: dict[str, Any]
     ) -> Iterator[Finding]:
-        """Yield what the end of a body and the tensor outside of it contradict each other in."""
+        """Yield conflicts between a body's port and the outer tensor."""
         of_type, of_shape = _BORDERS[entry.kind]
         kinds = port.element_type, outer.element_type
         if None not in kinds and kinds[0] != kinds[1] and self.layer.type not in _TYPED:
@@ -256,7 +262,7 @@ class _Map:
             yield self._wrong(of_shape, message, entry)
 
     def _special(self, kinds: tuple[str, ...], port: IrPort, inner: IrLayer, entry: IrEntry) -> Iterator[Finding]:
-        """Yield what is wrong with the number of the iteration, or the condition for the next one."""
+        """Yield problems with the iteration counter or execution condition."""
         purpose = entry.data.get("purpose")
         if port.element_type is not None and port.element_type not in kinds:
             message = f"{_named(inner)} is {port.element_type}, but {purpose} is {' or '.join(kinds)}"
@@ -273,7 +279,7 @@ class _Map:
             number = numbered(edge.data).get(key)
             inner = self.layers.get(str(number))
             if not isinstance(number, int):
-                rule, text = "back-edge", _given(edge, key)  # noqa: PLW2901  # a number is asked of both ends
+                rule, text = "back-edge", _given(edge, key)  # noqa: PLW2901  # both ends require a number
             elif inner is None or inner.type != kind:
                 text = f"{number}, which is " + ("none" if inner is None else f"a {shown(inner.type)}")
             else:
@@ -295,7 +301,7 @@ def _given(entry: IrEntry, key: str) -> str:
 
 
 def variable_findings(model: IrModel, net: IrNet, path: str) -> Iterator[Finding]:
-    """Yield each Assign whose variable no ReadValue of the same net has."""
+    """Yield each Assign without a ReadValue of its variable in the same net."""
     read = {layer.data.get("variable_id") for layer in net.layers if layer.type == "ReadValue"}
     for layer in net.layers:
         name = layer.data.get("variable_id")

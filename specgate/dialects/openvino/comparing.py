@@ -1,4 +1,4 @@
-"""Execute an IR and hold each of its layers against OpenVINO's CPU plugin."""
+"""Layer-by-layer comparison of an IR with OpenVINO's CPU plugin."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def compare_model(
     budget: Budget,
     on_node: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> Compared:
-    """Return where the layers of the IR at `path` differ from an implementation, by the tables' tolerances.
+    """Return where layers of an IR differ from another implementation.
 
-    implementation: ``cpu``, the CPU plugin with f32 as its precision, every layer's outputs asked for, so that it fuses
-    none. Raises InputError where it is not installed, refuses the model or does not answer in time; NoKernel and
-    NoTable as `run_model` does.
+    Differences are measured with the tolerances of the tables. implementation: ``cpu``, the CPU plugin with f32
+    precision. All layer outputs are requested, so that nothing is fused. Raises InputError if it is not installed,
+    rejects the model or times out; NoKernel and NoTable as `run_model` does.
     """
     if implementation != _NAME:
         raise InputError(f"unknown implementation {implementation!r:.40}; expected {_NAME}")

@@ -1,4 +1,4 @@
-"""The values of a small Const of an OpenVINO IR, read from the file of weights on demand."""
+"""Values of small Const layers of an OpenVINO IR, read on demand."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _BITS = {"u1": 1, "u2": 2, "u4": 4, "i4": 4} | {kind: struct.calcsize(f"<{_CODES
 
 
 class Constants:
-    """The values of small Consts of one model, from the .bin file beside it, which is opened when it is first needed.
+    """Reader of small Const values from the .bin file next to a model.
 
-    file: the model's, None for one read from memory, which has no values. To be used in a `with` statement.
+    The file is opened on first use. file: the model's path, or None for a model read from memory, which has no values.
+    Use it in a `with` statement.
     """
 
     def __init__(self, file: str | None) -> None:
@@ -43,10 +44,10 @@ class Constants:
         self._stream, self.file = None, None
 
     def values(self, layer: IrLayer, limit: int = 4096) -> tuple[Any, ...] | None:
-        """Return the values of a Const in row-major order, the same tuple for equal ones.
+        """Return the values of a Const in row-major order, or None.
 
-        None if they take more than `limit` bytes, if the file is missing, not regular or too short, or if the element
-        type is not decoded (strings, 8-bit and smaller floats, 3 and 6 bits).
+        Equal values are the same tuple. None if they need more than `limit` bytes, if the file is missing, not regular
+        or too short, or if the element type is not decoded (strings, 8-bit and smaller floats, 3 and 6 bits).
         """
         offset, size = (whole_number(layer.data.get(key, "")) for key in ("offset", "size"))
         kind, shape = (layer.outputs[0].element_type, layer.outputs[0].shape) if layer.outputs else (None, None)
@@ -66,7 +67,7 @@ class Constants:
         return items
 
     def _read(self, offset: int, size: int, number: int) -> bytes | None:
-        """Return the first bytes of a Const, None where it does not lie within the file."""
+        """Return the first bytes of a Const, None if it is outside the file."""
         try:
             if self._stream is None:
                 self._stream = self._opened()
@@ -80,28 +81,28 @@ class Constants:
     def _opened(self) -> FileIO | None:
         if self.file is None:
             return None
-        file, self.file = Path(self.file).with_suffix(".bin"), None  # to be tried once
+        file, self.file = Path(self.file).with_suffix(".bin"), None  # try once only
         status = file.stat()
-        if not stat.S_ISREG(status.st_mode):  # before opening: to open a pipe would wait
+        if not stat.S_ISREG(status.st_mode):  # before opening, because opening a pipe blocks
             return None
         self.size = status.st_size
         return file.open("rb", buffering=0)
 
 
 def _decode(kind: str, count: int, blob: bytes) -> list[int] | list[float] | list[bool]:
-    if kind == "bf16":  # the upper half of a float32
+    if kind == "bf16":  # upper half of a float32
         halves = struct.unpack(f"<{count}H", blob)
         return list(struct.unpack(f"<{count}f", struct.pack(f"<{count}I", *(half << 16 for half in halves))))
     if kind in _CODES:
         return list(struct.unpack(f"<{count}{_CODES[kind]}", blob))
     bits = _BITS[kind]
-    shifts = range(7, -1, -1) if kind == "u1" else range(0, 8, bits)  # only single bits start at the high end
+    shifts = range(7, -1, -1) if kind == "u1" else range(0, 8, bits)  # only u1 starts at the high bit
     values = [byte >> shift & (1 << bits) - 1 for byte in blob for shift in shifts][:count]
     return [value - 16 if kind == "i4" and value > 7 else value for value in values]
 
 
 def _count(shape: tuple[int, ...] | None, most: int) -> int | None:
-    """Elements of a static shape; None if unknown or more than `most`."""
+    """Return the element count of a static shape, None if above `most`."""
     if shape is None or min(shape, default=0) < 0:
         return None
     count = 0 if 0 in shape else 1

@@ -1,4 +1,4 @@
-"""The edges of an IR's net: which ports they connect, and what a port has from the one that it reads."""
+"""Edges of an IR's net, and types that input ports get from them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ if TYPE_CHECKING:
 
 __all__ = ["connect"]
 
-_FEW: Final = 8  # ports that are looked through one by one
+_FEW: Final = 8  # linear search up to this many ports
 
 
 def connect(net: IrNet, error: _Error) -> None:
-    """Check ids and edges, and give input ports what the output ports that they read state.
+    """Check ids and edges; set types and shapes of input ports.
 
-    Readers do not look at what an input port states itself, so it counts only where its output port leaves it open.
-
-    error: makes the InputError of a message, a line and a layer.
+    An input port gets the type and shape of its source. OpenVINO ignores what the input port states, so that counts
+    only where the source is unknown. error: creates an InputError from a message, a line and a layer.
     """
     layers: dict[str, IrLayer] = {}
     for layer in net.layers:
@@ -53,7 +52,7 @@ def connect(net: IrNet, error: _Error) -> None:
 
 
 def _merged(numbers: tuple[int, ...] | None, stated: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """Return the shape that an output port gives, with sizes that only the input port states."""
+    """Return the source's shape, with unknown sizes from the input port."""
     if numbers is None or stated is None or len(numbers) != len(stated) or -1 not in numbers:
         return stated if numbers is None else numbers
     return tuple(other if size == -1 else size for size, other in zip(numbers, stated, strict=True))
@@ -68,7 +67,7 @@ def _hold_distinct(ports: Iterable[IrPort], layer: IrLayer, error: _Error) -> No
 
 
 class _Ports:
-    """Finds ports by their ids; of layers that have many, through a table."""
+    """Lookup of ports by id, with a table for layers with many ports."""
 
     def __init__(self) -> None:
         self.tables: dict[int, dict[str, IrPort]] = {}

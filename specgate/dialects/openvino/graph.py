@@ -1,4 +1,4 @@
-"""OpenVINO IR as units: every layer of the net and of its bodies."""
+"""OpenVINO IR as units: all layers of the net and of its bodies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NOWHERE: Final = Location()
 
 
 def openvino_units(model: IrModel) -> Graph:
-    """Return the units of an IR model; each layer is judged at the opset that it names."""
+    """Return the units of an IR; each layer is checked at its stated opset."""
     graph = Graph("openvino", ir_version=model.version)
     graph.findings.extend(ir_findings(model))
     with Constants(model.file) as constants:
@@ -40,9 +40,10 @@ def openvino_units(model: IrModel) -> Graph:
 
 
 class _Walk:
-    """Makes the units of one model. Layers that say the same share a descriptor, so that it is judged once.
+    """Builder of the units of one model.
 
-    alike: the units of such layers, by what they say, tensors by their identity: they live as long as the walk.
+    Equal layers share a descriptor, so that it is checked once. `alike` has the units of such layers by content;
+    tensors are compared by identity and live as long as the walk.
     """
 
     def __init__(self, file: str | None, constants: Constants) -> None:
@@ -87,7 +88,10 @@ class _Walk:
         return Unit(at, layer.type, first.descriptor, first.reason, at, first.version)
 
     def made(self, layer: IrLayer, inputs: list[TensorDesc], outputs: list[TensorDesc]) -> Unit:
-        """Return a unit with the descriptor of a layer, or the reason why there is none."""
+        """Return a unit with a layer's descriptor, or with a reason.
+
+        The reason names the missing table.
+        """
         try:
             spec = self.table.operator(self.named(layer.type))
         except NoTable as error:
@@ -105,13 +109,16 @@ class _Walk:
         return Unit(_NOWHERE, layer.type, with_maps(descriptor, _maps(layer)))
 
     def named(self, kind: str) -> str:
-        """Return a type in the letters of the tables: readers compare types without regard to case."""
+        """Return a layer type in table spelling; types are case-insensitive."""
         if not self.types:
             self.types = {name.lower(): name for name in self.table.operators}
         return self.types.get(kind.lower(), kind)
 
     def ends(self, layer: IrLayer, name: str) -> GraphDesc:
-        """What a body takes and gives: Parameters in the order of the file, Results in that of the layer's outputs."""
+        """Return the inputs and outputs of a body.
+
+        Parameters are in file order, Results in the order of the layer's outputs.
+        """
         place: dict[str, int] = {}
         for entry in layer.maps.get(MAPS[name], ()):
             data = numbered(entry.data)
@@ -126,7 +133,7 @@ class _Walk:
 
     def port(self, port: IrPort, feed: IrLayer | None) -> TensorDesc:
         values = self.constants.values(feed) if feed is not None and feed.type == "Const" else None
-        key = port.element_type, port.shape, id(values)  # equal ones are the same, and are kept
+        key = port.element_type, port.shape, id(values)  # equal values are one object, which is kept
         tensor = self.tensors.get(key)
         if tensor is None:
             sizes = None if port.shape is None else tuple(None if size == -1 else size for size in port.shape)
@@ -136,7 +143,7 @@ class _Walk:
 
 
 class _Scope(NamedTuple):
-    """One net: where it is, its layers by id, and the edge to each input port."""
+    """One net: its path, its layers by id, and the edge of each input port."""
 
     file: str | None
     place: str
@@ -153,7 +160,7 @@ class _Scope(NamedTuple):
 
 
 class _Place:
-    """Where a layer is, and the names of what it reads and writes: put together when they are asked, as few are."""
+    """Location and value names of a layer, computed on demand."""
 
     __slots__ = ("layer", "scope")
 
@@ -175,14 +182,17 @@ class _Place:
 
 
 def unknown_type(layer: IrLayer, unit: Unit) -> Finding:
-    """Return the finding for a layer whose opset has no such type: readers refuse it."""
+    """Return the finding for a layer type missing in its opset.
+
+    OpenVINO rejects such a layer.
+    """
     reason = unit.reason.partition("; ")[2]
     message = f"{layer.version} has no operation {shown(layer.type, 40)}" + (f"; {reason}" if reason else "")
     return wrong("unknown-type", message, unit.location, where="type")
 
 
 def _opset(layer: IrLayer, unit: Unit) -> Iterator[Finding]:
-    """What is wrong with a layer's version at any target: it is an opset, or the name of an extension."""
+    """Yield a finding if a layer's version is not an opset or extension."""
     table = dialect("openvino")
     if layer.version and not layer.version.lower().startswith("opset"):
         return
@@ -200,7 +210,7 @@ def _opset(layer: IrLayer, unit: Unit) -> Iterator[Finding]:
 
 
 def _maps(layer: IrLayer) -> dict[str, Any]:
-    """The port maps and back edges of a layer as a descriptor has them."""
+    """Return a layer's port maps and back edges for a descriptor."""
     matching_entries: dict[str, Any] = {}
     for name, entries in layer.maps.items():
         if name == BACK_EDGES:
@@ -213,7 +223,10 @@ def _maps(layer: IrLayer) -> dict[str, Any]:
 
 
 def _reads_value(operator: str) -> bool:
-    """Return whether a rule of the operator reads a constant: only then is the .bin file worth opening."""
+    """Return True if a rule of the operator reads a constant.
+
+    Otherwise the .bin file need not be opened.
+    """
     try:
         spec = dialect("openvino").operator(operator)
     except NoTable:

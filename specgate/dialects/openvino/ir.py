@@ -1,4 +1,4 @@
-"""What an OpenVINO IR file is made of: layers with ports, edges, and nets, which are models or bodies."""
+"""Reader of OpenVINO IR files: nets of layers with ports, and edges."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
     "whole_number",
 ]  # fmt: skip
 
-#: The layers whose <data> states the type and the shape of the output.
+#: Layers whose <data> states the output's type and shape.
 DECLARING: Final = ("Const", "Parameter")
 
 
@@ -46,10 +46,10 @@ _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 class IrPort:
     """One port of a layer.
 
-    `element_type` is OpenVINO's spelling (`f32`, `i64`, `boolean`), None if dynamic or not stated. In `shape` -1 is
-    an unknown size (an interval too), None an unknown rank. The IR writes a scalar and a tensor of unknown rank
-    alike, as a port without dims, so `()` stands only where a Const or Parameter says it. `below`: how many lines below
-    that of its layer it stands.
+    `element_type` is in OpenVINO's spelling (`f32`, `i64`, `boolean`), None if dynamic or not stated. In `shape` -1 is
+    an unknown size or an interval; None is an unknown rank. The IR writes a scalar and a tensor of unknown rank in the
+    same way, as a port without dims. `()` therefore only occurs if a Const or Parameter states it. `below` is the line
+    of the port relative to its layer.
     """
 
     id: str
@@ -61,7 +61,7 @@ class IrPort:
 
 @dataclass(slots=True)
 class IrEdge:
-    """From an output port to an input port, all four by id within the same net."""
+    """An edge from an output port to an input port, by ids within a net."""
 
     from_layer: str
     from_port: str
@@ -70,13 +70,16 @@ class IrEdge:
     line: int = 0
 
 
-#: What maps the ports of a layer to each of its bodies.
+#: Port map tag for each body tag.
 MAPS: Final = {"body": "port_map", "then_body": "then_port_map", "else_body": "else_port_map"}
 
 
 @dataclass(slots=True)
 class IrEntry:
-    """One line of a port map (`kind` is input or output) or of back_edges (edge), with its attributes as text."""
+    """An entry of a port map (`kind` input or output) or back_edges (edge).
+
+    `data` has its attributes as text.
+    """
 
     kind: str
     data: dict[str, str]
@@ -85,7 +88,7 @@ class IrEntry:
 
 @dataclass(slots=True)
 class IrNet:
-    """The layers and edges of a model or of a body, in the order of the file."""
+    """Layers and edges of a model or body, in file order."""
 
     layers: list[IrLayer] = field(default_factory=list)
     edges: list[IrEdge] = field(default_factory=list)
@@ -93,10 +96,11 @@ class IrNet:
 
 @dataclass(slots=True)
 class IrLayer:
-    """One layer: `type` and `version` (`opset1`, `extension`, None) as written, `data` its attributes as text.
+    """One layer, with its `type`, `version` and attributes (`data`) as text.
 
-    bodies, maps: by the tags of the IR, maps being the port maps and back_edges. contradicted: the type or shape of the
-    output port of a Const or Parameter where `data` states another. Treat as immutable: layers share what is equal.
+    `version` is `opset1`, `extension` or None, as written. `bodies` and `maps` (port maps and back_edges) are by IR
+    tag. `contradicted` is the type or shape that the output port of a Const or Parameter states differently from
+    `data`. Treat as immutable, because layers share equal parts.
     """
 
     id: str
@@ -113,13 +117,16 @@ class IrLayer:
 
     @property
     def body(self) -> IrNet | None:
-        """The body of a TensorIterator or Loop; an If has `then_body` and `else_body` in `bodies`."""
+        """Return the body of a TensorIterator or Loop.
+
+        An If has `then_body` and `else_body` in `bodies`.
+        """
         return self.bodies.get("body")
 
 
 @dataclass(slots=True)
 class IrModel:
-    """A whole IR: its name, the IR version of <net> (None if not stated), its net and the file it was read from."""
+    """A whole IR: name, IR version of <net> (None if missing), net, file."""
 
     name: str
     version: int | None
@@ -128,7 +135,7 @@ class IrModel:
 
 
 def whole_number(text: str) -> int | None:
-    """Read a decimal integer from 0 to 2^63-1; None for anything else."""
+    """Parse a decimal integer from 0 to 2^63-1; None for anything else."""
     text = text.strip()
     if not (text.isascii() and text.isdigit() and len(text) < 20):
         return None
@@ -136,47 +143,53 @@ def whole_number(text: str) -> int | None:
 
 
 def shapes_agree(one: Sequence[int], other: Sequence[int]) -> bool:
-    """Return whether two shapes can be those of one tensor; -1 is an unknown size."""
+    """Return True if two shapes are compatible; -1 is an unknown size."""
     return len(one) == len(other) and all(-1 in (a, b) or a == b for a, b in zip(one, other, strict=True))
 
 
 def contradiction(kind: str | None, shape: tuple[int, ...] | None, port: IrPort) -> str | tuple[int, ...] | None:
-    """Return the type or the shape with which a port cannot be what it is, None where it can."""
+    """Return the type or shape that conflicts with a port's, or None."""
     if kind != port.element_type and None not in (kind, port.element_type):
         return kind
     return None if shape is None or port.shape is None or shapes_agree(shape, port.shape) else shape
 
 
 def tensor_names(text: str) -> tuple[str, ...]:
-    """Split the names of a tensor at commas; a comma within a name follows a backslash."""
-    parts = text.replace("\\,", "\0").split(",")  # XML has no zero character
+    """Split tensor names at commas; a backslash escapes a comma."""
+    parts = text.replace("\\,", "\0").split(",")  # XML cannot contain NUL
     return tuple(part.replace("\0", ",") for part in parts if part)
 
 
 _T = TypeVar("_T")
 
 _BLOCK = 16 * 1024
-_SHOWN = 60  # characters of the file's text in a message
-_PRECISIONS = {"FP16": "f16", "FP32": "f32", "FP64": "f64", "BOOL": "boolean", "BIN": "u1"}  # no type in capitals
+_SHOWN = 60  # characters of quoted text in messages
+_PRECISIONS = {"FP16": "f16", "FP32": "f32", "FP64": "f64", "BOOL": "boolean", "BIN": "u1"}  # others are lower case
 _UNKNOWN = ("UNSPECIFIED", "UNDEFINED", "DYNAMIC")
 
 
 def read_ir(path: str | os.PathLike[str]) -> IrModel:
-    """Read the structure of an IR file (.xml); raises InputError if it is no regular file or no usable IR."""
+    """Read the structure of an IR file (.xml).
+
+    Raises InputError if it is not a regular file or not a usable IR.
+    """
     file = os.fspath(path)
     try:
-        if not stat.S_ISREG(Path(file).stat().st_mode):  # before opening: to open a pipe would wait
+        if not stat.S_ISREG(Path(file).stat().st_mode):  # before opening, because opening a pipe blocks
             raise InputError("expected a regular file", file=file)
         with Path(file).open("rb") as stream:
             model = _Reader(file).read(iter(lambda: stream.read(_BLOCK), b""))
-    except (OSError, ValueError) as error:  # a ValueError is a path that the system cannot take
+    except (OSError, ValueError) as error:  # ValueError: invalid path
         raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=file) from None
     model.file = file
     return model
 
 
 def read_ir_bytes(data: bytes, name: str = "<bytes>") -> IrModel:
-    """Read the structure of an IR from memory; `name` stands for the file in errors. Raises InputError."""
+    """Read an IR's structure from memory; `name` is the file in errors.
+
+    Raises InputError.
+    """
     return _Reader(name).read(data[start : start + _BLOCK] for start in range(0, len(data), _BLOCK))
 
 
@@ -185,25 +198,25 @@ def _show(text: str) -> str:
 
 
 class _Reader:
-    """What expat calls back; unknown tags are skipped whole."""
+    """Handlers of expat events; unknown tags are skipped with their content."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.model: IrModel | None = None
-        self.states = ["document"]  # the tags that lead here, bodies as "net"
-        self.nets: list[IrNet] = []  # those open now, as are
+        self.states = ["document"]  # open tags, bodies as "net"
+        self.nets: list[IrNet] = []  # open nets; likewise the layers
         self.layers: list[IrLayer] = []
-        self.sections: list[set[str]] = []  # per open net and layer: the tags met in it
+        self.sections: list[set[str]] = []  # per open net and layer, the child tags seen so far
         self.bodies: list[dict[str, IrNet]] = []  # per open layer
         self.maps: list[dict[str, list[IrEntry]]] = []
         self.ports: list[IrPort] = []
         self.dims: list[int] = []
         self.text = ""
-        self.shared: dict[Any, Any] = {}  # equal words and shapes of many layers
+        self.shared: dict[Any, Any] = {}  # interned words and shapes
         self.datas: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self.counts = Counts()
         self.skipping = self.fed = 0
-        self.parser = parser = expat.ParserCreate("utf-8")  # so a declared encoding is never looked up
+        self.parser = parser = expat.ParserCreate("utf-8")  # fixed, so that a declared encoding is ignored
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
         parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = self.refuse
@@ -279,7 +292,7 @@ class _Reader:
         return self.share(str(value))
 
     def share(self, value: _T) -> _T:
-        """Return the first of all equal values, so that they take memory once."""
+        """Return the first equal value, so that equal values are stored once."""
         shared: _T = self.shared.setdefault(value, value)
         return shared
 
@@ -311,7 +324,7 @@ class _Reader:
         self.maps.append({})
 
     def declare(self, layer: IrLayer) -> None:
-        """Give the output what <data> states, which OpenVINO goes by; keep what the port states otherwise."""
+        """Set the output from <data>, as OpenVINO does; record a contradiction."""
         for port in layer.outputs[:1]:
             kind, shape = port.element_type, port.shape
             if "element_type" in layer.data:
@@ -376,7 +389,10 @@ class _Reader:
         return value
 
     def shape(self, text: str) -> tuple[int, ...] | None:
-        """Read the shape of <data>: "2,?,1..3", "" for a scalar, "..." for an unknown rank."""
+        """Parse the shape of <data>.
+
+        "2,?,1..3" has unknown sizes, "" is a scalar, "..." an unknown rank.
+        """
         if text.strip() in ("", "..."):
             return None if text.strip() else ()
         return tuple(-1 if part.strip() == "?" or ".." in part else self.size(part) for part in text.split(","))

@@ -1,4 +1,4 @@
-"""How much an IR file may have of everything, so that a hostile one costs an error and neither memory nor time."""
+"""Limits on IR files, so that a malicious one cannot exhaust resources."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ __all__ = ["Counts", "depth_excess", "name_excess"]
 MAX_BYTES = 512 * 1024 * 1024
 MAX_TOKEN = 4 * 1024 * 1024  # one tag, comment or text; expat before 2.6 rescans an unfinished one at every block
 MAX_ATTRIBUTE = 1024 * 1024
-MAX_ATTRIBUTES = 1000  # of one element
+MAX_ATTRIBUTES = 1000  # per element
 MAX_ELEMENTS = 10_000_000  # read or skipped
-MAX_KEPT = 3_000_000  # those that take memory; a model of 20,000 layers has some 300,000
+MAX_KEPT = 3_000_000  # elements kept in memory; a model of 20,000 layers has about 300,000
 MAX_LAYERS = 500_000
-MAX_NAME = 4096  # characters of a layer's name, type or version: messages and paths repeat them
-MAX_PATH = 8192  # of the names of layers within each other
+MAX_NAME = 4096  # characters of a layer's name, type or version, because messages and paths repeat them
+MAX_PATH = 8192  # total characters of nested layers' names
 MAX_DEPTH = 200
 MAX_BODIES = 32
 
 
 class Counts:
-    """How many elements a file has had so far, how many of them are kept (or names of tensors), how many are layers."""
+    """Numbers of elements, kept elements or tensor names, and layers so far."""
 
     def __init__(self) -> None:
         self.elements = self.kept = self.layers = 0
 
     def element(self, tag: str, attributes: Mapping[str, str], depth: int, *, kept: bool) -> str | None:
-        """Count an element within `depth` others; return what is too much of it, or with it."""
+        """Count an element at a depth; return a message if a limit is exceeded."""
         self.elements += 1
         self.kept += kept
         if self.elements > MAX_ELEMENTS or self.kept > MAX_KEPT:
@@ -52,14 +52,17 @@ class Counts:
         self.layers += layers
 
     def excess(self) -> str | None:
-        """Return what there is too much of."""
+        """Return a message if a count exceeds its limit."""
         if self.elements > MAX_ELEMENTS or self.kept > MAX_KEPT:
             return f"expected at most {MAX_ELEMENTS} elements, {MAX_KEPT} of them outside rt_info"
         return f"expected at most {MAX_LAYERS} layers" if self.layers > MAX_LAYERS else None
 
 
 def depth_excess(bodies: int, around: Iterable[IrLayer]) -> str | None:
-    """Return what is too deep, where so many bodies, and the layers `around`, are within each other."""
+    """Return a message if bodies are nested too deep.
+
+    `around` are the layers that contain the body.
+    """
     if bodies > MAX_BODIES:
         return f"expected at most {MAX_BODIES} bodies within each other"
     if bodies > 1 and sum(len(layer.name) for layer in around) > MAX_PATH:
@@ -68,7 +71,7 @@ def depth_excess(bodies: int, around: Iterable[IrLayer]) -> str | None:
 
 
 def name_excess(attributes: Mapping[str, str]) -> str | None:
-    """Return which of a layer's words is too long."""
+    """Return a message if a layer's name, type or version is too long."""
     for key in ("name", "type", "version"):
         if len(attributes.get(key, "")) > MAX_NAME:
             return f"expected a {key} of <layer> of at most {MAX_NAME} characters, found a longer one"

@@ -1,4 +1,4 @@
-"""The lowest opset and release that take every layer of an OpenVINO IR: a layer names the opset it is written for."""
+"""Minimum opset and release that support every layer of an OpenVINO IR."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ __all__ = ["ir_minimum"]
 
 
 def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") -> ModelMinimum:
-    """Judge every layer of an IR at every opset; a layer without a table counts by the opset that it names.
+    """Return the minimum opset and release, checking layers at all opsets.
 
-    source: the IR's path, or what was read from memory.
-    Versions are opsets by their numbers (``13``). Raises InputError for an unusable file.
+    A layer without a table counts by the opset that it states. source: the IR's path, or an IR read from memory.
+    Versions are opset numbers (``13``). Raises InputError for an unusable file.
     """
     if isinstance(source, str | os.PathLike):
         model = read_ir(os.fspath(source))
@@ -55,7 +55,7 @@ def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") ->
         minimum.nodes += 1
         minimum.imported = max(int(numbers[version]), minimum.imported or 0)
         for level, number in numbers.items():
-            key = id(unit.descriptor), version, level  # layers that say the same share a descriptor
+            key = id(unit.descriptor), version, level  # equal layers share a descriptor
             if unit.descriptor is None or key not in known:
                 known[key] = _judged(unit, layer, level, basis)
             accepted, findings = known[key]
@@ -77,7 +77,10 @@ def ir_minimum(source: str | os.PathLike[str] | Given, basis: Basis = "both") ->
 def _release(
     minimum: DomainMinimum, numbers: dict[str, str], ir_version: int | None, judged: list[Descriptor], basis: Basis
 ) -> ReleaseMinimum:
-    """Return the first release that refuses no layer at its newest opset, reads the file and knows its types."""
+    """Return the first release that supports all layers, the file and types.
+
+    Layers are checked at the release's newest opset.
+    """
     before: list[Release] = []
     table = dialect("openvino")
     types = {str(tensor.type) for descriptor in judged for _, tensor in descriptor.tensors()}
@@ -95,12 +98,12 @@ def _release(
 
 
 def _refused(judged: list[Descriptor], level: str, basis: Basis, by: str | None) -> bool:
-    """Whether what was observed of a release, beside what holds at its opset, refuses a layer."""
+    """Return True if observations of a release reject a layer."""
     return by is not None and any(check_at(each, level, basis, by).accepted is False for each in judged)
 
 
 def _layers(net: IrNet) -> Iterator[IrLayer]:
-    """Yield layers in the order of the units: a layer, then those of its bodies."""
+    """Yield layers in the order of units: a layer, then those in its bodies."""
     for layer in net.layers:
         yield layer
         for body in layer.bodies.values():

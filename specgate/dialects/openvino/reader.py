@@ -1,4 +1,4 @@
-"""OpenVINO layers as dicts, in the words of an IR layer.
+"""Reader and writer of OpenVINO layers as dicts, with the names of an IR.
 
 Source: openvinotoolkit/openvino, docs/articles_en/documentation/openvino-ir-format.
 """
@@ -33,15 +33,15 @@ __all__ = ["attribute_value", "is_descriptor", "read", "type_word", "write"]
 
 NAME: Final = "openvino"
 _KEYS: Final = ("type", "version", "name", "id", "inputs", "outputs", "data")
-#: How a layer and a port say that a type is not known.
+#: Unknown types, as layers and ports spell them.
 _NO_TYPE: Final = ("dynamic", "UNSPECIFIED")
-#: How the names of attributes end that are shapes, in which sizes may be unknown.
+#: Name suffix of attributes that are shapes, where sizes may be unknown.
 _SHAPE: Final = "shape"
 _TENSOR_KEYS: Final = ("element_type", "shape", "value", "name")
 
 
 def is_descriptor(data: Mapping[str, Any]) -> bool:
-    """Return whether `data` looks like an OpenVINO layer."""
+    """Return True if `data` looks like an OpenVINO layer."""
     version = data.get("version")
     return "type" in data and ("data" in data or (isinstance(version, str) and version.startswith("opset")))
 
@@ -49,11 +49,11 @@ def is_descriptor(data: Mapping[str, Any]) -> bool:
 def read(data: Mapping[str, Any], place: str = "") -> Descriptor:
     """Return the Descriptor of a layer dict; raise InputError or NoTable.
 
-    ``inputs``/``outputs``: ``{"element_type": "i64", "shape": [3, -1]}``; -1 or null is an unknown size, a shape of
-    null an unknown rank, and ``{}`` an output without a stated type. ``version``: the opset of the layer; absent
-    to be judged as written for the target. ``data``: a body is ``{"inputs": [...], "outputs": [...]}``, tensors as
-    above, outputs in the order of the layer's own that they become; port maps and back edges of a layer with bodies
-    stand beside it, by the words of the IR.
+    ``inputs``/``outputs``: ``{"element_type": "i64", "shape": [3, -1]}``. -1 or null is an unknown size, a null shape
+    an unknown rank, and ``{}`` an output without a stated type. ``version``: the layer's opset; without it, the layer
+    is checked as written for the target. ``data``: a body is ``{"inputs": [...], "outputs": [...]}`` with tensors as
+    above and outputs in the order of the layer's outputs. Port maps and back edges of a layer with bodies are also in
+    ``data``, with the names of the IR.
     """
     prefix = f"{place}." if place else ""
     refuse_unknown(data, _KEYS, place, "a field of a layer")
@@ -98,7 +98,7 @@ def _tensor(raw: Any, place: str) -> TensorDesc | None:
 
 
 def type_word(raw: Any) -> str:
-    """Return the word of an element type as tables have it; raise InputError for what is no known one's word."""
+    """Return an element type's name in the tables; InputError if invalid."""
     word = _element_type(raw, "")
     if word is None:
         raise InputError(f"expected an element type, found {shown(raw)}")
@@ -106,7 +106,10 @@ def type_word(raw: Any) -> str:
 
 
 def _element_type(raw: Any, place: str) -> str | None:
-    """Return a type by the word of a layer or of a port (``f32``, ``FP32``); one that does not exist stays as it is."""
+    """Return a type's name from a layer or port spelling (``f32``, ``FP32``).
+
+    An unknown type is kept.
+    """
     if raw is None or (isinstance(raw, str) and raw in _NO_TYPE):
         return None
     if not isinstance(raw, str):
@@ -116,7 +119,7 @@ def _element_type(raw: Any, place: str) -> str | None:
 
 
 def attribute_value(info: FieldInfo, raw: Any) -> Any:
-    """Return an attribute's value as the field's type, from JSON or from an IR's text; raise ValueError else."""
+    """Convert an attribute from JSON or IR text; ValueError if invalid."""
     if info.type == "graph":
         return _graph(raw)
     if info.type.endswith("[]"):
@@ -130,7 +133,10 @@ def attribute_value(info: FieldInfo, raw: Any) -> Any:
 
 
 def _shape(text: str) -> Any:
-    """A shape as an IR spells it: ``2,?,1..3``; -1 is a size that is not known, UNKNOWN a rank that is not."""
+    """Parse a shape such as ``2,?,1..3``.
+
+    -1 is an unknown size, UNKNOWN an unknown rank.
+    """
     if text.strip() == "...":
         return UNKNOWN
     parts = text.split(",") if text.strip() else []
@@ -154,7 +160,7 @@ def _graph(raw: Any) -> GraphDesc:
 
 
 def _listed(text: str) -> list[str]:
-    """Return the items of a list as an IR has it: with commas between them, and spaces as they come."""
+    """Split a comma-separated list of an IR, ignoring spaces."""
     return [item.strip() for item in text.split(",")] if text.strip() else []
 
 
@@ -173,7 +179,7 @@ def _scalar(kind: str, raw: Any) -> Any:
             raise ValueError("true or false is expected")
         return word in {True, "true", "1"}
     if not isinstance(raw, str):
-        raise ValueError("a string is expected")  # noqa: TRY004  # a value of another kind, as for the others
+        raise ValueError("a string is expected")  # noqa: TRY004  # ValueError, as for other invalid values
     return raw
 
 

@@ -1,4 +1,4 @@
-"""What each rule about a whole IR says: the last part of ``openvino/model/…``, and its reference."""
+"""Rules about whole IRs (``openvino/model/…``) and their references."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _LOOPS: Final = {
     "commit": "aaeda4c0c52d8cf88661d37230739a3b8a4c57cc",
 }
 
-#: By rule: its severity, what it asks for, and where that stands, what `read_model` refuses. Without a place it is a
-#: courtesy of lint.
+#: Severity, requirement and source by rule; _READ means that `read_model` rejects violations. Rules without a source
+#: are conventions of lint.
 RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "back-edge": ("error", "a back edge starts at a Result of the body", _READ),
     "back-edge-shape": ("warning", "a back edge gives a Parameter the shape that it states", _LOOPS),
@@ -57,6 +57,6 @@ RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
 def wrong(
     rule: str, message: str, place: Location, *, where: str = "", values: dict[str, Any] | None = None
 ) -> Finding:
-    """Return the finding of a rule."""
+    """Return a finding for a rule."""
     severity: Severity = "warning" if RULES[rule][0] == "warning" else "error"
     return Finding(PREFIX + rule, severity, message, where=where, values=values or {}, location=place)

@@ -1,6 +1,6 @@
-"""An OpenVINO IR as such: its version, connected inputs, no cycles, bodies, constants that lie within the .bin file.
+"""Checks of an OpenVINO IR: version, edges, cycles, bodies, constants.
 
-Source: what `read_model` of OpenVINO 2026.4.1 refuses. The .bin file is never read: a look at its size is enough.
+Source: what `read_model` of OpenVINO 2026.4.1 rejects. The .bin file is never read; its size is sufficient.
 """
 
 from __future__ import annotations
@@ -29,12 +29,15 @@ if TYPE_CHECKING:
 __all__ = ["ir_findings", "release_findings"]
 
 _SHOWN: Final = 5
-#: The bytes that a Const of no elements needs, and those that OpenVINO writes for it.
+#: Bytes needed for a Const without elements, and bytes that OpenVINO writes for it.
 _EMPTY: Final = (0, 1)
 
 
 def ir_findings(model: IrModel) -> Iterator[Finding]:
-    """Yield what is wrong with the file itself; of one read from memory the .bin file is not looked for."""
+    """Yield problems with the file itself.
+
+    For a model read from memory, the .bin file is not checked.
+    """
     known = dialect("openvino").tables.ir_versions
     if str(model.version) not in known:
         text = "states no IR version" if model.version is None else f"has IR version {model.version}"
@@ -50,7 +53,10 @@ def ir_findings(model: IrModel) -> Iterator[Finding]:
 
 
 def release_findings(graph: Graph, target: Target, files: list[str]) -> Iterator[Finding]:
-    """Yield that a release does not read the file's IR version; an opset alone says nothing of it."""
+    """Yield a finding if a release does not support the file's IR version.
+
+    A target that is only an opset does not determine that.
+    """
     table = dialect("openvino")
     newest = target.ir_version if target.environment is not None else None
     if graph.ir_version is None or newest is None or graph.ir_version <= newest:
@@ -58,7 +64,7 @@ def release_findings(graph: Graph, target: Target, files: list[str]) -> Iterator
     reading = (entry["title"] for entry in table.environments if entry.get("ir_version", 0) >= graph.ir_version)
     first = next(reading, None)
     if first is None:
-        return  # no OpenVINO has it, which is said without a target
+        return  # not supported by any OpenVINO, which is reported without a target
     finding = wrong(
         "ir-version",
         f"has IR version {graph.ir_version}, but {target.environment} reads those up to {newest}",
@@ -70,7 +76,10 @@ def release_findings(graph: Graph, target: Target, files: list[str]) -> Iterator
 
 
 class _Weights:
-    """The .bin file beside a model: its size in bytes, None where it is not known, and what is wrong with it."""
+    """Size and problems of the .bin file next to a model.
+
+    The size is None if unknown.
+    """
 
     def __init__(self, model: str | None) -> None:
         self.size: int | None = None
@@ -116,7 +125,7 @@ def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[F
 
 
 def _outputs(layer: IrLayer, place: Callable[[], Location]) -> Iterator[Finding]:
-    """Yield what output ports state that no OpenVINO has, or that the layer itself contradicts."""
+    """Yield unknown types of output ports, and conflicts with the layer."""
     types = dialect("openvino").types
     for port in layer.outputs:
         own = layer.contradicted if layer.type in DECLARING else None
@@ -138,10 +147,13 @@ def _place(model: IrModel, layer: IrLayer, path: str) -> Location:
 
 
 def _circular(net: IrNet) -> list[IrLayer]:
-    """Return the layers in cycles, in the order of the file: those that are left when ends are taken away."""
+    """Return the layers in cycles, in file order.
+
+    Layers that are not in or between cycles are removed from both ends.
+    """
     position = {layer.id: at for at, layer in enumerate(net.layers)}
     if all(position[edge.from_layer] < position[edge.to_layer] for edge in net.edges):
-        return []  # as OpenVINO writes its layers
+        return []  # topological order, as OpenVINO writes it
     after: dict[str, set[str]] = {}
     before: dict[str, set[str]] = {}
     for edge in net.edges:
@@ -163,7 +175,7 @@ def _circular(net: IrNet) -> list[IrLayer]:
 
 
 def _constant(layer: IrLayer, place: Callable[[], Location], weights: _Weights) -> Iterator[Finding]:
-    """What a Const states, and that its bytes are in the .bin file. place: where it is, for findings."""
+    """Yield problems with a Const and with its bytes in the .bin file."""
     port = layer.outputs[0] if layer.outputs else None
     kind = layer.data.get("element_type")
     if port is None or kind is None or port.element_type not in dialect("openvino").types:
@@ -203,7 +215,10 @@ def _given(layer: IrLayer, key: str) -> str:
 
 
 def _bytes(kind: str | None, sizes: tuple[int, ...]) -> int | None:
-    """How many bytes elements take; None where their type does not say, as with strings and 3 or 6 bits."""
+    """Return the bytes of elements, None if the type does not determine it.
+
+    That applies to strings and to types of 3 or 6 bits.
+    """
     bits = dialect("openvino").bits.get(kind or "")
     if bits is None or bits & (bits - 1):
         return None

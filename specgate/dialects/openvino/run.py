@@ -1,6 +1,6 @@
-"""Layers with bodies, executed: If, Loop and TensorIterator, by their port maps and back edges.
+"""Execution of OpenVINO IRs, including If, Loop and TensorIterator.
 
-Source: the pages If-8, Loop-5 and TensorIterator-1; how a slice ends is what OpenVINO 2026.4.1 computes.
+Source: the specifications If-8, Loop-5 and TensorIterator-1; the end of a slice is as OpenVINO 2026.4.1 computes it.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def computed_with_bodies(
     compute: Callable[[IrNet, Arrays], Arrays],
     hold: Callable[[int], object],
 ) -> list[NDArray[Any]]:
-    """Return the outputs of a layer with bodies; raise InputError for maps that lead nowhere, NoKernel.
+    """Return the outputs of a layer with bodies.
 
-    compute: a body and arrays by the ids of its Parameters -> arrays by the ids of its Results. hold: is called with
-    how many bytes a loop has collected, and raises where they are too many.
+    compute: maps a body and arrays by Parameter id to arrays by Result id. hold: called with the bytes that a loop has
+    accumulated; raises if these are too many. Raises InputError for invalid port maps, or NoKernel.
     """
     if layer.type == "If":
         return _branch(layer, inputs, compute)
@@ -62,7 +62,10 @@ def computed_with_bodies(
 
 
 class _Entry(NamedTuple):
-    """An entry of a port map. axis: None where the whole is passed. outer: -1 for none."""
+    """An entry of a port map.
+
+    axis: None to pass the whole tensor. outer: -1 without an outer port.
+    """
 
     outer: int
     inner: str
@@ -115,7 +118,7 @@ def _branch(
 
 
 class _Loop:
-    """One run of a Loop or a TensorIterator."""
+    """One execution of a Loop or a TensorIterator."""
 
     def __init__(
         self, layer: IrLayer, inputs: Sequence[NDArray[Any]], compute: Callable[[IrNet, Arrays], Arrays]
@@ -128,7 +131,7 @@ class _Loop:
         self.condition = next((e.inner for e in self.gives if e.purpose == "execution_condition"), None)
 
     def _turns(self, layer: IrLayer) -> tuple[int | None, bool]:
-        """Return how many turns there are at most, None without a limit, and whether there is a first one."""
+        """Return the maximum trip count (None if unlimited) and the condition."""
         slices = [entry for entry in self.takes if entry.axis is not None]
         counts = [len(list(_parts(_at(self.inputs, entry), entry))) for entry in slices]
         if layer.type == "Loop":
@@ -154,7 +157,7 @@ class _Loop:
             stated_arrays_by_name.update(
                 {e.inner: np.array(turn, np.int64) for e in self.takes if e.purpose == "current_iteration"}
             )
-            if turns:  # of turns but the last one only what is joined is wanted
+            if turns:  # earlier iterations only keep the outputs to concatenate
                 turns[-1] = {name: turns[-1][name] for name in joined & turns[-1].keys()}
             turns.append(self.compute(self.body, stated_arrays_by_name))
             collected += sum(held_bytes(turns[-1][name]) for name in joined & turns[-1].keys())
@@ -179,7 +182,10 @@ class _Loop:
 
 
 def _parts(array: NDArray[Any], entry: _Entry) -> Iterator[NDArray[Any]]:
-    """Yield the parts of an array along the axis of an entry, the last ones first where the stride is negative."""
+    """Yield slices of an array along an entry's axis.
+
+    A negative stride yields them from the end.
+    """
     axis = entry.axis or 0
     if not -array.ndim <= axis < array.ndim or entry.part < 1 or entry.stride == 0:
         raise InputError(f"an array of {array.ndim} dimensions cannot be cut along axis {axis} by {entry.part}")
@@ -191,7 +197,7 @@ def _parts(array: NDArray[Any], entry: _Entry) -> Iterator[NDArray[Any]]:
         yield np.take(array, range(begin, min(begin + entry.part, size)), axis)
 
 
-#: Values up to so many elements are shown to the rules, as constants are: axes, shapes, sizes.
+#: Maximum number of elements of values that rules can read, such as axes, shapes and sizes.
 _SHOWN_VALUES: Final = 256
 
 
@@ -206,13 +212,14 @@ def run_model(
     theirs: Mapping[tuple[str, int], Any] | None = None,
     basis: Basis = "documented",
 ) -> Outputs:
-    """Return the outputs of the IR at `path`, each layer executed at the opset that it names.
+    """Return the outputs of the IR at `path`.
 
-    arrays: by the name of a Parameter layer or of a tensor on its port, of the declared type and sizes. The outputs
-    have the first tensor name of the port that a Result reads, else the Result's own name. target: a release or opset
-    up to which layers are executed. on_node: gets how many of how many layers are done. judge: holds each layer against
-    `theirs`, another's values by the names of layers and the numbers of their outputs. basis: whose values. Shapes that
-    the IR states of other layers are not held against what is computed: OpenVINO infers them anew. Raises InputError;
+    Each layer is executed at its stated opset. arrays: by the name of a Parameter or of a tensor on its port, with the
+    declared type and sizes. An output has the first tensor name of the port that a Result reads, else the Result's
+    name. target: a release or opset; layers of later opsets are rejected. on_node: receives the number of finished
+    layers and of all layers. judge: compares each layer with `theirs`, the values of another implementation by layer
+    name and output index. basis: documented or observed values.
+    Shapes that the IR states for other layers are not checked, because OpenVINO infers them again. Raises InputError;
     NoTable and NoKernel name the layer.
     """
     model = read_ir(path)
@@ -231,7 +238,7 @@ def run_model(
 
 
 class _Run:
-    """The values of one net by the layer and the port that give them."""
+    """Values of one net by source layer and port."""
 
     def __init__(self, model: IrModel, net: IrNet, path: str, budget: memory.Budget) -> None:
         self.tables = dialect("openvino")
@@ -248,7 +255,7 @@ class _Run:
         self.theirs: Mapping[tuple[str, int], Any] = {}
 
     def take_inputs(self, arrays: Mapping[str, Any]) -> None:
-        """Hold arrays against the Parameters that they are for."""
+        """Set the inputs after checking them against their Parameters."""
         names: dict[str, IrLayer] = {}
         parameters = [layer for layer in self.net.layers if layer.type == "Parameter"]
         for layer in parameters:
@@ -279,7 +286,7 @@ class _Run:
         return array
 
     def layer(self, layer: IrLayer, target: Target | None) -> None:
-        """Compute the outputs of one layer and drop what no other one reads."""
+        """Compute a layer's outputs and drop values without further readers."""
         if layer.version not in self.tables.position:
             raise NoTable(f"its version {shown(layer.version, 40)} is no opset of OpenVINO")
         if target is not None and self.tables.position[layer.version] > self.tables.position[target.level]:
@@ -291,7 +298,7 @@ class _Run:
         if self.judge is not None:
             self.judge.next_node()
         for at in [source for port in layer.inputs if (source := self.sources.get((layer.id, port.id)))]:
-            self.readers[at] -= layer.type != "Result"  # what a Result reads stays to the end
+            self.readers[at] -= layer.type != "Result"  # outputs of the model are kept
             if not self.readers[at]:
                 self.values.pop(at, None)
         for port in layer.outputs:
@@ -301,7 +308,10 @@ class _Run:
         self.budget.hold_time()
 
     def _settled(self, layer: IrLayer, number: int, array: NDArray[Any]) -> NDArray[Any]:
-        """Return what later layers read: what another implementation gives, if this one is held against it."""
+        """Return the value for later layers.
+
+        In a comparison that is the other implementation's value.
+        """
         if self.judge is None or not self.theirs or layer.type in {"Parameter", "Const"}:
             return array
         name, operator = layer.name or layer.id, str(layer.type)
@@ -310,7 +320,7 @@ class _Run:
         return settled
 
     def alive(self) -> int:
-        """Return how many bytes the values have that are there."""
+        """Return the size of live values in bytes."""
         return sum(map(memory.held_bytes, self.values.values()))
 
     def _read(self, layer: IrLayer, port: str) -> NDArray[Any]:
@@ -332,14 +342,14 @@ class _Run:
         if layer.bodies:
             hold = partial(self.budget.less(self.alive()).hold, what="what a loop collects")
             return computed_with_bodies(layer, inputs, self._body, hold)
-        if layer.type in {"ReadValue", "Assign"} and inputs:  # of a first run: a variable holds its initial value
+        if layer.type in {"ReadValue", "Assign"} and inputs:  # in a first run, a variable has its initial value
             return [inputs[0]]
         if layer.type == "ReadValue":
             return [self._blank(layer)]
         return self._executed(layer, inputs)
 
     def _body(self, net: IrNet, stated_arrays_by_name: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """Compute a body from arrays by its Parameters' ids; return what its Results read, by their ids."""
+        """Compute a body: arrays by Parameter id to arrays by Result id."""
         inner = _Run(self.model, net, self.path, self.budget.less(self.alive()))
         inner.judge, inner.basis, inner.by, inner.notes = self.judge, self.basis, self.by, self.notes
         for layer in net.layers:
@@ -354,7 +364,10 @@ class _Run:
         return {layer.id: inner.values[inner.sources[layer.id, layer.inputs[0].id]] for layer in results}
 
     def _blank(self, layer: IrLayer) -> NDArray[Any]:
-        """Return what a variable holds that nothing gives a value: zeros, none along sizes that are not known."""
+        """Return the initial value of a variable without an initializer.
+
+        It is filled with zeros; unknown sizes are 0.
+        """
         kind, sizes = layer.data.get("variable_type"), layer.data.get("variable_shape", "...").split(",")
         if kind not in self.tables.types or "..." in sizes:
             raise NoKernel("its variable has no known type and rank")
@@ -364,7 +377,10 @@ class _Run:
         return blank
 
     def fitted(self, layer: IrLayer, array: NDArray[Any]) -> NDArray[Any]:
-        """Return the number of a turn in the type and shape of the Parameter for it; other arrays as they are."""
+        """Return an iteration counter in its Parameter's type and shape.
+
+        Other arrays are unchanged.
+        """
         port = layer.outputs[0] if layer.outputs else None
         if array.ndim or array.dtype != np.int64 or port is None or port.element_type not in self.tables.types:
             return array
@@ -377,7 +393,7 @@ class _Run:
         stated = [TensorDesc(None, None) for _ in layer.outputs]
         descriptor = build(spec, tensors, stated, spelt(spec, layer.data), version=version, convert=attribute_value)
         for oddity in descriptor.oddities:
-            if oddity.code != "unknown-attribute":  # which OpenVINO does not look at
+            if oddity.code != "unknown-attribute":  # OpenVINO ignores unknown attributes
                 raise InputError(oddity.message)
         layout = spec.layout(version)
         arrays = arrays_by_name(layout.inputs, inputs)
@@ -399,7 +415,7 @@ class _Run:
         return next(texts, array.dtype.name)
 
     def outputs(self) -> dict[str, NDArray[Any]]:
-        """Return what Results read by the names of tensors, else of the Results."""
+        """Return the outputs by tensor name, else by Result name."""
         matching_arrays_by_name: dict[str, NDArray[Any]] = {}
         ports = {(layer.id, port.id): port for layer in self.net.layers for port in layer.outputs}
         for layer in self.net.layers:
@@ -417,7 +433,7 @@ def _value(array: NDArray[Any]) -> tuple[Any, ...] | None:
 
 
 def _in_order(net: IrNet) -> list[IrLayer]:
-    """Return the layers so that each comes behind those that it reads; raise InputError for a cycle."""
+    """Return the layers in topological order; InputError for a cycle."""
     layers = {layer.id: layer for layer in net.layers}
     waiting = Counter(edge.to_layer for edge in net.edges)
     after: dict[str, list[str]] = {}
@@ -437,5 +453,5 @@ def _in_order(net: IrNet) -> list[IrLayer]:
 
 
 def _label(layer: IrLayer) -> str:
-    """Return how messages call a layer."""
+    """Return a layer's label for messages."""
     return f"line {layer.line}, {layer.type:.60} {shown(layer.name or layer.id)}"

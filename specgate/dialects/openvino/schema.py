@@ -1,4 +1,4 @@
-"""The JSON Schema of OpenVINO's descriptors, as `reader.py` reads them."""
+"""JSON Schema of OpenVINO descriptors, as `reader.py` reads them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAME: Final = "openvino"
 
 
 def schema() -> dict[str, Any]:
-    """Return the schema; operators are told apart by their types."""
+    """Return the schema; operators are distinguished by type."""
     table = dialect(_NAME)
     members = {
         "type": {**words(table.operators), "description": "the operator"},
@@ -58,7 +58,10 @@ def _attribute(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
 
 
 def _single(spec: OperatorSpec, info: FieldInfo) -> dict[str, Any]:
-    """One value, as JSON or as the text that an IR has for it; a list may be one text as well."""
+    """Return the schema of one value, as JSON or as IR text.
+
+    A list may also be one text.
+    """
     kind = info.type.removesuffix("[]")
     if kind == "string":
         known = words_of(spec, info)

@@ -1,4 +1,7 @@
-"""Elements of less than a byte as OpenVINO packs them: u1 from the highest bit of a byte on, others from the lowest."""
+"""Constants of an OpenVINO IR, and packing of elements below one byte.
+
+u1 begins at the highest bit of a byte, other types at the lowest.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +27,25 @@ __all__ = ["Weights", "packed", "packed_size", "unpacked"]
 
 
 def packed_size(count: int, bits: int) -> int:
-    """Return how many bytes `count` elements take; bits: of one, a divisor of 8 or a multiple of it."""
+    """Return the bytes of `count` packed elements.
+
+    bits: bits per element, a divisor or a multiple of 8.
+    """
     return -(-count * bits // 8)
 
 
 def unpacked(blob: bytes, count: int, dtype: np.dtype[Any], bits: int) -> NDArray[Any]:
-    """Return the first `count` elements of 1, 2 or 4 bits in `blob`, as a type that holds each in a byte."""
+    """Unpack `count` elements of 1, 2 or 4 bits, one per byte of `dtype`."""
     shifts = _shifts(bits)
     codes = np.frombuffer(blob, np.uint8)[: packed_size(count, bits), np.newaxis] >> shifts
     return (codes.reshape(-1)[:count] & np.uint8(2**bits - 1)).view(dtype)
 
 
 def packed(array: NDArray[Any], bits: int) -> bytes:
-    """Return the bytes of elements of 1, 2 or 4 bits, each of which has a byte in `array`; what is left over is 0."""
+    """Pack elements of 1, 2 or 4 bits, stored one per byte.
+
+    Unused bits are 0.
+    """
     each = 8 // bits
     codes = np.zeros(-(-array.size // each) * each, np.uint8)
     codes[: array.size] = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & np.uint8(2**bits - 1)
@@ -50,13 +59,16 @@ def _shifts(bits: int) -> NDArray[np.uint8]:
 
 
 class Weights:
-    """Reads constants of the model at `path`, each at most once."""
+    """Reader of constants of the model at `path`."""
 
     def __init__(self, path: str) -> None:
         self.path = Path(path).with_suffix(".bin")
 
     def array(self, layer: IrLayer, left: int) -> NDArray[Any]:
-        """Return the array of a Const of at most `left` bytes; raise InputError, or NoKernel for lack of a type."""
+        """Return the array of a Const of at most `left` bytes.
+
+        Raises InputError, or NoKernel for a type that numpy does not support.
+        """
         tables, port = dialect("openvino"), layer.outputs[0] if layer.outputs else None
         kind, shape = (port.element_type, port.shape) if port else (None, None)
         offset, size = (whole_number(layer.data.get(key, "")) for key in ("offset", "size"))
@@ -65,19 +77,19 @@ class Weights:
         if kind == "string":
             return self._strings(self._read(offset, size, left), shape)
         dtype, count = numpy_type(tables, kind), prod(shape)
-        bits = min(tables.bits[kind] or 8, dtype.itemsize * 8)  # a boolean takes a byte
+        bits = min(tables.bits[kind] or 8, dtype.itemsize * 8)  # booleans are stored as bytes
         needed = packed_size(count, bits)
         if needed > size:
             raise InputError(f"{kind} of {list(shape)} takes {needed} bytes, the Const has {size}")
         flat = self._elements(self._read(offset, needed, left), count, dtype, bits, left)
         try:
             return flat.reshape(shape)
-        except ValueError:  # numpy has a limit of dimensions
+        except ValueError:  # numpy limits the rank
             raise InputError(f"a Const of {len(shape)} dimensions cannot be held as an array") from None
 
     def _elements(self, blob: bytes, count: int, dtype: np.dtype[Any], bits: int, left: int) -> NDArray[Any]:
         if bits < 8:
-            if 2 * count > left:  # a byte for each, and those that they are made of
+            if 2 * count > left:  # packed and unpacked bytes
                 raise InputError(f"a Const needs {2 * count} bytes, more than the {left} left of the limit")
             return unpacked(blob, count, dtype, bits)
         flat = np.frombuffer(blob, np.uint8 if dtype == np.bool_ else dtype.newbyteorder("<"))
@@ -100,7 +112,10 @@ class Weights:
             raise InputError(f"its bytes lie in {name}, which cannot be read: {error.strerror}") from None
 
     def _strings(self, blob: bytes, shape: tuple[int, ...]) -> NDArray[Any]:
-        """Decode strings: their count, where each begins and the last one ends, as u32, then the characters."""
+        """Decode strings.
+
+        The bytes are the count, the begin of each string and the end of the last one as u32, then the characters.
+        """
         count = prod(shape)
         if len(blob) < 4 * (count + 2) or int.from_bytes(blob[:4], "little") != count:
             raise InputError(f"expected {count} strings in the bytes of the Const")

@@ -1,4 +1,4 @@
-"""The registry of kernels: name in the tables -> module of this package that defines the function of that name."""
+"""Kernel registry: kernel name to the module that defines the function."""
 
 from __future__ import annotations
 
@@ -177,19 +177,18 @@ _MODULES: Final[dict[str, tuple[str, ...]]] = {
     "weighted_values": ("weigh_values",),
     "window_products": ("columns_of_windows", "windows_from_columns"),
 }  # fmt: skip
-#: Add a line here with a new kernel file.
 KERNELS: Final[dict[str, str]] = {
     "one_hot": "specgate.execution.kernels.one_hot",
     **{name: f"{_HERE}.{module}" for module, names in _MODULES.items() for name in names},
 }
-#: Kernels that sum products of their inputs: from absolute inputs they compute the sums of the absolute products.
+#: Kernels that sum products of their inputs: with absolute inputs they compute the sums of the absolute products.
 SUMS_OF_PRODUCTS: Final = frozenset({
     "add_columns", "average_windows", "convolution", "convolve", "convolve_transposed", "cumulate", "gemm",
     "matrix_product", "mean_in_windows", "pool_whole", "reduce_dimensions", "scaled_matrix_product", "slide_filters",
     "slide_filters_back", "sum_of_all", "sum_products",
 })  # fmt: skip
-#: Kernels that sum many terms. The order is up to the implementation, and with it which partial sums overflow, and what
-#: is lost of a small term beside a large one.
+#: Kernels that sum many terms. The order is up to the implementation; it decides which partial sums overflow and how
+#: much of a small term is lost next to a large one.
 SUMMING: Final = frozenset({
     "add_columns", "sample_at_grid",
     "align_regions", "align_turned_regions", "attention", "average_pool", "average_windows", "convolution",
@@ -221,8 +220,8 @@ SUMMING: Final = frozenset({
     "determinants", "grid_of_places", "run_gru", "run_lstm", "run_quantized_lstm",
     "run_rnn", "transform_axis", "transform_steps",
 })  # fmt: skip
-#: What a kernel works with beside its inputs, in bytes for each element of its inputs and of its outputs, where that is
-#: more than usual, or so much less that large weights go through; tests/execution/test_budget.py measures all of them.
+#: Working memory of a kernel besides its inputs, in bytes per element of its inputs and of its outputs. Listed where it
+#: exceeds the default, or is low enough that large weights fit. tests/execution/test_budget.py measures all of them.
 _USUAL: Final = (16.0, 32.0)
 _NEEDS: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("gemm", "matrix_product", "scaled_matrix_product"), (12.0, 32.0)),
@@ -262,15 +261,15 @@ _NEEDS: Final[dict[str, tuple[float, float]]] = {
     "regress_by_trees": (96.0, 96.0),
     "restore_signal": (64.0, 48.0), "texts_from_bytes": (16.0, 96.0), "texts_to_bytes": (96.0, 32.0),
 }  # fmt: skip
-#: Kernels that only move elements: they hold their output, and a little for each element of the input.
+#: Kernels that only move elements: they need memory for their output, and a little per input element.
 _MOVING: Final = frozenset({
     "broadcast_by", "depth_to_space", "drop_ones", "expand", "flatten", "full_of", "insert_dimensions", "join",
     "remove_dimensions", "reshape", "reshape_by_pattern", "slice_between", "slice_counted", "slice_window",
     "space_to_depth", "split", "split_along", "split_equally", "split_lengths", "tile", "tile_any", "tile_by",
     "transpose", "transpose_by",
 })  # fmt: skip
-#: Arguments whose elements a kernel only moves, compares or converts, so that they may be of any type: also of those of
-#: at most 8 bits that ml_dtypes has, which numpy hardly computes with. All other arguments are numbers of numpy's own.
+#: Arguments whose elements a kernel only moves, compares or converts. They may have any type, including the ml_dtypes
+#: types of at most 8 bits, for which numpy has little arithmetic. All other arguments have numpy's own number types.
 _CARRIED: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(
         ("batches_from_space", "blocks_from_depth", "broadcast_by", "convert", "depth_from_blocks", "drop_ones",
@@ -299,30 +298,33 @@ _registered: dict[str, Callable[..., Any]] = {}
 
 
 def register_kernel(name: str, function: Callable[..., Any]) -> None:
-    """Register a kernel that does not ship with specgate, for operators of one's own spec folder."""
+    """Register a kernel for operators of a user's spec folder."""
     _registered[name] = function
 
 
 def registered() -> dict[str, Callable[..., Any]]:
-    """Return the kernels that `register_kernel` was given, by name."""
+    """Return the kernels passed to `register_kernel`, by name."""
     return dict(_registered)
 
 
 def needs_of(name: str, item_size: int) -> tuple[float, float]:
-    """Return how many bytes a kernel works with for each element of its inputs, and of its outputs, at most.
+    """Return a kernel's working memory in bytes per input and output element.
 
-    item_size: of its largest input's elements, in bytes.
+    These are upper bounds. item_size: element size of its largest input, in bytes.
     """
     return (1.0, 1.5 * item_size) if name in _MOVING else _NEEDS.get(name, _USUAL)
 
 
 def carries(name: str, argument: str) -> bool:
-    """Return whether an argument of a kernel may have elements of any type: of a registered one, whatever it is."""
+    """Return whether a kernel argument accepts elements of any type.
+
+    Registered kernels accept any type.
+    """
     return name in _registered or argument in _CARRIED.get(name, ())
 
 
 def find_kernel(name: str) -> Callable[..., Any]:
-    """Return a kernel by its name in the tables; raise NoKernel when there is none."""
+    """Return the kernel of this name; raise NoKernel if there is none."""
     function: Callable[..., Any] = _registered.get(name) or getattr(_module(name), name)
     return function
 

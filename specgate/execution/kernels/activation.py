@@ -1,4 +1,9 @@
-"""Activations of single elements, each step of their formulas rounded to float32; larger and lesser pass over nan."""
+"""Activation functions: relu, elu, gelu, sigmoid, clip, prelu, swish.
+
+DirectML ACTIVATION_* and ELEMENT_WISE_CLIP, ONNX Relu, LeakyRelu, PRelu, Elu, Selu, Celu, Gelu, Mish, Clip, Shrink,
+HardSigmoid, HardSwish, Softplus, Softsign, OpenVINO Clamp, Swish, HSwish, HSigmoid. Each step is rounded to float32;
+max and min ignore nan.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +45,10 @@ _ZERO: Final = np.float32(0)
 _ONE: Final = np.float32(1)
 _ROOT: Final = np.sqrt(0.5)
 _SLOPE: Final = np.sqrt(2 / np.pi)
-#: Above, log(1 + exp(x)) is x to the last bit of a float64.
+#: Above, log(1 + exp(x)) equals x in float64.
 _STEEP: Final = 40
-#: The share of the normal distribution below x is 1 / (1 + exp(x * P(x**2))) nearly; P's coefficients from the highest
-#: on, found as those of the error function.
+#: The normal cumulative distribution at x is nearly 1 / (1 + exp(x * P(x**2))); coefficients of P from the highest on,
+#: fitted like those of the error function.
 _ABOVE_SHARE: Final = tuple(
     map(
         np.float32,
@@ -53,9 +58,9 @@ _ABOVE_SHARE: Final = tuple(
 
 
 def _parametric(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
-    """Return the kernel of a function of floats and of numbers by name, which are FLOATs.
+    """Return the kernel of a function of floats and FLOAT keyword parameters.
 
-    Its of_nan: what becomes of nan, if not what is computed: itself (NAN) or 0 (ZERO).
+    Its of_nan: the result for nan if it is not computed: nan itself (NAN) or 0 (ZERO).
     """
 
     def kernel(x: NDArray[Any], *, of_nan: str = "COMPUTED", **numbers: float) -> NDArray[Any]:
@@ -95,7 +100,7 @@ def _sigmoid(x: NDArray[Any]) -> NDArray[Any]:
 
 
 def _log_of_sum(x: NDArray[Any]) -> NDArray[Any]:
-    """Return log(1 + exp(x)), which np.logaddexp gives too, in many times the time."""
+    """Return log(1 + exp(x)), much faster than np.logaddexp."""
     array = np.asarray(np.abs(x))
     np.negative(array, out=array)
     np.exp(array, out=array)
@@ -105,7 +110,10 @@ def _log_of_sum(x: NDArray[Any]) -> NDArray[Any]:
 
 
 def _stretched(x: NDArray[Any], steepness: NDArray[Any]) -> NDArray[Any]:
-    """Return log(1 + exp(x * steepness)) / steepness; x itself where exp would be large, or is nan."""
+    """Return the softplus of x with a steepness.
+
+    log(1 + exp(x * steepness)) / steepness; the result is x itself where exp would be large, and for nan.
+    """
 
     def function(v: NDArray[Any]) -> NDArray[Any]:
         steep = v * steepness
@@ -118,7 +126,7 @@ def _stretched(x: NDArray[Any], steepness: NDArray[Any]) -> NDArray[Any]:
 
 
 def _above(x: NDArray[Any], least: np.float32) -> NDArray[Any]:
-    """Return the larger one, `least` for nan; np.fmax lets a signalling nan through."""
+    """Return max(x, least), `least` for nan; np.fmax propagates signaling nan."""
     return chosen(x > least, x, x.dtype.type(least))
 
 
@@ -128,22 +136,22 @@ def _below(x: NDArray[Any], most: np.float32) -> NDArray[Any]:
 
 def _leaky(x: NDArray[Any], alpha: NDArray[Any]) -> NDArray[Any]:
     less = x * alpha
-    if 0 < alpha <= 1:  # a larger number stays larger, so that nothing has to be compared with 0
+    if 0 < alpha <= 1:  # a larger number stays larger: no comparison with 0 needed
         return np.asarray(np.maximum(x, less))
     return chosen(x >= 0, x, less)
 
 
 def _unit(x: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers held between 0 and 1, 0 for nan."""
+    """Return numbers clamped to [0, 1], 0 for nan."""
     array = np.asarray(np.clip(x, _ZERO, _ONE))
     if array.size and np.isnan(array.max()):
         np.copyto(array, _ZERO, where=np.isnan(array))
-    array += _ZERO  # minus 0 becomes 0
+    array += _ZERO  # -0 becomes 0
     return array
 
 
 def _share(x: NDArray[Any]) -> NDArray[Any]:
-    """Return x times the normal distribution's share below it."""
+    """Return x times the cumulative normal distribution at x."""
     part = error_function(x * _ROOT)
     part += 1
     x *= 0.5
@@ -186,7 +194,10 @@ thresholded_relu = _parametric("thresholded_relu", lambda x, alpha: chosen(x <= 
 def gelu(
     x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None, approximation: str = "none"
 ) -> NDArray[Any]:
-    """Return x times the normal distribution's share below x. approximation: none, or tanh for one by that function."""
+    """Return the Gaussian error linear unit of x.
+
+    That is x times the cumulative normal distribution. approximation: none, or tanh for the tanh formula.
+    """
     if approximation not in {"none", "tanh"}:
         raise InputError(f"gelu: expected none or tanh as approximation, found {approximation!r:.60}")
     result: NDArray[Any] = (_gelu if approximation == "none" else _gelu_by_tanh)(x, scale_bias=scale_bias)
@@ -194,21 +205,24 @@ def gelu(
 
 
 def relu(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
-    """Return the larger of 0 and every element. keep_nan: nan stays, instead of becoming 0."""
+    """Return max(x, 0).
+
+    keep_nan: nan stays nan instead of becoming 0.
+    """
     zero = np.zeros((), x.dtype)
     if x.dtype.kind not in "fiu":
         return np.where(~(x <= zero) if keep_nan else x > zero, x, zero)
     if x.dtype.kind != "f":
         return np.asarray(np.maximum(x, zero))
-    larger = np.asarray(np.clip(x, zero, x.dtype.type(np.inf)))  # in half the time of np.maximum
-    larger += zero  # minus 0 becomes 0
+    larger = np.asarray(np.clip(x, zero, x.dtype.type(np.inf)))  # twice as fast as np.maximum
+    larger += zero  # -0 becomes 0
     if not keep_nan and larger.size and np.isnan(larger.max()):
         np.copyto(larger, zero, where=np.isnan(larger))
     return larger
 
 
 def relu_by_product(x: NDArray[Any]) -> NDArray[Any]:
-    """Return every element above 0, and the product with 0 of every other, which is nan of nan and infinities."""
+    """Return x where it is above 0, else x * 0: nan for nan and infinities."""
     with quiet():
         return np.where(x > 0, x, x * x.dtype.type(0))
 
@@ -220,16 +234,19 @@ def relu_gradient(x: NDArray[Any], gradient: NDArray[Any]) -> NDArray[Any]:
 
 
 def slopes_of_channels(x: NDArray[Any], slope: NDArray[Any]) -> NDArray[Any]:
-    """Return a list with a slope for each place of the second dimension of x so that they meet; others as they are."""
+    """Return a list of per-channel slopes reshaped to broadcast with x.
+
+    The list has one slope per index of the second dimension of x; other slopes are returned unchanged.
+    """
     listed = slope.ndim == 1 and x.ndim > 1 and slope.shape[0] == x.shape[1]
     return slope.reshape(-1, *(1,) * (x.ndim - 2)) if listed else slope
 
 
 def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False, of_channels: bool = False) -> NDArray[Any]:
-    """Return x where it is at least 0, else its slope times x. broadcast: the slope is repeated to the shape of x.
+    """Return x where it is at least 0, else slope * x.
 
-    of_channels: it is one for all of x, or a list with one for each place of its second dimension; raises NoKernel for
-    others.
+    broadcast: broadcast the slope to the shape of x. of_channels: the slope is a single number or a list with one slope
+    per channel (second dimension of x); raises NoKernel for others.
     """
     shape = x.shape
     if of_channels:
@@ -244,10 +261,10 @@ def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False, of_c
 
 
 def shrink(x: NDArray[Any], *, bias: float, threshold: float, exact: bool = False) -> NDArray[Any]:
-    """Return x - bias above the threshold, x + bias below minus the threshold, else 0; nan becomes 0.
+    """Return x - bias above threshold, x + bias below -threshold, else 0.
 
-    Integers are computed in float32, rounded (halves to the even neighbour) and held in the range of their type; exact:
-    of a bias that is a whole number they are computed as integers, of another in float64 and truncated.
+    nan becomes 0. Integers are computed in float32, rounded half to even and clamped to the range of their type; exact:
+    with a whole bias they are computed as integers, with any other in float64 and truncated.
     """
     if exact and not is_float(x.dtype):
         return _shrunk_integers(x, bias, threshold)
@@ -270,34 +287,34 @@ def _shrunk_integers(x: NDArray[Any], bias: float, threshold: float) -> NDArray[
 
 
 def _number(name: str, array: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-    """Return the one element of an array of the type of `x`, without dimensions."""
+    """Return a one-element array of the type of `x` as a 0-D array."""
     if array.size != 1 or array.dtype != x.dtype:
         raise InputError(f"{name}: expected one element of {x.dtype}, found {array.dtype}{list(array.shape)}")
     return array.reshape(())
 
 
 def hard_sigmoid_by_tensors(x: NDArray[Any], alpha: NDArray[Any], beta: NDArray[Any]) -> NDArray[Any]:
-    """Return alpha times x plus beta, held between 0 and 1; nan stays."""
+    """Return alpha * x + beta, clamped to [0, 1]; nan stays."""
     numbers: Any = {"alpha": _number("hard_sigmoid", alpha, x), "beta": _number("hard_sigmoid", beta, x)}
     return np.asarray(hard_sigmoid(x, of_nan="NAN", **numbers))
 
 
 def scaled_elu_by_tensors(x: NDArray[Any], alpha: NDArray[Any], gamma: NDArray[Any]) -> NDArray[Any]:
-    """Return gamma times x, or times alpha times exp(x) - 1 where x is not above 0."""
+    """Return gamma * x, or gamma * alpha * (exp(x) - 1) where x <= 0."""
     numbers: Any = {"alpha": _number("scaled_elu", alpha, x), "gamma": _number("scaled_elu", gamma, x)}
     return np.asarray(scaled_elu(x, **numbers))
 
 
 def swish_by_tensor(x: NDArray[Any], scale: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Return x times the sigmoid of scale times x; scale is 1 if None."""
+    """Return x * sigmoid(scale * x); scale defaults to 1."""
     number: Any = 1.0 if scale is None else _number("swish", scale, x)
     return np.asarray(swish(x, scale=number))
 
 
 def prelu_of_channels(x: NDArray[Any], slope: NDArray[Any]) -> NDArray[Any]:
-    """Return x where it is at least 0, else its slope times x.
+    """Return x where it is at least 0, else slope * x.
 
-    A list of as many slopes as the second dimension of x is long has one for each place there; others are broadcast.
+    A list as long as the second dimension of x has one slope per channel; other slopes are broadcast.
     """
     if x.dtype.kind not in "iuf" and x.dtype.name != "bfloat16":
         raise InputError(f"prelu: expected numbers, found {x.dtype}")
@@ -305,9 +322,9 @@ def prelu_of_channels(x: NDArray[Any], slope: NDArray[Any]) -> NDArray[Any]:
 
 
 def clamp(x: NDArray[Any], *, low: float, high: float) -> NDArray[Any]:
-    """Return every element, at least `low` and then at most `high`; nan stays.
+    """Return x clamped to [low, high]; nan stays.
 
-    For integers the bounds are rounded to integers that lie between them.
+    For integers the bounds are rounded inward to integers.
     """
     if not is_float(x.dtype):
         low = ceil(low) if isfinite(low) else low
@@ -319,16 +336,17 @@ _LARGEST_BFLOAT16: Final = (2 - 2.0**-7) * 2.0**127
 
 
 def _bound(value: float, dtype: np.dtype[Any], *, finite: bool, nan_is_sign: bool = False) -> NDArray[Any]:
-    """Return a bound in the type of computation: truncated and held in range for integers.
+    """Return a bound in the type of computation.
 
-    finite: of FLOAT16, to the nearest, and held within what is finite; else as it is in float32. nan_is_sign: for
-    integers, nan is the number of which only the highest bit is set, not 0.
+    For integers it is truncated and clamped to their range. finite: a FLOAT16 bound is rounded to nearest and clamped
+    to finite values; otherwise it stays float32. nan_is_sign: for integers, nan is the number with only the highest bit
+    set, not 0.
     """
     if not is_float(dtype):
         if nan_is_sign and np.isnan(value):
             return np.asarray(1 << (8 * dtype.itemsize - 1), f"u{dtype.itemsize}").view(dtype)
         number = np.asarray(value)
-        if number.dtype.kind == "O" or number.dtype.kind in "iu":  # any size of Python's integers
+        if number.dtype.kind == "O" or number.dtype.kind in "iu":  # Python integers of any size
             return np.asarray(min(max(int(value), np.iinfo(dtype).min), np.iinfo(dtype).max), dtype)
         return held(np.asarray(np.float32(value)), dtype)
     with quiet():
@@ -350,12 +368,12 @@ def clip(
     nan_is_sign: bool = False,
     by_halves: bool = False,
 ) -> NDArray[Any]:
-    """Return every element, at most `high` and then at least `low`, so that `low` wins where it is above `high`.
+    """Return max(min(x, high), low).
 
-    nan becomes `high`; a bound that is nan is none for floats, 0 for integers. Bounds that are no whole numbers are
-    truncated for integers, and held in range; a zero beside a bound of 0 gets its sign. finite_bounds: those of FLOAT16
-    are held within what is finite. nan_is_sign: for integers, nan is the number of which only the highest bit is set.
-    by_halves: INT64 are compared as `turn_low_halves` orders them.
+    `low` wins where it exceeds `high`. nan becomes `high`; a nan bound is ignored for floats and 0 for integers. For
+    integers, bounds are truncated and clamped to their range; a zero next to a bound of 0 gets the bound's sign.
+    finite_bounds: FLOAT16 bounds are clamped to finite values. nan_is_sign: for integers, nan is the number with only
+    the highest bit set. by_halves: INT64 are compared in the order of `turn_low_halves`.
     """
     bottom, top = (_bound(bound, x.dtype, finite=finite_bounds, nan_is_sign=nan_is_sign) for bound in (low, high))
     with quiet():
@@ -370,10 +388,10 @@ def clip(
 def hold_between(
     x: NDArray[Any], low: NDArray[Any] | float | None = None, high: NDArray[Any] | float | None = None
 ) -> NDArray[Any]:
-    """Return every element, at least `low` and then at most `high`, so that `high` wins where it is below `low`.
+    """Return min(max(x, low), high).
 
-    Bounds are numbers, or arrays of one element of the type of `x`; one that is None is the least or the largest finite
-    number of the type. nan stays.
+    `high` wins where `low` exceeds it. Bounds are numbers or one-element arrays of the type of `x`; None is the lowest
+    or the largest finite number of the type. nan stays.
     """
     least, most = (_edge(bound, x.dtype, place) for bound, place in ((low, -1), (high, 1)))
     with quiet():
@@ -383,7 +401,10 @@ def hold_between(
 
 
 def _edge(bound: NDArray[Any] | float | None, dtype: np.dtype[Any], place: int) -> NDArray[Any]:
-    """Return a bound of `hold_between` in the type of the elements. place: -1 for the least, 1 for the largest."""
+    """Return a bound of `hold_between` in the element type.
+
+    place: -1 for the lower bound, 1 for the upper.
+    """
     if bound is None:
         if is_float(dtype):
             with quiet():
@@ -400,12 +421,15 @@ def _edge(bound: NDArray[Any] | float | None, dtype: np.dtype[Any], place: int) 
 
 
 def _most(dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the largest finite float of a type in float64."""
+    """Return the largest finite float of a type as float64."""
     return np.asarray(_LARGEST_BFLOAT16 if dtype.name == "bfloat16" else np.finfo(dtype).max, np.float64)
 
 
 def raise_to(x: NDArray[Any], *, low: float, scale_bias: tuple[float, float] | None = None) -> NDArray[Any]:
-    """Return every element, at least `low`, which is read as in `clip`; nan and a zero beside a zero become `low`."""
+    """Return max(x, low), with `low` read as in `clip`.
+
+    nan, and a zero where `low` is 0, become `low`.
+    """
     bottom = np.asarray(np.float32(low)) if is_float(x.dtype) else _bound(low, x.dtype, finite=False)
     with quiet():
         values = prepared(x, scale_bias)
@@ -421,7 +445,10 @@ def clip_gradient(
     nan_is_sign: bool = False,
     by_halves: bool = False,
 ) -> NDArray[Any]:
-    """Return the gradient where x lies above `low` and below `high`, else 0. The rest is as in `clip`."""
+    """Return the gradient where low < x < high, else 0.
+
+    Bounds are read as in `clip`.
+    """
     x, gradient = paired("clip_gradient", x, gradient)
     bottom, top = (_bound(bound, x.dtype, finite=False, nan_is_sign=nan_is_sign) for bound in (low, high))
     values = to_float32(x, x.dtype)

@@ -1,4 +1,4 @@
-"""What kernels share: wide arithmetic that is rounded once, and checks of shapes."""
+"""Shared kernel helpers: wide arithmetic, shape and axis checks."""
 
 from __future__ import annotations
 
@@ -34,19 +34,25 @@ _SINGLE: Final = np.dtype(np.float32)
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
-    """Return whether a type is a floating one, those of ml_dtypes (which numpy calls void-like) included."""
+    """Return whether a type is floating-point, including ml_dtypes floats.
+
+    numpy itself classifies those as void-like.
+    """
     return dtype.kind == "f" or (dtype.kind == "V" and dtype.name.startswith(("bfloat", "float")))
 
 
 def to_float64(array: NDArray[Any]) -> NDArray[Any]:
-    """Return floats as a new array of float64, in which sums of products of float32 hardly round; other types stay."""
+    """Return floats as a new float64 array; other types unchanged.
+
+    Sums of float32 products hardly round in float64.
+    """
     return array.astype(np.float64) if is_float(array.dtype) else array
 
 
 def to_float32(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return floats rounded to float32, the arithmetic of `dtype` up to 32 bits; float64 and integers stay.
+    """Return floats of up to 32 bits as float32.
 
-    What is float32 already is the array itself, which no kernel writes into.
+    float64 and integers are unchanged. A float32 array is returned itself, not copied; no kernel writes into it.
     """
     if array.dtype == np.float32 or dtype == np.float64 or not is_float(dtype):
         return array
@@ -55,12 +61,15 @@ def to_float32(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def quiet(array: NDArray[Any]) -> NDArray[Any]:
-    """Return floats with every nan a quiet one: fmax and fmin pass over those, but a signalling one they return."""
+    """Return floats with every signaling nan made quiet.
+
+    fmax and fmin skip quiet nan but return a signaling one.
+    """
     return np.where(np.isnan(array), array.dtype.type(np.nan), array) if array.dtype.kind == "f" else array
 
 
 def turn_low_halves(array: NDArray[Any]) -> NDArray[Any]:
-    """Return INT64 whose order is that of the high halves, and of equal ones that of the low halves as signed numbers.
+    """Return INT64 ordered by high half, then by signed low half.
 
     The function is its own inverse.
     """
@@ -68,9 +77,9 @@ def turn_low_halves(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def chosen(condition: NDArray[np.bool_], a: Any, b: Any) -> NDArray[Any]:
-    """Return ``np.where(condition, a, b)`` of two arrays of one type, which broadcast.
+    """Return ``np.where(condition, a, b)`` for two arrays of one type.
 
-    By their bits, which takes a fraction of the time where the condition changes from element to element.
+    Works on bits, which is much faster for irregular conditions. Shapes broadcast.
     """
     one, other = np.asarray(a), np.asarray(b)
     size = one.dtype.itemsize
@@ -78,13 +87,13 @@ def chosen(condition: NDArray[np.bool_], a: Any, b: Any) -> NDArray[Any]:
         array: NDArray[Any] = np.where(condition, a, b)
         return array
     bits = np.dtype(f"i{size}")
-    mask = np.asarray(np.negative(condition.view(np.int8), dtype=bits))  # all bits, or none
+    mask = np.asarray(np.negative(condition.view(np.int8), dtype=bits))  # all bits set, or none
     result = np.asarray((one.view(bits) & mask) | (other.view(bits) & ~mask))
     return result.view(one.dtype)
 
 
 def round_to(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return an array rounded to `dtype`, by way of float32 where that is narrower still."""
+    """Return an array rounded to `dtype`, via float32 for narrower types."""
     if array.dtype == dtype:
         return array
     with memory.quiet():
@@ -96,13 +105,16 @@ def round_to(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def check_axis(axis: int, rank: int, name: str) -> None:
-    """Raise InputError unless `axis` is a position of `rank` dimensions."""
+    """Raise InputError unless `axis` is in range for `rank`."""
     if not 0 <= axis < rank:
         raise InputError(f"{name}: axis {axis} is not a position of {rank} dimensions")
 
 
 def check_axes(axes: Iterable[int], rank: int, name: str) -> tuple[int, ...]:
-    """Return the axes, each once, in rising order; raise InputError for one that is no position."""
+    """Return the distinct axes in ascending order.
+
+    Raises InputError for an axis out of range.
+    """
     numbers = sorted(set(axes))
     for axis in numbers:
         check_axis(axis, rank, name)
@@ -117,13 +129,13 @@ def same_length(name: str, count: int, **lists: Sequence[Any]) -> None:
 
 
 def require_shape(name: str, what: str, numbers: Sequence[int], expected: Sequence[int]) -> None:
-    """Raise InputError unless a shape is the expected one."""
+    """Raise InputError unless a shape equals the expected one."""
     if tuple(numbers) != tuple(expected):
         raise InputError(f"{name}: expected {what} of shape {list(expected)}, found {list(numbers)}")
 
 
 def shape_of(name: str, sizes: Sequence[int]) -> tuple[int, ...]:
-    """Return an output's shape; raise InputError where a size is below 1."""
+    """Return an output shape; raise InputError for a size below 1."""
     if any(size < 1 for size in sizes):
         raise InputError(f"{name}: the output would have the shape {list(sizes)}")
     return tuple(int(size) for size in sizes)

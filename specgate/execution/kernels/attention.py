@@ -1,4 +1,7 @@
-"""Attention of several heads."""
+"""Multi-head attention.
+
+DirectML MULTIHEAD_ATTENTION; ONNX Attention; ai.onnx.preview FlexAttention.
+"""
 
 from __future__ import annotations
 
@@ -48,20 +51,21 @@ def attention(
     key_room: int | None = None,
     value_room: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return softmax(query @ key.T * scale + position_bias + mask) @ value for each head, and all keys and values.
+    """Return multi-head attention, and the present keys and values.
 
-    query, key, value: [batch, length, heads * size of a head] behind dimensions of size 1; or stacked, [batch, length,
-    heads, 2 or 3, size]. bias: what is added to all three, one behind the other. position_bias: [batch, heads, queries,
-    keys]. past_key, past_value: [batch, heads, length, size], which come before. rank: of the first result, [batch,
-    queries, heads * size]. key_rank, value_rank: of the others, [batch, heads, past + keys, size]. key_heads: how many
-    heads keys and values have, `heads` if None; each serves equally many heads of the query in a row, and where they do
-    not divide those, the first result is masked. past_lengths: how many keys and values lie where the other results
-    go, which have room for key_room and value_room; as what lies there is not given, all is masked.
-
-    narrow_sums: round the sums with filter_value to float32, which counts where all of a row has it. mask_type says
-    where filter_value is added: NONE; BOOLEAN, 1 - mask times, with a mask of position_bias's shape;
-    KEY_SEQUENCE_LENGTH, [1, batch], from a key on; KEY_SEQUENCE_END_START, [2, batch], from one on and before another;
-    KEY_QUERY_SEQUENCE_LENGTH_START_END, [3 * batch + 2], outside of ranges of all batches' queries and keys in a row.
+    The result is softmax(query @ key.T * scale + position_bias + mask) @ value per head. query, key, value: [batch,
+    length, heads * head size] after leading dimensions of size 1; or stacked, [batch, length, heads, 2 or 3, size].
+    bias: added to query, key and value, concatenated. position_bias: [batch, heads, queries, keys]. past_key,
+    past_value: [batch, heads, length, size], prepended. rank: of the first result, [batch, queries, heads * size].
+    key_rank, value_rank: of the others, [batch, heads, past + keys, size]. key_heads: number of key and value heads,
+    `heads` if None; each serves an equal number of consecutive query heads, and where they do not divide those, the
+    first result is masked. past_lengths: number of keys and values in the buffers of the other results, which have room
+    for key_room and value_room; as the buffers' content is not given, all is masked.
+    narrow_sums: round the sums with filter_value to float32, which matters where it applies to a whole row. mask_type
+    says where filter_value is added: NONE; BOOLEAN, (1 - mask) times, with a mask of position_bias's shape;
+    KEY_SEQUENCE_LENGTH, [1, batch], from a key on; KEY_SEQUENCE_END_START, [2, batch], from one key on and before
+    another; KEY_QUERY_SEQUENCE_LENGTH_START_END, [3 * batch + 2], outside of ranges of all batches' queries and keys
+    concatenated.
     """
     fewer = heads if key_heads is None else key_heads
     if heads < 1 or fewer < 1:
@@ -111,17 +115,17 @@ def attention(
 
 
 def _open(shape: tuple[int, ...], array: NDArray[Any] | None, past_lengths: NDArray[Any] | None) -> tuple[int, ...]:
-    """Return a shape whose last size is that of the array where it is open how many keys there are."""
+    """Return a shape whose open last size (key count) is that of the array."""
     return shape if past_lengths is None or array is None or not array.ndim else (*shape[:-1], array.shape[-1])
 
 
 def _roomy(array: NDArray[Any], room: int | None) -> NDArray[Any]:
-    """Return zeros in the place of keys or values, as many as there is room for."""
+    """Return zeros for keys or values, as many as the buffer has room for."""
     return np.zeros((*array.shape[:2], array.shape[2] if room is None else room, array.shape[3]))
 
 
 def _shared(array: NDArray[Any], heads: int) -> NDArray[Any]:
-    """Return keys or values for each head of the query."""
+    """Return keys or values repeated for each query head."""
     fewer = array.shape[1]
     return array if fewer == heads else np.take(array, np.arange(heads) * fewer // heads, axis=1)
 
@@ -133,7 +137,10 @@ def _parts(
     query_key_value: NDArray[Any] | None,
     heads: tuple[int, int, int],
 ) -> list[NDArray[Any]]:
-    """Return query, keys and values as [batch, heads, length, size]; each must be given exactly once."""
+    """Return query, key and value as [batch, heads, length, size].
+
+    Each must be given exactly once.
+    """
     arrays: list[list[NDArray[Any]]] = [[], [], []]
     for place, array in enumerate(plain):
         if array is not None:
@@ -172,7 +179,7 @@ def _biased(parts: Sequence[NDArray[Any]], bias: NDArray[Any] | None) -> list[ND
 
 
 def _last(what: str, array: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
-    """Return an array of this shape behind dimensions of size 1 without those."""
+    """Return an array of this shape without its leading dimensions of size 1."""
     require_shape("attention", what, array.shape, (*(1,) * (array.ndim - len(shape)), *shape))
     return array.reshape(shape)
 
@@ -186,7 +193,10 @@ def _after(past: NDArray[Any] | None, array: NDArray[Any], what: str) -> NDArray
 
 
 def _hidden(mask: NDArray[Any], mask_type: str, shape: Sequence[int]) -> NDArray[Any]:
-    """Return how many times the filter value is added, in a shape that broadcasts to [batch, heads, queries, keys]."""
+    """Return how many times the filter value is added.
+
+    The shape broadcasts to [batch, heads, queries, keys].
+    """
     batch, _, queries, length = shape
     hidden: NDArray[Any]
     if mask_type == "BOOLEAN":
@@ -204,7 +214,10 @@ def _hidden(mask: NDArray[Any], mask_type: str, shape: Sequence[int]) -> NDArray
 
 
 def _outside_packed(mask: NDArray[np.int64], batch: int, queries: int, keys: int) -> NDArray[np.bool_]:
-    """The mask has lengths of keys, starts of queries and the last end, starts of keys and the last end (idle)."""
+    """Return the keys outside of each query's packed sequence.
+
+    The mask holds key lengths, then query starts and the last end, then key starts and the last end (unused).
+    """
     lengths, query_starts, key_starts = mask[:batch], mask[batch : 2 * batch + 1], mask[2 * batch + 1 :]
     query = np.arange(batch * queries).reshape(batch, queries)
     key = np.arange(batch * keys).reshape(batch, keys)
@@ -236,7 +249,10 @@ _MODES: Final = range(4)
 
 
 class _Bounds(NamedTuple):
-    """Which keys a query may see: none behind it, and only so many before and behind, each where it is not below 0."""
+    """Keys that a query may attend to.
+
+    None after the query if causal, and at most `left` before and `right` after it; a negative number is no limit.
+    """
 
     causal: bool
     left: int
@@ -262,16 +278,17 @@ def attend(
     mode: int = 0,
     precision: np.dtype[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return softmax(scale * query @ keys + mask) @ values, keys and values with what was before, and scores.
+    """Return attention, all keys, all values and the scores.
 
-    query: [batch, heads, queries, size] or [batch, queries, heads * size]; key, value: likewise, with as many or fewer
-    heads, each of which several neighbouring heads of the query share. mask: broadcast to the scores [batch, heads,
-    queries, keys], truth values or summands; keys behind its end are left out. past_key, past_value: [batch, heads,
-    keys, size], put before. valid: [batch], how many keys count. scale: 1 / sqrt(size) without. cap: scores become
-    cap * tanh(score / cap), where it is above 0. causal: a query sees no keys behind its own place, which is counted
-    behind the past, or so that the last query has the place of the last valid key; left, right: nor more than so many
-    before and behind, -1 for all. mode: the scores are those of the product (0), capped (1), with the mask (2) or
-    behind the softmax (3). precision: the type of the softmax. A query that sees no key gives zeros.
+    Attention is softmax(scale * query @ keys + mask) @ values, with past keys and values prepended. query: [batch,
+    heads, queries, size] or [batch, queries, heads * size]; key, value: the same layout, with as many or fewer heads,
+    each shared by several consecutive query heads. mask: broadcast to the scores [batch, heads, queries, keys], boolean
+    or added; keys beyond its end are masked out. past_key, past_value: [batch, heads, keys, size]. valid: [batch],
+    number of valid keys. scale: default 1 / sqrt(size). cap: scores become cap * tanh(score / cap) if above 0. causal:
+    a query does not attend to keys after its own position, which starts after the past, or is aligned so that the last
+    query is at the last valid key; left, right: window before and after the position, -1 for unlimited. mode: return
+    scores of the product (0), after the cap (1), with the mask (2) or after softmax (3). precision: the type of the
+    softmax. A query without keys gives zeros.
     """
     want_float("attention", query, key, value)
     if {query.ndim, key.ndim, value.ndim} not in ({3}, {4}) or mode not in _MODES or min(left, right) < -1:
@@ -310,7 +327,7 @@ def attend(
             batch, many, queries, values.shape[3]
         )
         unseen = ~(shares != 0).any(axis=-1, keepdims=True)
-        if unseen.any():  # nothing, also where a value is infinite
+        if unseen.any():  # 0, even for an infinite value
             result = np.where(unseen, kind.type(0), result)
         if flat:
             result = result.swapaxes(1, 2).reshape(batch, queries, many * values.shape[3])
@@ -328,9 +345,10 @@ def attend_to_heads(
     share_graph: Body | None = None,
     precision: np.dtype[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return what `attend` does of four dimensions. score_graph, share_graph: change scores, and what softmax gives.
+    """Return the result of `attend` for 4-D inputs.
 
-    They are computed in `precision`, float32 (of float64 that) without it.
+    score_graph, share_graph: modify the scores, and the softmax result. Both are computed in `precision`, by default
+    float32 (float64 for float64).
     """
     if {query.ndim, key.ndim, value.ndim} != {4}:
         raise InputError("attention: expected query, key and value of 4 dimensions")
@@ -364,7 +382,7 @@ def _changed(graph: Body | None, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def working(array: NDArray[Any]) -> np.dtype[Any]:
-    """Return the type that sums of products are computed in: float64 of that, else float32."""
+    """Return the type for sums of products: float64 for float64, else float32."""
     return np.dtype(np.float64 if array.dtype == np.float64 else np.float32)
 
 
@@ -400,7 +418,7 @@ def _summand(
     bounds: _Bounds,
     kind: np.dtype[Any],
 ) -> NDArray[Any]:
-    """Return what is added to scores: the mask, and minus infinity for what may not be seen."""
+    """Return what is added to scores: the mask, and -inf for hidden keys."""
     _, _, queries, keys = shape
     allowed = np.ones((1, 1, queries, keys), np.bool_)
     ahead = np.arange(keys) - (np.arange(queries)[:, None] + np.reshape(offset, (-1, 1, 1, 1)))

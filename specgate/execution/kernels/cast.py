@@ -1,4 +1,7 @@
-"""Elements converted to another type."""
+"""Element type conversion.
+
+DirectML CAST; ONNX BitCast, Cast, CastLike; OpenVINO Convert, ConvertLike, ConvertPromoteTypes.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ __all__ = ["cast", "cast_elements", "convert", "convert_both", "reinterpret_bits
 def cast(inputs: NDArray[Any], *, output_type: np.dtype[Any]) -> NDArray[Any]:
     """Return the elements as `output_type`.
 
-    Floats lose their fraction on the way to integers, and take the nearest number that those can hold; nan becomes 0.
-    Integers keep their low bits where they get 32 or 64; where they get 8 or 16, their bits are first read as a signed
-    or unsigned number of 32 or 64, as the result is, and that is held in its range.
+    Floats converted to integers are truncated and clamped to the integer range; nan becomes 0. Integers keep their low
+    bits in 32- and 64-bit types; for 8- and 16-bit types, their bits are first read as a 32- or 64-bit number of the
+    result's signedness, which is clamped.
     """
     memory.hold(inputs.shape, output_type)
     if is_float(output_type):
@@ -46,8 +49,8 @@ def cast(inputs: NDArray[Any], *, output_type: np.dtype[Any]) -> NDArray[Any]:
 def convert(inputs: NDArray[Any], like: NDArray[Any] | None = None, *, to: np.dtype[Any] | None = None) -> NDArray[Any]:
     """Return the elements in the type `to`, or in that of `like`.
 
-    Integers keep their low bits. Floats lose their fraction on the way to integers; what those cannot hold is undefined
-    and masked, as is what is beyond the largest number of a float without infinities. What is not 0 becomes true.
+    Integers keep their low bits. Floats are truncated to integers; values out of range are undefined and masked, also
+    in float types without infinities. Non-zero values become true.
     """
     dtype = like.dtype if like is not None else to
     if dtype is None:
@@ -66,13 +69,13 @@ def convert(inputs: NDArray[Any], like: NDArray[Any] | None = None, *, to: np.dt
     if limits is None:
         raise NoKernel(f"no kernel converts to {dtype}")
     whole, array = _whole(wide, *limits) if is_float(wide.dtype) else (wide, None)
-    # integers of ml_dtypes keep the low bits of those of numpy, but cannot be made of all of its types
+    # ml_dtypes integers keep the low bits of numpy integers, but numpy cannot convert all of its types to them
     new_array = (whole.astype(np.int64) if dtype.kind == "V" else whole).astype(dtype)
     return new_array if array is None or array.all() else np.ma.array(new_array, mask=~array)
 
 
 def _whole(array: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return floats without their fractions, 0 for those that are not between both, and which of them are."""
+    """Return truncated floats (0 if out of range), and which are in range."""
     whole = np.trunc(array.astype(np.float64))
     known_array = (whole >= float(low)) & (whole < float(high) + (high < 2**53))
     return np.where(known_array, whole, 0), known_array
@@ -81,11 +84,11 @@ def _whole(array: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], NDAr
 def convert_both(
     first: NDArray[Any], second: NDArray[Any], *, scalars_follow: bool, widest: np.dtype[Any] | None = None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return both arrays in one type, converted as `convert` does.
+    """Return both arrays in one common type, converted as in `convert`.
 
-    It is the one of a float beside an integer, and of an integer beside truth values; of two floats or integers the
-    least that has the digits and the range of both. scalars_follow: of two floats or integers, a scalar takes the type
-    of an array that is none. widest: the type for what no integer type holds.
+    A float wins over an integer, an integer over a boolean; of two floats or integers, the smallest type with the
+    digits and the range of both. scalars_follow: of two floats or two integers, a scalar adopts the type of a
+    non-scalar. widest: the type where no integer type is wide enough.
     """
     to = _common(first, second, widest, scalars_follow=scalars_follow)
     return convert(first, to=to), convert(second, to=to)
@@ -128,7 +131,7 @@ def _bits(dtype: np.dtype[Any]) -> int:
 
 
 _POWERS: Final = "float8_e8m0fnu"
-#: The exponents of the powers of two that this type has, and the code that is nan.
+#: Exponents of the powers of two of this type, and its nan code.
 _LEAST, _MOST, _NAN = -127, 127, 255
 _ROUNDINGS: Final = ("up", "down", "nearest")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,24}")
@@ -145,11 +148,11 @@ def cast_elements(
 ) -> NDArray[Any]:
     """Return the elements in the type `to`, or in that of `like`.
 
-    Integers keep their low bits, floats lose their fraction on the way to integers: what those cannot hold is masked,
-    apart from integers of less than 8 bits, which keep the low bits of it. What is not 0 becomes true. Floats are
-    rounded to the nearest, halves to even. saturate: whether floats of 8 bits hold what is too large at their largest
-    number; otherwise it is an infinity or nan. rounding: to a power of two, up, down or nearest (halves up), for a type
-    that has no other numbers; masked of what is negative. Texts are numbers in decimals, masked where they are none.
+    Integers keep their low bits. Floats are truncated to integers: values out of range are masked, except that integers
+    of less than 8 bits keep the low bits. Non-zero values become true. Floats are rounded half to even. saturate: 8-bit
+    floats saturate at their largest number; otherwise they overflow to infinity or nan. rounding: to a power of two,
+    up, down or nearest (halves up), for a type that holds powers of two only; negative values are masked. Strings are
+    decimal numbers, masked if malformed.
     """
     dtype = like.dtype if like is not None else to
     if dtype is None or rounding not in _ROUNDINGS:
@@ -169,9 +172,9 @@ def cast_elements(
 
 
 def reinterpret_bits(inputs: NDArray[Any], *, to: np.dtype[Any]) -> NDArray[Any]:
-    """Return elements of the type `to` that have the bits of those of `inputs`, as many.
+    """Return the bits of `inputs` reinterpreted as elements of the type `to`.
 
-    Masked where a truth value would be neither 0 nor 1.
+    Booleans other than 0 and 1 are masked.
     """
     if bits_of_type(inputs.dtype) != bits_of_type(to) or "O" in (inputs.dtype.kind, to.kind):
         raise InputError(f"bit_cast: an element of {inputs.dtype} has not as many bits as one of {to}")
@@ -194,7 +197,7 @@ def _numbers(x: NDArray[Any], dtype: np.dtype[Any], saturate: int, rounding: str
     if not is_float(x.dtype):
         return (x.astype(np.int64) if dtype.kind == "V" else x).astype(dtype)
     if dtype.kind != "V" and x.dtype.kind == "f" and x.size and x.min() >= limits[0] and x.max() <= limits[1] // 2:
-        return x.astype(dtype)  # all are held, which spares most of the time
+        return x.astype(dtype)  # fast path: all values are in range
     whole = np.trunc(x.astype(np.float64))
     low, high = (-(2**62), 2**62) if dtype.kind == "V" else limits
     array = (whole >= float(low)) & (whole < float(high) + (high < 2**53))
@@ -230,7 +233,7 @@ def _powers(x: NDArray[Any], dtype: np.dtype[Any], saturate: int, rounding: str)
 
 
 def _texts(inputs: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers in plain decimals, with as many digits as tell them from their neighbours."""
+    """Return numbers as shortest decimals that round-trip."""
     wide = inputs.astype(np.uint8) if inputs.dtype.kind == "b" else widened(inputs)
     if is_float(wide.dtype) and wide.dtype != np.float64:
         wide = wide.astype(np.float32)
@@ -249,7 +252,10 @@ def _decimals(number: Any) -> str:
 
 
 def _read(inputs: NDArray[Any], *, whole: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the numbers that texts are, and which are some. whole: integers, which may have 64 bits and a sign."""
+    """Return the numbers that strings spell, and which are valid.
+
+    whole: parse integers of up to 64 bits and a sign.
+    """
     texts = inputs.reshape(-1).tolist()
     read = np.array([bool((_WHOLE if whole else _NUMBER).fullmatch(text)) for text in memory.in_time(texts)], np.bool_)
     numbers: Any

@@ -1,4 +1,7 @@
-"""Distances between the rows of two matrices."""
+"""Pairwise distances between the rows of two matrices.
+
+com.microsoft CDist.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,9 @@ _METRICS: Final[dict[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
 
 
 def distances_of_rows(a: NDArray[Any], b: NDArray[Any], *, metric: str) -> NDArray[Any]:
-    """Return the distance of each row of `a` [m, n] to each of `b` [k, n], [m, k].
+    """Return the distance of each row of `a` [m, n] to each of `b` [k, n].
 
-    metric: euclidean or sqeuclidean, its square; NoKernel for others.
+    The result is [m, k]. metric: euclidean or sqeuclidean; NoKernel for others.
     """
     want_float("distance", a, b)
     if a.dtype != b.dtype or a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:

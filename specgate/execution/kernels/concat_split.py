@@ -1,4 +1,7 @@
-"""Arrays joined to one, and one cut into several."""
+"""Concatenation and split.
+
+DirectML JOIN, SPLIT; ONNX Concat; OpenVINO Concat.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ __all__ = ["join", "split"]
 
 
 def join(parts: Sequence[NDArray[Any]], *, axis: int) -> NDArray[Any]:
-    """Return the parts one behind the other along `axis`; they are of one type and elsewhere of equal sizes."""
+    """Return the parts concatenated along `axis`.
+
+    They have one type and equal sizes along the other dimensions.
+    """
     if not parts:
         raise InputError("join: expected at least one part")
     first = parts[0]
@@ -36,7 +42,7 @@ def join(parts: Sequence[NDArray[Any]], *, axis: int) -> NDArray[Any]:
 
 
 def split(inputs: NDArray[Any], *, shapes: Sequence[Sequence[int]], axis: int) -> list[NDArray[Any]]:
-    """Return the parts of `inputs` that have these shapes, one behind the other along `axis`, in a list."""
+    """Return the list of parts of `inputs` with these shapes, along `axis`."""
     check_axis(axis, inputs.ndim, "split")
     others = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
     fitting = all(len(s) == inputs.ndim and (*s[:axis], *s[axis + 1 :]) == others for s in map(tuple, shapes))

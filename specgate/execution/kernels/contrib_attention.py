@@ -1,4 +1,7 @@
-"""Caches of keys and values: numbers of few bits in them, and which rows and places of a batch count."""
+"""Attention with KV caches, packed, quantized or grouped heads.
+
+com.microsoft Attention, GroupQueryAttention, MultiHeadAttention, QAttention, RotaryEmbedding.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ _SINGLE: Final = np.dtype(np.float32)
 
 
 class Store(NamedTuple):
-    """What a cache holds. bits: of a number; 0 for floats. dtype: of its elements. scale: what a number is worth."""
+    """Format of a cache.
+
+    bits: of a number, 0 for floats. dtype: of its elements. scale: quantization scale.
+    """
 
     bits: int
     dtype: np.dtype[Any]
@@ -38,14 +44,15 @@ class Store(NamedTuple):
 
     @property
     def width(self) -> int:
-        """How many elements a row has: two numbers of 4 bits share one."""
+        """Return the number of elements per row; two 4-bit numbers share one."""
         return -(-self.size // 2) if self.bits == 4 else self.size
 
 
 class Times(NamedTuple):
-    """How long things are. queries, new: of this step; total: what all is at most; room: rows of the past, -1 without.
+    """Sequence lengths of a step.
 
-    window: how many keys a query sees at most, 0 for all. rolling: the cache holds the last places alone.
+    queries, new: of this step; total: the maximum of all; room: rows of the past buffer, -1 without. window: maximum
+    number of keys that a query attends to, 0 for all. rolling: the cache holds the last positions only.
     """
 
     queries: int
@@ -58,9 +65,10 @@ class Times(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """What of a batch counts. old: rows that are taken of the past; dropped: rows of old and new that are not kept.
+    """Valid positions of one batch entry.
 
-    base: the place of the first row. starts, ends: of the places that each query sees. length: past and new.
+    old: rows read from the past; dropped: rows of past and new that are discarded. base: position of the first row.
+    starts, ends: of the keys that each query attends to. length: past plus new.
     """
 
     old: int
@@ -72,7 +80,10 @@ class Cut(NamedTuple):
 
 
 def cuts_of(lengths: NDArray[Any], times: Times) -> Iterator[Cut]:
-    """Yield what counts of each batch; lengths: [batch], less one. Raise InputError where the past has not as much."""
+    """Yield the cut of each batch entry.
+
+    lengths: [batch], each less one. Raises InputError where the past is too short.
+    """
     for last in lengths.tolist():
         length = last + 1
         first = times.total == times.queries and not times.rolling
@@ -89,7 +100,10 @@ def cuts_of(lengths: NDArray[Any], times: Times) -> Iterator[Cut]:
 
 
 def _resident(length: int, times: Times) -> int:
-    """Return how many of so many places a rolling cache holds: it lets go of all behind a window at once."""
+    """Return how many of these positions a rolling cache keeps.
+
+    It discards everything before the window at once.
+    """
     if length <= times.room:
         return length
     gap = times.room - times.window + 1
@@ -99,9 +113,10 @@ def _resident(length: int, times: Times) -> int:
 def written(
     past: NDArray[Any] | None, new: NDArray[Any], cut: Cut, room: int, store: Store
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the cache of a batch, [heads, room, width], and its rows as float32, [heads, rows, size].
+    """Return one batch entry's cache, and its rows as float32.
 
-    past: [heads, room, width]. new: [heads, rows, size], floats.
+    The cache is [heads, room, width], the rows are [heads, rows, size]. past: [heads, room, width]. new: [heads, rows,
+    size], floats.
     """
     rows = _coded(new, store)
     if past is not None and cut.old:
@@ -113,7 +128,7 @@ def written(
 
 
 def _factors(store: Store, heads: int) -> NDArray[Any]:
-    """Return what numbers are worth, [heads or 1, 1, size or 1]."""
+    """Return the scales, [heads or 1, 1, size or 1]."""
     scale = np.asarray(store.scale, np.float32)
     if scale.size == 1:
         return scale.reshape(1, 1, 1)
@@ -122,7 +137,10 @@ def _factors(store: Store, heads: int) -> NDArray[Any]:
 
 
 def _coded(new: NDArray[Any], store: Store) -> NDArray[Any]:
-    """Return numbers of few bits as the cache holds them; halves go to the even neighbour, nan to the greatest."""
+    """Return numbers quantized for the cache.
+
+    Halves round to even, nan becomes the largest number.
+    """
     if not store.bits:
         return new
     factors = _factors(store, len(new))
@@ -148,7 +166,7 @@ def _decoded(rows: NDArray[Any], store: Store) -> NDArray[Any]:
 
 
 class Sizes(NamedTuple):
-    """How many there are; keys: with those of the past."""
+    """Dimensions of an attention; `keys` includes the past."""
 
     batch: int
     heads: int
@@ -163,9 +181,10 @@ def with_past(
     past: Sequence[NDArray[Any] | None],
     past_length: NDArray[Any] | None,
 ) -> tuple[NDArray[Any], NDArray[Any], int]:
-    """Return all keys and all values, [batch, heads, time, size], and how much of them is past.
+    """Return all keys and values, and the length of the past.
 
-    past_length: one element; the past is a buffer with that much in it, and what is new is written behind that.
+    Both are [batch, heads, time, size]. past_length: one element; the past is then a buffer of which that many
+    positions are valid, and new ones are written after them.
     """
     first, second = past
     require_shape("attention", "values by batch, head and time", values.shape[:3], keys.shape[:3])
@@ -196,9 +215,9 @@ def summand(
     *,
     with_starts: bool = False,
 ) -> NDArray[Any] | None:
-    """Return what is added to scores, in a shape that broadcasts to theirs; None for nothing.
+    """Return the summand of the scores in a broadcastable shape, None if none.
 
-    with_starts: a mask may be of two numbers for each batch.
+    with_starts: a mask may have two numbers per batch entry.
     """
     array: NDArray[Any] | None = None
     if mask is not None:
@@ -216,7 +235,7 @@ def summand(
 
 
 def _hidden(mask: NDArray[Any], sizes: Sizes) -> NDArray[np.bool_]:
-    """Return which scores a mask hides, in a shape that broadcasts to theirs."""
+    """Return which scores a mask hides, in a broadcastable shape."""
     places = np.arange(sizes.keys)
     if mask.ndim == 1 and mask.size == 2 * sizes.batch:
         end, start = mask.reshape(2, -1, 1, 1, 1)
@@ -242,10 +261,10 @@ def attend_masked(
     scale: float | None = None,
     causal: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return softmax(scale * query @ keys + added) @ values, and that softmax.
+    """Return softmax(scale * query @ keys + added) @ values, and the softmax.
 
-    query, keys, values: float32 [batch, heads, time, size]. scale: 1 / sqrt(size) without, or if 0. causal: a query
-    sees no keys behind its own place, which is counted behind the past.
+    query, keys, values: float32 [batch, heads, time, size]. scale: 1 / sqrt(size) if None or 0. causal: a query does
+    not attend to keys after its own position, which starts after the past.
     """
     same = query.shape[:2] == keys.shape[:2] and query.shape[3] == keys.shape[3] and keys.shape[:3] == values.shape[:3]
     if not same:
@@ -263,7 +282,7 @@ def attend_masked(
     return multiply_matrices(shares, values), shares
 
 
-#: What is added to scores of keys that a mask hides.
+#: Added to the scores of masked keys.
 _HIDDEN: Final = -10000.0
 
 
@@ -284,12 +303,13 @@ def attend_by_projection(
     shared: bool = False,
     computed: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return the attention of inputs @ weights + bias, and all keys and values, stacked, where they are of one size.
+    """Return attention of inputs @ weights + bias, and the present.
 
-    inputs: [batch, time, size]. weights: [size, hidden], queries, keys and values side by side, of `sizes` elements, or
-    a third each. bias: [hidden]. mask, filter_value, score_bias: as for `attend_packed`. past: keys and values before,
-    [2, batch, heads, time, size of a head]. shared: of the past only past_length counts, and new ones are written
-    behind it. computed: nothing is asked for that is not computed here.
+    The present is all keys and values, stacked, if they have one size. inputs: [batch, time, size]. weights: [size,
+    hidden], query, key and value columns, of `sizes` elements, or a third each. bias: [hidden]. mask, filter_value,
+    score_bias: as for `attend_packed`. past: past keys and values, [2, batch, heads, time, head size]. shared: only
+    past_length positions of the past are valid, and new ones are written after them. computed: no requested feature is
+    missing from this kernel.
     """
     if not computed:
         raise NoKernel("attention: rotated queries are not computed: nothing gives the angles")
@@ -331,10 +351,10 @@ def attend_quantized(
     causal: bool = False,
     computed: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return what `attend_by_projection` does, of inputs and weights of 8 bits, less their zero points and scaled.
+    """Return `attend_by_projection` of dequantized 8-bit inputs and weights.
 
-    input_scale, input_zero: one element. weight_scale, weight_zero: one, or one for each column. The result and the
-    past have the type of the bias.
+    input_scale, input_zero: one element. weight_scale, weight_zero: one, or one per column. The result and the past
+    have the type of the bias.
     """
     if not computed:
         raise NoKernel("attention: buffers that are shared, and rotated queries, are not computed")
@@ -363,7 +383,10 @@ def _of_product(
     dtype: np.dtype[Any],
     **others: Any,
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return the attention of projected queries, keys and values side by side, and all keys and values, stacked."""
+    """Return attention of projected queries, keys and values, and the present.
+
+    product: query, key and value columns. The present is all keys and values, stacked.
+    """
     parts = np.split(product, np.cumsum(widths)[:-1], axis=2)
     before = (None, None) if past is None else _two(past)
     with quiet():
@@ -398,16 +421,16 @@ def attend_packed(
     with_starts: bool = False,
     computed: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the attention of queries, keys and values, all keys and values, and what softmax gives of the scores.
+    """Return attention, all keys, all values and the softmax result.
 
-    query: [batch, queries, heads * size], or alone with keys and values [batch, time, heads, 3, size]. key, value:
-    likewise; key: alone with values [batch, keys, heads, 2, size]; both [batch, heads, keys, size], to which no bias is
-    added. bias: what is added to queries, keys and values, one behind the other. mask: filter_value is added to scores
-    where it is 0, [batch, keys] or [batch, queries, keys], or [batch, 1, places, places] where past and new ones have
-    theirs; or from a key on, [batch], and with_starts before another, [2 * batch], the ends first; of [3 * batch + 2]
-    the first ones are ends, too. score_bias: broadcasts to [batch, heads, queries, keys]. past_length: how much of the
-    past counts, and where in it new keys and values are written; without it all, and they follow it. computed: as for
-    `attend_by_projection`.
+    query: [batch, queries, heads * size], or packed with keys and values [batch, time, heads, 3, size]. key, value:
+    likewise; key: packed with values [batch, keys, heads, 2, size]; both [batch, heads, keys, size], to which no bias
+    is added. bias: added to queries, keys and values, concatenated. mask: filter_value is added to scores where it is
+    0, [batch, keys] or [batch, queries, keys], or [batch, 1, positions, positions] over past and new ones; or from a
+    key on, [batch], and with_starts before another, [2 * batch], the ends first; of [3 * batch + 2] the first ones are
+    ends as well. score_bias: broadcasts to [batch, heads, queries, keys]. past_length: valid positions of the past,
+    after which new keys and values are written; without it the whole past is valid and new ones are appended. computed:
+    as for `attend_by_projection`.
     """
     if not computed:
         raise NoKernel("attention: beams are not computed")
@@ -457,7 +480,7 @@ def _split(array: NDArray[Any], heads: int) -> NDArray[Any]:
 
 
 def _biased(parts: list[NDArray[Any]], bias: NDArray[Any] | None, count: int) -> list[NDArray[Any]]:
-    """Return the parts; the bias is added to the first `count`."""
+    """Return the parts, with the bias added to the first `count`."""
     if bias is None:
         return parts
     widths = [part.shape[1] * part.shape[3] for part in parts]
@@ -481,10 +504,11 @@ def rotate_heads(
     interleaved: int = 0,
     computed: bool = True,
 ) -> NDArray[Any]:
-    """Return `rotate_pairs` of inputs [batch, time, hidden] or [batch, heads, time, size].
+    """Return inputs with rotary position embedding, as in `rotate_pairs`.
 
-    positions: [batch, time], or the first one alone, [1]. heads: how many, as many as have two elements for each column
-    of the caches if 0. turned: only so many elements of a head, 0 for all. computed: as for `attend_by_projection`.
+    inputs: [batch, time, hidden] or [batch, heads, time, size]. positions: [batch, time], or the first one only, [1].
+    heads: number of heads; if 0, the head size is twice the number of cache columns. turned: number of elements of a
+    head to rotate, 0 for all. computed: as for `attend_by_projection`.
     """
     if not computed:
         raise NoKernel("rotary: packed batches and scales are not computed")
@@ -506,12 +530,15 @@ def rotate_heads(
     )  # fmt: skip
 
 
-#: What of the scores is returned: nothing, what softmax is taken of, or what it gives.
+#: Which scores are returned: none, before softmax, or after it.
 _SHOWN: Final = range(3)
 
 
 class _Way(NamedTuple):
-    """How scores become shares. sinks: [heads], what each softmax counts beside them, None for nothing."""
+    """Options of the softmax.
+
+    sinks: [heads], an extra logit of each softmax, None without.
+    """
 
     scale: float
     cap: float
@@ -553,20 +580,20 @@ def attend_cached(
     key_way: str = "NONE",
     value_way: str = "NONE",
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any] | None]:
-    """Return attention, all keys, all values, and where `shown` is not 0 the scores.
+    """Return attention, all keys, all values, and the scores if `shown`.
 
     query: [batch, time, heads * size]; key, value: [batch, time, shared_heads * size], or neither, and the query holds
-    them behind its own. Of no time, the past has all keys. lengths: [batch], less one, of what is past and new; total:
-    the longest; where it is the time of the query nothing is past. past_key, past_value: [batch, shared_heads, room,
-    size]; the result has as much room, or `total` if that is more, and zeros where nothing is written. cosines, sines:
-    [places, pairs], by which queries and keys are turned where `rotated`. positions: [batch, time], of a first prompt
-    the first one alone. score_bias: broadcasts to [batch, heads, time, total]. sinks: [heads], what each softmax counts
-    beside the scores, 0 with `smooth`. query_weight, key_weight: [size], for a root mean square normalization of each
-    head. cap: scores become cap * tanh(score / cap), where it is above 0. causal: a query sees no key behind it;
-    window: no more keys than so many, -1 for all. rolling: the past holds the last places only, `window` at least, and
-    what else the result has is masked. key_way, value_way: NONE, or the cache has numbers of so many bits, two of 4 in
-    a byte, that are worth key_scale and value_scale, PER_TENSOR one, PER_CHANNEL shared_heads * size. shown: 1 before
-    softmax, 2 after it, masked behind a batch's end.
+    them after its own columns. If key has time 0, the past holds all keys. lengths: [batch], past plus new, less one;
+    total: the maximum length; where it equals the query's time, there is no past. past_key, past_value: [batch,
+    shared_heads, room, size]; the result has as much room, or `total` if that is more, and zeros where nothing is
+    written. cosines, sines: [positions, pairs], the rotary caches, used if `rotated`. positions: [batch, time], of a
+    first prompt the first one only. score_bias: broadcasts to [batch, heads, time, total]. sinks: [heads], an extra
+    logit of each softmax, 0 with `smooth`. query_weight, key_weight: [size], for RMS normalization of each head. cap:
+    scores become cap * tanh(score / cap) if above 0. causal: a query does not attend to later keys; window: maximum
+    number of keys, -1 for all. rolling: the past holds the last positions only, at least `window`, and the remaining
+    positions of the result are masked. key_way, value_way: NONE, or the cache holds `bits`-bit numbers, two 4-bit ones
+    per byte, scaled by key_scale and value_scale: PER_TENSOR one, PER_CHANNEL shared_heads * size. shown: 1 before
+    softmax, 2 after it, masked after the end of a batch entry.
     """
     wide, *new = _cache_by_heads(query, key, value, heads, shared_heads)
     batch, size = wide.shape[0], wide.shape[3]
@@ -602,7 +629,7 @@ def attend_cached(
 
 
 def _hold_times(times: Times, causal: int, window: int) -> None:
-    """Raise InputError unless lengths, windows and caches go together."""
+    """Raise InputError for inconsistent lengths, windows and caches."""
     if causal not in {0, 1} or window < -1 or window == 0 or (not causal and window != -1):
         raise InputError(f"attention: expected a window of -1 or more than 0, for causal 1, found {window}, {causal}")
     if times.rolling:
@@ -646,7 +673,10 @@ def _stores(
     bits: int,
     query: NDArray[Any],
 ) -> list[Store]:
-    """Return what the caches of keys and of values hold; sizes: how many heads, and of how many elements."""
+    """Return the formats of the key and value caches.
+
+    sizes: number of heads, and of elements per head.
+    """
     if len({way == "NONE" for way, _ in ways.values()}) != 1:
         raise InputError("attention: expected keys and values that are both quantized, or neither")
     stores = [_store(scale, way, bits, sizes, query.dtype) for way, scale in ways.values()]
@@ -659,7 +689,10 @@ def _stores(
 
 
 def _store(scale: NDArray[Any] | None, way: str, bits: int, sizes: tuple[int, int], dtype: np.dtype[Any]) -> Store:
-    """Return what a cache holds; sizes: how many heads, and of how many elements."""
+    """Return the format of a cache.
+
+    sizes: number of heads, and of elements per head.
+    """
     if way == "NONE" and not bits:
         return Store(0, dtype, sizes[1])
     elements = {"PER_TENSOR": 1, "PER_CHANNEL": sizes[0] * sizes[1]}.get(way)
@@ -669,7 +702,7 @@ def _store(scale: NDArray[Any] | None, way: str, bits: int, sizes: tuple[int, in
 
 
 def _normal(x: NDArray[Any], weight: NDArray[Any] | None, epsilon: float) -> NDArray[Any]:
-    """Return each row less its size, the root of its mean square, times a weight for each element."""
+    """Return the RMS normalization of each row times a weight per element."""
     if weight is None:
         raise InputError("attention: expected weights for the norms of queries and of keys, or neither")
     require_shape("attention", "a weight", weight.shape, (x.shape[3],))
@@ -679,7 +712,7 @@ def _normal(x: NDArray[Any], weight: NDArray[Any] | None, epsilon: float) -> NDA
 
 
 def _places(positions: NDArray[Any] | None, lengths: NDArray[Any], times: Times) -> NDArray[Any]:
-    """Return the place of each query, [batch, time]."""
+    """Return the position of each query, [batch, time]."""
     steps = np.arange(times.queries)
     first = times.total == times.queries
     if positions is None:
@@ -690,7 +723,7 @@ def _places(positions: NDArray[Any] | None, lengths: NDArray[Any], times: Times)
 
 
 def _hold_angles(cosines: NDArray[Any] | None, sines: NDArray[Any] | None, size: int, total: int) -> None:
-    """Raise InputError unless there are angles for all places."""
+    """Raise InputError unless the caches cover all positions."""
     if cosines is None or sines is None or cosines.shape != sines.shape or cosines.ndim != 2:
         raise InputError("attention: expected caches of angles of one shape, by place and pair")
     if not 1 <= cosines.shape[1] <= size // 2 or len(cosines) < total:
@@ -719,7 +752,7 @@ def _attended(
         for which, store in enumerate(stores):
             cache, array = written(None if past is None else past[which][at], new[which][at], cut, room, store)
             caches[which][at] = cache
-            rows.append(array[:, : cut.length - cut.base])  # what follows is padding
+            rows.append(array[:, : cut.length - cut.base])  # padding follows
         free[at, :, rows[0].shape[1] - cut.dropped :] = times.rolling
         last = cut.base + rows[0].shape[1]
         added = None if bias is None else round_to(bias[at, ..., cut.base : last], _SINGLE)
@@ -748,7 +781,10 @@ def _bias(score_bias: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[An
 def _one(
     query: NDArray[Any], keys: NDArray[Any], values: NDArray[Any], cut: Cut, bias: NDArray[Any] | None, way: _Way
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the attention of a batch, [heads, time, size], and its scores, [heads, time, keys]."""
+    """Return attention and scores of one batch entry.
+
+    Shapes: [heads, time, size] and [heads, time, keys].
+    """
     heads, queries, size = query.shape
     shared, count = keys.shape[:2]
     split = query.reshape(shared, heads // shared * queries, size) * np.float32(way.scale)
@@ -765,7 +801,7 @@ def _one(
 
 
 def _softmax(scores: NDArray[Any], sinks: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the softmax of scores [heads, time, keys], each with a sink beside its scores."""
+    """Return the softmax of scores [heads, time, keys] with sinks."""
     top = scores.max(axis=-1, keepdims=True, initial=np.float32(-np.inf))
     beside = None if sinks is None else round_to(sinks, _SINGLE).reshape(-1, 1, 1)
     top = top if beside is None else np.maximum(top, beside)

@@ -1,4 +1,7 @@
-"""Convolution and its transpose, in groups, with a bias and an activation."""
+"""Convolution and transposed convolution, grouped, with bias.
+
+DirectML CONVOLUTION; ONNX Conv, ConvTranspose; OpenVINO BinaryConvolution, Convolution, ConvolutionBackpropData.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +37,11 @@ __all__ = [
     "slide_filters_back", "slide_over",
 ]  # fmt: skip
 
-_ALL: Final[tuple[Any, ...]] = (slice(None),) * 3  # batch or group, group or channels, channels
+_ALL: Final[tuple[Any, ...]] = (slice(None),) * 3
 
 
 class _Step(NamedTuple):
-    """Along one dimension: how the filter's elements go with places of the side that it slides over."""
+    """Mapping of filter elements to input positions along one dimension."""
 
     stride: int
     dilation: int
@@ -63,15 +66,15 @@ def convolution(
     sizes_decide: bool = False,
     activation: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> NDArray[Any]:
-    """Return the convolution of `inputs` [batch, channels, spatial…], of their type.
+    """Return the (transposed) convolution of [batch, channels, spatial…].
 
-    filters: [output channels, input channels / groups, spatial…]. transposed: [input channels, output channels /
-    groups, spatial…], and what a convolution would read from is written to. flipped: every spatial dimension of the
-    filters runs backwards. Padding, and what a stride of the transposed leaves open, counts as zeros under the filter:
-    an infinite or nan element of it gives nan there, unless zeros_meet is False. bias: [1, output channels, 1…].
-    output_padding: that many zeros behind the end of each spatial dimension, which the activation reaches and the bias
-    does not. sizes: of the output; when transposed or where sizes_decide, they say how much of it there is, whatever
-    the end paddings, with zeros where nothing was written. activation: of a float32 array.
+    The result has the type of `inputs`. filters: [output channels, input channels / groups, spatial…]; transposed:
+    [input channels, output channels / groups, spatial…]. flipped: every spatial dimension of the filters is reversed
+    (true convolution). Padding, and the gaps that a stride leaves in a transposed convolution, multiply as zeros: an
+    infinite or nan filter element gives nan there, unless zeros_meet is False. bias: [1, output channels, 1…].
+    output_padding: number of zeros appended to each spatial dimension, to which the activation applies and the bias
+    does not. sizes: output sizes; if transposed or sizes_decide, they determine the output instead of the end padding,
+    with zeros where nothing was written. activation: function of a float32 array.
     """
     rank = inputs.ndim - 2
     if rank < 1 or filters.ndim != inputs.ndim or filters.dtype != inputs.dtype:
@@ -122,8 +125,11 @@ def _result(
     transposed: bool,
     zeros_meet: bool,
 ) -> NDArray[Any]:
-    """Return the sums, in float64 for floats. zeros_meet: padding makes nan of what is not finite in the filters."""
-    if 0 in shape:  # all of the output is behind the results
+    """Return the sums, in float64 for floats.
+
+    zeros_meet: zero padding times a non-finite filter element gives nan.
+    """
+    if 0 in shape:  # the whole output lies after the results
         return np.zeros(shape, to_float64(inputs).dtype)
     result = _summed(to_float64(inputs), to_float64(filters), shape, steps, groups, transposed=transposed)
     if zeros_meet:
@@ -142,7 +148,10 @@ def _padded(array: NDArray[Any], padding: Sequence[int]) -> NDArray[Any]:
 
 
 def _channels(inputs: NDArray[Any], filters: NDArray[Any], groups: int, *, transposed: bool) -> int:
-    """Return the output's channels; raise InputError where filters and groups do not divide them."""
+    """Return the output channels.
+
+    Raises InputError where filters and groups do not divide them.
+    """
     result, (first, second) = inputs.shape[1], filters.shape[:2]
     read, written = (first, second * groups) if transposed else (second * groups, first)
     if groups < 1 or result != read or first % groups:
@@ -168,7 +177,7 @@ def _summed(
     *,
     transposed: bool,
 ) -> NDArray[Any]:
-    """Return the sum over the filters' elements: for each, one matrix product of all places that it goes with."""
+    """Return the convolution as one matrix product per filter element."""
     result = memory.empty(shape, inputs.dtype)  # integers wrap around in their own type
     result[...] = 0
     batch, spatial = shape[0], shape[2:]
@@ -196,7 +205,7 @@ def _meet_zeros(
     *,
     transposed: bool,
 ) -> NDArray[np.bool_]:
-    """Return at which places fewer of the filter's infinite and nan elements meet an input than there are."""
+    """Return where some non-finite filter elements meet no input element."""
     endless = (~np.isfinite(to_float64(filters))).astype(np.float64)
     met = _summed(np.ones((1, *read[1:])), endless, (1, *shape[1:]), steps, groups, transposed=transposed)
     each = endless.reshape(groups, len(filters) // groups, *filters.shape[1:]).sum(1) if transposed else endless
@@ -207,7 +216,10 @@ def _meet_zeros(
 
 
 def _met(windows: Sequence[int], still: Sequence[int], slid: Sequence[int], steps: Sequence[_Step]) -> list[list[Tap]]:
-    """Return along each dimension the filter's elements that meet anything, with the places on both sides."""
+    """Return the filter elements that meet any input, with both positions.
+
+    The result has one entry per dimension.
+    """
     dimensions = []
     for window, few, many, step in zip(windows, still, slid, steps, strict=True):
         met = []
@@ -227,7 +239,7 @@ _AUTOMATIC = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 
 
 class Slide(NamedTuple):
-    """How windows slide along each spatial dimension, and how many there are."""
+    """Padding, stride and window count along each spatial dimension."""
 
     strides: list[int]
     dilations: list[int]
@@ -248,10 +260,10 @@ def slide_over(
     ceil: bool = False,
     least_dilation: int = 1,
 ) -> Slide:
-    """Return the paddings that `auto_pad` asks for, and how many windows begin in the input or what is before it.
+    """Return the paddings for `auto_pad`, and the number of windows.
 
-    With VALID there are none but those that fit, whatever `ceil` says. With a dilation of 0, where that is the least,
-    all elements of a window lie at one place.
+    Windows start in the input or in the padding before it. With VALID only windows that fit count, whatever `ceil`
+    says. With a dilation of 0, if least_dilation allows it, all elements of a window lie at one position.
     """
     rank = len(sizes)
     steps = list(strides) if strides is not None else [1] * rank
@@ -281,12 +293,12 @@ def slide_over(
             count = max(0, left // step + 1)
         elif ceil and (count - 1) * step >= size + before:
             count -= 1
-        if count < 0:  # one that is less than a stride too large has no place, but is none too many
+        if count < 0:  # a window too large by less than one stride has no position, but is not an error
             raise InputError(f"{name}: a window of {span} does not fit into {size + before + behind} places")
         if count and length >= _LIMIT:
             raise InputError(f"{name}: expected windows below {_LIMIT}, found {length}")
         slide.counts.append(count)
-        if count <= 1:  # whatever they are, and they may be more than an array's arithmetic holds
+        if count <= 1:  # of any value, possibly beyond int64
             steps[axis] = min(step, _LIMIT)
         if length == 1:
             apart[axis] = 1
@@ -306,11 +318,12 @@ def convolve(
     window: Sequence[int] | None = None,
     least_dilation: int = 1,
 ) -> NDArray[Any]:
-    """Return the convolution of `inputs` [batch, channels, spatial…] as `convolution` does; bias: [output channels].
+    """Return the convolution, as in ONNX Conv.
 
-    pads: the paddings before each spatial dimension, then those behind. auto_pad: NOTSET, VALID (none), SAME_UPPER or
-    SAME_LOWER (as many as make the output the input divided by the strides, the odd one behind or before). window: the
-    filters' own sizes, if said again. least_dilation: 0 where all elements of the filters may meet one place.
+    inputs: [batch, channels, spatial…], as for `convolution`. bias: [output channels]. pads: begin paddings of all
+    spatial dimensions, then end paddings. auto_pad: NOTSET, VALID (no padding), SAME_UPPER or SAME_LOWER (output =
+    ceil(input / stride), the odd element at the end or at the beginning). window: kernel_shape, if given.
+    least_dilation: 0 where all elements of the filters may meet one position.
     """
     _hold_window(filters, window)
     spatial, window = inputs.shape[2:], filters.shape[2:]
@@ -322,8 +335,8 @@ def convolve(
         _hold_groups(inputs, filters, groups, filters.shape[1] * groups)
         result = _of_nothing(shape, bias, inputs.dtype)
         endless = ~np.isfinite(to_float64(filters)).all(axis=tuple(range(1, filters.ndim)))
-        if endless.any():  # never of integers
-            result[:, endless] = np.nan  # all that it meets is zeros of the padding
+        if endless.any():  # never for integers
+            result[:, endless] = np.nan  # reads padding only
         return result
     rank = inputs.ndim - 2
     return convolution(
@@ -356,17 +369,17 @@ def convolve_transposed(
     output_shape: Sequence[int] | None = None,
     any_output_padding: bool = False,
 ) -> NDArray[Any]:
-    """Return the transposed convolution; filters: [input channels, output channels / groups, spatial…].
+    """Return the transposed convolution, as in ONNX ConvTranspose.
 
-    output_padding: so many more places at the end, below the stride or the dilation unless any_output_padding.
-    output_shape: the spatial sizes, which then say the paddings; with SAME_UPPER and SAME_LOWER they are the input's
-    times the strides.
+    filters: [input channels, output channels / groups, spatial…]. output_padding: extra positions at the end, fewer
+    than the stride or the dilation unless any_output_padding. output_shape: the spatial sizes, from which the paddings
+    follow; with SAME_UPPER and SAME_LOWER they are the input's times the strides.
     """
     _hold_window(filters, window)
     rank = inputs.ndim - 2
     if any(n >= _LIMIT for n in (*(strides or ()), *(dilations or ()))):
         raise InputError(f"convolution: expected strides and dilations below {_LIMIT}")
-    # with NOTSET the windows need not fit into the small side, so only the numbers are taken from here
+    # with NOTSET the windows need not fit into the input side, so only the counts are used
     large = [size + 2 * _LIMIT for size in inputs.shape[2:]]
     slide = slide_over("convolution", large, filters.shape[2:], strides, dilations, pads, "NOTSET")
     more = list(output_padding) if output_padding is not None else [0] * rank
@@ -412,7 +425,7 @@ def convolve_transposed(
 
 
 def _hold_groups(inputs: NDArray[Any], filters: NDArray[Any], groups: int, channels: int) -> None:
-    """Raise InputError where `convolution` would, had there been something to convolve."""
+    """Raise InputError for inconsistent groups even if the output is empty."""
     if groups < 1 or filters.shape[0] % groups or inputs.shape[1] != channels or filters.dtype != inputs.dtype:
         raise InputError(f"convolution: {groups} groups of filters {list(filters.shape)} do not fit {inputs.shape}")
 
@@ -430,14 +443,14 @@ def _column(bias: NDArray[Any] | None, channels: int, rank: int) -> NDArray[Any]
 
 
 def _of_nothing(shape: tuple[int, ...], bias: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the sum of no products, to which a bias is still added."""
+    """Return an empty sum plus the bias."""
     result = memory.empty(shape, dtype)
     column = _column(bias, shape[1], len(shape) - 2)
     result[...] = 0 if column is None else column
     return result
 
 
-#: Words for how paddings are found -> those of `windows`.
+#: auto_pad of OpenVINO -> that of `windows`.
 AUTOMATIC: Final = {"explicit": "NOTSET", "valid": "VALID", "same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER"}
 
 
@@ -453,10 +466,10 @@ def slide_filters(
     grouped: bool = False,
     least_dilation: int = 0,
 ) -> NDArray[Any]:
-    """Return the convolution of `data` [batch, channels, spatial…] as `convolve` does.
+    """Return the convolution of `data`, as in OpenVINO Convolution.
 
-    filters: [output channels, channels, spatial…], or if grouped [groups, output channels of a group, channels of a
-    group, spatial…]. begins, ends: the paddings, without effect unless auto_pad is explicit.
+    data: [batch, channels, spatial…]. filters: [output channels, channels, spatial…], or if grouped [groups, output
+    channels per group, channels per group, spatial…]. begins, ends: the paddings, ignored unless auto_pad is explicit.
     """
     if auto_pad not in AUTOMATIC or filters.ndim < 3 + grouped or filters.ndim != data.ndim + grouped:
         raise InputError(f"convolution: {filters.ndim} dimensions do not fit {data.ndim}, or auto_pad is unknown")
@@ -490,13 +503,14 @@ def slide_filters_back(
     grouped: bool = False,
     at_end: bool = False,
 ) -> NDArray[Any]:
-    """Return the transposed convolution of `data` [batch, channels, spatial…].
+    """Return the transposed convolution (OpenVINO ConvolutionBackpropData).
 
-    filters: [channels, output channels, spatial…], or if grouped [groups, channels of a group, output channels of a
-    group, spatial…]. begins, ends: what is taken away, nothing unless auto_pad is explicit. output_shape: the spatial
-    sizes, which then say what is taken away: half of it at each end, the odd one at the beginning with same_upper and
-    else at the end. output_padding: so many more places at the end. at_end: explicit `begins` are taken away
-    also with output_shape, and the rest at the end; what it has beyond the reach of the filters comes there, too.
+    data: [batch, channels, spatial…]. filters: [channels, output channels, spatial…], or if grouped [groups, channels
+    per group, output channels per group, spatial…]. begins, ends: cropped from the output if auto_pad is explicit, else
+    ignored. output_shape: the spatial sizes, from which the crop follows: half at each end, the odd element at the
+    beginning with same_upper and else at the end. output_padding: extra positions at the end. at_end: explicit `begins`
+    are cropped also with output_shape, and the rest at the end; output beyond the reach of the filters is at the end as
+    well.
     """
     if auto_pad not in AUTOMATIC or filters.ndim < 3 + grouped or filters.ndim != data.ndim + grouped:
         raise InputError(f"convolution: {filters.ndim} dimensions do not fit {data.ndim}, or auto_pad is unknown")
@@ -534,7 +548,7 @@ def slide_filters_back(
         strides=strides,
         dilations=dilations,
         pads=None if sizes is not None else pads,
-        # the other kernel has the odd one at the end with SAME_UPPER
+        # the other kernel has the odd element at the end with SAME_UPPER
         auto_pad="NOTSET" if sizes is None or auto_pad == "same_upper" else "SAME_UPPER",
         groups=groups,
         output_padding=output_padding,
@@ -545,7 +559,10 @@ def slide_filters_back(
 
 
 def _flat(filters: NDArray[Any]) -> tuple[int, NDArray[Any]]:
-    """Return how many groups there are, and the filters of all of them one behind the other; of none, none in one."""
+    """Return the group count and the filters of all groups concatenated.
+
+    With 0 groups the result is one group without filters.
+    """
     groups, each, *rest = filters.shape
     return (groups, filters.reshape(groups * each, *rest)) if groups else (1, filters.reshape(0, 0, *rest[1:]))
 
@@ -561,11 +578,11 @@ def slide_binary(
     auto_pad: str = "explicit",
     around: float = 0.0,
 ) -> NDArray[Any]:
-    """Return how many bits of `data` [batch, channels, rows, columns] and of the filters agree, less those that differ.
+    """Return matching bits less differing bits, as in BinaryConvolution.
 
-    filters: [output channels, channels, rows, columns], integers of one bit or truth values. around: what the padding
-    holds. begins, ends: the paddings, without effect unless auto_pad is explicit. Results are masked where other
-    numbers than 0 and 1 meet the filters, and where the type of data does not hold them.
+    data: [batch, channels, rows, columns]. filters: [output channels, channels, rows, columns], 1-bit integers or
+    booleans. around: the padding value. begins, ends: the paddings, ignored unless auto_pad is explicit. Results are
+    masked where numbers other than 0 and 1 meet the filters, and where the type of data does not hold them.
     """
     one_bit = filters.dtype.kind == "b" or integer_range(filters.dtype) == (0, 1)
     if data.ndim != 4 or filters.ndim != 4 or auto_pad not in AUTOMATIC or not one_bit:

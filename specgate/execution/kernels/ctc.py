@@ -1,4 +1,7 @@
-"""Sequences of classes from their scores at each step, without blanks, and what it costs to spell given labels."""
+"""CTC (connectionist temporal classification): greedy decoder and loss.
+
+OpenVINO CTCGreedyDecoder, CTCGreedyDecoderSeqLen, CTCLoss.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +28,11 @@ def decode_best(
     int32_classes: bool = True,
     int32_lengths: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the class of the highest score of each step, blanks left out [batch, steps], and how many remain [batch].
+    """Return the best class per step without blanks, and the lengths.
 
-    scores: [batch, steps, classes]. lengths: steps of each sequence [batch], one below 0 is none. blank: the class that
-    stands for none, the last if absent. merge: whether of equal classes in a row one remains. int32_classes: whether
-    classes are int32, or lengths. Behind the classes stands -1. Without classes nothing is known: all is masked.
+    Shapes: [batch, steps] and [batch]. scores: [batch, steps, classes]. lengths: steps of each sequence [batch]; below
+    0 means none. blank: the blank class, the last if absent. merge: merge repeated classes. int32_classes,
+    int32_lengths: result types. Unused steps are -1. Without classes all is masked.
     """
     if scores.ndim != 3:
         raise InputError("decode_best: expected scores of three dimensions")
@@ -44,10 +47,10 @@ def decode_best(
 
 
 def decode_best_masked(scores: NDArray[Any], steps: NDArray[Any], *, merge: bool = True) -> NDArray[Any]:
-    """Return what `decode_best` does, as [batch, steps, 1, 1] of the type of the scores.
+    """Return `decode_best` as [batch, steps, 1, 1] of the type of the scores.
 
-    scores: [steps, batch, classes]; the last class is the blank.
-    steps: [steps, batch], 0 from the end of a sequence on.
+    scores: [steps, batch, classes]; the last class is the blank. steps: [steps, batch], 0 from the end of a sequence
+    on.
     """
     if scores.ndim != 3:
         raise InputError("decode_best: expected scores of three dimensions")
@@ -69,7 +72,10 @@ def _decoded(
     *,
     merge: bool,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Fill classes and counts; steps: [batch, steps], which belong to a sequence."""
+    """Fill classes and counts.
+
+    steps: [batch, steps], whether a step belongs to its sequence.
+    """
     classes[...], counts[...] = -1, 0
     if not scores.shape[2]:
         return np.ma.MaskedArray(classes, True), np.ma.MaskedArray(counts, True)
@@ -101,13 +107,12 @@ def sequence_loss(
     merge: bool = True,
     unique: bool = False,
 ) -> NDArray[Any]:
-    """Return the negative logarithm of the probability that the classes of the steps spell the labels [batch].
+    """Return the CTC loss: -log(probability of the labels), [batch].
 
-    scores: [batch, steps, classes]; softmax makes probabilities of them. lengths: steps of each sequence [batch].
-    labels: [batch, steps]; the first counts [batch] are meant. blank: the class that stands for none, the last
-    if absent. collapse: whether of equal labels in a row one remains; unique: of equal labels anywhere. merge: whether
-    equal classes in a row spell one label. Where a label is the blank, or the blank no class, nothing is known: it is
-    masked.
+    scores: [batch, steps, classes], logits. lengths: steps of each sequence [batch]. labels: [batch, steps], of which
+    the first counts [batch] are valid. blank: the blank class, the last if absent. collapse: merge repeated labels;
+    unique: keep each label once. merge: equal consecutive classes spell one label. Masked where a label is the blank,
+    or the blank is not a class.
     """
     _hold_labels(scores, lengths, labels, counts)
     none = _single_class(blank, scores.shape[2])
@@ -144,7 +149,7 @@ def _hold_labels(scores: NDArray[Any], lengths: NDArray[Any], labels: NDArray[An
 
 
 def _prepared(labels: NDArray[Any], *, collapse: bool, unique: bool) -> NDArray[np.intp]:
-    """Return labels without repetitions: in a row, or anywhere."""
+    """Return labels without repetitions, consecutive ones or all."""
     if unique:
         return labels[np.sort(np.unique(labels, return_index=True)[1])].astype(np.intp)
     kept = np.ones(len(labels), np.bool_)
@@ -154,7 +159,7 @@ def _prepared(labels: NDArray[Any], *, collapse: bool, unique: bool) -> NDArray[
 
 
 def _merged(logs: NDArray[Any], labels: NDArray[np.intp], blank: int) -> float:
-    """Return the logarithm of the probability of all paths that spell labels, equal classes in a row being one."""
+    """Return log(probability) of all paths that spell labels, repeats merged."""
     states = np.full(2 * len(labels) + 1, blank, np.intp)
     states[1::2] = labels
     skips = np.zeros(len(states), np.bool_)
@@ -170,7 +175,7 @@ def _merged(logs: NDArray[Any], labels: NDArray[np.intp], blank: int) -> float:
 
 
 def _plain(logs: NDArray[Any], labels: NDArray[np.intp], blank: int) -> float:
-    """Return the logarithm of the probability of all paths that are these labels with blanks anywhere between."""
+    """Return log(probability) of all paths of labels with blanks in between."""
     left = np.full(len(labels) + 1, -np.inf)
     left[0] = 0.0
     for step in memory.in_time(logs):

@@ -1,4 +1,7 @@
-"""Convolutions whose filters look at places that offsets move, between the elements."""
+"""Deformable convolution.
+
+OpenVINO DeformableConvolution.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["slide_deformed"]
 
-#: Places farther away are all alike: there is nothing.
+#: Positions farther away all read zeros.
 _FAR = 2**40
 
 
@@ -40,14 +43,14 @@ def slide_deformed(
     offset_group: int = 1,
     zeros_around: bool | None = None,
 ) -> NDArray[Any]:
-    """Return the convolution of `data` [batch, channels, rows, columns] with filters whose places are moved.
+    """Return the deformable convolution of [batch, channels, rows, columns].
 
-    filters: [output channels, channels of a group, rows, columns]. offsets: [batch, offset_group * places of a filter *
-    2, rows and columns of the output], by how many rows and columns each place moves; the i-th of `offset_group` parts
-    is for the i-th part of the output channels. mask: [batch, offset_group * places of a filter, rows, columns],
-    factors. begins, ends: the paddings, without effect unless auto_pad is explicit. What lies between elements is
-    interpolated, what is outside is 0. Less than an element outside there are the outermost elements, or with
-    zeros_around their mean with 0; where zeros_around is None, results that need that are masked. Integers wrap around.
+    filters: [output channels, channels per group, rows, columns]. offsets: [batch, offset_group * filter positions * 2,
+    rows and columns of the output], row and column offset of each position; the i-th of `offset_group` parts is for the
+    i-th part of the output channels. mask: [batch, offset_group * filter positions, rows, columns], factors. begins,
+    ends: the paddings, ignored unless auto_pad is explicit. Positions between elements are interpolated, outside is 0.
+    Within one element outside, the border element is used, or with zeros_around its interpolation with 0; where
+    zeros_around is None, results that need it are masked. Integers wrap around.
     """
     slide = _slide(data, filters, strides, dilations, begins, ends, auto_pad)
     _hold_shapes(data, offsets, filters, mask, slide, (group, offset_group))
@@ -82,7 +85,7 @@ def slide_deformed(
 
 
 class _Block(NamedTuple):
-    """Output channels that share a group of the data and a part of the offsets."""
+    """Output channels that share an input group and an offset group."""
 
     group: int
     channels: slice
@@ -137,7 +140,10 @@ def _hold_shapes(
 
 
 def _moved(slide: Slide, axis: int, step: int, moves: NDArray[Any]) -> NDArray[Any]:
-    """Return where a place of the filters is for each element of the output; whole numbers where moves are."""
+    """Return the sampled position of a filter element per output element.
+
+    Integers where the offsets are integers.
+    """
     first = min(max(step * slide.dilations[axis] - slide.start[axis], -_FAR), _FAR)
     starts = first + np.arange(slide.counts[axis]) * slide.strides[axis]
     grid = np.broadcast_to(starts[:, None] if axis == 0 else starts, slide.counts).reshape(-1)
@@ -153,7 +159,10 @@ def _moved(slide: Slide, axis: int, step: int, moves: NDArray[Any]) -> NDArray[A
 def _sampled(
     planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], zeros_around: bool | None
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return [channels, points], the planes [channels, rows, columns] at places; and which of them are left open."""
+    """Return planes [channels, rows, columns] sampled at points.
+
+    The result is [channels, points], and which points are undefined.
+    """
     rows, columns = planes.shape[1:]
     unclear = np.isnan(y) | np.isnan(x)
     y, x = np.where(unclear, -_FAR, y), np.where(unclear, -_FAR, x)
@@ -161,7 +170,7 @@ def _sampled(
     beyond = near & ((y < 0) | (y > rows - 1) | (x < 0) | (x > columns - 1))
     if zeros_around is None:
         unclear = unclear | beyond
-    if not zeros_around:  # without a word on it values do not matter
+    if not zeros_around:  # values are undocumented there
         y, x = np.where(near, np.clip(y, 0, rows - 1), -_FAR), np.where(near, np.clip(x, 0, columns - 1), -_FAR)
     top, left = np.floor(y).astype(np.int64), np.floor(x).astype(np.int64)
     down, across = y - top, x - left

@@ -1,4 +1,9 @@
-"""Boxes of objects, decoded from predictions and prior boxes, without those that overlap better ones."""
+"""Object detection: DetectionOutput, PriorBox, proposals, YOLO regions.
+
+OpenVINO DetectionOutput, ExperimentalDetectronDetectionOutput, ExperimentalDetectronGenerateProposalsSingleImage,
+ExperimentalDetectronPriorGridGenerator, ExperimentalDetectronROIFeatureExtractor, ExperimentalDetectronTopKROIs,
+GenerateProposals, PriorBox, PriorBoxClustered, Proposal, RegionYolo, ReorgYolo.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +33,7 @@ _HALF = 0.5
 
 
 class _Rules(NamedTuple):
-    """How boxes are selected: see `detect_boxes`."""
+    """Box selection settings; see `detect_boxes`."""
 
     overlap: float
     least: float
@@ -61,17 +66,17 @@ def detect_boxes(
     clip_behind: bool = False,
     one_list: bool = False,
 ) -> NDArray[Any]:
-    """Return [1, 1, rows, 7]: batch, class, score and corners of the selected boxes, masked behind a batch of -1.
+    """Return [1, 1, rows, 7]: batch, class, score and corners of the boxes.
 
-    offsets: [batches, priors * 4], or of each class where they are not `shared`, and scores [batches, priors *
-    classes]. priors: [1 or batches, 1 or 2, priors * 4] by corners, the second row factors of offsets if `variances`;
-    with a `height` and a `width`, which coordinates are divided by, of five numbers each; the first is not used.
-    more_scores, more_offsets: of a first stage, whose boxes take the place of the priors; where its second score is
-    below `objects`, a prior box has the background alone. centred: offsets are of the centre and of the logarithms of
-    width and height, not of corners.
-    overlap: above which a box is removed; least: scores must be above it; candidates: how many of a class are looked
-    at, kept: how many of a batch are returned, below 0 all, for both. one_list: each prior box counts for its best
-    class alone, and classes are numbered from the one behind the background.
+    Rows after the last selected box are masked, the first of them has batch -1. offsets: [batches, priors * 4], or per
+    class where not `shared`; scores: [batches, priors * classes]. priors: [1 or batches, 1 or 2, priors * 4] by
+    corners, the second row the variances if `variances`; with a `height` and a `width` (by which coordinates are
+    divided), five numbers per prior, of which the first is not used. more_scores, more_offsets: of a first stage, whose
+    boxes replace the priors; where its second score is below `objects`, a prior has only the background class. centred:
+    offsets are of the center and of log width and log height, not of corners. overlap: IoU threshold above which a box
+    is suppressed; score_threshold: scores must be above it; candidates: number of candidates per class; kept: number of
+    boxes returned per batch; both below 0 for all. one_list: each prior counts for its best class only, and classes are
+    numbered from the class after the background.
     """
     one = precision_of(offsets, scores, priors)
     places, factors = _priors(priors.astype(one), variances=variances, sizes=(height, width))
@@ -102,7 +107,7 @@ def detect_boxes(
 
 
 def _priors(priors: NDArray[Any], *, variances: bool, sizes: tuple[int, int]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return prior boxes by corners, and the factors of offsets: [1 or batches, priors, 4]."""
+    """Return prior boxes by corners, and variances: [1 or batches, priors, 4]."""
     numbers = 5 if any(sizes) else 4
     if priors.ndim != 3 or priors.shape[2] % numbers or priors.shape[1] != (2 if variances else 1):
         raise InputError(f"detect_boxes: expected {numbers} numbers of each prior box, found {list(priors.shape)}")
@@ -118,7 +123,10 @@ def _priors(priors: NDArray[Any], *, variances: bool, sizes: tuple[int, int]) ->
 
 
 def _moved(boxes: NDArray[Any], offsets: NDArray[Any], *, centred: bool) -> NDArray[Any]:
-    """Return boxes by corners [..., 4], moved by offsets of the corners, or of the centre and the sides."""
+    """Return boxes by corners [..., 4], moved by offsets.
+
+    Offsets are of the corners, or of the center and the sides.
+    """
     if not centred:
         ends: NDArray[Any] = boxes + offsets
         return ends
@@ -130,9 +138,9 @@ def _moved(boxes: NDArray[Any], offsets: NDArray[Any], *, centred: bool) -> NDAr
 
 
 def _found(boxes: NDArray[Any], scores: NDArray[Any], rules: _Rules) -> Iterator[tuple[Any, ...]]:
-    """Yield what is selected of each batch: batch, classes, scores and corners, class by class.
+    """Yield batch, classes, scores and corners of the selection of each batch.
 
-    boxes: [batches, priors, 1 or classes, 4]. scores: [batches, priors, classes].
+    Selected class by class. boxes: [batches, priors, 1 or classes, 4]. scores: [batches, priors, classes].
     """
     limits = Limits(
         boxes.shape[1], rules.overlap, rules.least, strict=True,
@@ -150,7 +158,7 @@ def _found(boxes: NDArray[Any], scores: NDArray[Any], rules: _Rules) -> Iterator
 def _by_class(
     boxes: NDArray[Any], scores: NDArray[Any], background: int, limits: Limits
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return class, prior box and score of what is selected of each class for itself."""
+    """Return class, prior and score of each box selected per class."""
     labels, chosen, left = [], [], []
     for label in memory.in_time(range(scores.shape[1])):
         if label != background:
@@ -165,7 +173,7 @@ def _by_class(
 def _by_best_class(
     boxes: NDArray[Any], scores: NDArray[Any], background: int, limits: Limits
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return class, prior box and score of what is selected of all prior boxes, each with its best class."""
+    """Return class, prior and score of the boxes selected by best class."""
     others = scores.copy()
     if 0 <= background < scores.shape[1]:
         others[:, background] = -np.inf
@@ -185,7 +193,10 @@ def _by_best_class(
 def _written(
     items: Iterator[tuple[Any, ...]], room: int, dtype: np.dtype[Any], rules: _Rules, *, clip: bool
 ) -> NDArray[Any]:
-    """Return the rows, and behind them a batch of -1 where there is room; what follows is masked."""
+    """Return the rows, then a row of batch -1 if there is room.
+
+    The rest is masked.
+    """
     result = memory.empty((1, 1, max(0, room), 7), dtype)
     result[...] = 0
     rows, count = result[0, 0], 0
@@ -206,18 +217,19 @@ def _written(
     return np.ma.MaskedArray(result, mask)
 
 
-#: Ratios that lie no farther apart are one.
+#: Ratios that differ by less than this are equal.
 _SAME: Final = 1e-6
-#: The variance where none is given.
+#: The default variance.
 _VARIANCE: Final = 0.1
-#: More boxes at a point than this are refused before they are listed.
+#: More boxes per point than this are rejected before they are enumerated.
 _MANY: Final = 2**20
 
 
 class _Box(NamedTuple):
-    """A box at a point: half its width and height, how far its centre is from the point, whether it is cut off.
+    """Prior box at a point.
 
-    known: whether it is said where it lies.
+    Half its width and height, the offset of its center from the point, and whether it is clipped. known: whether its
+    position is documented.
     """
 
     wide: float
@@ -247,18 +259,16 @@ def boxes_of_sizes(
     most_first: bool = True,
     dtype: Any = np.float32,
 ) -> NDArray[Any]:
-    """Return [2, 4 * boxes] of `dtype`: left, top, right and bottom of the boxes at each point, and their variances.
+    """Return prior boxes and their variances, [2, 4 * boxes] of `dtype`.
 
-    grid, image: [2], heights and widths. A point is `step` from the next and the first `offset` of it from the edge; a
-    step of 0 spreads points over the image, and they are then in the middle. At each point there are, for each fixed
-    size, the square of its density boxes of each ratio, fixed ratios or 1 and `ratios`. For each of `min_sizes` there
-    is a square, one of the mean with the size of `max_sizes`, and a box of each ratio; most_first: in this order, else
-    ratios before the mean. Not all_sizes: sizes and the step are shares of the image's height, `max_sizes` is ignored,
-    and ratios are those of the first size, behind the last. flip: each ratio is there upside down, too. clip: to 0 to
-    1.
-
-    Boxes of fixed sizes that are no even number are masked. Raises NoKernel where the number of all these boxes is not
-    what is counted from the attributes.
+    Boxes are left, top, right and bottom. grid, image: [2], heights and widths. Points are `step` apart and the first
+    is `offset` of a step from the edge; a step of 0 spreads the points over the image, each in the middle of its cell.
+    Per point there are, for each fixed size, density² boxes of each ratio (fixed ratios, or 1 and `ratios`), and for
+    each of `min_sizes` a square, a square of the geometric mean with `max_sizes`, and a box of each ratio; most_first:
+    in this order, else ratios before the mean. Without all_sizes, sizes and step are fractions of the image's height,
+    `max_sizes` is ignored, and ratios apply to the first size only, after the last size. flip: also use the inverse of
+    each ratio. clip: to [0, 1]. Boxes of odd fixed sizes are masked. Raises NoKernel where the number of boxes differs
+    from the number that follows from the attributes.
     """
     rows, columns = _whole("grid", grid)
     height, width = _whole("image", image)
@@ -298,10 +308,11 @@ def boxes_of_lists(
     variances: Sequence[float] = (),
     dtype: Any = np.float32,
 ) -> NDArray[Any]:
-    """Return [2, 4 * boxes] of `dtype`: boxes of each width and height at each point of a grid, and their variances.
+    """Return boxes of given widths and heights per point, and variances.
 
-    As `boxes_of_sizes`. Points are step_across and step_down apart, where both are 0 `step`; if that is 0, too,
-    they are spread over the image. Raises NoKernel without an image, and for other numbers of widths and heights.
+    The result is [2, 4 * boxes] of `dtype`, as in `boxes_of_sizes`. Points are step_across and step_down apart, where
+    both are 0 `step`; if that is 0 as well, they are spread over the image. Raises NoKernel without an image, and for
+    unequal numbers of widths and heights.
     """
     rows, columns = _whole("grid", grid)
     if image is None or len(widths) != len(heights):
@@ -327,7 +338,7 @@ def _whole(what: str, sizes: NDArray[Any]) -> tuple[int, int]:
 
 
 def _different(ratios: Sequence[float], *, flip: bool) -> list[float]:
-    """Return the ratios that are new, and not 1, each upside down behind it with `flip`."""
+    """Return distinct ratios other than 1, with `flip` each with its inverse."""
     numbers = [1.0]
     for ratio in memory.in_time(ratios):
         number = float(np.float32(ratio))
@@ -339,7 +350,7 @@ def _different(ratios: Sequence[float], *, flip: bool) -> list[float]:
 
 
 def _shaped(size: float, ratio: float) -> tuple[float, float]:
-    """Return half the width and half the height of a box of this ratio with the area of a square."""
+    """Return half width and half height of a square reshaped to a ratio."""
     with memory.quiet():
         root = np.sqrt(np.float64(ratio))
         return float(size * 0.5 * root), float(np.float64(size * 0.5) / root)
@@ -348,9 +359,9 @@ def _shaped(size: float, ratio: float) -> tuple[float, float]:
 def _fixed(
     sizes: NDArray[Any], densities: NDArray[Any], ratios: Sequence[float], fixed: Sequence[float]
 ) -> Iterator[_Box]:
-    """Yield the boxes of fixed sizes, as many in each direction as the density says.
+    """Yield boxes of fixed sizes, density per direction.
 
-    They are whole numbers apart. Of sizes that are not even it is not known how they are halved.
+    They are whole numbers apart. How odd sizes are halved is undocumented.
     """
     if not len(sizes):
         return
@@ -371,7 +382,10 @@ def _fixed(
 def _of_sizes(
     sizes: NDArray[Any], larger: NDArray[Any], ratios: Sequence[float], *, most_first: bool, repeated: bool
 ) -> Iterator[_Box]:
-    """Yield the boxes of sizes and ratios; not repeated: those of ratios only once, behind the last size."""
+    """Yield boxes of sizes and ratios.
+
+    Without `repeated`, boxes of ratios are yielded once, after the last size.
+    """
     if len(sizes) * (len(ratios) + 1) > _MANY:
         raise InputError("boxes_of_sizes: too many sizes and ratios")
     for at, size in enumerate(sizes.tolist()):
@@ -394,11 +408,14 @@ def _placed(
     clip: bool,
     dtype: Any,
 ) -> NDArray[Any]:
-    """Return the boxes at all points, rows of points first, as shares of the image, and their variances."""
+    """Return the boxes at all points as fractions of the image, and variances.
+
+    Points are in row-major order.
+    """
     if len(variances) not in {0, 1, 4}:
         raise InputError(f"expected no variance, one or four, found {len(variances)}")
     result = memory.empty((2, 4 * len(x) * len(y) * len(boxes)), np.dtype(dtype))
-    memory.hold((len(x) * len(y) * len(boxes), 8), np.dtype(np.float64))  # what is worked with
+    memory.hold((len(x) * len(y) * len(boxes), 8), np.dtype(np.float64))  # working memory
     parts = np.array([box[:4] for box in boxes], np.float64).reshape(-1, 4)
     cut = np.array([box.cut for box in boxes], np.bool_)
     across, down = x[None, :, None] + parts[:, 2], y[:, None, None] + parts[:, 3]
@@ -420,16 +437,16 @@ def _placed(
     return np.ma.MaskedArray(result, mask=mask.reshape(result.shape))
 
 
-#: How much longer a side becomes at most, as a logarithm: what the detectors that these operators come from do.
+#: The maximum log of a side's growth, as in the original detectors.
 _MOST: Final = log(1000 / 16)
 
 
 class _Choice(NamedTuple):
-    """How proposals are chosen from boxes.
+    """Settings for the choice of proposals.
 
-    before, behind: how many of the highest scores suppression looks at, and how many are returned. overlap, eta: of
-    suppression, see `Limits`. least: below which a side is too short, of x and of y. more: what a side is longer than
-    the difference of its ends. first: whether short boxes are left out before the highest scores are taken, or behind.
+    before, behind: number of top scores before suppression, and number of results. overlap, eta: of suppression, see
+    `Limits`. least: minimum side length, of x and of y. more: added to the difference of a side's ends. first: drop
+    short boxes before the top scores are chosen, otherwise after.
     """
 
     before: int
@@ -455,14 +472,14 @@ def propose_of_images(
     eta: float = 1.0,
     int32_counts: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the corners of the proposals of all images [n, 4], their scores [n], and how many each image has.
+    """Return corners, scores and counts of the proposals of all images.
 
-    sizes: height, width and scales of each image [images, 3 or 4]. anchors: [height, width, anchors, 4] by corners.
-    offsets: [images, anchors * 4, height, width], of the centre and of the logarithms of the sides. scores: [images,
-    anchors, height, width]. min_size: sides must not be shorter. overlap, eta: above which overlap a box is removed,
-    and what that is multiplied by after each proposal as long as it is above a half. before, behind: how many of the
-    highest scores are looked at, and returned, of each image. normalized: else a side counts one more. int32_counts:
-    whether numbers are int32.
+    Corners are [n, 4], scores [n]. sizes: height, width and scales of each image [images, 3 or 4]. anchors: [height,
+    width, anchors, 4] by corners. offsets: [images, anchors * 4, height, width], of the center and of log sides.
+    scores: [images, anchors, height, width]. min_size: minimum side length. overlap, eta: IoU threshold, and the factor
+    that it is multiplied by after each proposal while it is above 0.5. before, behind: number of top scores before
+    suppression and number of results, per image. normalized: otherwise a side counts one more. int32_counts: counts are
+    int32.
     """
     if anchors.ndim != 4 or scores.ndim != 4 or sizes.ndim != 2 or sizes.shape[1] not in {3, 4}:
         raise InputError("propose_of_images: expected sizes of images, and anchors and scores of four dimensions")
@@ -497,11 +514,11 @@ def propose_of_image(
     before: int,
     behind: int,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the corners of the proposals of one image [behind, 4] and their scores [behind], 0 where there are fewer.
+    """Return corners [behind, 4] and scores [behind] of one image's proposals.
 
-    size: height, width and scale. anchors: [height * width * anchors, 4] by corners. offsets: [anchors * 4, height,
-    width], scores: [anchors, height, width]. A side counts one more than the difference of its ends. Else as
-    `propose_of_images`, but short boxes are left out before the highest scores are taken.
+    Unused rows are 0. size: height, width and scale. anchors: [height * width * anchors, 4] by corners. offsets:
+    [anchors * 4, height, width], scores: [anchors, height, width]. A side counts one more than the difference of its
+    ends. Otherwise as `propose_of_images`, but short boxes are dropped before the top scores are chosen.
     """
     require_shape("propose_of_image", "the size of the image", size.shape, (3,))
     if anchors.ndim != 2 or scores.ndim != 3:
@@ -541,16 +558,16 @@ def propose_from_sizes(
     centre_scale: float = 1.0,
     rows_first: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return batch and corners of each proposal [batches * behind, 5], and their scores [batches * behind].
+    """Return batch and corners of proposals, and their scores.
 
-    scores: [batches, 2 * anchors, height, width], the second half counts. offsets: [batches, 4 * anchors, height,
-    width], divided by centre_scale and side_scale. size: height, width and one scale or two of the image. Anchors have
-    the area of a square of the side `base` in each of the ratios of height to width, in all scales, and lie `step`
-    apart. min_size: of a side, times the scale of the image. clip_before, clip_behind: whether boxes are cut at the
-    edges before suppression, or returned so. normalize: whether corners are divided by the sizes of the image.
-    rows_first: corners are y and x, and sides of anchors any numbers, cut at the edges; else x and y, and whole
-    numbers, which count one more than the difference of their ends. Behind the proposals of a batch that has too few
-    stands a batch of -1; what follows is masked, and all where there are scores of more or fewer anchors.
+    Shapes: [batches * behind, 5] and [batches * behind]. scores: [batches, 2 * anchors, height, width], of which the
+    second half is used. offsets: [batches, 4 * anchors, height, width], divided by centre_scale and side_scale. size:
+    height, width and one or two scales of the image. Anchors have the area of a square of side `base` in each ratio of
+    height to width, at all scales, `step` apart. min_size: of a side, times the image scale. clip_before, clip_behind:
+    clip boxes to the image before suppression, or in the result. normalize: divide corners by the image size.
+    rows_first: corners are y, x, and anchor sides any numbers, clipped; else x, y and whole numbers, which count one
+    more than the difference of their ends. After the proposals of a batch with too few follows a batch of -1; the rest
+    is masked, and everything is masked where the number of anchors differs.
     """
     if scores.ndim != 4 or size.shape not in {(3,), (4,)}:
         raise InputError("propose_from_sizes: expected scores of four dimensions and three or four numbers of an image")
@@ -562,9 +579,9 @@ def propose_from_sizes(
     corners = memory.empty((batches, behind, 5), scores.dtype)
     kept = memory.empty((batches, behind), scores.dtype)
     corners[...], kept[...] = 0, 0
-    if len(kinds) != many:  # which of them they are is unknown
+    if len(kinds) != many:  # which of them is undocumented
         return np.ma.MaskedArray(corners.reshape(-1, 5), True), np.ma.MaskedArray(kept.reshape(-1), True)
-    memory.hold((height * width, many, 4), np.dtype(one))  # what is worked with
+    memory.hold((height * width, many, 4), np.dtype(one))  # working memory
     rows, columns = np.meshgrid(np.arange(height) * step, np.arange(width) * step, indexing="ij")
     first, second = (rows, columns) if rows_first else (columns, rows)
     grid = np.stack([first, second, first, second], axis=-1)[:, :, None].astype(one)
@@ -592,7 +609,7 @@ def propose_from_sizes(
 def _ended(
     corners: NDArray[Any], kept: NDArray[Any], counts: Sequence[int], behind: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return rows with a batch of -1 behind those of the first batch that has too few, what follows masked."""
+    """Return rows with batch -1 after the first short batch, the rest masked."""
     lacking = next((at for at, count in enumerate(counts) if count < behind), None)
     if lacking is None:
         return corners, kept
@@ -605,7 +622,10 @@ def _ended(
 
 
 def _anchors(base: int, ratios: Sequence[float], scales: Sequence[float], *, rounded: bool) -> NDArray[Any]:
-    """Return anchors [ratios * scales, 4] by corners, all around the middle of a square at the origin."""
+    """Return anchors [ratios * scales, 4] by corners.
+
+    Centered on the cell at the origin.
+    """
     more = 1.0 if rounded else 0.0
     arrays = []
     for ratio in ratios:
@@ -622,7 +642,10 @@ def _anchors(base: int, ratios: Sequence[float], scales: Sequence[float], *, rou
 def _in_order(
     name: str, places: tuple[int, ...], offsets: NDArray[Any], scores: NDArray[Any], one: Any
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return offsets [boxes, 4] and scores [boxes] in the order of anchors: by row, column and anchor."""
+    """Return offsets [boxes, 4] and scores [boxes] in anchor order.
+
+    Ordered by row, column and anchor.
+    """
     height, width, many = places
     require_shape(name, "scores", scores.shape, (many, height, width))
     require_shape(name, "offsets", offsets.shape, (many * 4, height, width))
@@ -633,7 +656,10 @@ def _in_order(
 def _moved_anchors(
     boxes: NDArray[Any], offsets: NDArray[Any], *, more: float, less: float = 0.0, most: float | None = None
 ) -> NDArray[Any]:
-    """Return boxes [n, 4] with other centres and sides. less: what the upper corner is then lowered by."""
+    """Return boxes [n, 4] with moved centers and sides.
+
+    less: subtracted from the upper corner.
+    """
     one = boxes.dtype.type
     sides = boxes[:, 2:] - boxes[:, :2] + one(more)
     middles = boxes[:, :2] + one(0.5) * sides + offsets[:, :2] * sides
@@ -643,14 +669,17 @@ def _moved_anchors(
 
 
 def _inside(boxes: NDArray[Any], size: NDArray[Any], more: float) -> NDArray[Any]:
-    """Return boxes [n, 4] cut at the edges of an image. size: its height and its width come first."""
+    """Return boxes [n, 4] clipped to an image.
+
+    size: starts with its height and width.
+    """
     ends = (size[[1, 0, 1, 0]] - boxes.dtype.type(more)).astype(boxes.dtype)
     result: NDArray[Any] = np.maximum(np.minimum(boxes, ends), boxes.dtype.type(0))
     return result
 
 
 def _chosen(boxes: NDArray[Any], scores: NDArray[Any], choice: _Choice) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the proposals [n, 4], the highest score first, and their scores."""
+    """Return the proposals [n, 4] and their scores, in descending order."""
     one = boxes.dtype.type
     sides = boxes[:, 2:] - boxes[:, :2] + one(choice.more)
     long = (sides >= np.array(choice.least, boxes.dtype)).all(axis=1)
@@ -674,12 +703,12 @@ def activate_predictions(
     last: int = 3,
     exclusive: bool = True,
 ) -> NDArray[Any]:
-    """Return predictions of `regions` [batch, regions * (coordinates + 1 + classes), rows, columns], activated.
+    """Return activated predictions, as in OpenVINO RegionYolo.
 
-    Of each region the first two coordinates and the score go through the sigmoid, the other coordinates stay, and
-    classes go through softmax; dimensions `first` to `last` become one. Not exclusive: classes go through the sigmoid,
-    too, `mask` is as long as there are regions, and dimensions stay.
-    Raises NoKernel for other channels than these, and for fewer than two coordinates.
+    data: [batch, regions * (coordinates + 1 + classes), rows, columns]. Of each region the first two coordinates and
+    the score go through sigmoid, the other coordinates stay, and classes go through softmax; dimensions `first` to
+    `last` are flattened. Without exclusive, classes go through sigmoid as well, `mask` has one entry per region, and
+    dimensions stay. Raises NoKernel for other channel counts and for fewer than two coordinates.
     """
     if data.ndim != 4:
         raise InputError("activate_predictions: expected planes of four dimensions")
@@ -712,11 +741,12 @@ def activate_predictions(
 
 
 def channels_of_places(data: NDArray[Any], *, block: int) -> NDArray[Any]:
-    """Return [batch, channels * block * block, rows / block, columns / block], as Darknet's layer orders elements.
+    """Return space to depth in Darknet's element order (OpenVINO ReorgYolo).
 
-    The elements of data [batch, channels, rows, columns] are taken as channels / block / block planes of `block` times
-    the rows and columns; the places of a block of these become channels, the channels before running fastest, and what
-    is found is taken as the output's shape. Raises NoKernel where blocks do not divide the channels.
+    The result is [batch, channels * block * block, rows / block, columns / block]. data [batch, channels, rows,
+    columns] is read as channels / block / block planes of `block` times the rows and columns; positions within a block
+    become channels, the original channels varying fastest, and the elements are reshaped to the output's shape. Raises
+    NoKernel where block * block does not divide the channels.
     """
     if data.ndim != 4 or block < 1 or data.shape[2] % block or data.shape[3] % block:
         raise InputError(f"channels_of_places: blocks of {block} do not divide {list(data.shape)}")
@@ -729,7 +759,7 @@ def channels_of_places(data: NDArray[Any], *, block: int) -> NDArray[Any]:
     return moved.reshape(batch, channels * block * block, rows // block, columns // block)
 
 
-#: The side of a region that the middle layer of a pyramid is for, and that layer.
+#: The region side that the pyramid's middle level is for, and that level.
 _SIDE, _MIDDLE = 224.0, 2
 
 
@@ -744,11 +774,11 @@ def boxes_on_grid(
     step_y: float = 0.0,
     flat: bool = True,
 ) -> NDArray[Any]:
-    """Return boxes [n, 4] moved to the middle of each cell: [height, width, n, 4], or all in one list if `flat`.
+    """Return boxes [n, 4] moved to the center of each grid cell.
 
-    features, image: [1, channels, height, width]; only the sizes count. rows, columns: cells of the grid, as
-    many as the features have if 0. step_x, step_y: size of a cell, the image's for each of them if 0.
-    Of a smaller grid the first elements are filled, the others masked.
+    The result is [height, width, n, 4], or flat if `flat`. features, image: [1, channels, height, width], of which only
+    sizes are used. rows, columns: grid size, that of the features if 0. step_x, step_y: cell size, from the image size
+    if 0. With a smaller grid the first elements are filled and the others masked.
     """
     if features.ndim != 4 or image.ndim != 4 or (len(features), len(image)) != (1, 1):
         raise InputError("boxes_on_grid: expected features and an image of four dimensions and one batch")
@@ -776,10 +806,9 @@ def boxes_on_grid(
 
 
 def best_regions(regions: NDArray[Any], scores: NDArray[Any], *, count: int = 0) -> NDArray[Any]:
-    """Return the regions [count, 4] of the highest scores, the highest first.
+    """Return the regions [count, 4] of the top scores, in descending order.
 
-    regions: [n, 4], scores: [n]. Masked are regions of equal scores, whose order is unknown, rows that there are no
-    regions for, and all where a score is no number.
+    regions: [n, 4], scores: [n]. Masked: regions of equal scores, unused rows, and everything where a score is nan.
     """
     require_shape("best_regions", "regions", regions.shape, (len(regions), 4))
     require_shape("best_regions", "scores", scores.shape, regions.shape[:1])
@@ -811,13 +840,13 @@ def refine_boxes(
     max_delta_log: float,
     weights: Sequence[float],
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the corners [count, 4], classes [count] and scores [count] of the best boxes of all classes but the first.
+    """Return corners, classes and scores of the best boxes, without class 0.
 
-    regions: [n, 4] by corners; offsets: [n, classes * 4] of the centre and of the logarithms of the sides, divided by
-    weights; scores: [n, classes]; image: [1, 3], height, width and scale. A side counts one more than the difference of
-    its ends. score_threshold: scores must be above it. overlap: above which a box of the class is removed. of_class:
-    how many of a class are returned. max_delta_log: of the logarithms. Boxes are sorted by class, or by score where
-    some are left out. What there are no boxes for is masked.
+    Shapes: [count, 4], [count], [count]. regions: [n, 4] by corners; offsets: [n, classes * 4] of the center and of log
+    sides, divided by weights; scores: [n, classes]; image: [1, 3], height, width and scale. A side counts one more than
+    the difference of its ends. score_threshold: scores must be above it. overlap: IoU threshold within a class.
+    of_class: maximum per class. max_delta_log: bound of the logs. Boxes are ordered by class, or by score where some
+    are dropped. Unused rows are masked.
     """
     if scores.ndim != 2 or len(weights) != 4:
         raise InputError("refine_boxes: expected scores of two dimensions and four weights")
@@ -849,7 +878,7 @@ def refine_boxes(
 
 
 def _refined(regions: NDArray[Any], offsets: NDArray[Any], most: Any, weights: NDArray[Any]) -> NDArray[Any]:
-    """Return the boxes [n, classes, 4] that offsets [n, classes, 4] make of regions [n, 4]."""
+    """Return boxes [n, classes, 4] from regions [n, 4] and offsets."""
     one = regions.dtype.type
     sides = regions[:, 2:] - regions[:, :2] + one(1)
     middles = (regions[:, :2] + one(0.5) * sides)[:, None]
@@ -863,7 +892,7 @@ def _refined(regions: NDArray[Any], offsets: NDArray[Any], most: Any, weights: N
 
 
 def _filled(part: NDArray[Any], count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return `count` rows, masked where there are none."""
+    """Return `count` rows, the unused ones masked."""
     result = memory.empty((count, *part.shape[1:]), dtype)
     result[...] = 0
     with memory.quiet():
@@ -884,13 +913,13 @@ def pool_from_pyramid(
     scales: Sequence[float],
     aligned: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return features of each region [regions, channels, size, size], and the regions sorted by layer [regions, 4].
+    """Return features per region, and the regions sorted by pyramid level.
 
-    regions: [n, 4] by corners in the image. layers: feature maps [1, channels, height, width], from the largest on.
-    scales: what a place in the image is divided by in each layer. The layer follows from the side of a square as large
-    as the region. samples: points along each dimension of a part, 0 for as many as elements fit in. aligned: elements
-    lie half a step after their place.
-    Where it is unknown which layer that is, features are masked, and the regions' order too.
+    Shapes: [regions, channels, size, size] and [regions, 4]. regions: [n, 4] by corners in the image. layers: feature
+    maps [1, channels, height, width], from the largest on. scales: image size divided by the size of each level. The
+    level follows from the side of a square of the region's area. samples: sampling points per bin and dimension, 0 for
+    as many as there are elements. aligned: half-pixel offset. Where the level is undefined, features are masked, and
+    the regions' order as well.
     """
     require_shape("pool_from_pyramid", "regions", regions.shape, (len(regions), 4))
     if not layers or any(layer.ndim != 4 or layer.shape[:2] != (1, layers[0].shape[1]) for layer in layers):

@@ -1,4 +1,7 @@
-"""Sums of products over the dimensions that an equation names by letters."""
+"""Einsum: sums of products over dimensions named by letters.
+
+ONNX Einsum; OpenVINO Einsum.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +24,17 @@ if TYPE_CHECKING:
 __all__ = ["sum_products"]
 
 _TERM: Final = re.compile(r"([A-Za-z]*)(\.\.\.)?([A-Za-z]*)")
-#: The dimensions of a term in order: a letter, or for those of three points how far they are from the last, from 0.
+#: Dimension names of a term in order: a letter, or for an ellipsis dimension its distance from the last, from 0.
 _Names = tuple[str | int, ...]
 
 
 def sum_products(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[Any]:
-    """Return the products of elements of all inputs, of one type, summed over the dimensions that the output lacks.
+    """Return the einsum of inputs of one type.
 
-    equation: a term for each input, with commas between them, and behind ``->`` the term of the output; a term names
-    dimensions by letters, and by three points those that are counted from the last. Dimensions of one name are walked
-    through together, with those of size 1 stretched where other inputs have them; twice in one input they are its
-    diagonal. Without an arrow the output has what the points name, and then the letters that appear once, in the order
-    of ASCII. Where the output has a name twice, elements off the diagonal are masked. Integers wrap around.
+    equation: comma-separated input terms and the output term after ``->``; letters name dimensions, an ellipsis the
+    dimensions counted from the last. Dimensions of one name iterate together and broadcast with size 1; a name repeated
+    in one input is its diagonal. Without an arrow the output has the ellipsis dimensions, then the letters that appear
+    once, in ASCII order. Where the output repeats a name, elements off the diagonal are masked. Integers wrap around.
     """
     terms, target = _parsed(equation, [array.ndim for array in inputs])
     dtype = inputs[0].dtype
@@ -50,7 +52,10 @@ def sum_products(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[An
 
 
 def _parsed(equation: str, ranks: Sequence[int]) -> tuple[list[_Names], _Names]:
-    """Return the names of the dimensions of each input, and of the output; raise InputError for another equation."""
+    """Return the dimension names of each input and of the output.
+
+    Raises InputError for an invalid equation.
+    """
     written, arrow, shown = equation.replace(" ", "").partition("->")
     texts = written.split(",")
     if len(texts) != len(ranks):
@@ -79,7 +84,7 @@ def _parts(text: str) -> tuple[str, str, str]:
 
 
 def _sizes(terms: Sequence[_Names], inputs: Sequence[NDArray[Any]]) -> dict[str | int, int]:
-    """Return the size of each name; raise InputError where its dimensions do not go together."""
+    """Return the size of each name; raise InputError for inconsistent sizes."""
     sizes: dict[str | int, int] = {}
     for names, array in zip(terms, inputs, strict=True):
         own: dict[str | int, int] = {}
@@ -95,7 +100,10 @@ def _sizes(terms: Sequence[_Names], inputs: Sequence[NDArray[Any]]) -> dict[str 
 def _summed(
     terms: Sequence[_Names], inputs: Sequence[NDArray[Any]], sizes: Mapping[str | int, int], kept: _Names
 ) -> tuple[_Names, NDArray[Any]]:
-    """Multiply one input after the other, and sum over each name as soon as no other input and no output has it."""
+    """Return the product of all inputs, each name summed as early as possible.
+
+    A name is summed as soon as no later input and no output has it.
+    """
     parts = [_single(names, array, sizes) for names, array in zip(terms, inputs, strict=True)]
     names, total = parts[0]
     for place, (others, array) in enumerate(parts):
@@ -108,7 +116,7 @@ def _summed(
 
 
 def _single(names: _Names, array: NDArray[Any], sizes: Mapping[str | int, int]) -> tuple[_Names, NDArray[Any]]:
-    """Return an input's diagonals as plain dimensions, without those that other inputs stretch."""
+    """Return diagonals as plain dimensions, without broadcast dimensions."""
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
     repeated = len(places) < len(names)
     diagonal = np.einsum(array, [places[name] for name in names], list(places.values())) if repeated else array
@@ -127,9 +135,10 @@ def _without(names: _Names, array: NDArray[Any], later: set[str | int]) -> tuple
 def _product(
     names: _Names, left: NDArray[Any], others: _Names, right: NDArray[Any], later: set[str | int], *, last: bool
 ) -> tuple[_Names, NDArray[Any]]:
-    """Return the product of two as one of matrices, summed over what both have and nothing later.
+    """Return the product of two terms as one matrix product.
 
-    last: no product follows, so that of inputs as they are is rounded to their type at once.
+    Summed over the names that both have and nothing later has. last: no product follows, so the product is rounded to
+    the inputs' type at once.
     """
     names, left = _without(names, left, {*later, *others})
     others, right = _without(others, right, {*later, *names})
@@ -153,7 +162,7 @@ def _product(
 
 
 def _spread(array: NDArray[Any], kept: _Names, target: _Names) -> NDArray[Any]:
-    """Return the elements on the diagonal of the names that the output has twice, and the others masked."""
+    """Return elements on the diagonal of repeated output names, others masked."""
     shape = tuple(array.shape[kept.index(name)] for name in target)
     whole = np.ma.MaskedArray(np.zeros(shape, array.dtype), mask=np.ones(shape, np.bool_))
     indices = np.indices(array.shape, sparse=True)

@@ -1,8 +1,9 @@
-"""What kernels that work element by element share: scale and bias, integers held in their type, equal shapes and types.
+"""Element-wise operators: Add, Mul, Exp, Erf, comparisons, logic.
 
-FLOAT16 is computed in float32 and rounded once; a function that is not arithmetic is computed in float64 and rounded,
-so that a result does not depend on the machine, but for the few that models have most (`of_singles`): those of float32
-are computed in it, where that stays within the tables' tolerance with room for what another implementation loses.
+Unary and binary operators of DirectML (ELEMENT_WISE_*, ACTIVATION_IDENTITY, ACTIVATION_TANH), ONNX and OpenVINO, also
+Where, Pow, BitShift, Max, Min, Sum, Mean, IsNaN, IsInf, Round. FLOAT16 is computed in float32 and rounded once.
+Functions other than arithmetic are computed in float64 and rounded, so that results are machine-independent, except the
+most common ones (`of_singles`), which stay within the tables' tolerance in float32.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ __all__ = [
     "sqrt", "subtract", "sum_of_all", "tan", "tanh", "unary", "undefined", "want_float", "whole",
 ]  # fmt: skip
 
-#: More arrays one iterator of numpy does not take.
+#: numpy's iterator supports at most this many arrays.
 _ITERATED: Final = 32
 _WIDE: Final = np.dtype(np.float64)
 
 
 class Broadcast(TypedDict, total=False):
-    """How arrays of unlike shapes go together, as `paired` has it; not at all where nothing is said."""
+    """Broadcasting rules, as accepted by `paired`; no broadcasting by default."""
 
     broadcast: bool
     to_first: bool
@@ -54,7 +55,7 @@ class Broadcast(TypedDict, total=False):
 
 
 def called(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the kernel, made to go by its name in the tables."""
+    """Return the kernel, renamed to its name in the tables."""
     kernel.__name__ = kernel.__qualname__ = name
     return kernel
 
@@ -66,9 +67,9 @@ def cast(x: NDArray[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
 
 
 def rounded(function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> NDArray[Any]:
-    """Return a function of floats, computed in float64 and rounded to the type of the first array.
+    """Return a float function computed in float64 and rounded.
 
-    The function may write into the arrays that it gets.
+    The result has the type of the first array. The function may write into its arrays.
     """
     first = arrays[0]
     with quiet():
@@ -79,7 +80,7 @@ def rounded(function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> NDA
 
 
 def held(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return numbers as integers of `dtype`: truncated toward zero, held in its range, nan as 0."""
+    """Return numbers truncated and clamped to the integer type, nan as 0."""
     limits = np.iinfo(dtype)
     if not is_float(x.dtype):
         low, high = max(limits.min, np.iinfo(x.dtype).min), min(limits.max, np.iinfo(x.dtype).max)
@@ -92,10 +93,10 @@ def held(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def prepared(x: NDArray[Any], scale_bias: tuple[float, float] | None) -> NDArray[Any]:
-    """Return what a function is applied to: float32 of FLOAT16, and x * Scale + Bias where there is a scale and bias.
+    """Return float32 of FLOAT16, and x * Scale + Bias if present.
 
-    That is two operations in float32 (float64 for FLOAT64). Integers are converted, and the result is truncated and
-    held in the range of their type.
+    Those are two operations in float32 (float64 for FLOAT64). For integers the result is truncated and clamped to the
+    range of their type.
     """
     values = to_float32(x, x.dtype)
     if scale_bias is None:
@@ -109,7 +110,7 @@ def prepared(x: NDArray[Any], scale_bias: tuple[float, float] | None) -> NDArray
 
 
 def want_float(name: str, *arrays: NDArray[Any]) -> None:
-    """Raise InputError unless all arrays hold floating-point elements."""
+    """Raise InputError unless all arrays are floating-point."""
     for array in arrays:
         if not is_float(array.dtype):
             raise InputError(f"{name}: expected floating-point elements, found {array.dtype}")
@@ -130,12 +131,12 @@ def paired(
     same_type: bool = True,
     repeat: bool = True,
 ) -> tuple[NDArray[Any], ...]:
-    """Return arrays of one shape; raise InputError where shapes or types differ.
+    """Return arrays broadcast to one shape.
 
-    broadcast: repeat them along dimensions of size 1, as numpy does; only shapes that do not go together are refused.
-    repeat: otherwise those stay as they are, for functions that repeat them themselves, which takes less time.
-    to_first: the first array stays as it is. The others are repeated to its shape: they have one element, or from its
-    dimension `axis` on (the last ones if None) its sizes or 1. Raises NoKernel for an axis below 0.
+    Raises InputError where shapes or types differ. broadcast: numpy broadcasting; only incompatible shapes are
+    rejected. repeat: materialize the broadcast; otherwise functions broadcast themselves, which is faster. to_first:
+    unidirectional broadcasting to the first array's shape. The other arrays have one element, or from dimension `axis`
+    on (the last ones if None) its sizes or 1. Raises NoKernel for an axis below 0.
     """
     first = arrays[0]
     one_shape = True
@@ -154,12 +155,12 @@ def paired(
         shape = np.broadcast(*arrays).shape if len(arrays) < _ITERATED else _broadcast_shape(name, shapes)
     except ValueError:
         shape = _broadcast_shape(name, shapes)
-    memory.hold(shape, _WIDE)  # refuses what is too large; nothing is touched
+    memory.hold(shape, _WIDE)  # rejects results that are too large; nothing is allocated
     return tuple(np.broadcast_to(array, shape) for array in arrays) if repeat else arrays
 
 
 def _repeats(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    """Return whether the last dimensions of one array are all of the other's, which is repeated to the shape of it."""
+    """Return whether one array's shape is a suffix of the other's."""
     one, other = (b.shape, a.shape) if a.ndim < b.ndim else (a.shape, b.shape)
     return one[len(one) - len(other) :] == other
 
@@ -169,7 +170,7 @@ def _listed(shapes: Iterable[tuple[int, ...]]) -> str:
 
 
 def _broadcast_shape(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return the shape to which shapes are broadcast, also one that is too large for an array."""
+    """Return the broadcast shape, even one too large for an array."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -177,7 +178,7 @@ def _broadcast_shape(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int,
 
 
 def _laid_on(name: str, array: NDArray[Any], first: NDArray[Any], axis: int | None) -> NDArray[Any]:
-    """Return an array repeated to the shape of the first one, from its dimension `axis` on."""
+    """Return an array broadcast to the first one's shape from `axis` on."""
     if array.size == 1:
         return np.broadcast_to(array.reshape(()), first.shape)
     if axis is not None and axis < 0:
@@ -198,12 +199,15 @@ def bits_of(x: NDArray[Any]) -> NDArray[Any]:
 
 
 def undefined(result: NDArray[Any], where: NDArray[Any]) -> NDArray[Any]:
-    """Return the result with the elements masked that have no value, if there are any."""
+    """Return the result with elements without a defined value masked, if any."""
     return np.ma.MaskedArray(result, mask=where) if where.any() else result
 
 
 def _nearest(function: Callable[[NDArray[Any]], NDArray[Any]], x: NDArray[Any]) -> NDArray[Any]:
-    """Return a function of integers, rounded to the nearest ones, halves up; undefined where the type has none."""
+    """Return a function of integers, rounded to nearest, halves up.
+
+    Masked where the type cannot hold the result.
+    """
     limits = np.iinfo(x.dtype)
     with quiet():
         values = function(x.astype(np.float64))
@@ -214,7 +218,7 @@ def _nearest(function: Callable[[NDArray[Any]], NDArray[Any]], x: NDArray[Any]) 
 
 
 def in_place(function: np.ufunc) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    """Return a function of numpy that writes its results over what it gets."""
+    """Return a numpy function that writes its result into its argument."""
     return lambda x: np.asarray(function(x, out=x))
 
 
@@ -226,12 +230,13 @@ def unary(
     of_singles: Callable[..., Any] | None = None,
     of_integers: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> Callable[..., NDArray[Any]]:
-    """Return the kernel of a function of floats, with an optional scale and bias that come first.
+    """Return the kernel of a unary float function.
 
-    single_steps: `function` is arithmetic, each step is rounded to float32; else it is computed in float64. (One
-    that gives the nearest number, as a square root does, is the same in both, and faster in float32.) of_singles: what
-    is done with float32 instead, numpy's own or as `singles_by` has it, where that comes near enough. The kernel takes
-    integers too if asked to; of_integers: what it does with them, `function` rounded to the nearest if None.
+    It supports optional Scale and Bias. single_steps: `function` is arithmetic, and each step is rounded to float32;
+    otherwise it is computed in float64. (A correctly rounded function such as sqrt is the same in both, and faster in
+    float32.) of_singles: the float32 implementation, numpy's or one built by `singles_by`, where it is accurate enough.
+    of_integers: the integer implementation, `function` rounded to nearest if None; integers are supported only where
+    requested.
     """
     wide = in_place(function) if isinstance(function, np.ufunc) else function
     simple = of_singles if isinstance(of_singles, np.ufunc) else None
@@ -260,12 +265,12 @@ _erf: Final = np.frompyfunc(math.erf, 1, 1)
 _erfc: Final = np.frompyfunc(math.erfc, 1, 1)
 _ROOT_OF_PI: Final = math.sqrt(math.pi)
 _WINITZKI: Final = 0.147
-#: The start is wrong by less than 1 in 100, and each step triples the digits that are right.
+#: The initial value has a relative error below 0.01, and each step triples the number of correct digits.
 _STEPS: Final = 3
 
 
-#: erf(x) is tanh(x * P(x**2)) nearly; P's coefficients from the highest on, by least squares of weights that even out
-#: what tanh shows of its faults: 6e-8 at most. Rounding in float32 adds as much again.
+#: erf(x) is nearly tanh(x * P(x**2)); coefficients of P from the highest on, by least squares weighted for an even
+#: error of tanh: at most 6e-8. Rounding in float32 adds as much again.
 _BELOW_TANH: Final = tuple(
     map(
         np.float32,
@@ -280,7 +285,10 @@ def error_function(x: NDArray[Any]) -> NDArray[Any]:
 
 
 def error_function_of_singles(x: NDArray[Any], out: NDArray[Any], room: NDArray[Any]) -> None:
-    """Write the error function of float32 to `out`, to 1.5 in 10**7; room: of so many elements, written over."""
+    """Write the error function of float32 to `out`, accurate to 1.5e-7.
+
+    room: scratch array of the same size.
+    """
     odd_polynomial(_BELOW_TANH, x, out, room)
     np.tanh(out, out)
 
@@ -288,7 +296,10 @@ def error_function_of_singles(x: NDArray[Any], out: NDArray[Any], room: NDArray[
 def odd_polynomial(
     coefficients: tuple[np.float32, ...], x: NDArray[Any], out: NDArray[Any], room: NDArray[Any]
 ) -> None:
-    """Write x * P(x**2) to `out`, for a polynomial with these coefficients from the highest on; room: written over."""
+    """Write x * P(x**2) to `out`.
+
+    coefficients: of P, from the highest on. room: scratch array.
+    """
     np.multiply(x, x, room)
     np.multiply(room, coefficients[0], out)
     for each in coefficients[1:-1]:
@@ -299,14 +310,17 @@ def odd_polynomial(
 
 
 def _start(x: NDArray[Any]) -> NDArray[Any]:
-    """Return Winitzki's approximation, where it loses no digits; below, the error function is nearly a line."""
+    """Return Winitzki's approximation; erf is nearly linear below its range."""
     t = np.log1p(-x) + np.log1p(x)
     u = 2 / (math.pi * _WINITZKI) + t / 2
     return np.where(x < 0.1, x * (_ROOT_OF_PI / 2), np.sqrt(np.sqrt(u * u - t / _WINITZKI) - u))
 
 
 def _inverse(x: NDArray[Any]) -> NDArray[Any]:
-    """Return the function for 0 <= x < 1 by Halley's method; in the upper half by the complement, which is exact."""
+    """Return erfinv for 0 <= x < 1 by Halley's method.
+
+    The upper half uses the complement, which is exact.
+    """
     y = _start(x)
     for _ in range(_STEPS):
         above = np.where(x < 0.5, _erf(y).astype(np.float64) - x, (1 - x) - _erfc(y).astype(np.float64))
@@ -335,7 +349,7 @@ def _exp(x: NDArray[Any]) -> NDArray[Any]:
 
 
 def _ends(x: NDArray[Any]) -> NDArray[Any]:
-    """Return the least number of the type for what is below 0, the greatest for what is above, and 0 for 0."""
+    """Return the type's minimum for x < 0, its maximum for x > 0, and 0 for 0."""
     limits, zero = np.iinfo(x.dtype), np.zeros((), x.dtype)
     return np.where(x > 0, x.dtype.type(limits.max), np.where(x < 0, x.dtype.type(limits.min), zero))
 
@@ -360,7 +374,7 @@ sinh = unary("sinh", np.sinh)
 sqrt = unary("sqrt", np.sqrt, single_steps=True)
 tan = unary("tan", np.tan)
 tanh = unary("tanh", np.tanh, of_singles=np.tanh)
-# By formulas whose steps overflow or cancel in float32, which their results show.
+# Computed by formulas whose steps overflow or cancel in float32, visibly in the results.
 arccosh_from_logarithm = unary(
     "arccosh_from_logarithm", lambda x: rounded(np.log, x + np.sqrt(x * x - _ONE)), single_steps=True
 )
@@ -372,7 +386,10 @@ sinh_from_exponentials = unary("sinh_from_exponentials", lambda x: (_exp(x) - _e
 
 
 def identity(x: Any, *, scale_bias: tuple[float, float] | None = None) -> Any:
-    """Return a copy of any elements, scaled and shifted where there is a scale and bias; what is no array itself."""
+    """Return a copy of any elements, with Scale and Bias if present.
+
+    A value that is not an array is returned itself.
+    """
     if not isinstance(x, np.ndarray):
         return x
     return x.copy() if scale_bias is None else round_to(prepared(x, scale_bias), x.dtype)
@@ -381,9 +398,10 @@ def identity(x: Any, *, scale_bias: tuple[float, float] | None = None) -> Any:
 def absolute(
     x: NDArray[Any], *, scale_bias: tuple[float, float] | None = None, saturate_below: int = 0
 ) -> NDArray[Any]:
-    """Return absolute values. That of the least integer is itself, but the greatest in types of less bits.
+    """Return absolute values.
 
-    Scaled and shifted, those of fewer bits are integers of `saturate_below` bits before they are held in their type.
+    The smallest integer maps to itself, but to the maximum in types of fewer than `saturate_below` bits. With Scale and
+    Bias, those are computed as integers of `saturate_below` bits and clamped.
     """
     if is_float(x.dtype):
         return round_to(np.abs(prepared(x, scale_bias)), x.dtype)
@@ -394,12 +412,15 @@ def absolute(
 
 
 def negative(x: NDArray[Any], *, saturate_below: int = 0) -> NDArray[Any]:
-    """Return every element with the opposite sign; of the least integer as `absolute` does."""
+    """Return negated elements; the smallest integer as in `absolute`."""
     return -x if is_float(x.dtype) else _signed(x, np.negative, saturate_below)
 
 
 def _signed(x: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[Any]], saturate_below: int) -> NDArray[Any]:
-    """Integers overflow by wrapping; those of fewer than `saturate_below` bits are computed wider, and held."""
+    """Return a function of integers that wrap around.
+
+    Types of fewer than `saturate_below` bits are computed wider and clamped.
+    """
     with quiet():
         if x.dtype.itemsize * 8 < saturate_below:
             return held(function(x.astype(np.int64)), x.dtype)
@@ -407,7 +428,7 @@ def _signed(x: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[Any]], s
 
 
 def sign(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
-    """Return -1 of what is below 0, 1 of what is above, else 0: also of minus 0, and of nan unless that stays."""
+    """Return -1, 0 or 1 by sign; 0 for -0, and for nan unless keep_nan."""
     with quiet():
         result = cast((x > 0).astype(np.int8) - (x < 0).astype(np.int8), x.dtype)
         return np.where(x == x, result, x) if keep_nan else result  # noqa: PLR0124
@@ -416,7 +437,7 @@ def sign(x: NDArray[Any], *, keep_nan: bool = False) -> NDArray[Any]:
 def _half_away(x: NDArray[Any]) -> NDArray[Any]:
     whole = np.trunc(x)
     away = np.where(np.abs(x - whole) >= _HALF, whole + np.copysign(1, x), whole)
-    return np.asarray(np.where(x == 0, away.dtype.type(0), away))  # the sign is a factor, 0 of minus 0
+    return np.asarray(np.where(x == 0, away.dtype.type(0), away))  # the sign is a factor, 0 for -0
 
 
 def _half_added(x: NDArray[Any]) -> NDArray[Any]:
@@ -433,10 +454,10 @@ _ROUNDINGS: Final[Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
 
 
 def round_to_integer(x: NDArray[Any], *, mode: str, integers: bool = False) -> NDArray[Any]:
-    """Return floats rounded to integers. mode: half_to_even, half_away_from_zero, toward_zero or half_added.
+    """Return floats rounded to integral values.
 
-    The last one takes the floor of the magnitude and 0.5, which float32 may round. integers: they are taken too, and
-    stay what they are.
+    mode: half_to_even, half_away_from_zero, toward_zero or half_added, which is the floor of the magnitude plus 0.5
+    (rounded in float32). integers: accept integers and return them unchanged.
     """
     if mode not in {*_ROUNDINGS, "half_added"}:
         raise InputError(f"round_to_integer: expected one of {', '.join(_ROUNDINGS)}, found {mode!r:.60}")
@@ -451,19 +472,25 @@ def round_to_integer(x: NDArray[Any], *, mode: str, integers: bool = False) -> N
 
 
 def is_not_a_number(x: NDArray[Any], *, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
-    """Return 1 where an element is nan, else 0. dtype: of the result, bool if absent."""
+    """Return 1 where an element is nan, else 0.
+
+    dtype: of the result, default bool.
+    """
     want_float("is_not_a_number", x)
     return cast(np.isnan(x), dtype)
 
 
 def is_finite(x: NDArray[Any]) -> NDArray[Any]:
-    """Return whether each element is neither nan nor an infinity."""
+    """Return whether each element is finite."""
     want_float("is_finite", x)
     return cast(np.isfinite(x), None)
 
 
 def is_infinite(x: NDArray[Any], *, signs: str = "either", dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
-    """Return 1 where an element is an infinity, else 0. signs: which count, either, positive, negative or neither."""
+    """Return 1 where an element is infinite, else 0.
+
+    signs: either, positive, negative or neither. dtype: of the result, default bool.
+    """
     want_float("is_infinite", x)
     tests: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
         "either": np.isinf,
@@ -480,9 +507,9 @@ _SINGLE: Final = np.dtype(np.float32)
 
 
 def _binary(name: str, floats: Function, integers: Function) -> Callable[..., NDArray[Any]]:
-    """Return a kernel from what it does with float32 (or float64), and with integers of one type.
+    """Return a kernel from its float32 (or float64) and integer functions.
 
-    floats: they may get arrays that broadcast.
+    floats: accepts arrays that broadcast. integers: of one type.
     """
 
     def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
@@ -509,7 +536,11 @@ def _lesser(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 def _quotient(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Truncated; the least integer divided by -1 is itself. Division by 0: all bits set, undefined for signed ones."""
+    """Return truncated quotients.
+
+    The smallest integer divided by -1 is itself. Division by 0 has all bits set if unsigned, and is undefined if
+    signed.
+    """
     ones = np.ones((), a.dtype)
     by = np.where(b == 0, ones, b)
     if a.dtype.kind == "u":
@@ -518,7 +549,7 @@ def _quotient(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 def _cut(a: NDArray[Any], by: NDArray[Any]) -> NDArray[Any]:
-    # floor division, raised by one where it went below a quotient that is not whole
+    # ufunc floor division, plus one where the exact quotient is fractional and negative
     low = a // by
     exact = low * by == a
     negative = (a < 0) != (by < 0)
@@ -540,7 +571,7 @@ difference_squared = _binary("difference_squared", lambda a, b: (a - b) * (a - b
 
 
 def quotient(a: NDArray[Any], b: NDArray[Any], *, floor: bool, **how: Unpack[Broadcast]) -> NDArray[Any]:
-    """Return quotients; those of integers are rounded down (floor) or cut, and undefined (masked) by 0."""
+    """Return quotients; integers are floored or truncated, masked for 0."""
 
     def integers(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         by = np.where(b == 0, np.ones((), a.dtype), b)
@@ -553,15 +584,15 @@ def quotient(a: NDArray[Any], b: NDArray[Any], *, floor: bool, **how: Unpack[Bro
 def add_activated(
     a: NDArray[Any], b: NDArray[Any], *, activation: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 ) -> NDArray[Any]:
-    """Return sums, rounded to their type, to which `activation` is applied if there is one."""
+    """Return sums rounded to their type, with `activation` applied if present."""
     total: NDArray[Any] = add(a, b)
     return total if activation is None else activation(total)
 
 
 def arctan2(a: NDArray[Any], b: NDArray[Any], *, nan_as_one: bool = False) -> NDArray[Any]:
-    """Return the angle of the point with a above the origin and b beside it, undefined (masked) at the origin.
+    """Return atan2(a, b), masked at the origin.
 
-    nan_as_one: where one of the two is nan and the other a finite number but 0, their quotient counts as 1.
+    nan_as_one: where one operand is nan and the other finite and non-zero, their quotient counts as 1.
     """
     a, b = paired("arctan2", a, b)
     want_float("arctan2", a)
@@ -582,13 +613,12 @@ def remainder(
     by_zero: str = "ones",
     **how: Unpack[Broadcast],
 ) -> NDArray[Any]:
-    """Return a - b * q, where q is the quotient of a and b, rounded.
+    """Return a - b * q, with q the rounded quotient of a and b.
 
     rounding: floor (the result has the sign of b) or truncate (that of a). raised_quotient: for floats, round the next
-    float up, or away from zero, instead of the quotient itself, so that one just below a whole number counts as whole.
-    exact: for floats, the remainder of the exact quotient, not of a rounded one.
-    A remainder of unsigned integers by 0 has all bits set, or is undefined (masked) if by_zero says undefined; that of
-    signed ones is undefined.
+    float up, or away from zero, so that a quotient just below an integer counts as integral. exact: for floats, the
+    remainder of the exact quotient. Unsigned remainders by 0 have all bits set, or are undefined (masked) if by_zero is
+    undefined; signed ones are undefined.
     """
     if by_zero not in {"ones", "undefined"}:
         raise InputError(f"remainder: expected ones or undefined, found {by_zero!r:.60}")
@@ -634,7 +664,7 @@ bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor)
 
 
 def bitwise_not(x: NDArray[Any]) -> NDArray[Any]:
-    """Return every element with all its bits inverted; of truth values the other one."""
+    """Return elements with all bits inverted; booleans negated."""
     if x.dtype == np.bool_:
         return np.asarray(np.logical_not(x))
     result: NDArray[Any] = np.invert(bits_of(x)).view(x.dtype)
@@ -642,23 +672,30 @@ def bitwise_not(x: NDArray[Any]) -> NDArray[Any]:
 
 
 def bit_count(x: NDArray[Any], *, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
-    """Return how many bits of every element are set. dtype: of the result, uint8 if absent."""
+    """Return the number of set bits of each element.
+
+    dtype: of the result, default uint8.
+    """
     octets = bits_of(x).reshape(-1).view(np.uint8).reshape(*x.shape, x.dtype.itemsize)
     result: NDArray[Any] = _SET_BITS[octets].sum(axis=-1, dtype=dtype or np.uint8)
     return result
 
 
 def left_shift(a: NDArray[Any], b: NDArray[Any], *, overlong: str = "zero") -> NDArray[Any]:
-    """Return unsigned elements shifted up by b bits. overlong: what a shift by the width or more does.
+    """Return unsigned elements shifted left by b bits.
 
-    zero: no bit is left. word: the shift is that of a machine with 32-bit words, which looks at the lowest 5 bits of b;
-    narrower types lose what leaves their width, and of 64-bit ones b's lower word counts, from 32 on as 32 plus 5 bits.
+    overlong: result of a shift by the width or more. zero: 0. word: the shift of a machine with 32-bit words, which
+    uses the lowest 5 bits of b; narrower types lose bits beyond their width, and for 64-bit types b's low word counts,
+    from 32 on as 32 plus 5 bits.
     """
     return _shift("left_shift", np.left_shift, a, b, overlong)
 
 
 def right_shift(a: NDArray[Any], b: NDArray[Any], *, overlong: str = "zero") -> NDArray[Any]:
-    """Return unsigned elements shifted down by b bits; overlong as in `left_shift`."""
+    """Return unsigned elements shifted right by b bits.
+
+    overlong: as in `left_shift`.
+    """
     return _shift("right_shift", np.right_shift, a, b, overlong)
 
 
@@ -682,10 +719,10 @@ def _shift(
 def shift(
     a: NDArray[Any], b: NDArray[Any], *, left: bool, overlong: str = "sign", **how: Unpack[Broadcast]
 ) -> NDArray[Any]:
-    """Return integers shifted by b bits, up (left) or down, where signed ones keep their sign.
+    """Return integers shifted by b bits, left or right (arithmetic if signed).
 
-    By a negative number of bits, or all and more, only the sign is left, and that of a shift down. overlong: undefined
-    says that this has no value (masked), and no shift up of a signed integer that its type cannot hold.
+    For a negative count, or one of the width or more, a right shift leaves only the sign bits and a left shift 0.
+    overlong: undefined masks these, and left shifts of signed integers that overflow.
     """
     if overlong not in {"sign", "undefined"}:
         raise InputError(f"shift: expected sign or undefined, found {overlong!r:.60}")
@@ -704,7 +741,7 @@ def shift(
 
 
 def _comparison(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
-    """Return a kernel whose result is 1 where the comparison holds, else 0, in `dtype` (bool if absent)."""
+    """Return a comparison kernel with results 1 or 0 in `dtype`, default bool."""
 
     def kernel(
         a: NDArray[Any], b: NDArray[Any], *, dtype: np.dtype[Any] | None = None, **how: Unpack[Broadcast]
@@ -725,7 +762,10 @@ not_equal = _comparison("not_equal", np.not_equal)
 
 
 def _logical(name: str, function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
-    """Return a kernel for which any number but 0 is true, and true is 1 of the inputs' own type."""
+    """Return a logical kernel: non-zero is true.
+
+    Results have the inputs' type.
+    """
 
     def kernel(a: NDArray[Any], b: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
         a, b = paired(name, a, b, repeat=False, **how)
@@ -747,9 +787,9 @@ def logical_not(x: NDArray[Any]) -> NDArray[Any]:
 def select(
     condition: NDArray[Any], a: NDArray[Any], b: NDArray[Any], *, broadcast: bool = False, one_sided: bool = False
 ) -> NDArray[Any]:
-    """Return the element of `a` where that of `condition` is not 0, else the one of `b`.
+    """Return `a` where `condition` is not 0, else `b`.
 
-    one_sided: how unlike shapes go together is not known; raises NoKernel for those.
+    one_sided: broadcasting of unequal shapes is undocumented; raises NoKernel for those.
     """
     if one_sided and not condition.shape == a.shape == b.shape:
         raise NoKernel("select: it is not said which of the inputs the others are aligned with")
@@ -761,7 +801,7 @@ def select(
 def _folded(
     name: str, parts: Sequence[NDArray[Any]], function: Callable[..., NDArray[Any]], *, broadcast: bool
 ) -> NDArray[Any]:
-    """Return a function of two applied from left to right, in float32 of narrower floats."""
+    """Return a left fold of a binary function, in float32 for narrower floats."""
     if not parts:
         raise InputError(f"{name}: expected at least one array")
     first, *others = paired(name, *parts, broadcast=broadcast)
@@ -773,22 +813,22 @@ def _folded(
 
 
 def maximum_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
-    """Return the largest of the elements at each place; nan where one of them is."""
+    """Return the element-wise maximum of all inputs; nan propagates."""
     return round_to(_folded("maximum", parts, np.maximum, broadcast=broadcast), parts[0].dtype)
 
 
 def minimum_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
-    """Return the least of the elements at each place; nan where one of them is."""
+    """Return the element-wise minimum of all inputs; nan propagates."""
     return round_to(_folded("minimum", parts, np.minimum, broadcast=broadcast), parts[0].dtype)
 
 
 def sum_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
-    """Return the sum of the elements at each place, added from left to right and rounded once for narrow floats."""
+    """Return the sum of all inputs, left to right; narrow floats round once."""
     return round_to(_folded("sum", parts, np.add, broadcast=broadcast), parts[0].dtype)
 
 
 def mean_of_all(parts: Sequence[NDArray[Any]], *, broadcast: bool = False) -> NDArray[Any]:
-    """Return the mean of the elements at each place."""
+    """Return the element-wise mean of all inputs."""
     total = _folded("mean", parts, np.add, broadcast=broadcast)
     if not is_float(parts[0].dtype):
         raise InputError(f"mean: expected floating-point elements, found {parts[0].dtype}")
@@ -802,9 +842,8 @@ _WORD: Final = 32
 def power(base: NDArray[Any], exponent: NDArray[Any], **how: Unpack[Broadcast]) -> NDArray[Any]:
     """Return base ** exponent in the base's type, where types may differ.
 
-    Where one of them is a float: as in float64, rounded; a base of integers has the result truncated and held in its
-    range. Of integers: exact, wrapped around in the bits of the base; 0 for a negative exponent unless the base is 1 or
-    -1.
+    If either is a float: computed in float64 and rounded; an integer base truncates and clamps the result. Integers:
+    exact, wrapped around in the bits of the base; 0 for a negative exponent unless the base is 1 or -1.
     """
     square = exponent.size == 1 and exponent.dtype.kind == "f" and exponent.item() == 2 and base.dtype.kind == "f"
     base, exponent = paired(
@@ -826,12 +865,11 @@ def power_by_logarithm(
 ) -> NDArray[Any]:
     """Return base ** exponent in the base's type, where types may differ.
 
-    Where one of them is a float: 2 ** (exponent * log2(abs(base))), which has no value for an infinity to the power of
-    0; the sign of a negative base where the exponent is odd, nan where it is no whole number; 0 of a base of 0 with any
-    exponent. A base of integers has the result truncated and held in its range.
-    Of integers: exact, wrapped around in 32 bits (64 for wider types) and then held in the range of narrower types; 0
-    for a negative exponent unless the base is 1 or -1.
-    scale_bias: applied to the bases and to the exponents; narrower integers become ones of 32 bits by it.
+    If either is a float: 2 ** (exponent * log2(abs(base))), undefined for an infinity to the power of 0; negative for a
+    negative base with an odd exponent, nan with a fractional exponent; 0 for a base of 0 with any exponent. An integer
+    base truncates and clamps the result. Integers: exact, wrapped around in 32 bits (64 for wider types), then clamped
+    for narrower types; 0 for a negative exponent unless the base is 1 or -1. scale_bias: applied to bases and
+    exponents; narrower integers become 32-bit integers.
     """
     base, exponent = paired("power_by_logarithm", base, exponent, same_type=False)
     arrays = (base, exponent) if scale_bias is None else (_word(base), _word(exponent))
@@ -854,7 +892,7 @@ def _word(x: NDArray[Any]) -> NDArray[Any]:
 def power_to_constant(
     x: NDArray[Any], *, exponent: float, scale_bias: tuple[float, float] | None = None
 ) -> NDArray[Any]:
-    """Return every float to one power, as `power_by_logarithm` has it."""
+    """Return every float to a constant power, as in `power_by_logarithm`."""
     if not is_float(x.dtype):
         raise InputError(f"power_to_constant: expected floating-point elements, found {x.dtype}")
     values = prepared(x, scale_bias)
@@ -873,7 +911,7 @@ def _real_power(x: NDArray[Any], exponent: NDArray[Any]) -> NDArray[Any]:
 
 
 def _integer_power(x: NDArray[Any], exponent: NDArray[Any]) -> NDArray[Any]:
-    """Wrapped around in 32 bits, or in 64 of such integers."""
+    """Return integer powers wrapped around in 32 bits, or 64 for wider types."""
     base = _word(x)
     wide = base.dtype
     left = np.where(exponent > 0, exponent, 0).astype(np.uint64)

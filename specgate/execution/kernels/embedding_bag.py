@@ -1,4 +1,7 @@
-"""Rows of a table added up for each bag of indices."""
+"""Embedding bags: sums of table rows per bag of indices.
+
+OpenVINO EmbeddingBagOffsets, EmbeddingBagPacked, EmbeddingSegmentsSum, SegmentMax, SparseFillEmptyRows.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fill_empty_rows", "segment_max", "sum_bags", "sum_packed", "sum_segments"]
 
-#: Elements of rows that are added at a time.
+#: Number of row elements added per block.
 _BLOCK: Final = 2**11
 
 
@@ -29,10 +32,10 @@ def sum_bags(
     *,
     reduction: str = "sum",
 ) -> NDArray[Any]:
-    """Return for each bag the sum, or the mean, of the rows of `table` that its indices name, times their weights.
+    """Return the sum or mean of weighted `table` rows per bag of indices.
 
-    offsets: where in `indices` each bag begins, in rising order. weights: one for each index. An empty bag has the row
-    that default_index names, or zeros where that is -1 or left out.
+    offsets: start of each bag in `indices`, ascending. weights: one per index. An empty bag gets the row default_index,
+    or zeros where that is -1 or absent.
     """
     begins = offsets.tolist()
     ends = [*begins[1:], indices.size] if begins else []
@@ -49,7 +52,7 @@ def sum_bags(
 def sum_packed(
     table: NDArray[Any], indices: NDArray[Any], weights: NDArray[Any] | None = None, *, reduction: str = "sum"
 ) -> NDArray[Any]:
-    """Return for each row of `indices` [bags, indices of each] what `sum_bags` does."""
+    """Return `sum_bags` for each row of `indices` [bags, indices per bag]."""
     if indices.ndim != 2:
         raise InputError(f"bags: expected indices of two dimensions, found {indices.ndim}")
     if weights is not None:
@@ -68,7 +71,10 @@ def sum_segments(
     default_index: NDArray[Any] | None = None,
     weights: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return for each of num_segments what `sum_bags` does; segment_ids: of each index, in rising order."""
+    """Return `sum_bags` for each of num_segments.
+
+    segment_ids: one per index, ascending.
+    """
     require_shape("segments", "segment_ids", segment_ids.shape, indices.shape)
     count = int(num_segments.reshape(())) if num_segments.size == 1 else -1
     if count < 0 or (segment_ids < 0).any() or (segment_ids >= count).any() or (np.diff(segment_ids) < 0).any():
@@ -125,10 +131,10 @@ def _rows(indices: NDArray[Any], size: int) -> NDArray[Any]:
 def segment_max(
     data: NDArray[Any], segment_ids: NDArray[Any], num_segments: NDArray[Any] | None = None, *, lowest: bool
 ) -> NDArray[Any]:
-    """Return the largest elements of each segment of slices of `data` along its first dimension.
+    """Return the maximum of each segment along the first dimension of `data`.
 
-    segment_ids: for each slice the number of its segment, in rising order. num_segments: how many there are, those up
-    to the last one if None; what is beyond is left out. An empty segment has zeros, or the lowest number of the type.
+    segment_ids: the segment number of each slice, ascending. num_segments: default the last segment plus one; slices
+    beyond are dropped. An empty segment has zeros, or the lowest number of the type if `lowest`.
     """
     if data.ndim == 0:
         raise InputError("segment_max: expected data of at least one dimension")
@@ -151,20 +157,21 @@ def segment_max(
 
 
 def _lowest(dtype: np.dtype[Any]) -> Any:
-    """Return the lowest number of a type that is not infinite."""
+    """Return the lowest finite number of a type."""
     if not is_float(dtype):
         return np.iinfo(dtype).min
     if dtype.kind == "f":
         return np.finfo(dtype).min
-    return np.array(0xFF7F, np.uint16).view(dtype)  # bfloat16, the upper half of float32's lowest
+    return np.array(0xFF7F, np.uint16).view(dtype)  # bfloat16: the upper half of float32's lowest
 
 
 def fill_empty_rows(
     values: NDArray[Any], dense_shape: NDArray[Any], indices: NDArray[Any], default: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
-    """Return places and elements with one more at the first column of every row without any, and which rows these are.
+    """Return indices and values with empty rows filled, and which were empty.
 
-    values: [n]; indices: [n, 2], row and column of each, by rows in rising order. dense_shape: rows and columns.
+    An empty row gets an element at its first column. values: [n]; indices: [n, 2], row and column, ordered by row.
+    dense_shape: rows and columns.
     """
     if indices.shape != (values.size, 2) or values.ndim != 1 or dense_shape.size != 2 or default.size != 1:
         raise InputError("sparse: expected as many pairs of indices as values, two sizes and one default")

@@ -1,4 +1,8 @@
-"""Columns of features: chosen, compared, scaled, replaced and put beside each other."""
+"""Classical ML feature columns: scaling, imputing, encoding, mapping.
+
+ai.onnx.ml ArrayFeatureExtractor, Binarizer, CastMap, CategoryMapper, DictVectorizer, FeatureVectorizer, Imputer,
+LabelEncoder, Normalizer, OneHotEncoder, Scaler, ZipMap.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,10 @@ __all__ = [
 
 
 def choose_columns(inputs: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
-    """Return the elements along the last dimension that `columns` counts, in its order; a list as one row."""
+    """Return the last-dimension elements selected by `columns`.
+
+    A 1-D input is one row.
+    """
     if not inputs.ndim:
         raise InputError("choose_columns: expected at least one dimension")
     if (columns < 0).any():
@@ -38,9 +45,9 @@ def choose_columns(inputs: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
 
 
 def exceeds(inputs: NDArray[Any], *, threshold: float = 0.0) -> NDArray[Any]:
-    """Return 1 where an element is larger than the threshold, else 0, in the type of the elements."""
+    """Return 1 where an element exceeds the threshold, else 0, in its type."""
     if inputs.dtype.kind == "i" and not isnan(threshold):
-        ends = np.iinfo(inputs.dtype)  # whole numbers are compared exactly
+        ends = np.iinfo(inputs.dtype)  # integers are compared exactly
         low = floor(max(min(threshold, 2.0**64), -(2.0**64)))
         above = np.full(inputs.shape, low < ends.min) if not ends.min <= low <= ends.max else inputs > low
     else:
@@ -51,9 +58,9 @@ def exceeds(inputs: NDArray[Any], *, threshold: float = 0.0) -> NDArray[Any]:
 
 
 def join_columns(parts: Sequence[NDArray[Any]], *, widths: Sequence[int] | None = None) -> NDArray[np.float32]:
-    """Return the columns of all parts beside each other as float32; a list is one row.
+    """Return the columns of all parts concatenated as float32.
 
-    widths: how many columns of each part, filled up with zeros or cut off; as many as it has if left out.
+    A 1-D input is one row. widths: number of columns per part, zero-padded or truncated; default its own.
     """
     rows = [np.atleast_2d(part) for part in parts]
     if not rows or any(part.ndim > 2 or not part.size == len(part) * part.shape[1] for part in rows):
@@ -81,10 +88,9 @@ def replace_value(
     replaced_float: float = 0.0,
     replaced_integer: int = 0,
 ) -> NDArray[Any]:
-    """Return the elements, those that equal one value replaced; a nan equals any nan.
+    """Return the elements with one value replaced; nan equals nan.
 
-    floats, integers: what replaces it, by the kind of the elements: one for all, or one for each place along the last
-    dimension.
+    floats, integers: the replacement by element kind: one for all, or one per index along the last dimension.
     """
     new: Any = floats if inputs.dtype.kind == "f" else integers
     old = replaced_float if inputs.dtype.kind == "f" else replaced_integer
@@ -106,7 +112,10 @@ def replace_value(
 def scale_columns(
     inputs: NDArray[Any], *, offset: Sequence[float] | None = None, scale: Sequence[float] | None = None
 ) -> NDArray[np.float32]:
-    """Return elements less an offset, times a scale, as float32; one of each, or one for each feature."""
+    """Return (inputs - offset) * scale as float32.
+
+    offset, scale: one each, or one per feature.
+    """
     if inputs.dtype.kind not in "if" or offset is None or scale is None or len(offset) != len(scale):
         raise InputError("scale_columns: expected numbers, and as many offsets as scales")
     if len(scale) != 1 and (not 1 <= inputs.ndim <= 2 or len(scale) != inputs.shape[-1]):
@@ -118,9 +127,10 @@ def scale_columns(
 
 
 def divide_rows(inputs: NDArray[Any], *, norm: str = "MAX") -> NDArray[np.float32]:
-    """Return each row divided by its norm, as float32; a row whose norm is 0 stays.
+    """Return each row divided by its norm, as float32.
 
-    norm: MAX, the largest element; L1, the sum of magnitudes; L2, the root of the sum of squares.
+    A row with norm 0 stays. norm: MAX, the largest element; L1, the sum of magnitudes; L2, the root of the sum of
+    squares.
     """
     rows = features_of("divide_rows", inputs)
     if norm == "MAX":
@@ -141,7 +151,7 @@ _INT64 = range(-(2**63), 2**63)
 
 
 def _looked_up(inputs: NDArray[Any], places: Mapping[Any, int], *, of_nan: int = -1) -> NDArray[np.intp]:
-    """Return the place of each element, -1 of one that has none, of a nan `of_nan`."""
+    """Return the index of each element: -1 if missing, `of_nan` for nan."""
     flat = inputs.reshape(-1)
     if inputs.dtype == np.object_:
         array = np.fromiter((places.get(each, -1) for each in memory.in_time(flat)), np.intp, flat.size)
@@ -153,7 +163,7 @@ def _looked_up(inputs: NDArray[Any], places: Mapping[Any, int], *, of_nan: int =
 
 
 def _placed(values: NDArray[Any], default: Any, places: NDArray[np.intp]) -> NDArray[Any]:
-    """Return the value at each place, `default` at -1."""
+    """Return the value at each index, `default` at -1."""
     choices = np.empty(values.size + 1, values.dtype)
     choices[:-1], choices[-1] = values, default
     result = memory.empty(places.shape, values.dtype)
@@ -195,11 +205,11 @@ def map_labels(
     text_default: str = "_Unused",
     default: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return, for each element, the value of the key that it equals, or the default of the values' type.
+    """Return the value of the key equal to each element, or the default.
 
-    One list of keys and one of values are given, of one length. repeated: which of equal keys counts, first or last.
-    A nan equals any nan. default: one element of the values' type, in place of the others. by_place: keys and values
-    are names and their places instead, from texts to int64 or the other way.
+    One list of keys and one of values are given, of equal length. repeated: whether the first or last of equal keys
+    counts. nan equals nan. default: one element of the values' type, which replaces the other defaults. by_place: map
+    strings to their int64 indices in `names`, or back.
     """
     if by_place:
         return map_names(
@@ -247,7 +257,10 @@ def map_names(
     integer_default: int = -1,
     text_default: str = "_Unused",
 ) -> NDArray[Any]:
-    """Return the number of each text, or the text of each int64; of those that occur twice the last."""
+    """Return the number of each string, or the string of each int64.
+
+    Of repeated names the last counts.
+    """
     if numbers is None or names is None:
         raise InputError("map_names: expected numbers and names")
     if inputs.dtype == np.object_:
@@ -262,10 +275,10 @@ def mark_categories(
     texts: Sequence[str] | None = None,
     unknown_is_zeros: bool = True,
 ) -> NDArray[np.float32]:
-    """Return float32 with one dimension more: 1 at the place of each element among the categories, 0 elsewhere.
+    """Return the float32 one-hot encoding along a new last dimension.
 
-    Numbers are truncated to int64 first. Of equal categories the last counts. Unless unknown_is_zeros, a number that is
-    none of them raises InputError, and what such a text has is masked.
+    Numbers are first truncated to int64. Of equal categories the last counts. Unless unknown_is_zeros, an unknown
+    number raises InputError and an unknown string is masked.
     """
     name = "mark_categories"
     categories: Sequence[Any] | None = integers if texts is None else texts
@@ -298,28 +311,31 @@ _WHOLE: Final = re.compile(r"\s*([+-]?\d+)")
 def maps_of_rows(
     inputs: NDArray[Any], *, integers: Sequence[int] | None = None, texts: Sequence[str] | None = None
 ) -> list[dict[Any, float]]:
-    """Return a map for each row: keys are the integers or texts, of equal ones the last; a list is one row."""
+    """Return one map per row with integer or string keys.
+
+    Of equal keys the last counts; a 1-D input is one row.
+    """
     keys: Sequence[Any] | None = integers if texts is None else texts
     if keys is None or (integers is not None and texts is not None):
         raise InputError("maps_of_rows: expected keys that are integers or texts, and not both")
     if not 1 <= inputs.ndim <= 2 or inputs.shape[-1] != len(keys):
         raise InputError(f"maps_of_rows: {len(keys)} keys do not fit {list(inputs.shape)}")
     rows = np.atleast_2d(inputs)
-    memory.hold((len(rows), 3 * len(keys) + 4), np.dtype(np.float64))  # what Python takes for maps
+    memory.hold((len(rows), 3 * len(keys) + 4), np.dtype(np.float64))  # accepted by Python as a mapping
     return [dict(zip(keys, row.tolist(), strict=True)) for row in memory.in_time(rows)]
 
 
 def values_at_words(
-    arrays: tuple[NDArray[Any], NDArray[Any]],
+    mapping: tuple[NDArray[Any], NDArray[Any]],
     *,
     integers: Sequence[int] | None = None,
     texts: Sequence[str] | None = None,
 ) -> NDArray[Any]:
-    """Return a row with the map's value for each word, 0 or an empty text where it has none.
+    """Return a row with the map's value for each word, default 0 or "".
 
-    integers, texts: the words, of the type of its keys. Keys that are no word have no place.
+    integers, texts: the words, of the keys' type. Keys outside of the words are ignored.
     """
-    keys, values = arrays
+    keys, values = mapping
     words: Sequence[Any] | None = texts if keys.dtype == np.object_ else integers
     if words is None or (integers is not None and texts is not None):
         raise InputError("values_at_words: expected words of the type of the map's keys, and no others")
@@ -333,20 +349,20 @@ def values_at_words(
 
 
 def row_of_map(
-    arrays: tuple[NDArray[Any], NDArray[Any]],
+    mapping: tuple[NDArray[Any], NDArray[Any]],
     *,
     kind: str = "TO_FLOAT",
     form: str = "DENSE",
     length: int = 1,
     missing_text: str = "",
 ) -> NDArray[Any]:
-    """Return a row with the map's values in rising order of its keys, which are integers.
+    """Return a row with the map's values in ascending order of integer keys.
 
-    kind: TO_FLOAT, TO_INT64 or TO_STRING, what values become; what no number can be made of is masked. form: DENSE, or
-    SPARSE, where a key is the place of its value in a row of `length`, larger keys have no place, and other places are
-    0 or missing_text. Raises InputError for a negative key then.
+    kind: TO_FLOAT, TO_INT64 or TO_STRING, the result type; values that are not numbers are masked. form: DENSE, or
+    SPARSE, where a key is the index of its value in a row of `length`, larger keys are ignored, and other elements are
+    0 or missing_text. With SPARSE a negative key raises InputError.
     """
-    keys, values = arrays
+    keys, values = mapping
     if kind not in _KINDS or form not in {"DENSE", "SPARSE"}:
         raise InputError(f"row_of_map: there is no {kind!r:.40} or no {form!r:.40}")
     dtype, convert = _KINDS[kind]

@@ -1,4 +1,7 @@
-"""Discrete Fourier transforms of complex numbers, whose parts are the last dimension, and of real ones."""
+"""Discrete Fourier transforms, STFT, ISTFT, window functions, mel weights.
+
+ONNX BlackmanWindow, DFT, HammingWindow, HannWindow, MelWeightMatrix, STFT; OpenVINO DFT, IRDFT, ISTFT, RDFT, STFT.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,10 @@ __all__ = [
 def complex_transform(
     data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[Any] | None = None, *, inverse: bool
 ) -> NDArray[Any]:
-    """Return the transform of complex data [..., 2] over some dimensions, or the inverse one, divided by their sizes.
+    """Return the (inverse) DFT of complex data [..., 2] over some dimensions.
 
-    axes: each once, negative ones counted from the one before the parts. signal_size: how long the data is taken along
-    each of them, with zeros behind it or cut; -1 as it is.
+    The inverse is divided by the sizes. axes: distinct; negative ones count from before the last dimension.
+    signal_size: size of the data along each axis, zero-padded or truncated; -1 as it is.
     """
     values = _joined(data)
     for axis, size in _plan(values.shape, axes, signal_size):
@@ -39,9 +42,10 @@ def complex_transform(
 
 
 def half_transform(data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Return the transform of real data as complex numbers [..., 2]: along the last of the axes its first half.
+    """Return the DFT of real data, half of it along the last of the axes.
 
-    axes, signal_size: as in `complex_transform`, of all dimensions. The other half is the conjugate of this one.
+    The result is complex [..., 2]; the other half is its conjugate. axes, signal_size: as in `complex_transform`, over
+    all dimensions.
     """
     values = _wide(data)
     plan = _plan(data.shape, axes, signal_size)
@@ -60,11 +64,10 @@ def half_transform(data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[
 def inverse_half_transform(
     data: NDArray[Any], axes: NDArray[Any], signal_size: NDArray[Any] | None = None
 ) -> NDArray[Any]:
-    """Return the real data whose `half_transform` is the complex data [..., 2].
+    """Return the real data whose `half_transform` is [..., 2].
 
     axes, signal_size: as in `complex_transform`; the size along the last of the axes is that of the result, where -1 is
-    two less than twice the size of the data. Where there are several axes, or the result has another size, it is
-    masked: descriptions contradict each other there.
+    2 * (size - 1). With several axes, or another size, the result is masked because the descriptions are contradictory.
     """
     values = _joined(data)
     plan = _plan(values.shape, axes, signal_size)
@@ -93,10 +96,10 @@ def transform_frames(
     *,
     transpose_frames: bool,
 ) -> NDArray[Any]:
-    """Return the first halves of the transforms of frames of real signals [..., length], weighed with a window.
+    """Return the STFT (half spectrum) of real signals [..., length].
 
-    It has the shape [..., frames, frequencies, 2], or with `transpose_frames` [..., frequencies, frames, 2]. A window
-    shorter than a frame is in its middle, and one that is longer is cut; results are masked then.
+    The result is [..., frames, frequencies, 2], with `transpose_frames` [..., frequencies, frames, 2]. A window shorter
+    than a frame is centered, a longer one is cut; results are then masked.
     """
     if any(array.size != 1 for array in (frame_size, frame_step)):
         raise InputError("frames: expected one number as frame_size and one as frame_step")
@@ -135,7 +138,7 @@ def _parted(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _plan(shape: Sequence[int], axes: NDArray[Any], signal_size: NDArray[Any] | None) -> list[tuple[int, int]]:
-    """Return each axis from 0 up, with the size that the data is to have along it."""
+    """Return each axis as non-negative, with the transform size along it."""
     rank = len(shape)
     stated_numbers = [int(axis) for axis in axes.reshape(-1)]
     numbers = [axis + rank if axis < 0 else axis for axis in stated_numbers]
@@ -156,7 +159,7 @@ def _along(values: NDArray[Any], axis: int, size: int, *, inverse: bool) -> NDAr
 
 
 def _fitted(values: NDArray[Any], axis: int, size: int) -> NDArray[Any]:
-    """Return values cut to a size along an axis, or with zeros behind them."""
+    """Return values truncated or zero-padded to a size along an axis."""
     kept = values[(slice(None),) * axis + (slice(size),)]
     if kept.shape[axis] == size:
         return kept
@@ -186,10 +189,10 @@ def _typed(values: NDArray[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
 def cosine_window(
     size: NDArray[Any], *, coefficients: Sequence[float], periodic: bool, dtype: np.dtype[Any] | None = None
 ) -> NDArray[Any]:
-    """Return a - b * cos(t) + c * cos(2 * t) of the three coefficients, where t goes around a circle once.
+    """Return a window a - b * cos(t) + c * cos(2 * t), t over one period.
 
-    size: how many numbers. periodic: the first number would follow the last, else it stands there again. dtype: their
-    type, float32 without; integers lose the fraction.
+    coefficients: a, b, c. size: number of elements. periodic: the period is `size`; otherwise the last element equals
+    the first. dtype: default float32; integers are truncated.
     """
     count = int(_one("window", size))
     if count < 0:
@@ -210,10 +213,10 @@ def mel_weights(
     *,
     dtype: np.dtype[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return weights [length // 2 + 1, bins] that gather a spectrum into bands whose middles are as far apart in mel.
+    """Return mel filter bank weights [length // 2 + 1, bins].
 
-    bins: how many bands; length: of the transform; rate: samples in a second; low, high: the edges in hertz. Each band
-    is a triangle from the middle of the one before to that of the one behind. Raises NoKernel where the edges are none.
+    bins: number of bands, evenly spaced in mel; length: DFT length; rate: samples per second; low, high: band edges in
+    hertz. Each band is a triangle between the centers of its neighbors. Raises NoKernel where the edges are invalid.
     """
     many, points, second = (int(_one("mel", array)) for array in (bins, length, rate))
     edges = [float(_one("mel", to_float64(array))) for array in (low, high)]
@@ -249,11 +252,12 @@ def transform_axis(
     inverse: int = 0,
     onesided: int = 0,
 ) -> NDArray[Any]:
-    """Return the discrete Fourier transform along an axis of numbers whose parts are in the last dimension.
+    """Return the DFT along an axis, as in ONNX DFT.
 
-    data: [..., 1] of real numbers, [..., 2] of complex ones. length: of the signal along the axis, which is cut or gets
-    zeros; without it what there is. axis: an array with the axis, `place` without; negative ones count from the end.
-    onesided: only the first half and one more, or with inverse made of those, which gives real numbers [..., 1].
+    data: [..., 1] real or [..., 2] complex. length: signal length along the axis, zero-padded or truncated; default the
+    size. axis: an array holding the axis; default `place`; negative ones count from the end. onesided: return only
+    length
+    2 + 1 bins, or with inverse read those and return real numbers [..., 1].
     """
     if data.ndim < 2 or data.shape[-1] not in {1, 2} or {inverse, onesided} - {0, 1}:
         raise InputError(f"dft: expected parts of numbers in the last dimension, and flags, found {list(data.shape)}")
@@ -285,11 +289,11 @@ def transform_steps(
     *,
     onesided: bool,
 ) -> NDArray[Any]:
-    """Return transforms of parts of signals, each multiplied by the window, [batch, parts, bins, 2].
+    """Return the STFT [batch, frames, bins, 2], as in ONNX STFT.
 
-    signal: [batch, time, 1] of real numbers, [batch, time, 2] of complex ones. step: from the beginning of one part to
-    that of the next. length: of a part, without it that of the window, else of the time. onesided: only the first half
-    of the bins and one more.
+    signal: [batch, time, 1] real or [batch, time, 2] complex. step: frame step. window: factors. length: frame length,
+    default that of the window, else of the signal. onesided: return only length
+    2 + 1 bins.
     """
     if signal.ndim != 3 or signal.shape[2] not in {1, 2}:
         raise InputError(f"stft: expected a batch of signals with the parts of numbers, found {list(signal.shape)}")
@@ -329,9 +333,9 @@ def _parts(numbers: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return round_to(np.stack([numbers.real, numbers.imag], axis=-1), dtype)
 
 
-#: How far frames may lie from those of one signal, for a type of so many bytes, beside the largest number of them.
+#: How far frames may differ from those of one signal, by bytes of the type and relative to its largest number.
 _NEAR: Final = {2: 0.02, 4: 1e-5, 8: 1e-12}
-#: Less than this part of the window's largest weight is none: rounding would decide what is restored of it.
+#: A smaller fraction of the largest window weight counts as 0: rounding would dominate the restored element.
 _LEAST: Final = 1e-3
 
 
@@ -345,13 +349,13 @@ def restore_signal(
     center: bool,
     normalized: bool,
 ) -> NDArray[Any]:
-    """Return the real signals [..., length] the first halves of whose frames' transforms are data.
+    """Return the ISTFT: real signals [..., length] restored from frames.
 
-    data: [..., frequencies, frames, 2]. Frames of frame_size begin every frame_step, and were weighed with the window,
-    which lies in their middle. normalized: data was divided by the root of frame_size. center: half a frame before the
-    signal and behind it was added, and is left out. signal_length: the signal is cut, or has zeros behind it.
-    Overlapping frames are weighed with the window again and divided by the sum of its squares. Masked are elements that
-    no frame has a weight of, and all of a signal whose frames contradict each other.
+    data: [..., frequencies, frames, 2]. Frames of frame_size start every frame_step and were multiplied by the window,
+    centered in the frame. normalized: data was divided by sqrt(frame_size). center: half a frame of padding at both
+    ends is removed. signal_length: truncate or zero-pad the signal. Overlapping frames are multiplied by the window
+    again and divided by the sum of its squares. Masked: elements without weight, and all of a signal whose frames are
+    inconsistent.
     """
     size, step = (_number(array) for array in (frame_size, frame_step))
     if not is_float(data.dtype) or data.ndim < 3 or data.shape[-1] != 2 or window.ndim != 1 or min(size, step) < 1:
@@ -396,13 +400,16 @@ def _weights(window: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 def _complex_frames(data: NDArray[Any]) -> NDArray[Any]:
-    """Return data [..., frequencies, frames, 2] as complex numbers [..., frames, frequencies]."""
+    """Return data as complex numbers [..., frames, frequencies].
+
+    data: [..., frequencies, frames, 2].
+    """
     wide = np.ascontiguousarray(np.swapaxes(data, -2, -3).astype(np.float64))
     return wide.view(np.complex128)[..., 0]
 
 
 def _overlapped(values: NDArray[Any], weights: NDArray[Any], step: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the signals before anything is cut off, and which of their elements have no weight."""
+    """Return the uncut signals, and which elements have no weight."""
     *batch, count, _ = values.shape
     size = len(weights)
     memory.hold((*batch, count, size), np.dtype(np.float64))
@@ -421,7 +428,7 @@ def _overlapped(values: NDArray[Any], weights: NDArray[Any], step: int) -> tuple
 def _agrees(
     values: NDArray[Any], signal: NDArray[Any], weights: NDArray[Any], step: int, dtype: np.dtype[Any]
 ) -> NDArray[np.bool_]:
-    """Return whether the frames of each signal have the transforms that it was made of."""
+    """Return whether the frames of each signal match its own transforms."""
     worst = np.zeros(values.shape[:-2])
     size = len(weights)
     for frame in memory.in_time(range(values.shape[-2])):

@@ -1,4 +1,8 @@
-"""Arrays made of numbers alone: constants, sequences, diagonals."""
+"""Constants, ranges, diagonals, triangles, nonzero, shape and size.
+
+DirectML DIAGONAL_MATRIX, DIAGONAL_MATRIX1, FILL_VALUE_CONSTANT, FILL_VALUE_SEQUENCE, NONZERO_COORDINATES; ONNX
+Constant, ConstantOfShape, EyeLike, NonZero, Range, Shape, Size, Trilu; com.microsoft Trilu; OpenVINO NonZero, Range.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +29,10 @@ __all__ = [
 
 
 def number(value: float, dtype: np.dtype[Any], *, whole: bool = False) -> NDArray[Any]:
-    """Return `value` as an array of no dimensions; raise InputError where the type cannot hold it.
+    """Return `value` as a 0-D array.
 
-    whole: a number that an integer type cannot hold loses its fraction and then wraps around, by way of a signed
-    integer of 32 bits, or 64 for UINT32 and wider types; what that cannot hold is its least number.
+    Raises InputError where the type cannot hold it. whole: a number that an integer type cannot hold is truncated and
+    wraps around, via int32, or int64 for UINT32 and wider types; what that cannot hold is its minimum.
     """
     if is_float(dtype):
         return round_to(np.asarray(value, np.float64), dtype)
@@ -43,7 +47,7 @@ def number(value: float, dtype: np.dtype[Any], *, whole: bool = False) -> NDArra
 
 
 def check_number(name: str, dtype: np.dtype[Any], *, same_type: bool) -> None:
-    """Raise InputError unless a number is declared to be of the type of the array that it goes into."""
+    """Raise InputError unless a scalar is declared with the array's type."""
     if not same_type:
         raise InputError(f"{name}: expected a number of the type of the output, {dtype}")
 
@@ -51,7 +55,10 @@ def check_number(name: str, dtype: np.dtype[Any], *, same_type: bool) -> None:
 def fill_constant(
     *, sizes: Sequence[int], value: float, output_type: np.dtype[Any], same_type: bool = True
 ) -> NDArray[Any]:
-    """Return an array full of `value`. same_type: whether the number is declared to be of the array's type."""
+    """Return an array filled with `value`.
+
+    same_type: the scalar is declared with the array's type.
+    """
     check_number("fill", output_type, same_type=same_type)
     result = memory.empty(shape_of("fill", sizes), output_type)
     result[...] = number(value, output_type)
@@ -61,9 +68,9 @@ def fill_constant(
 def fill_sequence(
     *, sizes: Sequence[int], start: float, delta: float, output_type: np.dtype[Any], same_type: bool = True
 ) -> NDArray[Any]:
-    """Return an array whose elements, in row-major order, go from `start` in steps of `delta`; integers wrap around.
+    """Return start + i * delta in row-major order; integers wrap around.
 
-    same_type: whether the numbers are declared to be of the array's type.
+    same_type: the scalars are declared with the array's type.
     """
     check_number("fill", output_type, same_type=same_type)
     result = memory.empty(shape_of("fill", sizes), output_type)
@@ -79,9 +86,10 @@ def fill_sequence(
 
 
 def diagonal_matrix(*, sizes: Sequence[int], value: float, offset: int, output_type: np.dtype[Any]) -> NDArray[Any]:
-    """Return matrices, in the last two dimensions, with `value` on one diagonal: `offset` right of the main one.
+    """Return matrices with `value` on one diagonal.
 
-    value: a FLOAT, which other types convert as `number` does.
+    offset: columns right of the main diagonal. They are the last two dimensions. value: a FLOAT, converted as by
+    `number`.
     """
     result = memory.empty(shape_of("diagonal", sizes), output_type)
     with memory.quiet():
@@ -100,10 +108,10 @@ def diagonal_strip(
     output_type: np.dtype[Any],
     same_type: bool = True,
 ) -> NDArray[Any]:
-    """Return `inputs` (zeros if None) with `value` on the diagonals from `begin` to before `end`.
+    """Return `inputs` (zeros if None) with `value` on diagonals [begin, end).
 
-    They are in the last two dimensions, and numbered column - row. end < begin: on all but those from `end` to before
-    `begin`. same_type: whether the number is declared to be of the result's type, which the input has too.
+    Diagonals are in the last two dimensions, numbered column - row. end < begin: on all but those in [end, begin).
+    same_type: the scalar is declared with the result's type, which is also the input's.
     """
     check_number("diagonal", output_type, same_type=same_type)
     shape = shape_of("diagonal", sizes)
@@ -119,7 +127,7 @@ def diagonal_strip(
 
 
 def _differences(shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Column - row of the last two dimensions; a single dimension is one row."""
+    """Return column - row of the last two dimensions; a 1-D shape is one row."""
     rows, columns = (1, *shape)[-2:]
     array = np.arange(columns) - np.arange(rows)[:, np.newaxis]
     return array if len(shape) > 1 else array[0]
@@ -129,17 +137,17 @@ _FAR = 2**40
 
 
 def sizes_between(inputs: NDArray[Any], *, start: int = 0, end: int | None = None) -> NDArray[Any]:
-    """Return the sizes of the dimensions from `start` to before `end` as int64, as Python slices a list."""
+    """Return the sizes of dimensions [start, end) as int64, as a Python slice."""
     return np.array(inputs.shape[start:end], np.int64)
 
 
 def count_elements(inputs: NDArray[Any]) -> NDArray[Any]:
-    """Return how many elements there are, a scalar of int64."""
+    """Return the number of elements, a scalar of int64."""
     return np.array(inputs.size, np.int64)
 
 
 def full_of(sizes: NDArray[Any], *, value: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Return an array of the given sizes full of the one element of `value`, or without it of zeros of float32."""
+    """Return an array filled with the element of `value`, default float32 0."""
     shape = tuple(int(size) for size in sizes.reshape(-1))
     if min(shape, default=0) < 0:
         raise InputError(f"constant: the output would have the shape {list(shape)!r:.60}")
@@ -161,7 +169,10 @@ def stated_value(
     text: str | None = None,
     texts: Sequence[str] | None = None,
 ) -> NDArray[Any]:
-    """Return the one of these that is there as an array: numbers as float32 or int64, texts as objects."""
+    """Return the attribute that is set as an array.
+
+    Numbers are float32 or int64, strings objects.
+    """
     stated_values: list[tuple[Any, Any]] = [
         (tensor, None), (float_, np.float32), (floats, np.float32), (int_, np.int64), (ints, np.int64),
         (text, object), (texts, object),
@@ -174,9 +185,9 @@ def stated_value(
 
 
 def diagonal_like(inputs: NDArray[Any], *, right: int = 0, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
-    """Return a matrix of the shape of `inputs` with ones so many columns right of the main diagonal, and zeros.
+    """Return an identity-like matrix of the shape of `inputs`.
 
-    dtype: its type, that of `inputs` without.
+    right: column offset of the diagonal of ones. dtype: default that of `inputs`.
     """
     if inputs.ndim != 2:
         raise InputError(f"eye_like: expected a matrix, found {inputs.ndim} dimensions")
@@ -190,15 +201,15 @@ def diagonal_like(inputs: NDArray[Any], *, right: int = 0, dtype: np.dtype[Any] 
 
 
 def keep_triangle(inputs: NDArray[Any], diagonal: NDArray[Any] | None = None, *, upper: bool) -> NDArray[Any]:
-    """Return matrices [..., n, m] with zeros (empty texts) below a diagonal, or above it.
+    """Return matrices [..., n, m] zeroed below or above a diagonal.
 
-    diagonal: how many columns right of the main one it is, 0 without.
+    Strings become empty. diagonal: columns right of the main one, default 0.
     """
     if inputs.ndim < 2 or (diagonal is not None and diagonal.size != 1):
         raise InputError(f"triangle: expected matrices and one diagonal, found the shape {list(inputs.shape)}")
     right = 0 if diagonal is None else max(-_FAR, min(_FAR, int(diagonal.reshape(()))))
     height, width = inputs.shape[-2:]
-    if not inputs.size:  # without the places along its other dimensions, for which nothing is charged
+    if not inputs.size:  # only one slice of the other dimensions, for which no memory is counted
         return inputs.copy()
     memory.hold(inputs.shape, inputs.dtype)
     at = np.arange(width) - np.arange(height)[:, np.newaxis]
@@ -212,10 +223,10 @@ _MOST = 2**40
 def numbers_between(
     start: NDArray[Any], stop: NDArray[Any], step: NDArray[Any], *, like: np.dtype[Any] | None = None
 ) -> NDArray[Any]:
-    """Return the numbers from start on, step by step, that lie before stop, of the type `like` or that of start.
+    """Return the range [start, stop) by step.
 
-    All three hold one element each, and lose their fractions where the output has integers. Each number is start and
-    so many steps, rounded once.
+    The type is that of `like`, default that of start. All three hold one element each and are truncated where the
+    output has integers. Each number is start + i * step, rounded once.
     """
     if any(array.size != 1 for array in (start, stop, step)):
         raise InputError("range: expected one number each to start, to stop and to step by")
@@ -244,9 +255,9 @@ def numbers_between(
 
 
 def places_not_zero(inputs: NDArray[Any], *, int32_indices: bool = False, rows_of_scalar: int = 1) -> NDArray[Any]:
-    """Return the coordinates of the elements that are not 0 [dimensions, number of them], in row-major order.
+    """Return coordinates of non-zero elements [rank, count], row-major.
 
-    int32_indices: as int32, else int64. Of a scalar: [1, 1] with a 0, or [1, 0]; with rows_of_scalar 0 [0, 1] or [0,
+    int32_indices: as int32, else int64. For a scalar: [1, 1] with a 0, or [1, 0]; with rows_of_scalar 0 [0, 1] or [0,
     0].
     """
     if inputs.dtype.kind in "OUS":
@@ -264,10 +275,10 @@ def places_not_zero(inputs: NDArray[Any], *, int32_indices: bool = False, rows_o
 def rows_not_zero(
     inputs: NDArray[Any], *, columns: int, count_sizes: Sequence[int], sizes: Sequence[int]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return how many elements are not 0, and the last `columns` coordinates of each, a row for each in their order.
+    """Return the non-zero count, and the coordinates, a row per element.
 
-    Both are of uint32. count_sizes: the shape of the first, of one element. sizes: that of the second, a row for every
-    element of `inputs`; the rows behind the last one are masked.
+    Rows hold the last `columns` coordinates. Both are uint32. count_sizes: shape of the count, which has one element.
+    sizes: shape of the coordinates, a row for every element of `inputs`; unused rows are masked.
     """
     require_shape("nonzero", "the number", count_sizes, (1,) * len(count_sizes))
     expected = (*(1,) * (len(sizes) - 2), inputs.size, columns)

@@ -1,6 +1,7 @@
-"""Floats of 32 bits rounded to 16, a few operations on the bits of many, where numpy branches for each element.
+"""Fast float32 to float16 rounding by vectorized bit operations.
 
-A float32 whose exponent float16 has is the same number with a smaller bias and 13 bits less; the rest is done apart.
+numpy branches per element. A float32 whose exponent float16 has is the same number with a smaller bias and 13 fewer
+bits; other elements are handled separately.
 """
 
 from __future__ import annotations
@@ -16,22 +17,22 @@ if TYPE_CHECKING:
 
 __all__ = ["to_half"]
 
-#: Elements that are rounded at a time: their arrays fit into a cache of the second level.
+#: Elements rounded per block: their arrays fit into an L2 cache.
 _BLOCK: Final = 2**15
-#: Below as many of them numpy takes less time.
+#: numpy is faster for fewer elements.
 _FEW: Final = 2**10
-#: The least normal float16, and from where on a float32 is none.
+#: The smallest normal float16, and the float32 from which on float16 overflows.
 _LEAST, _MOST = np.float32(2.0**-14), np.float32(65520)
 _BITS, _TOP, _ONE = np.uint32(13), np.uint32(16), np.uint32(1)
-#: Takes 112 from the exponent, and adds just less than half of the last bit that stays.
+#: Subtracts 112 from the exponent, and adds just less than half of the last bit that stays.
 _BIAS: Final = np.uint32((0xFFF - (112 << 23)) % 2**32)
 _SIGN: Final = np.uint16(0x8000)
-#: Makes subnormal ones whole numbers, which their bits are.
+#: Makes subnormal numbers integers, which are their bits.
 _STEPS: Final = np.float32(2.0**24)
 
 
 def to_half(array: NDArray[Any]) -> NDArray[Any]:
-    """Return float32 rounded to float16, halves to even, bit for bit as numpy does."""
+    """Return float32 rounded to float16, half to even, bit-exact with numpy."""
     result = np.empty(array.shape, np.float16)
     if array.size < _FEW:
         result[...] = array
@@ -46,18 +47,21 @@ def to_half(array: NDArray[Any]) -> NDArray[Any]:
         if size.max() < _MOST:
             _round_normal(some.view(np.uint32), new_array.view(np.uint16), bits, signs)
             _round_small(some, new_array, size, signs)
-        else:  # too large, an infinity or nan
+        else:  # too large, infinite or nan
             new_array[...] = some
     return result
 
 
 def _round_normal(whole: NDArray[Any], codes: NDArray[Any], bits: NDArray[Any], signs: NDArray[Any]) -> None:
-    """Write the bits of what is normal in float16, and the signs alone; bits: of so many elements, written over."""
+    """Write the bits of normal float16 numbers, and the signs.
+
+    bits: scratch array of the same size.
+    """
     np.right_shift(whole, _TOP, bits)
     np.copyto(signs, bits, casting="unsafe")
     np.bitwise_and(signs, _SIGN, signs)
     np.right_shift(whole, _BITS, bits)
-    np.bitwise_and(bits, _ONE, bits)  # a half goes up where the last bit is 1
+    np.bitwise_and(bits, _ONE, bits)  # a half rounds up where the last bit is 1
     np.add(bits, whole, bits)
     np.add(bits, _BIAS, bits)
     np.right_shift(bits, _BITS, bits)
@@ -66,7 +70,10 @@ def _round_normal(whole: NDArray[Any], codes: NDArray[Any], bits: NDArray[Any], 
 
 
 def _round_small(some: NDArray[Any], array: NDArray[Any], size: NDArray[Any], signs: NDArray[Any]) -> None:
-    """Write what is below the normal numbers, 0 included. size: of each element, written over."""
+    """Write the numbers below the normal range, including 0.
+
+    size: scratch array with each element's magnitude.
+    """
     small = size < _LEAST
     count = np.count_nonzero(small)
     if count > some.size // 16:
@@ -74,7 +81,7 @@ def _round_small(some: NDArray[Any], array: NDArray[Any], size: NDArray[Any], si
         np.rint(size, size)
         codes = array.view(np.uint16)
         signs |= size.astype(np.uint16)
-        signs ^= codes  # exchanged by their bits, since a choice by elements takes longer
+        signs ^= codes  # exchanged bitwise, which is faster than an element-wise choice
         signs &= np.negative(small.view(np.int8), dtype=np.int16).view(np.uint16)
         codes ^= signs
     elif count:

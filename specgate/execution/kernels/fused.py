@@ -1,4 +1,7 @@
-"""Activations of sums, of matrix products and of convolutions, as one operator computes them that was several."""
+"""Fused operators: matrix product, convolution or bias plus activation.
+
+com.microsoft BiasGelu, FastGelu, FusedConv, FusedGemm, FusedMatMul.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ __all__ = ["activated_convolution", "activated_product", "gelu_of_sum", "product
 
 
 class _Activation(NamedTuple):
-    """A function of floats, the names of the numbers that it takes, and numbers that are always the same."""
+    """An activation, its parameter names, and its constant parameters."""
 
     function: Callable[..., NDArray[Any]]
     takes: tuple[str, ...] = ()
@@ -35,7 +38,7 @@ def _between(x: NDArray[Any], *, low: float, high: float) -> NDArray[Any]:
 
 
 def _bounded_line(x: NDArray[Any], *, alpha: float, beta: float) -> NDArray[Any]:
-    """Return `hard_sigmoid`, but nan of what has no value: activation.py passes over nan."""
+    """Return `hard_sigmoid` that propagates nan; activation.py ignores nan."""
     return _between(x * x.dtype.type(alpha) + x.dtype.type(beta), low=0.0, high=1.0)
 
 
@@ -59,9 +62,9 @@ _ACTIVATIONS: Final = {
 def gelu_of_sum(
     x: NDArray[Any], bias: NDArray[Any] | None = None, *, approximation: str = "none", of_one_row: bool = True
 ) -> NDArray[Any]:
-    """Return `gelu` of x plus a bias of one number for each place of the last dimension, if there is one.
+    """Return `gelu` of x plus an optional bias for the last dimension.
 
-    The sum of narrower types is not rounded before. of_one_row: x has at least one dimension.
+    The sum of narrower types is not rounded in between. of_one_row: x has at least one dimension.
     """
     want_float("gelu", x)
     if bias is not None:
@@ -84,14 +87,14 @@ def product_of_batches(
     batches_inside_b: bool = False,
     alpha: float = 1.0,
 ) -> NDArray[Any]:
-    """Return alpha * a @ b as `matrix_product` multiplies them.
+    """Return alpha * a @ b, as in com.microsoft FusedMatMul.
 
-    batches_inside_a, batches_inside_b: the first dimension comes behind those of the batch before anything else.
+    batches_inside_a, batches_inside_b: first move the leading dimension after the batch dimensions.
     """
     left, right = (_batches_out(each, inside) for each, inside in ((a, batches_inside_a), (b, batches_inside_b)))
     if a.dtype != b.dtype or not is_float(a.dtype):
         raise InputError(f"matrix product: expected floats of one type, found {a.dtype} and {b.dtype}")
-    wide = np.dtype(np.float64)  # so that the product is rounded once, behind the factor
+    wide = np.dtype(np.float64)  # so that the product is rounded once, after the factor
     array = matrix_product(left.astype(wide), right.astype(wide), transpose_a=transpose_a, transpose_b=transpose_b)
     with memory.quiet():
         return round_to(array * np.float32(alpha), a.dtype)
@@ -119,7 +122,10 @@ def activated_product(
     alpha: float = 1.0,
     beta: float = 1.0,
 ) -> NDArray[Any]:
-    """Return an activation of what `scaled_matrix_product` does, with the numbers that it takes; itself without one."""
+    """Return `scaled_matrix_product` with an optional activation.
+
+    activation_*: the activation's parameters.
+    """
     array = scaled_matrix_product(a, b, c, transpose_a=transpose_a, transpose_b=transpose_b, alpha=alpha, beta=beta)
     named = {"alpha": activation_alpha, "beta": activation_beta, "gamma": activation_gamma}
     if activation is None:
@@ -138,9 +144,10 @@ def activated_convolution(
     parameters: Sequence[float] | None = None,
     **slide: Any,
 ) -> NDArray[Any]:
-    """Return an activation of what `convolve` does plus a summand of its shape; `slide` are arguments of `convolve`.
+    """Return an activation of `convolve` plus a summand of the same shape.
 
-    parameters: the numbers that the activation takes, in order. Both sums are rounded as the convolution is.
+    `slide` are arguments of `convolve`. parameters: of the activation, in order. Both sums are rounded like the
+    convolution.
     """
     array = convolve(inputs, filters, bias, **slide)
     if summand is not None:

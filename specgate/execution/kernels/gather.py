@@ -1,4 +1,8 @@
-"""Elements and blocks of an array, chosen by indices."""
+"""Gather: elements and slices selected by indices.
+
+DirectML GATHER, GATHER_ELEMENTS, GATHER_ND; ONNX Gather, GatherElements, GatherND; OpenVINO GatherElements, GatherND,
+ScatterUpdate.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +27,11 @@ __all__ = [
 
 
 def gather(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int, index_dimensions: int) -> NDArray[Any]:
-    """Return `inputs` with those places along `axis` that the indices name, the indices' own dimensions in its stead.
+    """Return `inputs` slices along `axis` selected by indices.
 
-    indices: of the rank of `inputs`; only the last index_dimensions count, those before have size 1. The result has
-    that rank too: leading dimensions of size 1 are left out or added. Negative indices count from the end; what an
-    index beyond the dimension gives is masked.
+    The indices' dimensions replace `axis`. indices: of the rank of `inputs`; only the last index_dimensions count, the
+    leading ones have size 1. The result has that rank as well: leading dimensions of size 1 are dropped or added.
+    Negative indices count from the end; results of out-of-range indices are masked.
     """
     rank = inputs.ndim
     check_axis(axis, rank, "gather")
@@ -48,10 +52,10 @@ def gather(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int, index_dime
 
 
 def gather_elements(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
-    """Return, for each index, the element of `inputs` at its own place but for `axis`, where the index is the place.
+    """Return the `inputs` element at each index along `axis`.
 
-    indices: of the shape of `inputs` apart from `axis`. Negative ones count from the end; what an index beyond the
-    dimension gives is masked.
+    Other coordinates are the index's own. indices: of the shape of `inputs` apart from `axis`. Negative ones count from
+    the end; results of out-of-range indices are masked.
     """
     check_axis(axis, inputs.ndim, "gather_elements")
     others = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
@@ -69,12 +73,12 @@ def gather_nd(
     index_dimensions: int,
     batch_dimensions: int = 0,
 ) -> NDArray[Any]:
-    """Return for each tuple of coordinates, along the last dimension of `indices`, what it leads to in `inputs`.
+    """Return the element or slice at each coordinate tuple of `indices`.
 
-    Of both arrays, of equal rank, only so many last dimensions count, and the first batch_dimensions of those are
-    equal. A tuple with fewer numbers than there are dimensions leads to a block. The result has the rank of `inputs`,
-    by leading dimensions of size 1. Negative numbers count from the end; what a place outside of `inputs` gives is
-    masked.
+    Tuples are along the last dimension. Of both arrays, of equal rank, only the stated number of last dimensions count,
+    and the first batch_dimensions of those are equal. A tuple shorter than the rank selects a slice. The result has the
+    rank of `inputs` with leading dimensions of size 1. Negative numbers count from the end; results of out-of-range
+    indices are masked.
     """
     rank = inputs.ndim
     if indices.ndim != rank or not (1 <= input_dimensions <= rank and 1 <= index_dimensions <= rank):
@@ -107,7 +111,7 @@ def gather_nd(
 
 
 def counted_dimensions(array: NDArray[Any], dimensions: int, what: str) -> NDArray[Any]:
-    """Return an array with its last dimensions only; the others must have size 1."""
+    """Return an array with its last dimensions only; the others have size 1."""
     left = array.ndim - dimensions
     if any(size != 1 for size in array.shape[:left]):
         raise InputError(
@@ -117,7 +121,7 @@ def counted_dimensions(array: NDArray[Any], dimensions: int, what: str) -> NDArr
 
 
 def places_and_outside(indices: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return places from the start, 0 for those outside, and which are outside."""
+    """Return non-negative indices, 0 for those out of range, and which are."""
     if indices.dtype.kind not in "iu":
         raise InputError(f"expected integers as indices, found {indices.dtype}")
     if indices.dtype == np.uint64:
@@ -133,12 +137,15 @@ def _masked(result: NDArray[Any], outside: NDArray[np.bool_] | None) -> NDArray[
 
 
 def places_in(name: str, indices: NDArray[Any], size: int) -> NDArray[np.int64]:
-    """Return places from the start, negative ones counted from the end; raise InputError for one outside of `size`."""
+    """Return non-negative indices; raise InputError for one out of range.
+
+    Negative ones count from the end.
+    """
     if indices.dtype.kind not in "iu":
         raise InputError(f"{name}: expected integers as indices, found {indices.dtype}")
     whole = np.asarray(indices, np.int64)
-    if not whole.size or np.maximum.reduce(whole.view(np.uint64), axis=None) < size:  # negative ones are the largest
-        return whole  # which nothing writes into
+    if not whole.size or np.maximum.reduce(whole.view(np.uint64), axis=None) < size:  # negative ones become the largest
+        return whole  # read-only
     outside = (whole < -size) | (whole >= size)
     if outside.any():
         raise InputError(f"{name}: index {int(whole[outside][0])} is no place among {size}")
@@ -146,23 +153,27 @@ def places_in(name: str, indices: NDArray[Any], size: int) -> NDArray[np.int64]:
 
 
 def slices_at(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
-    """Return `inputs` with the places along `axis` that the indices name, the indices' dimensions in its stead."""
+    """Return `inputs` slices along `axis` selected by indices.
+
+    The indices' dimensions replace `axis`.
+    """
     check_axis(axis, inputs.ndim, "gather")
     if indices.dtype == np.int64 and indices.size and inputs.size and not inputs.dtype.hasobject:
         memory.hold((*inputs.shape[:axis], *indices.shape, *inputs.shape[axis + 1 :]), inputs.dtype)
-        with suppress(IndexError):  # which `places_in` words
+        with suppress(IndexError):  # `places_in` words the error
             return np.asarray(np.take(inputs, indices, axis))
     places = places_in("gather", indices, inputs.shape[axis])
     result = memory.empty((*inputs.shape[:axis], *places.shape, *inputs.shape[axis + 1 :]), inputs.dtype)
     if result.size:
-        np.take(inputs, places, axis, out=result, mode="clip")  # all are places; the mode spares a copy
+        np.take(inputs, places, axis, out=result, mode="clip")  # all indices are valid; the mode saves a copy
     return result
 
 
 def elements_at(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
-    """Return, for each index, the element of `inputs` at its own place but for `axis`, where the index is the place.
+    """Return the `inputs` element at each index along `axis`.
 
-    indices: of the rank of `inputs`, along other dimensions than `axis` not larger.
+    Other coordinates are the index's own. indices: of the rank of `inputs`, not larger along other dimensions than
+    `axis`.
     """
     check_axis(axis, inputs.ndim, "gather_elements")
     others = [(n, m) for d, (n, m) in enumerate(zip(indices.shape, inputs.shape, strict=False)) if d != axis]
@@ -174,10 +185,10 @@ def elements_at(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> ND
 
 
 def tuples_at(inputs: NDArray[Any], indices: NDArray[Any], *, batch_dimensions: int = 0) -> NDArray[Any]:
-    """Return for each tuple of coordinates, along the last dimension of `indices`, what it leads to in `inputs`.
+    """Return the element or slice at each coordinate tuple of `indices`.
 
-    The first batch_dimensions of both are equal, and coordinates count from behind them. A tuple with fewer numbers
-    than there are dimensions leads to a block.
+    Tuples are along the last dimension. The first batch_dimensions of both are equal, and coordinates start after them.
+    A tuple shorter than the remaining rank selects a slice.
     """
     batch = inputs.shape[: max(0, batch_dimensions)]
     if not 0 <= batch_dimensions < min(inputs.ndim, indices.ndim) or indices.shape[:batch_dimensions] != batch:
@@ -200,9 +211,9 @@ def tuples_at(inputs: NDArray[Any], indices: NDArray[Any], *, batch_dimensions: 
 
 
 def elements_from_start(inputs: NDArray[Any], indices: NDArray[Any], *, axis: int) -> NDArray[Any]:
-    """Return, for each index, the element of `inputs` at its own place but for `axis`, where the index is the place.
+    """Return the `inputs` element at each non-negative index along `axis`.
 
-    indices: of the sizes of `inputs` but for `axis`.
+    indices: of the sizes of `inputs` apart from `axis`.
     """
     check_axis(axis, inputs.ndim, "gather_elements")
     expected = list(inputs.shape)
@@ -221,10 +232,10 @@ def tuples_in_batches(
     merged: bool,
     from_end: bool = False,
 ) -> NDArray[Any]:
-    """Return for each tuple of coordinates, along the last dimension of `indices`, what it leads to in `inputs`.
+    """Return the element or slice at each coordinate tuple, per batch.
 
-    The first batch_dimensions of both are equal. merged: they are one dimension of the result, and coordinates are
-    from 0 on, unless from_end; otherwise all of them stay, and negative coordinates count from the end.
+    The first batch_dimensions of both are equal. merged: they become one dimension of the result, and coordinates are
+    non-negative unless from_end; otherwise all of them stay, and negative coordinates count from the end.
     """
     if merged and not from_end:
         _hold_from_start("gather_nd", indices)
@@ -237,9 +248,10 @@ def tuples_in_batches(
 def entries_replaced(
     inputs: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return `inputs` with the entries along `axis` that the indices name replaced by `updates`, the last one stands.
+    """Return `inputs` with slices along `axis` replaced by `updates`.
 
-    updates: of the sizes of `inputs` with those of `indices` in the place of `axis`.
+    Of repeated indices the last update wins. updates: of the sizes of `inputs`, with those of `indices` instead of
+    `axis`.
     """
     place = one_place("scatter", axis, inputs.ndim)
     shape = (*inputs.shape[:place], *indices.shape, *inputs.shape[place + 1 :])

@@ -1,4 +1,7 @@
-"""Elements at places that lie between those of a plane, and columns put back into a plane."""
+"""GridSample, Col2Im and deformable convolution with interpolation.
+
+ONNX Col2Im, DeformConv, GridSample; com.microsoft GridSample; OpenVINO Col2Im, GridSample.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ __all__ = [
     "add_blocks", "add_columns", "convolve_deformed", "cubic_weights", "reflected", "sample_at_grid", "sample_places",
 ]  # fmt: skip
 
-#: The coefficient of the cubic that goes through its places.
+#: The coefficient of the interpolating cubic.
 _CUBE = -0.75
 
 
@@ -37,12 +40,12 @@ def sample_at_grid(
     padding_mode: str = "zeros",
     align_corners: bool = False,
 ) -> NDArray[Any]:
-    """Return `data` [batch, channels, rows, columns] at the places of `grid` [batch, H, W, 2].
+    """Return `data` sampled at `grid`, as in OpenVINO GridSample.
 
-    A place is a column and a row from -1 to 1, which are the centres of the outermost elements with align_corners, and
-    else their outer edges. mode: bilinear, bicubic, nearest (halves to even). padding_mode: what is outside, zeros,
-    border (the outermost element) or reflection. Raises NoKernel for places that are no numbers, and for integers that
-    would be rounded.
+    data: [batch, channels, rows, columns]. grid: [batch, H, W, 2], column and row from -1 to 1, which are the centers
+    of the outermost elements with align_corners, else their outer edges. mode: bilinear, bicubic, nearest (half to
+    even). padding_mode: zeros, border or reflection. Raises NoKernel for nan positions, and for integers that would be
+    rounded.
     """
     if data.ndim != 4 or grid.ndim != 4 or grid.shape[3] != 2 or grid.shape[0] != data.shape[0]:
         raise InputError(f"grid_sample: {list(data.shape)} and {list(grid.shape)} do not go together")
@@ -87,7 +90,10 @@ def _weights(s: NDArray[Any], mode: str) -> list[NDArray[Any]]:
 
 
 def cubic_weights(s: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return what the elements before, at, behind and two behind a place weigh, which is `s` behind the second."""
+    """Return the cubic weights of the four elements around a position.
+
+    s: its distance after the second element.
+    """
     a = _CUBE
     return [
         ((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a,
@@ -104,7 +110,7 @@ def _at(
     padding_mode: str,
     align_corners: bool,
 ) -> NDArray[Any]:
-    """Return the elements at rows and columns [batch, H, W], wherever they are."""
+    """Return the elements at any rows and columns [batch, H, W]."""
     height, width = data.shape[2:]
     inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
     if padding_mode == "reflection":
@@ -116,7 +122,10 @@ def _at(
 
 
 def reflected(at: NDArray[np.int64], size: int, align_corners: bool) -> NDArray[np.int64]:
-    """Return places mirrored at the outermost elements, or at their outer edges, until they are inside."""
+    """Return positions mirrored at the border until they are inside.
+
+    The border is at the outermost elements or at their outer edges.
+    """
     if size == 1:
         return np.zeros_like(at)
     period = 2 * (size - 1) if align_corners else 2 * size
@@ -134,10 +143,10 @@ def add_columns(
     begins: Sequence[int] | None = None,
     ends: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return planes [batch, channels, rows, columns] in which the columns of blocks add up where blocks overlap.
+    """Return planes with columns added at their blocks, as in Col2Im.
 
-    data: [batch, channels * kernel rows * kernel columns, blocks]. Blocks slide over the planes with paddings, which
-    are cut off. Elements of a block are `dilations` apart.
+    The result is [batch, channels, rows, columns]. data: [batch, channels * kernel rows * kernel columns, blocks]. The
+    padding is cropped. Elements of a block are `dilations` apart.
     """
     before, behind = (list(each) if each is not None else [0] * 2 for each in (begins, ends))
     if len(before) != 2 or len(behind) != 2 or output_size.size != 2:
@@ -154,7 +163,10 @@ def add_blocks(
     dilations: Sequence[int] | None = None,
     pads: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return what `add_columns` does, of any number of spatial dimensions; pads: those before, then those behind."""
+    """Return `add_columns` for any number of spatial dimensions.
+
+    pads: begin paddings, then end paddings.
+    """
     sizes, window = output_size.reshape(-1).tolist(), kernel_size.reshape(-1).tolist()
     rank = len(sizes)
     steps, gaps = (list(each) if each is not None else [1] * rank for each in (strides, dilations))
@@ -162,6 +174,8 @@ def add_blocks(
     if (
         any(len(each) != rank for each in (window, steps, gaps))
         or len(around) != 2 * rank
+        or output_size.ndim != 1
+        or kernel_size.ndim != 1
         or data.ndim != 3
         or not rank
     ):
@@ -204,11 +218,12 @@ def sample_places(
     padding: str = "zeros",
     align_corners: int = 0,
 ) -> NDArray[Any]:
-    """Return `data` [batch, channels, spatial…] at the places of `grid` [batch, spatial…, dimensions].
+    """Return `data` sampled at `grid`, as in ONNX GridSample.
 
-    A place has a number from -1 to 1 for each spatial dimension, the last one first: the centres of the outermost
-    elements with align_corners, else their outer edges. mode: linear, nearest (halves to even) or cubic; padding: what
-    is outside, zeros, border or reflection. Integers lose the fraction. Raises NoKernel for places that are no numbers.
+    data: [batch, channels, spatial…]. grid: [batch, spatial…, dimensions], a number from -1 to 1 per spatial dimension,
+    the last one first: the centers of the outermost elements with align_corners, else their outer edges. mode: linear,
+    nearest (half to even) or cubic; padding: zeros, border or reflection. Integers are truncated. Raises NoKernel for
+    nan positions.
     """
     rank = data.ndim - 2
     if rank < 1 or grid.ndim != data.ndim or grid.shape[0] != data.shape[0] or grid.shape[-1] != rank:
@@ -243,7 +258,7 @@ def _unnormalized_places(at: NDArray[Any], size: int, align_corners: int) -> NDA
 def _interpolated(
     planes: NDArray[Any], ats: Sequence[NDArray[Any]], mode: str, padding: str, corners: bool
 ) -> NDArray[Any]:
-    """Return [channels, places] of [channels, spatial…]."""
+    """Return [channels, positions] of [channels, spatial…]."""
     sizes = planes.shape[1:]
     flat = planes.reshape(len(planes), prod(sizes))
     if padding == "border" and mode != "cubic":
@@ -296,12 +311,12 @@ def convolve_deformed(
     parts: int = 1,
     window: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return the convolution of `inputs` [batch, channels, spatial…] with filters whose places are moved.
+    """Return the deformable convolution, as in ONNX DeformConv.
 
-    filters: [output channels, channels / groups, spatial…]. offsets: [batch, parts * places of a filter * dimensions,
-    output places…], by how much each place moves; the i-th of the parts is for the i-th part of the channels. mask:
-    [batch, parts * places of a filter, output places…], factors. What is between elements is interpolated by lines,
-    with zeros outside. Others as `convolve`.
+    inputs: [batch, channels, spatial…]. filters: [output channels, channels / groups, spatial…]. offsets: [batch, parts
+    * filter positions * dimensions, output spatial…]; the i-th of the parts is for the i-th part of the channels. mask:
+    [batch, parts * filter positions, output spatial…], factors. Interpolation is linear, with zeros outside. Other
+    arguments as for `convolve`.
     """
     want_float("convolution", inputs, filters, offsets)
     rank = inputs.ndim - 2
@@ -346,7 +361,10 @@ def convolve_deformed(
 
 
 def _add(total: NDArray[Any], weights: NDArray[Any], array: NDArray[Any], first: int) -> None:
-    """Add the products of some channels, from `first` on, with the weights of the groups that they are in."""
+    """Add the products of some channels with their groups' weights.
+
+    first: the first of the channels.
+    """
     each = max(1, weights.shape[2])
     for group in range(first // each, -(-(first + len(array)) // each)):
         low, high = max(first, group * each), min(first + len(array), (group + 1) * each)

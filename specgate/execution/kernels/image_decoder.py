@@ -1,4 +1,7 @@
-"""Encoded images. Source: ImageDecoder-20 of ai.onnx, which leaves to the codec how lossy formats round."""
+"""Image decoding: ONNX ImageDecoder.
+
+ImageDecoder-20 leaves the rounding of lossy formats to the codec.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_image"]
 
-#: The formats that the text names, as Pillow calls them.
+#: The formats named in the specification, by their Pillow names.
 _FORMATS: Final = ("BMP", "JPEG", "JPEG2000", "TIFF", "PNG", "WEBP", "PPM")
 
 
 def decode_image(stream: NDArray[Any], *, pixel_format: str = "RGB") -> NDArray[Any]:
-    """Return an encoded image as [height, width, channels] of uint8.
+    """Return an encoded image as uint8 [height, width, channels].
 
-    stream: a list of bytes: BMP, JPEG, JPEG 2000, TIFF, PNG, WebP or a portable any-map. pixel_format: RGB, BGR, or
-    Grayscale of one channel. Pillow decodes it. Raises InputError for what is no image, NoKernel without Pillow.
+    stream: bytes of a BMP, JPEG, JPEG 2000, TIFF, PNG, WebP or portable anymap file. pixel_format: RGB, BGR, or
+    Grayscale with one channel. Decoded by Pillow. Raises InputError for a stream that is not an image, NoKernel without
+    Pillow.
     """
     try:
         from PIL import Image, UnidentifiedImageError

@@ -1,4 +1,7 @@
-"""Recurrences over time that carry a state: attention without a softmax, and filters that reach into the past."""
+"""Linear attention and causal convolution with a carried state.
+
+ONNX CausalConvWithState, LinearAttention.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["attend_linearly", "filter_causally"]
 
-#: By rule: whether the state decays, and whether what it holds for a key is taken from the value.
+#: By rule: whether the state decays, and whether the value is reduced by what the state holds for the key (delta rule).
 _RULES: Final = {
     "linear": (False, False), "gated": (True, False), "delta": (False, True), "gated_delta": (True, True),
 }  # fmt: skip
@@ -37,13 +40,13 @@ def attend_linearly(
     shared_heads: int,
     scale: float = 0.0,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return what queries read of a state that keys and values are written to step by step, and the last state.
+    """Return linear attention, and the last state.
 
-    query: [batch, time, heads * size], key, value: [batch, time, shared_heads * size]; each shared head is read by as
-    many neighbouring heads. past: the state before, [batch, shared_heads, key size, value size], zeros without. rule:
-    linear, gated, delta or gated_delta; gated: the state is multiplied by exp(decay) first; delta: what it holds for a
-    key is taken from the value, and the rest times `rate` is written. decay: [batch, time, shared_heads] or for each
-    element of a key; rate: [batch, time, shared_heads or 1]. scale: 0 for 1 / sqrt(size).
+    query: [batch, time, heads * size], key, value: [batch, time, shared_heads * size]; each shared head serves an equal
+    number of consecutive query heads. past: initial state, [batch, shared_heads, key size, value size], default zeros.
+    rule: linear, gated, delta or gated_delta; gated: the state is first multiplied by exp(decay); delta: the state's
+    value for the key is subtracted from the value, and the difference times `rate` is written. decay: [batch, time,
+    shared_heads] or per key element; rate: [batch, time, shared_heads or 1]. scale: 0 for 1 / sqrt(size).
     """
     want_float("attention", query, key, value)
     if rule not in _RULES or {query.ndim, key.ndim, value.ndim} != {3} or min(heads, shared_heads) < 1:
@@ -104,10 +107,10 @@ def filter_causally(
     *,
     activation: str = "none",
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return each channel under its own filter, which ends at the place itself, and the last places as the next past.
+    """Return the causal depthwise convolution, and the next state.
 
-    inputs: [batch, channels, length]. filters: [channels, 1, k]. bias: [channels]. past: what is before the inputs,
-    [batch, channels, k - 1], zeros without. activation: none, or x * sigmoid(x), which is silu or swish.
+    inputs: [batch, channels, length]. filters: [channels, 1, k]. bias: [channels]. past: inputs before the first,
+    [batch, channels, k - 1], default zeros. activation: none, or silu (also called swish), x * sigmoid(x).
     """
     want_float("convolution", inputs, filters)
     if inputs.ndim != 3 or activation not in _ACTIVATIONS or filters.ndim != 3 or not filters.shape[2]:

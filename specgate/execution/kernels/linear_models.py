@@ -1,4 +1,7 @@
-"""Linear models of samples: products of features and coefficients, as results and as scores of classes."""
+"""Linear models: regression and classification.
+
+ai.onnx.ml LinearClassifier, LinearRegressor.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ __all__ = ["classify_linearly", "regress_linearly"]
 def _products(
     name: str, inputs: NDArray[Any], coefficients: Sequence[float], intercepts: Sequence[float] | None, rows: int
 ) -> NDArray[Any]:
-    """Return inputs times `rows` rows of coefficients plus intercepts, float64 [samples, rows]."""
+    """Return inputs @ coefficients.T + intercepts, float64 [samples, rows]."""
     features = features_of(name, inputs)
     if rows < 1 or not features.shape[1] or len(coefficients) != rows * features.shape[1]:
         raise InputError(
@@ -44,7 +47,7 @@ def regress_linearly(
     targets: int = 1,
     post_transform: str = "NONE",
 ) -> NDArray[np.float32]:
-    """Return `targets` results for each sample, float32 [samples, targets]; coefficients: a row for each target."""
+    """Return float32 [samples, targets]; coefficients: a row per target."""
     if not 1 <= targets <= max(1, len(coefficients)):
         raise InputError(f"regress_linearly: {targets} targets have no coefficients")
     results = _products("regress_linearly", inputs, coefficients, intercepts, targets)
@@ -60,10 +63,10 @@ def classify_linearly(
     text_labels: Sequence[str] | None = None,
     post_transform: str = "NONE",
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-    """Return the label of each sample [samples], and scores of all classes, float32 [samples, classes].
+    """Return labels [samples] and float32 scores [samples, classes].
 
-    coefficients: a row for each class, or of two classes one row for the second. Then the first class has what is
-    missing to 1, and only LOGISTIC and PROBIT transform.
+    coefficients: a row per class, or for two classes one row for the second. In the latter case the first class gets 1
+    - score, and only LOGISTIC and PROBIT transform.
     """
     name = "classify_linearly"
     labels = labels_of(name, integer_labels, text_labels)

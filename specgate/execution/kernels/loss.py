@@ -1,4 +1,7 @@
-"""Losses of classes: what the logarithm of the right one's probability lacks."""
+"""Cross-entropy losses.
+
+ONNX NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,10 @@ def likelihood_loss(
     reduction: str = "mean",
     ignored: int | None = None,
 ) -> NDArray[Any]:
-    """Return -weight * log of the class that each label names, their sum, or that divided by the sum of the weights.
+    """Return the negative log likelihood loss of labels.
 
-    logs: [batch, classes, …]. labels: [batch, …]. weights: of each class, 1 without. reduction: none, sum or mean.
-    ignored: a label whose loss and weight are 0, which may be no class.
+    logs: [batch, classes, …]. labels: [batch, …]. weights: per class, default 1. reduction: none, sum or mean
+    (weighted). ignored: a label with loss and weight 0, which need not be a class.
     """
     want_float("loss", logs)
     if reduction not in _REDUCTIONS or logs.ndim < 2:
@@ -65,7 +68,7 @@ def softmax_loss(
     reduction: str = "mean",
     ignored: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the loss of the logarithms of the softmax over classes, as `likelihood_loss`, and these logarithms."""
+    """Return the softmax cross entropy as `likelihood_loss`, and log softmax."""
     want_float("loss", scores)
     if scores.ndim < 2:
         raise InputError(f"loss: expected a batch of classes, found {list(scores.shape)}")

@@ -1,4 +1,7 @@
-"""Elements divided by a power of the mean of squares around them, along chosen dimensions, and the gradient of that."""
+"""Local response normalization along chosen dimensions, and its gradient.
+
+DirectML LOCAL_RESPONSE_NORMALIZATION, LOCAL_RESPONSE_NORMALIZATION_GRAD.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,11 @@ def divide_by_near(
     bias: float,
     by_logarithm: bool = False,
 ) -> NDArray[Any]:
-    """Return `inputs` / (bias + alpha / size * squares) ** beta, of their type.
+    """Return inputs / (bias + alpha / size * squares) ** beta.
 
-    squares: the sum of squares of the `size` elements around each along every one of `axes`, of an even number one more
-    behind it than before it, as far as there are elements. by_logarithm: powers are 2 ** (beta * log2(base)).
+    squares: the sum of squares of the `size` elements around each along every one of `axes`, clipped to the array; for
+    an even size the window has one more element after the center than before. by_logarithm: powers are 2 ** (beta *
+    log2(base)).
     """
     along = _hold(inputs, axes, size)
     with memory.quiet():
@@ -54,11 +58,11 @@ def divide_by_near_gradient(
     mirrored: bool = True,
     own_together: bool = False,
 ) -> NDArray[Any]:
-    """Return the gradient of `divide_by_near` by its inputs, where `gradient`, of their shape and type, comes in.
+    """Return the gradient of `divide_by_near` with respect to its inputs.
 
-    mirrored: sums run over all places whose neighbourhood has this one, else over its own neighbourhood. own_together:
-    what an infinite gradient adds at its own place is one term, which is infinite, and not the difference of two,
-    unless there is another one near.
+    gradient: of the output, of the shape and type of `inputs`. mirrored: sums run over all positions whose window
+    contains this one, else over its own window. own_together: the contribution of an infinite gradient at its own
+    position is one infinite term, not the difference of two, unless another infinite gradient is in the window.
     """
     along = _hold(inputs, axes, size)
     require_shape("normalization", "a gradient", gradient.shape, inputs.shape)

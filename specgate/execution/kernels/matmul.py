@@ -1,4 +1,7 @@
-"""Matrix products within the time of an execution: in blocks of rows, between which the clock is looked at."""
+"""Matrix multiplication (matmul, gemm) in blocks within the time budget.
+
+DirectML GEMM; ONNX Gemm, MatMul; OpenVINO GroupedMatMul, MatMul.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +25,17 @@ __all__ = [
     "scaled_matrix_product",
 ]  # fmt: skip
 
-#: Multiplications between two looks at the clock: a fraction of a second, of integers too.
+#: Multiplications between two checks of the time: a fraction of a second, also for integers.
 _BLOCK: Final = 2**28
-#: Elements of a matrix that are converted at a time, so that they are still in a cache when they are multiplied; and of
-#: the largest of several matrices, whose arrays are then small enough for memory that is used again.
+#: Matrix elements converted per block, so that they are still cached when multiplied; also the size of the largest of
+#: several matrices up to which scratch memory is reused.
 _CONVERTED, _TOGETHER = 2**20, 2**15
 
 
 def multiply_matrices(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Return ``left @ right`` of at least two dimensions each, the leading ones broadcast, in `out` if given.
+    """Return ``left @ right``, at least 2-D, with broadcast batch dimensions.
 
-    Raises InputError once the time of the budget in force is over.
+    The result is written to `out` if given. Raises InputError once the time budget is exceeded.
     """
     batch = batch_of(left, right)
     shape = (*batch, left.shape[-2], right.shape[-1])
@@ -49,13 +52,16 @@ def multiply_matrices(left: NDArray[Any], right: NDArray[Any], out: NDArray[Any]
 
 
 def batch_of(left: NDArray[Any], right: NDArray[Any]) -> tuple[int, ...]:
-    """Return the leading dimensions of a product of matrices; raise ValueError where they do not broadcast."""
+    """Return the batch shape of a product; raise ValueError if incompatible."""
     one, other = left.shape[:-2], right.shape[:-2]
     return one if one == other or not other else np.broadcast_shapes(one, other)
 
 
 def multiply_rounded(left: NDArray[Any], right: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return ``left @ right`` of floats as `multiply_matrices` does, computed in float64 and rounded to `dtype`."""
+    """Return ``left @ right`` of floats in float64, rounded to `dtype`.
+
+    Batches and time are handled as in `multiply_matrices`.
+    """
     shape = (*batch_of(left, right), left.shape[-2], right.shape[-1])
     if dtype == np.float64 or (left.shape[:-2] != right.shape[:-2] and right.ndim > 2):
         product = memory.empty(shape, np.dtype(np.float64))
@@ -77,7 +83,7 @@ def _multiply_by_columns(left: NDArray[Any], right: NDArray[Any], result: NDArra
     wide = left.astype(np.float64)
     (rows, inner), count = left.shape, right.shape[1]
     each = min(count, max(16, _CONVERTED // max(1, rows, inner) // 16 * 16))
-    rooms = np.empty(inner * each), np.empty(rows * each)  # used again: memory that is new each time takes longer
+    rooms = np.empty(inner * each), np.empty(rows * each)  # reused: fresh memory is slower
     for first in memory.in_time(range(0, count, each)):
         columns = slice(first, min(first + each, count))
         many = columns.stop - first
@@ -87,7 +93,7 @@ def _multiply_by_columns(left: NDArray[Any], right: NDArray[Any], result: NDArra
 
 
 def _multiply_lists(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any]) -> None:
-    """Write the products of matrices [number, rows, columns], some of them at a time."""
+    """Write products of [count, rows, columns], some matrices at a time."""
     arrays = left, right, result
     many = min(len(result), max(1, _TOGETHER // max(1, *(prod(each.shape[1:]) for each in arrays))))
     rooms = [np.empty((many, *each.shape[1:])) for each in arrays]
@@ -99,7 +105,7 @@ def _multiply_lists(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any
 
 
 def _rounded(wide: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return what is rounded to `dtype` where it is written: float64, or float32 on the way to less than that."""
+    """Return the type to round in: float64, or float32 for narrower `dtype`."""
     return wide if dtype.itemsize >= 4 else to_float32(wide, dtype)
 
 
@@ -114,10 +120,10 @@ def gemm(
     beta: float = 1.0,
     activation: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> NDArray[Any]:
-    """Return activation(alpha * a @ b + beta * c) for each matrix of the leading dimensions, of the type of `a`.
+    """Return activation(alpha * a @ b + beta * c), of the type of `a`.
 
-    a: […, M, K], or […, K, M] if transposed; b: […, K, N], or […, N, K]; c: the shape of the result, absent for none.
-    The leading dimensions are equal. activation: of a float32 array.
+    a: […, M, K], or […, K, M] if transposed; b: […, K, N], or […, N, K]; c: of the result's shape, optional. The
+    leading dimensions are equal. activation: function of a float32 array.
     """
     if a.ndim < 2 or b.ndim != a.ndim or a.dtype != b.dtype:
         raise InputError(f"gemm: expected two arrays of matrices, found {a.dtype}{a.shape} and {b.dtype}{b.shape}")
@@ -141,10 +147,10 @@ def gemm(
 def matrix_product(
     a: NDArray[Any], b: NDArray[Any], *, transpose_a: bool = False, transpose_b: bool = False
 ) -> NDArray[Any]:
-    """Return the matrix product of the last two dimensions, the others broadcast, of the type of `a` and `b`.
+    """Return the matrix product of the last two dimensions, others broadcast.
 
-    A single dimension is a row of `a` or a column of `b`, whether transposed or not, and none of the result. Integers
-    wrap around.
+    The result has the type of `a` and `b`. A 1-D `a` is a row, a 1-D `b` a column, whether transposed or not; the
+    result drops that dimension. Integers wrap around.
     """
     if not a.ndim or not b.ndim or a.dtype != b.dtype:
         raise InputError(
@@ -180,9 +186,9 @@ def scaled_matrix_product(
     beta: float = 1.0,
     stretch: bool = True,
 ) -> NDArray[Any]:
-    """Return alpha * a @ b + beta * c of matrices; c is broadcast to it. Integers lose a fraction at the end.
+    """Return alpha * a @ b + beta * c, with c broadcast to the product.
 
-    stretch: whether c may have another shape than the product at all.
+    Integers are truncated at the end. stretch: c may have another shape than the product.
     """
     if a.ndim != 2 or b.ndim != 2 or a.dtype != b.dtype:
         raise InputError(f"gemm: expected two matrices, found {a.dtype}{a.shape} and {b.dtype}{b.shape}")
@@ -211,12 +217,12 @@ def scaled_matrix_product(
 
 
 def multiply_groups(a: NDArray[Any], b: NDArray[Any], ends: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Return the product of each group, of the type of `a` and `b`.
+    """Return the product of each group, as in OpenVINO GroupedMatMul.
 
-    a [groups, M, K] and b [groups, K, N]: the products [groups, M, N], without ends. a [rows, K] and b [groups, K, N]:
-    [rows, N], where a group is the rows from the end of the one before up to its own. a [K, columns] and b
-    [columns, N]: [groups, K, N], where a group is such a part of the columns of a and of the rows of b. ends: [groups],
-    rising, the last one is the number of rows or columns. Integers wrap around.
+    The result has the type of `a` and `b`. a [groups, M, K] and b [groups, K, N]: [groups, M, N], without ends. a
+    [rows, K] and b [groups, K, N]: [rows, N], where a group is the rows up to its end. a [K, columns] and b [columns,
+    N]: [groups, K, N], where a group is that part of the columns of a and of the rows of b. ends: [groups], ascending;
+    the last one is the number of rows or columns. Integers wrap around.
     """
     ranks = a.ndim, b.ndim
     if a.dtype != b.dtype or ranks not in {(3, 3), (2, 3), (2, 2)} or (ends is None) != (ranks == (3, 3)):
@@ -243,7 +249,10 @@ def multiply_groups(a: NDArray[Any], b: NDArray[Any], ends: NDArray[Any] | None 
 
 
 def _groups(ends: NDArray[Any], count: int) -> list[slice]:
-    """Return the part of each group; raise InputError where they are not all of `count`, one after the other."""
+    """Return the slice of each group.
+
+    Raises InputError unless the groups cover `count` in order.
+    """
     bounds = [0, *ends.reshape(-1).tolist()]
     if ends.ndim != 1 or any(end < start for start, end in pairwise(bounds)):
         raise InputError(f"groups: expected ends that do not fall, found {bounds[1:]!r:.80}")

@@ -1,4 +1,7 @@
-"""Products with quantized matrices that give floats again: by column, by row, and in blocks of packed numbers."""
+"""Matrix products with quantized weights, float results.
+
+com.microsoft DynamicQuantizeMatMul, MatMulBnb4, MatMulIntegerToFloat, MatMulNBits, QGemm, QLinearConv.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +42,11 @@ def product_of_scaled(
     transpose_b: bool = False,
     alpha: float = 1.0,
 ) -> NDArray[Any]:
-    """Return alpha * a @ b + c of quantized matrices as float32, or quantized by `scale` and `zero`.
+    """Return alpha * a @ b + c of quantized matrices (com.microsoft QGemm).
 
-    a_scale, a_zero, scale, zero: one element. b_scale, b_zero: one, or one for each column. c: int32, broadcast to the
-    product, in units of alpha times both scales. Halves go to the even neighbour.
+    The result is float32, or quantized by `scale` and `zero`. a_scale, a_zero, scale, zero: one element. b_scale,
+    b_zero: one, or one per column. c: int32, broadcast to the product, in units of alpha times both scales. Rounding is
+    half to even.
     """
     if a.ndim != 2 or b.ndim != 2 or a_scale.size != 1 or a_zero.size != 1 or b_scale.size != b_zero.size:
         raise InputError("matrix product: expected matrices, as many scales as zero points, and one for the first")
@@ -76,9 +80,10 @@ def multiply_by_range(
     b_zero: NDArray[Any] | None = None,
     bias: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return a @ b + bias, a quantized by the range of its elements first, and b quantized, with numbers by column.
+    """Return a @ b + bias, with a quantized dynamically by its range.
 
-    bias: for each column. Where a holds zeros alone the product is 0; where it has no range, all is masked.
+    b: quantized, with parameters per column. bias: per column. The product is 0 where a is all zeros; everything is
+    masked where a has no finite range.
     """
     want_float("matrix product", a)
     numbers, scale, zero = quantize_over_range(a)
@@ -98,9 +103,9 @@ def multiply_scaled(
     b_zero: NDArray[Any] | None = None,
     bias: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return a @ b + bias of integers less their zero points and times their scales, of the scales' type.
+    """Return the dequantized a @ b + bias, of the scales' type.
 
-    a_scale, a_zero: one, or one for each column of a. b_scale, b_zero: one, or one for each column of b, as bias has.
+    a_scale, a_zero: one, or one per column of a. b_scale, b_zero, bias: one, or one per column of b.
     """
     if a_scale.size == 1 and (a_zero is None or a_zero.size == 1):
         return _scaled(integer_product(a, b, a_zero, b_zero), a_scale, b_scale, b, bias)
@@ -145,12 +150,12 @@ def multiply_by_blocks(
     block: int,
     computed: bool = True,
 ) -> NDArray[Any]:
-    """Return a @ w.T + bias; w: [columns, rows] of numbers of so many bits, packed and scaled in blocks along rows.
+    """Return a @ w.T + bias with block-quantized weights, as in MatMulNBits.
 
-    b: uint8 [columns, blocks, block * bits / 8], the first number in the lowest bits. scales: one for each column and
-    block. zeros: likewise, packed if uint8, each column for itself; 2**(bits - 1) if absent. bias: [columns]. groups:
-    [rows], the block whose scale and zero point each row has, else that in which it stands. computed: nothing is asked
-    for that is not computed here.
+    w: [columns, rows], quantized per block along the rows. b: uint8 [columns, blocks, block * bits / 8], the first
+    number in the lowest bits. scales: one per column and block. zeros: likewise, packed per column if uint8; default
+    2**(bits - 1). bias: [columns]. groups: [rows], the block whose scale and zero point each row uses, default its own.
+    computed: no requested feature is missing from this kernel.
     """
     if not computed:
         raise NoKernel("matrix product: weights in another layout are not computed")
@@ -177,7 +182,7 @@ def multiply_by_blocks(
 
 
 def _groups(groups: NDArray[Any], rows: int, count: int) -> NDArray[Any]:
-    """Return the block of each row; raise InputError where there is none."""
+    """Return the block of each row; raise InputError for an invalid block."""
     require_shape("matrix product", "blocks of rows", groups.shape, (rows,))
     if groups.size and not 0 <= int(groups.min()) <= int(groups.max()) < count:
         raise InputError(
@@ -187,7 +192,7 @@ def _groups(groups: NDArray[Any], rows: int, count: int) -> NDArray[Any]:
 
 
 def unpacked(data: NDArray[Any], bits: int) -> NDArray[np.uint8]:
-    """Return the numbers packed along the last dimension, the lowest bits first."""
+    """Return numbers unpacked along the last dimension, lowest bits first."""
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     spread = (data[..., np.newaxis] >> shifts) & np.uint8(2**bits - 1)
     return np.asarray(spread.reshape(*data.shape[:-1], data.shape[-1] * len(shifts)), np.uint8)
@@ -205,8 +210,8 @@ def _points(zeros: NDArray[Any] | None, shape: tuple[int, int], bits: int) -> ND
     return (unpacked(table, bits)[:, :count] if packed else table).astype(np.float64)
 
 
-#: What codes of 4 bits stand for: a float of a sign, two bits of exponent and one of mantissa, its largest 1; and
-#: the quantiles of a normal distribution between -1 and 1.
+#: Values of the 4-bit codes: FP4 (sign, two exponent bits, one mantissa bit, maximum 1), and NF4, quantiles of a normal
+#: distribution between -1 and 1.
 _FP4: Final = (0.0, 0.0625 / 12, 8 / 12, 12 / 12, 4 / 12, 6 / 12, 2 / 12, 3 / 12)
 _NF4: Final = (
     -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
@@ -227,10 +232,10 @@ def multiply_by_codes(
     kind: int,
     transposed: bool = True,
 ) -> NDArray[Any]:
-    """Return a @ w.T, or a @ w if not transposed; w: [columns, rows] of codes of 4 bits, scaled in blocks.
+    """Return a @ w.T, or a @ w if not transposed, as in MatMulBnb4.
 
-    b: uint8, two codes in each byte, the first in the upper bits. peaks: one for each block of elements of w in
-    row-major order. kind: 0 for floats of 4 bits, 1 for quantiles of a normal distribution.
+    w: [columns, rows] of 4-bit codes, scaled per block. b: uint8, two codes per byte, the first in the upper bits.
+    peaks: absolute maximum per block of w in row-major order. kind: 0 for FP4, 1 for NF4.
     """
     want_float("matrix product", a, peaks)
     inner, count = (rows if transposed else columns), rows * columns
@@ -248,7 +253,7 @@ def multiply_by_codes(
 
 
 def quantized_windows_of_places(inputs: NDArray[Any], *, channels_last: bool = False, **others: Any) -> NDArray[Any]:
-    """Return `quantized_windows`, with its arguments; channels_last: channels stand behind the spatial dimensions."""
+    """Return `quantized_windows`, with channels last if channels_last."""
     if inputs.ndim < 3:
         raise InputError(f"convolution: expected a batch, channels and spatial dimensions, found {list(inputs.shape)}")
     array = quantized_windows(np.moveaxis(inputs, -1, 1) if channels_last else inputs, **others)

@@ -1,4 +1,7 @@
-"""Matrices with ones on one diagonal, and inverses of matrices."""
+"""Matrix inverse, determinant and identity matrices.
+
+ONNX Det; OpenVINO Eye, Inverse.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["determinants", "inverse_matrices", "ones_on_diagonal"]
 
-#: From this condition on, a matrix of float32 is not distinguished from one that has no inverse.
+#: From this condition number on, a float32 matrix counts as singular.
 _CONDITION = float(1 / np.finfo(np.float32).eps)
 
 
@@ -27,9 +30,10 @@ def ones_on_diagonal(
     *,
     like: np.dtype[Any],
 ) -> NDArray[Any]:
-    """Return matrices [*batch, rows, columns] of a type with ones so many columns right of the main diagonal.
+    """Return matrices [*batch, rows, columns] with ones on one diagonal.
 
-    All inputs are integers, and all but `batch` one number each.
+    diagonal: columns right of the main one. All inputs are integers, and all but `batch` are one number each. The type
+    is that of `like`.
     """
     if any(array.size != 1 for array in (rows, columns, diagonal)):
         raise InputError("diagonal: expected one number of rows, of columns, and of the diagonal each")
@@ -38,7 +42,7 @@ def ones_on_diagonal(
     if min(shape) < 0:
         raise InputError(f"diagonal: the output would have the shape {list(shape)}")
     result = memory.empty(shape, like)
-    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+    if not result.size:  # only one slice of the other dimensions, for which no memory is counted
         return result
     result[...] = 0
     places = np.arange(max(0, -right), max(0, -right, min(height, width - right)))
@@ -47,9 +51,10 @@ def ones_on_diagonal(
 
 
 def inverse_matrices(data: NDArray[Any], *, transposed: bool = False) -> NDArray[Any]:
-    """Return the inverses of matrices [..., n, n] of floats, which are rounded to float32 first.
+    """Return the inverses of matrices [..., n, n] of floats.
 
-    transposed: the inverses turned. What has no inverse in float32 is masked.
+    They are first rounded to float32. transposed: transpose the inverses. Matrices that are singular in float32 are
+    masked.
     """
     if data.ndim < 2 or data.shape[-1] != data.shape[-2] or not is_float(data.dtype):
         raise InputError(f"inverse: expected square matrices of floats, found {data.dtype} {list(data.shape)}")
@@ -66,7 +71,10 @@ def inverse_matrices(data: NDArray[Any], *, transposed: bool = False) -> NDArray
 
 
 def determinants(data: NDArray[Any]) -> NDArray[Any]:
-    """Return the determinants of matrices [..., n, n] of floats, computed in float64; nan in a matrix gives nan."""
+    """Return the determinants of matrices [..., n, n], computed in float64.
+
+    nan in a matrix gives nan.
+    """
     if data.ndim < 2 or data.shape[-1] != data.shape[-2] or not is_float(data.dtype):
         raise InputError(f"determinant: expected square matrices of floats, found {data.dtype} {list(data.shape)}")
     result = memory.empty(data.shape[:-2], np.dtype(np.float64))

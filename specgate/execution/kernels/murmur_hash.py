@@ -1,4 +1,4 @@
-"""Numbers that elements are hashed to: MurmurHash3 for 32 bits."""
+"""MurmurHash3 (32 bits): com.microsoft MurmurHash3."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ if TYPE_CHECKING:
 
 __all__ = ["hash_elements"]
 
-#: The constants of MurmurHash3_x86_32, by Austin Appleby, who placed it in the public domain.
+#: The constants of MurmurHash3_x86_32 by Austin Appleby (public domain).
 _FIRST, _SECOND, _ADDED = np.uint32(0xCC9E2D51), np.uint32(0x1B873593), np.uint32(0xE6546B64)
 _MIXES: Final = ((16, np.uint32(0x85EBCA6B)), (13, np.uint32(0xC2B2AE35)))
 
 
 def hash_elements(x: NDArray[Any], *, seed: int = 0, positive: bool = True) -> NDArray[Any]:
-    """Return the hash of the bytes of each element, numbers with the lowest first and texts in UTF-8, in uint32.
+    """Return the 32-bit hash of the bytes of each element, as uint32.
 
-    seed: where the hash begins, of 32 bits. positive: else the bits are read as int32.
+    Numbers are hashed little-endian, strings in UTF-8. seed: 32 bits. positive: otherwise the bits are reinterpreted as
+    int32.
     """
     if not 0 <= seed < 2**32:
         raise InputError(f"hash: expected a seed of 32 bits, found {seed}")

@@ -1,4 +1,7 @@
-"""Numbers of at most 8 bits, which ml_dtypes has: as numbers that numpy computes with, and made of those."""
+"""ml_dtypes numbers of at most 8 bits: conversion from and to numpy types.
+
+OpenVINO FakeConvert.
+"""
 
 from __future__ import annotations
 
@@ -18,28 +21,32 @@ __all__ = [
     "bits_of_type", "codes_of", "is_stored", "numbers_of", "round_between_scales", "rounded", "widened", "zero_of",
 ]  # fmt: skip
 
-#: The type whose numbers are the powers of two from 2**-127 to 2**127.
+#: The type of the powers of two from 2**-127 to 2**127.
 _POWERS: Final = "float8_e8m0fnu"
-#: Up to what a float without infinities has a number nearby: halfway to where the next one would be, if that is even.
+#: Largest number that rounds to a finite one in a float without infinities: halfway to the next number, if that is
+#: even.
 _ENDS: Final = {"float8_e4m3fn": 464.0, "float4_e2m1fn": np.nextafter(7.0, 0.0)}
-#: Floats that take a byte of memory each and have fewer bits.
+#: Floats of fewer than 8 bits, stored one per byte.
 _FEW_BITS: Final = {"float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6}
 
 
 def is_stored(dtype: np.dtype[Any]) -> bool:
-    """Return whether a type is of ml_dtypes and has at most 8 bits: for weights, not to compute with."""
+    """Return whether a type is an ml_dtypes storage type of at most 8 bits.
+
+    Such types are for weights, not for arithmetic.
+    """
     return dtype.itemsize == 1 and dtype.kind in "Vf"
 
 
 def zero_of(name: str, dtype: np.dtype[Any]) -> Any:
-    """Return the number 0, or the empty text; raise NoKernel for powers of two, which have no 0."""
+    """Return 0, or the empty string; raise NoKernel for powers of two (no 0)."""
     if dtype.name == _POWERS:
         raise NoKernel(f"{name}: {dtype} has no 0")
     return "" if dtype.kind == "O" else np.zeros((), dtype)[()]
 
 
 def bits_of_type(dtype: np.dtype[Any]) -> int:
-    """Return how many bits an element of a type has, also of those that take a whole byte in memory here."""
+    """Return the bits of an element, also for types stored in whole bytes."""
     limits = integer_range(dtype)
     if limits is not None:
         return (limits[1] - limits[0]).bit_length()
@@ -47,14 +54,14 @@ def bits_of_type(dtype: np.dtype[Any]) -> int:
 
 
 def codes_of(array: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return the bits of elements of at most 8 bits, each in the lowest ones of a byte."""
+    """Return the bits of narrow elements, in the low bits of a byte each."""
     whole = array.astype(np.int8) if integer_range(array.dtype) is not None and array.dtype.kind == "V" else array
     codes: NDArray[np.uint8] = np.ascontiguousarray(whole).view(np.uint8).reshape(array.shape)
     return codes & np.uint8((1 << bits_of_type(array.dtype)) - 1)
 
 
 def numbers_of(codes: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the elements of a type of at most 8 bits that codes, as `codes_of` gives them, stand for."""
+    """Return the elements of a narrow type that `codes_of` encodes."""
     limits = integer_range(dtype)
     if limits is None or dtype.kind != "V":
         return codes.view(dtype)
@@ -64,7 +71,10 @@ def numbers_of(codes: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def widened(array: NDArray[Any]) -> NDArray[Any]:
-    """Return truth values and narrow integers as int8 or uint8, narrow floats as float32; other numbers as they are."""
+    """Return booleans and narrow integers as int8 or uint8, floats as float32.
+
+    Other numbers are unchanged.
+    """
     if array.dtype.kind == "b":
         return array.astype(np.int8)
     if not is_stored(array.dtype):
@@ -76,10 +86,10 @@ def widened(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def rounded(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return numbers of numpy rounded to a narrow float, halves to the even one.
+    """Return numbers rounded to a narrow float, half to even.
 
-    Masked where the type has no such number: beyond its largest one if it has no infinities, nan if it has none, and in
-    a type of powers of two what is not positive.
+    Masked where the type has no such number: overflow without infinities, nan without nan, and for powers of two what
+    is not positive.
     """
     single = array.astype(np.float32)
     if dtype.name == _POWERS:
@@ -93,10 +103,13 @@ def rounded(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _power_of_two(array: NDArray[Any], dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the nearest of the powers from 2**-127 to 2**127, and where there is one; of nan there is nan."""
+    """Return the nearest power from 2**-127 to 2**127, and where there is one.
+
+    nan gives nan.
+    """
     known_array = (array >= 2.0**-127) & (array < 1.5 * 2.0**127)
     fraction, exponent = np.frexp(np.where(known_array, array, 1).astype(np.float64))
-    codes = exponent + 126  # of the power below
+    codes = exponent + 126  # of the next lower power
     codes = codes + ((fraction > 0.75) | ((fraction == 0.75) & (codes % 2 == 1)))
     codes = np.where(np.isnan(array), 255, codes)
     return codes.astype(np.uint8).view(dtype), known_array
@@ -111,11 +124,12 @@ def round_between_scales(
     min_exponent: int,
     largest: float,
 ) -> NDArray[Any]:
-    """Return (r + shift) / scale, where r is data * scale - shift as a float of few bits; all of one type of floats.
+    """Return data rounded to a narrow float, as in OpenVINO FakeConvert.
 
-    scale, shift: of one shape, broadcast to data. digits: binary digits behind the point of such a float. min_exponent:
-    the exponent of the least normal one, largest: the greatest one. To the nearest, halves to even. Elements are masked
-    that are no such float even when rounded, and those whose r depends on the precision of what is before it.
+    The result is (r + shift) / scale, where r is data * scale - shift rounded to few bits; all of one float type.
+    scale, shift: of one shape, broadcast to data. digits: mantissa bits. min_exponent: of the smallest normal number;
+    largest: the maximum. Rounding is half to even. Masked: elements that are not representable even after rounding, and
+    those whose r depends on the precision of the intermediate steps.
     """
     if not is_float(data.dtype) or any(each is not None and each.dtype != data.dtype for each in (scale, shift)):
         raise InputError(f"narrow floats: expected floats of one type, found {data.dtype} and {scale.dtype}")
@@ -138,7 +152,10 @@ def round_between_scales(
 
 
 def _rounded(values: NDArray[Any], digits: int, least: int) -> NDArray[Any]:
-    """Return float64 rounded to `digits` behind the point of their own power of two, or of that of `least`."""
+    """Return float64 rounded to `digits` mantissa bits.
+
+    The exponent is the number's own, at least that of `least`.
+    """
     _, exponents = np.frexp(values)
     powers = np.maximum(exponents - 1, least) - digits
     rounded: NDArray[Any] = np.ldexp(np.rint(np.ldexp(values, -powers)), powers)

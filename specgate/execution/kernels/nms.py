@@ -1,4 +1,7 @@
-"""Boxes by their corners: how much two of them overlap."""
+"""Non-maximum suppression and intersection over union of boxes.
+
+ONNX NonMaxSuppression; OpenVINO MatrixNms, MulticlassNms, NMSRotated, NonMaxSuppression.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    #: The overlaps of one box, by its place, with others.
+    #: Function from a box index to its overlaps with other boxes.
     Overlaps = Callable[[int, NDArray[np.intp]], NDArray[Any]]
 
 __all__ = [
@@ -27,15 +30,15 @@ __all__ = [
 
 
 def precision_of(*arrays: NDArray[Any]) -> Any:
-    """Return the type that coordinates and scores are computed in: float64 where one of them has it."""
+    """Return the type for coordinates and scores: float64 if either has it."""
     return np.float64 if any(array.dtype == np.float64 for array in arrays) else np.float32
 
 
 def by_corners(boxes: NDArray[Any], *, centred: bool) -> NDArray[Any]:
-    """Return boxes [..., 4] as their lower and their upper corner.
+    """Return boxes [..., 4] as lower and upper corners.
 
-    boxes: any two opposite corners, or x and y of the centre, width and height if `centred`; one of a negative width
-    or height overlaps nothing.
+    boxes: any two opposite corners, or center x, center y, width and height if `centred`; a box of negative width or
+    height overlaps nothing.
     """
     if centred:
         half = boxes[..., 2:] / boxes.dtype.type(2)
@@ -45,7 +48,7 @@ def by_corners(boxes: NDArray[Any], *, centred: bool) -> NDArray[Any]:
 
 
 def areas(boxes: NDArray[Any], *, more: float = 0.0) -> NDArray[Any]:
-    """Return the area of boxes [..., 4] by their corners, each side longer by `more`."""
+    """Return the area of boxes [..., 4]; each side is longer by `more`."""
     extra = boxes.dtype.type(more)
     sides = boxes[..., 2:] - boxes[..., :2] + extra
     array: NDArray[Any] = sides[..., 0] * sides[..., 1]
@@ -53,14 +56,13 @@ def areas(boxes: NDArray[Any], *, more: float = 0.0) -> NDArray[Any]:
 
 
 def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touching: bool = False) -> NDArray[Any]:
-    """Return for each of `others` [n, 4] its intersection with a box [4] over their union, by corners.
+    """Return the IoU of a box [4] with each of `others` [n, 4].
 
-    box: or boxes [m, 1, 4], for an array [m, n].
-    more: what a side is longer than the difference of its ends; `touching`: yet boxes without a common point do not
-    overlap. Nor do boxes without any area.
+    box: or boxes [m, 1, 4], for a result [m, n]. more: added to the difference of a side's ends; `touching`: boxes
+    without a common point still do not overlap. Boxes without area do not overlap.
     """
     extra, none = others.dtype.type(more), others.dtype.type(0)
-    nothing = np.zeros(len(others), others.dtype)  # numpy holds a list against a list in less time than against one 0
+    nothing = np.zeros(len(others), others.dtype)  # numpy compares lists faster than a list with a scalar 0
     one, other = [box[..., place] for place in range(4)], np.ascontiguousarray(others.T)
     sides = []
     for low, high in ((0, 2), (1, 3)):
@@ -75,7 +77,7 @@ def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touc
         sides.append(side)
     common: NDArray[Any] = sides[0]
     common *= sides[1]
-    del side, sides  # memory that blocks of boxes need
+    del side, sides  # working memory of blocks of boxes
     union = np.asarray(areas(box, more=more) + areas(others, more=more))
     union -= common
     there = union > 0
@@ -87,21 +89,22 @@ def overlaps(box: NDArray[Any], others: NDArray[Any], *, more: float = 0.0, touc
 
 
 def by_score(scores: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the places of scores from the highest to the lowest, equal ones in the order that they have."""
+    """Return the indices of scores in descending order, stable."""
     return np.argsort(-scores, kind="stable")
 
 
-#: Of the longest side: how far outside of an edge a corner still counts as on it.
+#: Relative to the longest side: how far outside of an edge a corner still counts as on it.
 _NEAR: Final = 1e-9
-#: Boxes that are compared with one at a time, and the numbers that are worked with for each of them.
+#: Boxes compared with one box at a time, and the working memory in numbers per box.
 _BLOCK: Final = 2**8
 _NUMBERS: Final = 120
 
 
 def corners_of_turned(boxes: NDArray[Any], *, clockwise: bool) -> NDArray[Any]:
-    """Return the corners [..., 4, 2] of boxes [..., 5], in order: x and y of the centre, width, height and angle.
+    """Return the corners [..., 4, 2] of rotated boxes [..., 5], in order.
 
-    clockwise: which way a positive angle turns, where y points downwards.
+    boxes: center x, center y, width, height and angle. clockwise: the direction of positive angles, with y pointing
+    down.
     """
     angle = boxes[..., 4] if clockwise else -boxes[..., 4]
     turn, rest = np.sin(angle)[..., None], np.cos(angle)[..., None]
@@ -113,9 +116,9 @@ def corners_of_turned(boxes: NDArray[Any], *, clockwise: bool) -> NDArray[Any]:
 
 
 def turned_overlaps(box: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
-    """Return for each of `others` [n, 4, 2] its intersection with a box [4, 2] over their union, by corners in order.
+    """Return the IoU of a rotated box [4, 2] with each of `others` [n, 4, 2].
 
-    Boxes without any area do not overlap.
+    Corners are in order. Boxes without area do not overlap.
     """
     memory.hold((min(_BLOCK, len(others)), _NUMBERS), np.dtype(np.float64))
     starts = range(0, max(1, len(others)), _BLOCK)
@@ -140,8 +143,8 @@ def _across(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
 
 
 def _polygon(corners: NDArray[Any]) -> NDArray[Any]:
-    """Return the area of polygons [n, corners, 2], below 0 where corners go round the other way."""
-    # from the first corner on, so that far from the origin nothing is lost
+    """Return the signed area of polygons [n, corners, 2]."""
+    # relative to the first corner, so that precision is kept far from the origin
     moved = corners - corners[:, :1]
     array: NDArray[Any] = _across(moved, np.roll(moved, -1, axis=1)).sum(axis=1) / 2
     return array
@@ -153,7 +156,7 @@ def _edges(corners: NDArray[Any]) -> NDArray[Any]:
 
 
 def _crossings(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return where each edge of one box meets each of the other [n, 16, 2], and whether they do."""
+    """Return the edge intersections of two boxes [n, 16, 2], and which exist."""
     along, other = _edges(first)[:, :, None], _edges(second)[:, None, :]
     between = second[:, None, :] - first[:, :, None]
     scale = _across(along, other)
@@ -167,7 +170,7 @@ def _crossings(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any],
 
 
 def _inside(corners: NDArray[Any], box: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which corners [n, 4, 2] lie in boxes [n, 4, 2], edges included."""
+    """Return which corners [n, 4, 2] lie in boxes [n, 4, 2] or on their edges."""
     edges = _edges(box)
     side, down = edges[:, None, 0], -edges[:, None, 3]
     moved = corners - box[:, None, 0]
@@ -179,7 +182,7 @@ def _inside(corners: NDArray[Any], box: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _area_around(points: NDArray[Any], there: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return the areas of the convex polygons that some of the points [n, points, 2] are the corners of."""
+    """Return the areas of the convex hulls of valid points [n, points, 2]."""
     count = there.sum(axis=1, keepdims=True)
     kept = np.where(there[..., None], points, 0.0)
     middle = kept.sum(axis=1) / np.maximum(count, 1)
@@ -187,23 +190,24 @@ def _area_around(points: NDArray[Any], there: NDArray[np.bool_]) -> NDArray[Any]
     angles = np.where(there, np.arctan2(moved[..., 1], moved[..., 0]), np.inf)
     order = np.argsort(angles, axis=1, kind="stable")
     sorted_points = np.take_along_axis(moved, order[..., None], axis=1)
-    # those that are none repeat the first point, which adds no area
+    # invalid points repeat the first point, which adds no area
     counted = np.arange(points.shape[1]) < count
     closed = np.where(counted[..., None], sorted_points, sorted_points[:, :1])
     array: NDArray[Any] = np.where(count[:, 0] > 2, np.abs(_polygon(closed)), 0.0)
     return array
 
 
-#: Boxes that are held against each other at once, and at least.
+#: Boxes compared at once, and the minimum.
 _SUPPRESSION_BLOCK, _FEW = 128, 16
 
 
 class Limits(NamedTuple):
-    """What is selected. most: how many boxes; overlap: a box that overlaps one of them more is removed.
+    """Selection limits of non-maximum suppression.
 
-    score: the least; `strict`: it does not suffice. sigma: of the decay of scores of boxes that overlap, 0 for none;
-    with a decay, boxes are removed only if `cut`. eta: what the overlap is multiplied by after each selected box, as
-    long as it is above a half; not below 1, it stays. candidates: how many of the highest scores are looked at.
+    most: maximum number of boxes; overlap: IoU threshold for suppression. score: minimum score; `strict`: scores must
+    be above it. sigma: of soft-NMS score decay, 0 for none; with a decay, boxes are suppressed only if `cut`. eta:
+    factor of the threshold after each selected box, while it is above 0.5; if not below 1, the threshold stays.
+    candidates: number of top scores considered.
     """
 
     most: int
@@ -216,14 +220,17 @@ class Limits(NamedTuple):
     candidates: int | None = None
 
     def enough(self, scores: Any) -> Any:
-        """Return which scores are high enough; nan is not."""
+        """Return which scores are high enough; nan never is."""
         least = scores.dtype.type(self.score)
         return scores > least if self.strict else scores >= least
 
 
 @dataclass(frozen=True, slots=True)
 class apart:  # noqa: N801  # called as a function is
-    """Gives the overlaps of one of `boxes` [n, 4] with others of them; more: see `overlaps`."""
+    """Function from one of `boxes` [n, 4] to its overlaps with others.
+
+    more: see `overlaps`.
+    """
 
     boxes: NDArray[Any]
     more: float = 0.0
@@ -233,9 +240,10 @@ class apart:  # noqa: N801  # called as a function is
 
 
 def _selected(order: NDArray[np.intp], most: int, above: Any, among: apart) -> list[int]:
-    """Return which boxes are selected, of those in `order`: at most so many, each apart from those before.
+    """Return which boxes of `order` are selected, at most `most`.
 
-    A block of boxes is held against all that are selected, and then against itself: the same overlaps as one by one.
+    Each box is compared with all selected ones, in blocks: first with those of earlier blocks, then within its own
+    block. The overlaps are the same as one by one.
     """
     boxes, more = among.boxes, among.more
     chosen: list[int] = []
@@ -257,9 +265,9 @@ def _selected(order: NDArray[np.intp], most: int, above: Any, among: apart) -> l
 
 
 def suppressed(scores: NDArray[Any], limits: Limits, overlap: Overlaps) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Return the places of the selected boxes, the highest score first, and their scores; of equal ones the first.
+    """Return the indices of the selected boxes, best first, and their scores.
 
-    scores: [boxes]. Raises InputError when the time is over.
+    scores: [boxes]; of equal ones the first wins. Raises InputError after the timeout.
     """
     order = by_score(scores)
     order = order[limits.enough(scores[order])]
@@ -286,7 +294,7 @@ def suppressed(scores: NDArray[Any], limits: Limits, overlap: Overlaps) -> tuple
 def _decayed(
     order: NDArray[np.intp], scores: NDArray[Any], limits: Limits, overlap: Overlaps
 ) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Select with scores that decay by how much a box overlaps each selected one."""
+    """Select with soft-NMS: scores decay by the overlap with selected boxes."""
     one = scores.dtype.type
     left = scores[order]
     chosen: list[int] = []
@@ -322,16 +330,16 @@ def suppress_boxes(
     rows: Literal["selected", "maximum", "class_limit"] = "selected",
     scores_type: np.dtype[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return batch, class and box of each selected box, batch, class and score of each, and how many there are.
+    """Return indices, scores and count of the selected boxes.
 
-    boxes: [batches, boxes, 4], by two opposite corners, or x and y of the centre, width and height if `centred`.
-    scores: [batches, classes, boxes]. limit, overlap, score_threshold, sigma: single elements, 0 where absent: how many
-    boxes of a class, above which overlap one is removed (`inclusive`: from which on), the least score (`strict`: it
-    does not suffice), and the decay of scores of boxes that overlap; with a decay, boxes are removed only if
-    `remove_overlapping`. across: whether the boxes of all batches and classes are sorted by score together.
-    int32_indices: whether numbers are int32. rows: "selected" for as many as are selected; "maximum" for as many as
-    batches and classes may have, "class_limit" for at most as many as there are boxes, both with -1 behind those
-    selected. Where more are selected than there is room for, which of them are left out is unknown: all is masked.
+    Indices and scores are rows of batch, class and box (or score). boxes: [batches, boxes, 4], by two opposite corners,
+    or center x, center y, width and height if `centred`. scores: [batches, classes, boxes]. limit, overlap,
+    score_threshold, sigma: single elements, default 0: maximum number of boxes per class, IoU threshold (`inclusive`:
+    suppress at the threshold as well), minimum score (`strict`: scores must be above it), and the sigma of soft-NMS,
+    with which boxes are suppressed only if `remove_overlapping`. across: sort the boxes of all batches and classes by
+    score. int32_indices: indices are int32. rows: "selected" for as many rows as selected; "maximum" for the maximum
+    over batches and classes, "class_limit" for at most the number of boxes, both with -1 after the selected ones. Where
+    more are selected than fit, the choice is undocumented and everything is masked.
     """
     _hold("suppress_boxes", boxes, scores, 4)
     one = precision_of(boxes, scores)
@@ -361,9 +369,9 @@ def suppress_turned_boxes(
     int32_indices: bool = False,
     scores_type: np.dtype[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return what `suppress_boxes` does, of boxes [batches, boxes, 5]: x and y of the centre, width, height, angle.
+    """Return `suppress_boxes` of rotated boxes [batches, boxes, 5].
 
-    clockwise: which way a positive angle turns a box.
+    boxes: center x, center y, width, height, angle. clockwise: the direction of positive angles.
     """
     _hold("suppress_turned_boxes", boxes, scores, 5)
     corners = corners_of_turned(boxes.astype(np.float64), clockwise=clockwise)
@@ -385,7 +393,7 @@ def _hold(name: str, boxes: NDArray[Any], scores: NDArray[Any], numbers: int) ->
 
 
 def _single(name: str, limit: NDArray[Any] | None) -> Any:
-    """Return the only element of an array, 0 where there is none."""
+    """Return the only element of an array, 0 if it is absent or empty."""
     if limit is None:
         return 0
     require_shape(name, "a single element", (limit.size,), (1,))
@@ -397,7 +405,7 @@ def _apart_turned(corners: NDArray[Any]) -> Overlaps:
 
 
 class _Found(NamedTuple):
-    """Selected boxes: batch, class and box of each [n, 3], and its score [n]."""
+    """Selected boxes: batch, class and box of each [n, 3], and scores [n]."""
 
     places: NDArray[np.int64]
     scores: NDArray[Any]
@@ -422,7 +430,7 @@ def _selected_boxes(scores: NDArray[Any], limits: Limits, of_batch: Callable[[in
 def _written(
     result: _Found, room: int, kind: np.dtype[Any], scores_type: np.dtype[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the outputs: `room` rows, those of no box filled with -1."""
+    """Return the outputs with `room` rows, the unused ones filled with -1."""
     count = len(result.scores)
     indices, scored = memory.empty((room, 3), kind), memory.empty((room, 3), scores_type)
     indices[...], scored[...] = -1, -1
@@ -446,7 +454,10 @@ def select_boxes(
     *,
     centred: bool = False,
 ) -> NDArray[Any]:
-    """Return the first result of `suppress_boxes`, of boxes with a score above `score_threshold`, if any."""
+    """Return selected indices only, optionally above `score_threshold`.
+
+    Otherwise as `suppress_boxes`.
+    """
     bound = np.array(-np.inf, np.float32) if score_threshold is None else score_threshold
     return suppress_boxes(boxes, scores, limit, overlap, bound, centred=centred, strict=score_threshold is not None)[0]
 
@@ -471,16 +482,15 @@ def suppress_by_class(
     int32_indices: bool = False,
     inclusive: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return class, score and corners of each selected box [n, 6], their places [n, 1], and how many each batch has.
+    """Return class, score and corners [n, 6], indices [n, 1] and batch counts.
 
-    boxes: [batches, boxes, 4] by lower and upper corner, scores: [batches, classes, boxes]. With `counts` [images]
-    boxes are [classes, boxes, 4] and scores [classes, boxes], and each image has so many of the boxes. Places are those
-    among the boxes of all batches or classes. overlap, eta: above which overlap a box is removed, and what that is
-    multiplied by after each selected box as long as it is above a half. score_threshold: the lowest score. candidates:
-    how many of a class are looked at. kept: how many of a batch are selected; below 0 all, for both. background: a
-    class that is left out. normalized: else each side counts one more. order: by score or by class, `across` all
-    batches or in each; with "none" no order is meant, and the rows are masked. int32_indices: whether numbers are
-    int32. inclusive: a box is removed at the overlap itself, too.
+    boxes: [batches, boxes, 4] by lower and upper corner, scores: [batches, classes, boxes]. With `counts` [images],
+    boxes are [classes, boxes, 4] and scores [classes, boxes], and each image has that many of the boxes. Indices are
+    among the boxes of all batches or classes. overlap, eta: IoU threshold, and its factor after each selected box while
+    it is above 0.5. score_threshold: minimum score. candidates: number of candidates per class. kept: maximum number of
+    boxes per batch; both below 0 for all. background: a class to skip. normalized: otherwise each side counts one more.
+    order: by score or by class, `across` all batches or within each; with "none" the order is unspecified, and the rows
+    are masked. int32_indices: indices are int32. inclusive: suppress at the threshold as well.
     """
     images = _images(boxes, scores, counts)
     one = precision_of(boxes, scores)
@@ -513,11 +523,11 @@ def suppress_by_matrix(
     across: bool = False,
     int32_indices: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return what `suppress_by_class` does, of boxes whose scores decay by all boxes of a higher score together.
+    """Return `suppress_by_class` with matrix NMS.
 
-    score_threshold, post_threshold: scores must be above it, before and after they decay. gaussian: the decay is
-    exp((most**2 - overlap**2) * sigma), else (1 - overlap) / (1 - most), where `most` is what the other box overlaps
-    at most.
+    Scores decay by the overlaps with all boxes of higher scores. score_threshold, post_threshold: scores must be above
+    it, before and after decay. gaussian: the decay is exp((most**2 - overlap**2) * sigma), else (1 - overlap) / (1 -
+    most), where `most` is the maximum overlap of the other box.
     """
     images = _images(boxes, scores, None)
     one = precision_of(boxes, scores)
@@ -527,12 +537,12 @@ def suppress_by_matrix(
         chosen = by_score(array)
         chosen = chosen[array[chosen] > one(score_threshold)]
         chosen = chosen if candidates < 0 else chosen[:candidates]
-        memory.hold((len(chosen), len(chosen)), np.dtype(one))  # what is worked with
+        memory.hold((len(chosen), len(chosen)), np.dtype(one))  # working memory
         arrays = [overlaps(corners[box], corners[chosen], more=more, touching=True) for box in memory.in_time(chosen)]
         above = np.triu(np.array(arrays, one).reshape(len(chosen), len(chosen)), 1)
         most = above.max(axis=0, initial=0)[:, None]
         decay = np.exp((most**2 - above**2) * one(sigma)) if gaussian else (one(1) - above) / (one(1) - most)
-        # a box is not decayed by those of lower scores, nor by itself
+        # boxes of lower scores and the box itself do not decay it
         decay = np.where(np.triu(np.ones(above.shape, np.bool_), 1), decay, one(1))
         left = array[chosen] * decay.min(axis=0, initial=1)
         stays = left > one(post_threshold)
@@ -543,7 +553,10 @@ def suppress_by_matrix(
 
 
 class _Image(NamedTuple):
-    """One image: boxes [classes or 1, boxes, 4], scores [classes, boxes], the place of the first box of each class."""
+    """One image.
+
+    boxes [classes or 1, boxes, 4], scores [classes, boxes], and the index of each class's first box.
+    """
 
     boxes: NDArray[Any]
     scores: NDArray[Any]
@@ -551,7 +564,10 @@ class _Image(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Selected boxes of an image: class, score in full precision, place and coordinates of each."""
+    """Selected boxes of an image.
+
+    Class, score in full precision, index and coordinates of each.
+    """
 
     labels: NDArray[np.int64]
     scores: NDArray[Any]
@@ -560,7 +576,7 @@ class _Rows(NamedTuple):
 
 
 def _images(boxes: NDArray[Any], scores: NDArray[Any], counts: NDArray[Any] | None) -> list[_Image]:
-    """Return the images; raise InputError for shapes that do not fit, or counts of other boxes."""
+    """Return the images; raise InputError for inconsistent shapes or counts."""
     if boxes.ndim != 3 or scores.ndim != (3 if counts is None else 2):
         raise InputError("suppress_by_class: expected boxes of three dimensions, and scores for each of them")
     many, count = boxes.shape[:2]
@@ -586,7 +602,10 @@ def _of_image(
     one: Any,
     of_class: Callable[[NDArray[Any], NDArray[Any]], tuple[NDArray[np.intp], NDArray[Any]]],
 ) -> _Rows:
-    """Return the selected boxes of an image, class by class; no more than `kept`, those of the highest scores."""
+    """Return the selected boxes of an image, class by class.
+
+    At most `kept`, those of the highest scores.
+    """
     corners = image.boxes.astype(one)
     labels: list[int] = []
     boxes: list[int] = []
@@ -607,7 +626,7 @@ def _of_image(
 def _write_classes(
     rows: list[_Rows], dtype: np.dtype[Any], *, order: Order, across: bool, narrow: bool
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the outputs, in the order that is asked for."""
+    """Return the outputs in the requested order."""
     kind = np.dtype(np.int32 if narrow else np.int64)
     number = memory.empty((len(rows),), kind)
     number[...] = [len(row.scores) for row in rows]

@@ -1,4 +1,10 @@
-"""Normalisation by mean and variance, and by given numbers per channel."""
+"""Normalization: batch, layer, instance, group, RMS, Lp, MVN and LRN.
+
+DirectML BATCH_NORMALIZATION, BATCH_NORMALIZATION_GRAD, BATCH_NORMALIZATION_TRAINING, LP_NORMALIZATION,
+MEAN_VARIANCE_NORMALIZATION, VALUE_SCALE_2D; ONNX BatchNormalization, GroupNormalization, InstanceNormalization, LRN,
+LayerNormalization, LpNormalization, MeanVarianceNormalization, RMSNormalization; com.microsoft LayerNormalization;
+OpenVINO BatchNormInference, GRN, GroupNormalization, LRN, MVN, NormalizeL2.
+"""
 
 from __future__ import annotations
 
@@ -56,11 +62,12 @@ def normalize_mean_variance(
     element_as_variance: bool = False,
     activation: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> NDArray[Any]:
-    """Return activation(scale * (inputs - mean) / sqrt(variance + epsilon) + bias), of the type of `inputs`.
+    """Return mean variance normalization with scale, bias and activation.
 
-    axes: the dimensions over which mean and variance are taken. scale, bias: of the rank of `inputs`, with its sizes or
-    1. Without use_mean the mean is taken for 0 (the variance is the mean square then), without use_variance nothing is
-    divided by. element_as_variance: each element is taken for its own variance. activation: of float32.
+    The result is activation(scale * (inputs - mean) / sqrt(variance + epsilon) + bias), of the type of `inputs`. axes:
+    the dimensions of mean and variance. scale, bias: of the rank of `inputs`, with its sizes or 1. Without use_mean the
+    mean is 0 (and the variance the mean square), without use_variance there is no division. element_as_variance: each
+    element is its own variance. activation: function of float32.
     """
     numbers = check_axes(axes, inputs.ndim, "normalization")
     for name, array in (("scale", scale), ("bias", bias)):
@@ -89,7 +96,10 @@ def _broadcastable(shape: Sequence[int], target: Sequence[int]) -> bool:
 
 
 def scale_channels(inputs: NDArray[Any], *, scale: float, bias: Sequence[float]) -> NDArray[Any]:
-    """Return scale * inputs + bias[channel] for `inputs` [batch, channel, height, width], of their type."""
+    """Return scale * inputs + bias[channel], of the type of `inputs`.
+
+    inputs: [batch, channel, height, width].
+    """
     if inputs.ndim != 4 or inputs.shape[1] != len(bias):
         raise InputError(f"scale_channels: {len(bias)} channels do not fit {list(inputs.shape)}")
     with memory.quiet():
@@ -97,12 +107,15 @@ def scale_channels(inputs: NDArray[Any], *, scale: float, bias: Sequence[float])
         return round_to(to_float64(inputs) * np.float32(scale) + summands, inputs.dtype)
 
 
-#: Of numbers up to here float64 loses less than 2 ** -32.
+#: Up to this magnitude float64 loses less than 2 ** -32.
 _LITTLE: Final = 2.0**20
 
 
 def _channel(what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
-    """Return one number per channel in float64, so that it goes with `inputs` [batch, channel, …]."""
+    """Return a number per channel in float64, broadcastable to `inputs`.
+
+    inputs: [batch, channel, …].
+    """
     channels = inputs.shape[1] if inputs.ndim > 1 else 1
     require_shape("normalization", what, array.shape, (channels,))
     column: NDArray[np.float64] = array.astype(np.float64).reshape(-1, *(1,) * (inputs.ndim - 2))
@@ -110,7 +123,7 @@ def _channel(what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np
 
 
 def _place(what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.float64]:
-    """Return one number in float64 for each place of an element of the batch."""
+    """Return a number per position of a batch element in float64."""
     require_shape("normalization", what, array.shape, inputs.shape[1:])
     return array.astype(np.float64)
 
@@ -118,7 +131,10 @@ def _place(what: str, array: NDArray[Any], inputs: NDArray[Any]) -> NDArray[np.f
 def normalize_instances(
     inputs: NDArray[Any], scale: NDArray[Any], bias: NDArray[Any], *, epsilon: float
 ) -> NDArray[Any]:
-    """Return `inputs` [batch, channel, spatial…] normalised over the spatial dimensions, times scale plus bias."""
+    """Return instance normalization over the spatial dimensions.
+
+    inputs: [batch, channel, spatial…]. scale and bias: per channel.
+    """
     if inputs.ndim < 2:
         raise InputError(f"normalization: expected a batch and channels, found {inputs.ndim} dimensions")
     factor = _channel("a scale", scale, inputs).reshape(-1, 1)
@@ -159,12 +175,12 @@ def normalize_batch(
     whole: bool = True,
     fits: bool = True,
 ) -> tuple[NDArray[Any], ...]:
-    """Return `inputs` [batch, channel, …] normalised by mean and variance, both as they are then, and those it used.
+    """Return batch normalization, running mean and variance, and those used.
 
-    training: by those of `inputs`, nan of none, and the given ones move towards them, by 1 - momentum. by_channel,
-    by_place: there may be one of each number for a channel, or one for each place of an element of the batch. whole:
-    whether the outputs that are asked for are the first, or all those of training. fits: whether `inputs` has the
-    dimensions that the operator's version takes.
+    inputs: [batch, channel, …]. training: normalize by the mean and variance of `inputs` (nan if empty), and move the
+    running ones towards them by 1 - momentum. by_channel, by_place: parameters may be per channel, or per position of a
+    batch element. whole: only the first output, or all training outputs, are requested. fits: `inputs` has a rank that
+    the operator's version supports.
     """
     if not fits:
         raise InputError(f"normalization: {inputs.ndim} dimensions are not what this version takes")
@@ -196,11 +212,11 @@ def normalize_batch(
 def _scaled(inputs: NDArray[Any], *numbers: NDArray[Any]) -> NDArray[Any]:
     """Return ``(inputs - middle) / divisor * factor + summand``.
 
-    numbers: the four in float64, which broadcast to `inputs`, equal for all of the batch.
+    numbers: the four in float64, broadcast to `inputs`, equal for the whole batch.
     """
     rank, channels = inputs.ndim, inputs.shape[1] if inputs.ndim > 1 else 1
     middle, divisor, factor, summand = (n.reshape(n.shape[1:] if n.ndim == max(2, rank) else n.shape) for n in numbers)
-    # inputs * slope + start: what that loses of float64, no result of float32 shows
+    # inputs * slope + start: its float64 rounding error is invisible in float32 results
     slope = factor / divisor
     flat = inputs.reshape(prod(inputs.shape[:2]), *inputs.shape[2:])
     if inputs.dtype == np.float32 and few_summands(summand) and few_digits_lost(middle, slope):
@@ -233,10 +249,10 @@ def normalize_layer(
     epsilon: float,
     statistics: np.dtype[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return `inputs` normalised over the dimensions from `axis` on, the means, and 1 / the standard deviations.
+    """Return layer normalization, means and inverse standard deviations.
 
-    scale and bias broadcast to `inputs`. statistics: the type of the others, float32 or bfloat16, which keep those
-    dimensions with size 1, and are nan of no elements.
+    Normalizes over the dimensions from `axis` on. scale and bias broadcast to `inputs`. statistics: the type of the
+    other outputs, float32 or bfloat16, which keep the dimensions with size 1, and are nan for empty slices.
     """
     check_axis(axis, inputs.ndim, "normalization")
     if statistics is None or statistics.name not in {"float32", "bfloat16"}:
@@ -270,7 +286,7 @@ def normalize_layer(
 
 
 def root_mean_square(inputs: NDArray[Any], scale: NDArray[Any], *, axis: int, epsilon: float) -> NDArray[Any]:
-    """Return `inputs` divided by the root of their mean square over the dimensions from `axis` on, times scale."""
+    """Return RMS normalization from dimension `axis` on, times scale."""
     check_axis(axis, inputs.ndim, "normalization")
     if not inputs.size:
         return inputs.copy()
@@ -288,7 +304,10 @@ def root_mean_square(inputs: NDArray[Any], scale: NDArray[Any], *, axis: int, ep
 
 
 def _rows(array: NDArray[Any], inputs: NDArray[Any], axis: int, what: str) -> NDArray[Any]:
-    """Return numbers that broadcast to `inputs` for each place from `axis` on: one row, or where they differ all."""
+    """Return parameters per position from `axis` on.
+
+    One row if all rows are equal, otherwise all rows.
+    """
     sizes = zip(array.shape[::-1], inputs.shape[::-1], strict=False)
     if array.ndim > inputs.ndim or any(n not in {1, m} for n, m in sizes):
         raise InputError(f"normalization: {what} of shape {list(array.shape)} does not fit {list(inputs.shape)}")
@@ -300,9 +319,9 @@ def _rows(array: NDArray[Any], inputs: NDArray[Any], axis: int, what: str) -> ND
 
 
 def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int, epsilon: float | None = None) -> NDArray[Any]:
-    """Return `inputs` divided by their p-norm (1 or 2) along `axis`; 0 where that is 0.
+    """Return `inputs` divided by their p-norm (1 or 2) along `axis`.
 
-    epsilon: added to the square of the norm; 0 / 0 is nan then.
+    The result is 0 where the norm is 0. epsilon: added to the squared norm; 0 / 0 is then nan.
     """
     check_axis(axis, inputs.ndim, "normalization")
     if p not in {1, 2}:
@@ -316,8 +335,8 @@ def normalize_to_unit(inputs: NDArray[Any], *, axis: int, p: int, epsilon: float
         return round_to(np.where(norm == 0, 0.0, wide / np.where(norm == 0, 1.0, norm)), inputs.dtype)
 
 
-#: Powers that square roots make, which are exact but for rounding; they are written over what they are made of, and
-#: the second array is there to compute in.
+#: Powers made of square roots, exact except for rounding. They overwrite their input; the second array is scratch
+#: memory.
 _ROOTS: Final[Mapping[np.float32, Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]]] = {
     np.float32(0.5): lambda base, _: np.sqrt(base, out=base),
     np.float32(0.75): lambda base, room: np.multiply(
@@ -325,13 +344,13 @@ _ROOTS: Final[Mapping[np.float32, Callable[[NDArray[Any], NDArray[Any]], NDArray
     ),
     np.float32(1): lambda base, _: base,
 }
-#: Summands of a sum in float32, and between what its numbers lie, whose squares it holds.
+#: Terms of a float32 sum, and the range of numbers whose squares float32 holds.
 _FEW: Final = 8
 _LOW, _HIGH = 1e-10, 1e18
 
 
 def _places(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> tuple[int, ...]:
-    """Return each dimension that axes name once; negative ones count from the end."""
+    """Return distinct non-negative axes; negative ones count from the end."""
     stated_numbers = integers("normalization", "axes", np.ravel(axes) if isinstance(axes, np.ndarray) else list(axes))
     numbers = {axis + inputs.ndim if axis < 0 else axis for axis in stated_numbers}
     for axis in numbers:
@@ -348,10 +367,10 @@ def normalize_along(
     use_variance: bool = True,
     inside: bool = True,
 ) -> NDArray[Any]:
-    """Return `inputs` less their mean along `axes`, divided by the root of the variance plus epsilon.
+    """Return mean variance normalization along `axes`.
 
-    axes: the dimensions from `first` on if None. use_variance: whether they are divided at all. inside: epsilon is
-    added to the variance, else to its root.
+    axes: the dimensions from `first` on if None. use_variance: divide by the deviation. inside: epsilon is added to the
+    variance, else to its square root.
     """
     want_float("normalization", inputs)
     along = _places(inputs, range(first, inputs.ndim) if axes is None else axes)
@@ -376,9 +395,9 @@ def normalize_channels(
     *,
     epsilon: float,
 ) -> NDArray[Any]:
-    """Return `inputs` [batch, channel, …] normalised by mean and variance plus epsilon, times scale plus bias.
+    """Return batch normalization of [batch, channel, …] by given parameters.
 
-    The four have a number for each channel.
+    The four have one number per channel.
     """
     want_float("normalization", inputs)
     fits = inputs.ndim >= 2
@@ -390,9 +409,9 @@ def normalize_channels(
 def normalize_squares(
     inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int], *, epsilon: float, largest: bool = False
 ) -> NDArray[Any]:
-    """Return `inputs` divided by the root of the sum of their squares along `axes`, plus epsilon before the root.
+    """Return L2 normalization along `axes`.
 
-    largest: the sum is at least epsilon, instead of being added to it.
+    epsilon is added to the sum of squares; with largest, the sum is max(sum, epsilon).
     """
     want_float("normalization", inputs)
     along = _places(inputs, axes)
@@ -412,10 +431,10 @@ def normalize_groups(
     epsilon: float,
     per_group: bool | None = None,
 ) -> NDArray[Any]:
-    """Return `inputs` [batch, channel, …] normalised over each group of neighbouring channels, times scale plus bias.
+    """Return group normalization with scale and bias.
 
-    scale and bias have a number for each channel, or per_group for each group. No channels fall into groups only where
-    per_group is stated.
+    inputs: [batch, channel, …]. scale and bias are per channel, or with per_group per group. An input without channels
+    is accepted only if per_group is stated.
     """
     want_float("normalization", inputs)
     none = inputs.ndim > 1 and not inputs.shape[1] and per_group is None
@@ -457,10 +476,10 @@ def normalize_neighbourhoods(
     size: int,
     before: int | None = None,
 ) -> NDArray[Any]:
-    """Return `inputs` / (bias + alpha * squares / size ** len(axes)) ** beta.
+    """Return inputs / (bias + alpha * squares / size ** len(axes)) ** beta.
 
-    squares: the sum of squares of the elements that lie at most size // 2 places behind along each of `axes`, and as
-    many, or `before`, before it.
+    squares: the sum of squares of the window of size
+    2 positions after each element along each of `axes`, and as many, or `before`, before it.
     """
     want_float("normalization", inputs)
     if size < 1:
@@ -480,7 +499,10 @@ def normalize_neighbourhoods(
 
 
 def _near_enough(inputs: NDArray[Any], share: np.float64, beta: np.float32, bias: np.float32, count: int) -> bool:
-    """Return whether float32 loses little: of few sums of what is not negative, and powers that are made of roots."""
+    """Return whether float32 is accurate enough.
+
+    It is for few non-negative terms and powers made of square roots.
+    """
     result = (
         inputs.dtype == np.float32 and count <= _FEW and beta in _ROOTS and 0 <= share <= 1 and _LOW <= bias <= _HIGH
     )
@@ -490,7 +512,7 @@ def _near_enough(inputs: NDArray[Any], share: np.float64, beta: np.float32, bias
 def _divided_by_roots(
     inputs: NDArray[Any], axis: int, share: np.float64, beta: np.float32, bias: np.float32, count: tuple[int, int]
 ) -> NDArray[Any]:
-    """Return what `normalize_neighbourhoods` does along one axis in float32, some places at a time."""
+    """Return `normalize_neighbourhoods` along one axis in float32, by blocks."""
     length = inputs.shape[axis]
     values = inputs.reshape(prod(inputs.shape[:axis]), length, -1)
     result = np.empty(values.shape, np.float32)
@@ -510,18 +532,18 @@ def _divided_by_roots(
 
 
 def sum_near(values: NDArray[Any], axis: int, before: int, behind: int) -> NDArray[Any]:
-    """Return at each place the sum of what lies at most so many places before and behind it along `axis`."""
+    """Return sums over a window of positions before and after along `axis`."""
     result = memory.empty(values.shape, values.dtype)
     _add_near(np.moveaxis(result, axis, 0), np.moveaxis(values, axis, 0), before, behind)
     return result
 
 
 def _add_near(into: NDArray[Any], of: NDArray[Any], before: int, behind: int) -> None:
-    """Write at each place what `sum_near` sums along the first dimension."""
+    """Write the sums of `sum_near` along the first dimension."""
     alone = slice(-1, None) if behind and len(of) > 1 else slice(None)
     into[alone] = of[alone]
     if alone.start:
-        np.add(of[:-1], of[1:], out=into[:-1])  # at once, not a copy to which is added
+        np.add(of[:-1], of[1:], out=into[:-1])  # in one step, without a copy to add to
     for far in memory.in_time(range(1, min(max(before, behind), len(of) - 1) + 1 if of.size else 0)):
         if 1 < far <= behind:
             into[:-far] += of[far:]
@@ -539,9 +561,10 @@ def normalize_by(
     epsilon: float,
     activation: Activation | None = None,
 ) -> NDArray[Any]:
-    """Return activation(scale * (inputs - mean) / sqrt(variance + epsilon) + bias), of the type of `inputs`.
+    """Return normalization by given mean and variance, with activation.
 
-    The four have its rank, and its sizes or 1. activation: of float32.
+    The result is activation(scale * (inputs - mean) / sqrt(variance + epsilon) + bias), of the type of `inputs`. The
+    four have its rank, and its sizes or 1. activation: function of float32.
     """
     _hold(inputs, mean=mean, variance=variance, scale=scale, bias=bias)
     with memory.quiet():
@@ -562,9 +585,9 @@ def normalize_by_own(
     epsilon: float,
     activation: Activation | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return what `normalize_by` does with the mean and the variance of `inputs` themselves, and these two.
+    """Return `normalize_by` with the inputs' own mean and variance, and these.
 
-    They are taken over the dimensions in which scale and bias, of one shape, have a size of 1. added: of the shape of
+    They are computed over the dimensions in which scale and bias, of one shape, have size 1. added: of the shape of
     `inputs`, added before the activation.
     """
     _hold(inputs, scale=scale, bias=bias)
@@ -598,11 +621,11 @@ def batch_gradients(
     epsilon: float,
     own: bool,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the gradients of batch normalisation by its inputs, its scale and its bias.
+    """Return batch normalization gradients of inputs, scale and bias.
 
-    gradient: what comes in, of the shape of `inputs`. mean, variance, scale: of one shape, with the sizes of `inputs`
-    or 1; the last two gradients have it too, and are sums along the sizes of 1. own: mean and variance are those of
-    `inputs`, which they therefore depend on, instead of constants.
+    gradient: of the output, of the shape of `inputs`. mean, variance, scale: of one shape, with the sizes of `inputs`
+    or 1; the last two gradients have the same shape, summed along sizes of 1. own: mean and variance are those of
+    `inputs` and depend on them, otherwise constants.
     """
     _hold(inputs, mean=mean, variance=variance, scale=scale)
     for what, array, shape in (
@@ -637,12 +660,15 @@ def _activated(result: NDArray[Any], activation: Activation | None, dtype: np.dt
 
 
 def _repeated(array: NDArray[Any]) -> tuple[int, ...]:
-    """Return the dimensions along which an array is repeated, those of size 1."""
+    """Return the broadcast dimensions of an array, those of size 1."""
     return tuple(axis for axis, size in enumerate(array.shape) if size == 1)
 
 
 def _hold(inputs: NDArray[Any], **arrays: NDArray[Any]) -> None:
-    """Raise InputError unless arrays have the type and rank of `inputs`, and its sizes or 1."""
+    """Raise InputError for arrays of other types or shapes than `inputs`.
+
+    Sizes may be 1.
+    """
     memory.hold(inputs.shape, inputs.dtype)
     for name, array in arrays.items():
         fits = array.ndim == inputs.ndim and all(n in {1, m} for n, m in zip(array.shape, inputs.shape, strict=True))

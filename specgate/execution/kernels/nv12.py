@@ -1,4 +1,7 @@
-"""Images between colours and planes of brightness and of two differences of colour, with a quarter of the places."""
+"""Color conversion: NV12 and I420 (YUV 4:2:0) from and to RGB and BGR.
+
+OpenVINO BGRtoNV12, I420toBGR, NV12toBGR.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["colours_of_planes", "planes_of_colours"]
 
-#: Red, green and blue of Y - 16, U - 128 and V - 128.
+#: Red, green and blue per unit of Y - 16, U - 128 and V - 128.
 _COLOURS: Final = np.array([[1.164, 0.0, 1.596], [1.164, -0.391, -0.813], [1.164, 2.018, 0.0]])
-#: Y, U and V of red, green and blue, and what is added.
+#: Y, U and V per unit of red, green and blue, and the offset.
 _PLANES: Final = np.array([[0.257, 0.504, 0.098], [-0.148, -0.291, 0.439], [0.439, -0.368, -0.071]])
 _ADDED: Final = np.array([16.0, 128.0, 128.0])
 #: Integers this near the middle of two may be rounded to either.
@@ -32,11 +35,11 @@ def colours_of_planes(
     interleaved: bool,
     blue_first: bool = False,
 ) -> NDArray[Any]:
-    """Return images [batch, rows, columns, 3] of red, green and blue, held to 0 to 255.
+    """Return images [batch, rows, columns, 3] of RGB, clamped to [0, 255].
 
-    y: [batch, rows, columns, 1]; u and v: one for each two times two places, interleaved as one array u
-    [batch, rows / 2, columns / 2, 2]. Without them y has the rows of all planes, one above the other. Integers are
-    rounded to the nearest, and masked in the middle of two.
+    y: [batch, rows, columns, 1]; u and v: one per 2x2 block, interleaved as one array u [batch, rows / 2, columns / 2,
+    2]. Without them y holds the rows of all planes, stacked. Integers are rounded to nearest, and masked in the middle
+    of two. blue_first: BGR.
     """
     if y.ndim != 4 or y.shape[3] != 1:
         raise InputError(f"colours_of_planes: expected one channel, found {list(y.shape)}")
@@ -63,11 +66,11 @@ def colours_of_planes(
 def planes_of_colours(
     image: NDArray[Any], *, together: bool, blue_first: bool = False
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return Y [batch, rows, columns, 1] and UV [batch, rows / 2, columns / 2, 2] of images [batch, rows, columns, 3].
+    """Return Y and UV planes of RGB images.
 
-    together: as one array, the rows of UV below those of Y, and None. U and V are the means of those of two times two
-    places. All are held to 0 to 255; integers are rounded to the nearest, and masked where that depends on when it is
-    done.
+    Y: [batch, rows, columns, 1]; UV: [batch, rows / 2, columns / 2, 2]. image: [batch, rows, columns, 3]. together: as
+    one array, the rows of UV below those of Y, and None. U and V are means over 2x2 blocks. All are clamped to [0,
+    255]; integers are rounded to nearest, and masked where the order of rounding matters.
     """
     if image.ndim != 4 or image.shape[3] != 3 or image.shape[1] % 2 or image.shape[2] % 2:
         raise InputError(f"planes_of_colours: expected three channels and even sizes, found {list(image.shape)}")
@@ -99,7 +102,10 @@ def _halves(y: NDArray[Any]) -> tuple[int, int, int]:
 
 
 def _split(planes: NDArray[Any], interleaved: bool) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return y [batch, rows, columns, 1] and u and v [batch, rows / 2, columns / 2] of planes one above the other."""
+    """Return y, u and v of stacked planes.
+
+    y: [batch, rows, columns, 1]; u and v: [batch, rows / 2, columns / 2].
+    """
     batch, height, columns, _ = planes.shape
     if height % 3:
         raise InputError(f"colours_of_planes: expected one and a half times an even height, found {height}")
@@ -113,7 +119,10 @@ def _split(planes: NDArray[Any], interleaved: bool) -> tuple[NDArray[Any], NDArr
 
 
 def _sum(parts: list[NDArray[Any]], factors: NDArray[Any]) -> NDArray[Any]:
-    """Return the sum of parts times factors; what has the factor 0 is no part of it, infinite or not."""
+    """Return the sum of parts times factors.
+
+    A part with factor 0 is skipped, even if infinite.
+    """
     with memory.quiet():
         return np.asarray(sum(part * factor for part, factor in zip(parts, factors, strict=True) if factor))
 

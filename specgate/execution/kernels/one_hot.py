@@ -1,4 +1,4 @@
-"""One-hot encoding, shared by DirectML ONE_HOT, ONNX OneHot and OpenVINO OneHot."""
+"""One-hot encoding: DirectML ONE_HOT, ONNX OneHot and OpenVINO OneHot."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def one_hot(
     on_value: NDArray[Any] | None = None,
     off_value: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return an array with on_value where the position along `axis` equals the index, off_value elsewhere.
+    """Return on_value where the position along `axis` equals the index.
 
-    indices: any integer or floating type (floats are truncated toward zero to int64). values: off_value and on_value
-    as its first two elements in row-major order; or on_value and off_value as arrays of one element.
-    depth: the output's size along `axis`. index_axis: "kept" if indices have that dimension with size 1, "inserted" if
-    it is new. negative_indices: "ignored" (all off_value), "from_end", or "undefined" (masked in the result, as are
-    positions of an index that no int64 can hold).
+    Other elements are off_value. indices: any integer or floating type (floats are truncated toward zero to int64).
+    values: off_value and on_value as its first two elements in row-major order; or on_value and off_value as arrays of
+    one element. depth: the output's size along `axis`. index_axis: "kept" if indices have that dimension with size 1,
+    "inserted" if it is new. negative_indices: "ignored" (all off_value), "from_end", or "undefined" (masked in the
+    result, as are positions of an index beyond int64).
     """
     off, on = _off_on(values, on_value, off_value)
     size = _depth(depth)
@@ -73,15 +73,15 @@ def _depth(depth: NDArray[Any] | int) -> int:
     if array.size != 1 or array.ndim > 1:
         raise InputError(f"one_hot: expected depth as a scalar or one element, found the shape {list(array.shape)}")
     number = array.reshape(()).item()
-    if not -1 < number < 2**63:  # nan is neither; above -1 a float is truncated to 0 or more
+    if not -1 < number < 2**63:  # nan fails both comparisons; above -1 a float is truncated to 0 or more
         raise InputError(f"one_hot: expected a depth from 0 to 2**63 - 1, found {number}")
     return int(number)
 
 
 def _as_int64(indices: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the indices as int64, and where they have no int64 value (nan, infinite or huge floats).
+    """Return the indices as int64, and where they have no int64 value.
 
-    A uint64 above the int64 range is larger than any depth, so it stays a (too large) index.
+    Those are nan, infinite and huge floats. A uint64 above the int64 range exceeds any depth, so it stays out of range.
     """
     if indices.dtype.kind in "iu":
         if indices.dtype == np.uint64:
@@ -97,7 +97,7 @@ def _as_int64(indices: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool
 def _filled(
     whole: NDArray[np.int64], size: int, position: int, off: NDArray[Any], on: NDArray[Any], *, from_end: bool
 ) -> NDArray[Any]:
-    """Return the output: off_value everywhere, on_value where an index within the depth says."""
+    """Return the output: on_value at valid indices, off_value elsewhere."""
     result = memory.empty((*whole.shape[:position], size, *whole.shape[position:]), off.dtype)
     if result.size == 0:
         return result
@@ -113,10 +113,10 @@ def _filled(
 
 
 def _copy_rows(target: NDArray[Any], indices: NDArray[np.int64], off: Any, on: Any) -> None:
-    """Along the last axis every sequence is a row of a small table: one pass that only copies."""
+    """Fill along the last axis by copying rows of a small table, in one pass."""
     size = target.shape[1]
-    table = np.empty((size + 1, size), target.dtype)  # its last row is for indices out of range
-    table.fill(off)  # numpy.full cuts the NUL characters from the end of a text
+    table = np.empty((size + 1, size), target.dtype)  # the last row is for indices out of range
+    table.fill(off)  # numpy.full strips trailing NUL characters of a string
     np.fill_diagonal(table[:size], on)
     if not bool((indices.view(np.uint64) < np.uint64(size)).all()):  # a negative index is a huge unsigned one
         indices = np.where((indices >= 0) & (indices < size), indices, size)
@@ -124,7 +124,7 @@ def _copy_rows(target: NDArray[Any], indices: NDArray[np.int64], off: Any, on: A
 
 
 def _fill_and_write(target: NDArray[Any], indices: NDArray[np.int64], off: Any, on: Any) -> None:
-    """Elsewhere fill block by block, and write each block's on_value while it is still in the cache."""
+    """Fill block by block, and write each block's on_value while it is cached."""
     outer, size, inner = target.shape
     columns = max(1, min(inner, _BLOCK_BYTES // (size * target.itemsize)))
     rows = max(1, _BLOCK_BYTES // (size * columns * target.itemsize))
@@ -138,7 +138,7 @@ def _fill_and_write(target: NDArray[Any], indices: NDArray[np.int64], off: Any, 
 
 
 def _masked(result: NDArray[Any], undefined: NDArray[np.bool_], position: int) -> NDArray[Any]:
-    """Mask what has no defined value; an array without any stays a plain one."""
+    """Mask undefined elements; an array without any stays unmasked."""
     if not undefined.any():
         return result
     mask = np.broadcast_to(np.expand_dims(undefined, position), result.shape)

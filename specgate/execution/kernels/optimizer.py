@@ -1,4 +1,7 @@
-"""Steps of optimizers that train a model."""
+"""Training optimizers: Adam, Adagrad and Momentum.
+
+DirectML ADAM_OPTIMIZER; ai.onnx.preview.training Adagrad, Adam, Momentum.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +34,12 @@ def adam_step(
     epsilon: float,
     by_difference: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the parameters, the first and the second moment after one step of Adam, all of one shape and type.
+    """Return the parameters and both moments after one Adam step.
 
-    The moments move towards the gradient and its square, by 1 - beta1 and 1 - beta2; from the parameters the rate times
-    first / (root of second + epsilon) is taken, times the correction sqrt(1 - beta2 ** step) / (1 - beta1 ** step).
-    step: one element; at 0, where the correction is 0 / 0, it is left out. by_difference: each moment is moved by a
-    share of its difference to the target, so that an infinite moment becomes nan.
+    All have one shape and type. The moments move towards the gradient and its square by 1 - beta1 and 1 - beta2; the
+    parameters decrease by rate * first / (sqrt(second) + epsilon), times the correction sqrt(1 - beta2 ** step) / (1 -
+    beta1 ** step). step: one element; at 0, where the correction is 0 / 0, it is omitted. by_difference: compute moment
+    + share * (target - moment), so that an infinite moment becomes nan.
     """
     for what, array in (("a first moment", first), ("a second moment", second), ("a gradient", gradient)):
         require_shape("adam", what, array.shape, parameters.shape)
@@ -58,7 +61,7 @@ def adam_step(
 
 
 def _moved(moment: NDArray[Any], target: NDArray[Any], kept: np.float64, by_difference: bool) -> NDArray[Any]:
-    """Return a moment moved towards its target by the share that is not kept."""
+    """Return a moment moved towards its target by 1 - kept."""
     if by_difference:
         return np.asarray(moment + (1 - kept) * (target - moment))
     return np.asarray(kept * moment + (1 - kept) * target)
@@ -73,10 +76,10 @@ def _scalars(name: str, rate: NDArray[Any], count: NDArray[Any]) -> tuple[float,
 def _each(
     name: str, tensors: Sequence[NDArray[Any]], parts: int, step: Callable[..., tuple[NDArray[Any], ...]]
 ) -> list[NDArray[Any]]:
-    """Return what `step` makes of each tensor and what comes with it, all first results first.
+    """Return the results of `step` per tensor, grouped by result.
 
-    tensors: all first ones, then what comes with them, `parts` lists of one length. Computed in float64, rounded to the
-    type of the tensor that it is a new value of.
+    tensors: all tensors, then their companions: `parts` lists of one length. Computed in float64, rounded to the type
+    of the tensor that each result updates.
     """
     if len(tensors) % parts:
         raise InputError(f"{name}: {len(tensors)} tensors are not {parts} of each")
@@ -105,7 +108,10 @@ def step_by_adagrad(
     epsilon: float = 1e-6,
     norm_coefficient: float = 0.0,
 ) -> list[NDArray[Any]]:
-    """Return new tensors, then their sums of squared gradients; tensors: tensors, gradients, sums so far."""
+    """Return new tensors, then their accumulated squared gradients.
+
+    tensors: tensors, gradients, accumulated squares.
+    """
     initial, updates = _scalars("step_by_adagrad", rate, count)
     factor = np.float64(initial) / (1 + updates * decay_factor)
 
@@ -128,9 +134,9 @@ def step_by_adam(
     norm_coefficient: float = 0.0,
     norm_coefficient_post: float = 0.0,
 ) -> list[NDArray[Any]]:
-    """Return new tensors, then averages of their gradients, then of the squares.
+    """Return new tensors, then averages of gradients and of their squares.
 
-    tensors: tensors, gradients, averages of gradients so far, averages of squares so far.
+    tensors: tensors, gradients, averages of gradients, averages of squares.
     """
     factor, updates = _scalars("step_by_adam", rate, count)
     if updates > 0:
@@ -159,7 +165,10 @@ def step_by_momentum(
     mode: str,
     norm_coefficient: float,
 ) -> list[NDArray[Any]]:
-    """Return new tensors, then their momenta; tensors: tensors, gradients, momenta so far. mode: standard, nesterov."""
+    """Return new tensors, then their momenta.
+
+    tensors: tensors, gradients, momenta. mode: standard, nesterov.
+    """
     factor, updates = _scalars("step_by_momentum", rate, count)
     if mode not in {"standard", "nesterov"}:
         raise InputError(f"step_by_momentum: expected standard or nesterov, found {mode!r:.40}")

@@ -1,4 +1,7 @@
-"""Padding: elements added around an array."""
+"""Padding, and OpenVINO gather, transpose, split, tile and broadcast.
+
+DirectML PADDING; ONNX Pad; OpenVINO Broadcast, Gather, Pad, Split, Tile, Transpose, VariadicSplit.
+"""
 
 from __future__ import annotations
 
@@ -42,13 +45,12 @@ def pad(
     same_type: bool = True,
     wraps: bool = False,
 ) -> NDArray[Any]:
-    """Return `inputs` with so many elements added before and behind along each dimension.
+    """Return `inputs` padded along each dimension, as in DirectML PADDING.
 
     mode: CONSTANT (`value`), EDGE (the nearest element), REFLECTION and SYMMETRIC (mirrored without and with the edge,
-    as often as needed), WRAP (repeated from the other end). truncate_value: `value` becomes an integer for integers.
-    same_type: whether it is declared to be of the type of `inputs`. wraps: sums of sizes and paddings have 32 bits, so
-    that a padding of 2**31 or more takes elements away; before the array CONSTANT and EDGE then find no element but the
-    last.
+    as often as needed), WRAP (repeated from the other end). truncate_value: truncate `value` for integers. same_type:
+    `value` is declared with the type of `inputs`. wraps: sums of sizes and paddings have 32 bits, so that a padding of
+    2**31 or more crops elements; CONSTANT and EDGE then find only the last element before the array.
     """
     check_number("pad", inputs.dtype, same_type=same_type)
     same_length("pad", inputs.ndim, **{"start paddings": start, "end paddings": end})
@@ -64,7 +66,7 @@ def pad(
         result[...] = number(value, inputs.dtype, whole=truncate_value)
         result[tuple(slice(a, a + n) for a, n in zip(start, inputs.shape, strict=True))] = inputs
         return result
-    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+    if not result.size:  # only one slice of the other dimensions, for which no memory is counted
         return result
     places = [
         _places(np.arange(-before, size + after, dtype=np.int64), size, mode)
@@ -75,10 +77,13 @@ def pad(
 
 
 def _wrapped(inputs: NDArray[Any], mode: str, start: Sequence[int], sums: Sequence[int], value: Any) -> NDArray[Any]:
-    """Return what `pad` does with `wraps`. sums: of sizes and paddings."""
+    """Return `pad` with `wraps`.
+
+    sums: of sizes and paddings.
+    """
     shape = tuple(size % 2**32 for size in sums)
     result = memory.empty(shape, inputs.dtype)
-    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+    if not result.size:  # only one slice of the other dimensions, for which no memory is counted
         return result
     places, met = [], np.ones((), np.bool_)
     for axis, (before, size, count) in enumerate(zip(start, inputs.shape, shape, strict=True)):
@@ -105,10 +110,10 @@ def pad_ends(
     mode: str,
     value: NDArray[Any] | float = 0.0,
 ) -> NDArray[Any]:
-    """Return `inputs` with so many elements added before each of `axes` (all if None), then so many behind each.
+    """Return `inputs` padded at the start of `axes`, then at the end.
 
-    Negative numbers take elements away. mode: constant (`value`, an array of one element of the type of `inputs`),
-    edge, reflect, symmetric or wrap, which read the elements that are left.
+    axes: all if None. Negative paddings crop. mode: constant (`value`, an array of one element of the type of
+    `inputs`), edge, reflect, symmetric or wrap, which read the remaining elements.
     """
     counts = integers("pad", "pads", pads)
     along = list(range(inputs.ndim)) if axes is None else integers("pad", "axes", axes)
@@ -121,7 +126,7 @@ def pad_ends(
     each = list(zip(inputs.shape, start, end, strict=True))
     if mode not in _ENDS or any(size + a + b < 0 for size, a, b in each):
         raise InputError(f"pad: expected one of {', '.join(_ENDS)}, and to take away no more than there is")
-    if any(size + min(a, 0) + min(b, 0) < 0 for size, a, b in each):  # what is added is taken away again
+    if any(size + min(a, 0) + min(b, 0) < 0 for size, a, b in each):  # the added elements are cropped again
         added = [max(0, n) for n in (*start, *end)]
         whole = pad_ends(inputs, added, mode=mode, value=value)
         return pad_ends(whole, [min(0, n) for n in (*start, *end)], mode=mode, value=value)
@@ -135,7 +140,7 @@ def pad_ends(
     if any(not n and a + b for n, a, b in zip(kept.shape, first, last, strict=True)):
         raise NoKernel("pad: it is not said what is repeated where there is no element")
     result = memory.empty(tuple(a + n + b for a, n, b in zip(first, kept.shape, last, strict=True)), inputs.dtype)
-    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+    if not result.size:  # only one slice of the other dimensions, for which no memory is counted
         return result
     places = [
         _places(np.arange(-before, size + after, dtype=np.int64), size, _ENDS[mode]) if size else np.zeros(0, np.int64)
@@ -168,7 +173,7 @@ _BROADCAST: Final = ("numpy", "explicit", "bidirectional")
 
 
 def one_place(name: str, axis: NDArray[Any], rank: int) -> int:
-    """Return the dimension that an array of one integer names, negative ones counted from the end."""
+    """Return the dimension in an array of one integer; negative: from the end."""
     if axis.size != 1 or axis.ndim > 1 or axis.dtype.kind not in "iu":
         raise InputError(f"{name}: expected one integer as axis, found {axis.dtype}{list(axis.shape)}")
     stated_number = int(axis.reshape(())[()])
@@ -185,11 +190,11 @@ def gather_along(
     batch_dimensions: int = 0,
     zeros_beyond: bool = False,
 ) -> NDArray[Any]:
-    """Return `inputs` with the places along `axis` that the indices name, the indices' dimensions in its stead.
+    """Return `inputs` slices along `axis` selected by indices.
 
-    The first batch_dimensions (negative: counted from the end of `indices`) are equal in both, and each batch is
-    gathered from by its own indices. zeros_beyond: negative places count from the end, and one that is none gives
-    zeros (empty text); both are refused otherwise.
+    The indices' dimensions replace `axis`. The first batch_dimensions (negative: counted from the end of `indices`) are
+    equal in both, and each batch is gathered by its own indices. zeros_beyond: negative indices count from the end, and
+    an index out of range gives zero (empty string); otherwise both are rejected.
     """
     place = one_place("gather", axis, inputs.ndim)
     batches = batch_dimensions + indices.ndim if batch_dimensions < 0 else batch_dimensions
@@ -220,7 +225,7 @@ def gather_along(
 def _gathered_places(
     indices: NDArray[Any], size: int, *, negative: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return places from 0 on, 0 for those that are outside, and which these are."""
+    """Return non-negative indices, 0 for those out of range, and which are."""
     if indices.dtype.kind not in "iu":
         raise InputError(f"gather: expected integers as indices, found {indices.dtype}")
     outside = np.asarray((indices >= size) | (indices < (-size if negative else 0)))
@@ -229,12 +234,12 @@ def _gathered_places(
 
 
 def transpose_by(inputs: NDArray[Any], order: NDArray[Any]) -> NDArray[Any]:
-    """Return `inputs` with its dimensions in this order, backwards if it is empty."""
+    """Return `inputs` with transposed dimensions, reversed if order is empty."""
     return transpose(inputs, order=integers("transpose", "dimensions", order) or None)
 
 
 def split_equally(inputs: NDArray[Any], axis: NDArray[Any], *, parts: int) -> list[NDArray[Any]]:
-    """Return so many parts of `inputs` along `axis`, which are equal and not empty."""
+    """Return equal, non-empty parts of `inputs` along `axis`."""
     place = one_place("split", axis, inputs.ndim)
     if parts > inputs.shape[place]:
         raise InputError(f"split: {inputs.shape[place]} elements are no {parts} parts")
@@ -242,7 +247,7 @@ def split_equally(inputs: NDArray[Any], axis: NDArray[Any], *, parts: int) -> li
 
 
 def split_lengths(inputs: NDArray[Any], axis: NDArray[Any], lengths: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return the parts of `inputs` that have these lengths along `axis`; one of -1 takes what the others leave."""
+    """Return parts of `inputs` of these lengths along `axis`; -1 is the rest."""
     place = one_place("split", axis, inputs.ndim)
     sizes = integers("split", "lengths", lengths)
     if sizes.count(-1) == 1:
@@ -251,9 +256,10 @@ def split_lengths(inputs: NDArray[Any], axis: NDArray[Any], lengths: NDArray[Any
 
 
 def tile_any(inputs: NDArray[Any], repeats: NDArray[Any]) -> NDArray[Any]:
-    """Return `inputs` repeated so often along each dimension; the shorter of sizes and repeats gets 1s in front.
+    """Return `inputs` tiled along each dimension.
 
-    Raises NoKernel for negative repeats, which no page explains.
+    The shorter of shape and repeats is left-padded with 1. Raises NoKernel for negative repeats, which are
+    undocumented.
     """
     counts = integers("tile", "repeats", np.ravel(repeats))
     if any(count < 0 for count in counts):
@@ -268,10 +274,10 @@ def tile_any(inputs: NDArray[Any], repeats: NDArray[Any]) -> NDArray[Any]:
 def broadcast_by(
     inputs: NDArray[Any], shape: NDArray[Any], axes: NDArray[Any] | None = None, *, mode: str
 ) -> NDArray[Any]:
-    """Return `inputs` broadcast to a shape.
+    """Return `inputs` broadcast to a shape, as in OpenVINO Broadcast.
 
-    mode: numpy (to exactly that, from the last dimension), bidirectional (with an array of that shape) or explicit
-    (its dimensions are those of the result that `axes` lists in rising order).
+    mode: numpy (to exactly that shape, aligned at the end), bidirectional (with an array of that shape) or explicit
+    (its dimensions are those of the result that `axes` lists in ascending order).
     """
     sizes = integers("broadcast", "sizes", shape)
     if mode not in _BROADCAST or (axes is None) == (mode == "explicit"):
@@ -299,11 +305,10 @@ def pad_between(
     mode: str,
     crop_negative: bool,
 ) -> NDArray[Any]:
-    """Return `inputs` with so many elements added before and behind along each dimension.
+    """Return `inputs` padded along each dimension, as in OpenVINO Pad.
 
-    mode: constant (`value`, of the type of `inputs`, 0 or no text if None), edge, reflect or symmetric, which mirror
-    elements of `inputs` once, also where the other end is cut. crop_negative: whether negative numbers take elements
-    away.
+    mode: constant (`value`, of the type of `inputs`, default 0 or ""), edge, reflect or symmetric, which mirror
+    elements of `inputs` once, even where the other end is cropped. crop_negative: negative paddings crop.
     """
     first, last = integers("pad", "begin", begin), integers("pad", "end", end)
     same_length("pad", inputs.ndim, begin=first, end=last)

@@ -1,4 +1,7 @@
-"""Space cut into parts of about one size, and into patches."""
+"""Adaptive pooling and image patches.
+
+OpenVINO AdaptiveAvgPool, AdaptiveMaxPool, ExtractImagePatches.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,9 @@ __all__ = ["largest_of_parts", "mean_of_parts", "patches"]
 
 
 def mean_of_parts(data: NDArray[Any], output_size: NDArray[Any]) -> NDArray[Any]:
-    """Return the mean of each part of `data` [batch, channel, spatial…].
+    """Return adaptive average pooling of `data` [batch, channel, spatial…].
 
-    Part i of n of a size s is from floor(i * s / n) on and before ceil((i + 1) * s / n). What no element is in is
-    masked.
+    Bin i of n of a size s is [floor(i * s / n), ceil((i + 1) * s / n)). Empty bins are masked.
     """
     shape, parts = _parts(data, output_size)
     result = memory.empty(shape, data.dtype)
@@ -42,9 +44,10 @@ def mean_of_parts(data: NDArray[Any], output_size: NDArray[Any]) -> NDArray[Any]
 def largest_of_parts(
     data: NDArray[Any], output_size: NDArray[Any], *, int32_indices: bool = False
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the largest element of each part, cut as in `mean_of_parts`, and its place in the flat spatial dimensions.
+    """Return adaptive max pooling, and flat spatial indices of the maxima.
 
-    The first of equals is found. Where a part has nan, both are masked. int32_indices: places are int32, not int64.
+    Bins are those of `mean_of_parts`. The first of equal elements wins. Bins with nan are masked. int32_indices:
+    indices are int32, not int64.
     """
     shape, parts = _parts(data, output_size)
     values, places = (
@@ -71,7 +74,7 @@ def largest_of_parts(
 def _parts(
     data: NDArray[Any], output_size: NDArray[Any]
 ) -> tuple[tuple[int, ...], list[tuple[tuple[int, ...], tuple[slice, ...]]]]:
-    """Return the output's shape, and for each place of it the part that it is of."""
+    """Return the output's shape, and the bin of each output position."""
     counts, sizes = output_size.reshape(-1).tolist(), data.shape[2:]
     if output_size.dtype.kind not in "iu":
         raise InputError(f"pooling: expected sizes as whole numbers, found {output_size.dtype}")
@@ -89,18 +92,18 @@ def _parts(
 
 
 def _at(spatial: tuple[Any, ...]) -> Any:
-    """Return the index of places or parts of space in every batch and channel."""
+    """Return the index of positions or bins in every batch and channel."""
     return (slice(None), slice(None), *spatial)
 
 
 def patches(
     data: NDArray[Any], *, sizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], auto_pad: str
 ) -> NDArray[Any]:
-    """Return the patches of `data` [batch, depth, rows, columns] that windows meet, each flat in place of the depth.
+    """Return flattened patches of `data`, as in OpenVINO ExtractImagePatches.
 
-    Of a patch come first all depths of its first place. sizes, strides, rates: of rows and of columns; elements of a
-    patch are `rates` apart. auto_pad: valid (windows lie in the data), same_upper or same_lower (there are as many as
-    strides begin in the data; beyond it are zeros, the odd one behind or before).
+    data: [batch, depth, rows, columns]; patches replace the depth, with depth varying fastest. sizes, strides, rates:
+    of rows and columns; elements of a patch are `rates` apart. auto_pad: valid (windows lie in the data), same_upper or
+    same_lower (output = ceil(input / stride), zero-padded, the odd element at the end or at the beginning).
     """
     if data.ndim != 4 or any(len(each) != 2 for each in (sizes, strides, rates)):
         raise InputError("patches: expected four dimensions, and two sizes, strides and rates")
@@ -128,7 +131,7 @@ def patches(
 
 
 def _met(size: int, count: int, step: int, offset: int) -> tuple[slice, slice]:
-    """Return which windows have their element at `offset` inside of `size`, and where these elements are."""
+    """Return which windows' elements at `offset` lie inside, and where."""
     first = max(0, -(offset // step)) if offset < 0 else 0
     last = min(count, (size - 1 - offset) // step + 1) if size > offset else 0
     last = max(first, last)

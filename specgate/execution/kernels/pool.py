@@ -1,4 +1,8 @@
-"""Pooling: the mean, the largest or the p-norm of the elements under a window that slides over the last dimensions."""
+"""Pooling: average, max and Lp over sliding windows, unpooling, gradients.
+
+DirectML AVERAGE_POOLING, AVERAGE_POOLING_GRAD, LP_POOLING, MAX_POOLING, MAX_POOLING1, MAX_POOLING_GRAD, MAX_UNPOOLING;
+ONNX AveragePool, GlobalAveragePool, GlobalLpPool, GlobalMaxPool, LpPool, MaxPool; OpenVINO AvgPool, MaxPool.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +38,15 @@ __all__ = [
     "spread_along", "unpool", "windows_of",
 ]  # fmt: skip
 
-_LIMIT = 2**32  # of paddings, strides, windows and dilations, so that places are exact in 64 bits
+_LIMIT = 2**32  # bound of paddings, strides, windows and dilations, so that positions are exact in 64 bits
 
 
 class Windows(NamedTuple):
-    """Along one dimension, per window: where its elements stand, which of those are no padding, and how many.
+    """Windows along one dimension.
 
-    places, met: [windows, at most as many as there are elements]. counts: [windows]. times: how often each one counts.
-    runs: the same by places in the window, in order: which windows have an element there, and where these stand.
+    places, met: position of each window element and whether it is not padding, [windows, at most the size]. counts:
+    number of elements that are not padding, [windows]. times: multiplicity of each element. runs: the same by position
+    in the window, in order: which windows have an element there, and its position.
     """
 
     places: NDArray[np.int64]
@@ -62,10 +67,10 @@ def average_pool(
     dilations: Sequence[int] | None = None,
     sizes: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return the mean under each window of `inputs` [batch, channel, spatial…], of their type.
+    """Return average pooling of [batch, channel, spatial…], in their type.
 
-    include_padding: whether the divisor counts the padding, of zeros, too. dilations: the steps in the window, 1 if
-    None. sizes: of the result, whatever the end paddings; None for what these give.
+    include_padding: the divisor counts zero padding. dilations: steps in the window, default 1. sizes: of the result,
+    regardless of the end paddings; None to infer them.
     """
     windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
     divisor: Any = 1.0
@@ -94,7 +99,7 @@ def lp_pool(
     dilations: Sequence[int] | None = None,
     sizes: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return the p-norm under each window of `inputs` [batch, channel, spatial…], of their type.
+    """Return Lp pooling of [batch, channel, spatial…], in their type.
 
     sizes: of the result, as in `average_pool`.
     """
@@ -118,12 +123,12 @@ def max_pool(
     finite: bool = True,
     sizes: Sequence[int] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the largest element under each window of `inputs` [batch, channel, spatial…], and where it stands.
+    """Return max pooling of [batch, channel, spatial…], and indices.
 
-    That is the place of the first of equals in the flat `inputs`, of index_type, int64 if None. The search starts with
-    the lowest finite number at the first element that is no padding, and with place 0 where all is padding: so -inf and
-    nan are never found. Without `finite` it starts with -inf, and the first nan is found as the largest. sizes: of the
-    results, as in `average_pool`.
+    An index is that of the first maximum in the flat `inputs`, of index_type, default int64. The search starts with the
+    lowest finite number at the first element that is not padding (index 0 if all is padding), so -inf and nan are never
+    found. Without `finite` it starts with -inf, and the first nan counts as the maximum. sizes: of the results, as in
+    `average_pool`.
     """
     windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
     values, lowest = _start(inputs, finite=finite)
@@ -132,7 +137,7 @@ def max_pool(
         values, places = quick
     else:
         places = np.arange(inputs.size, dtype=np.int64).reshape(inputs.shape)
-        for axis in range(inputs.ndim - 1, 1, -1):  # the last dimension first, so that the first of equals is found
+        for axis in range(inputs.ndim - 1, 1, -1):  # the last dimension first, so that the first of equal elements wins
             values, places = _largest(values, places, axis, windows[axis - 2], lowest)
     for axis, each in enumerate(windows, 2):
         if not each.counts.all():
@@ -151,7 +156,7 @@ def max_pool_values(
     finite: bool = True,
     sizes: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return the largest element under each window, as `max_pool` does, alone."""
+    """Return max pooling without indices, as in `max_pool`."""
     windows = windows_of(inputs.shape, strides, window, start_padding, end_padding, dilations, sizes)
     values, lowest = _start(inputs, finite=finite)
     quick = values_by_slices(values, windows, lowest, finite=finite)
@@ -172,9 +177,10 @@ def windows_of(
     dilations: Sequence[int] | None = None,
     results: Sequence[int] | None = None,
 ) -> list[Windows]:
-    """Return the windows over each spatial dimension of an array of `sizes` [batch, channel, spatial…].
+    """Return the windows over each spatial dimension.
 
-    results: the sizes that say how many there are, whatever the end paddings; then a stride may be 0.
+    sizes: [batch, channel, spatial…]. results: output sizes that determine the window counts, regardless of the end
+    paddings; a stride may then be 0.
     """
     rank = len(sizes) - 2
     steps = (1,) * rank if dilations is None else dilations
@@ -196,7 +202,10 @@ def windows_of(
 
 
 def _along(size: int, stride: int, window: int, start: int, dilation: int, count: int) -> Windows:
-    """Return `count` windows over one dimension of `size` elements, `start` of padding before them."""
+    """Return `count` windows over one dimension of `size` elements.
+
+    start: padding before them.
+    """
     first = np.arange(count, dtype=np.int64) * stride - start
     if dilation == 0:  # every element of the window is the same one
         met = ((first >= 0) & (first < size) & (window > 0))[:, np.newaxis]
@@ -215,7 +224,10 @@ def _along(size: int, stride: int, window: int, start: int, dilation: int, count
 def _runs(
     size: int, stride: int, window: int, start: int, dilation: int, count: int
 ) -> tuple[tuple[slice, slice], ...] | None:
-    """Return, for each element of the windows, which ones have it in the array and where; None where few of many do."""
+    """Return, per window element, which windows have it in range, and where.
+
+    None where few of many do.
+    """
     if not stride:
         return None
     least = max(0, -(((count - 1) * stride - start) // dilation))
@@ -262,14 +274,17 @@ def _largest(
 
 
 def _start(inputs: NDArray[Any], *, finite: bool) -> tuple[NDArray[Any], Any]:
-    """Return what is compared, and the number that the search for the largest starts with."""
+    """Return the comparable inputs, and the initial value of the maximum."""
     values = inputs if finite else to_float32(inputs, inputs.dtype)
     limits = np.finfo(values.dtype) if is_float(inputs.dtype) else np.iinfo(inputs.dtype)
     return values, limits.min if finite or not is_float(inputs.dtype) else -np.inf
 
 
 def _met(windows: Windows, axis: int, rank: int) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield which windows have an element, where it is in the array, and in which of them it is no padding."""
+    """Yield which windows have an element, its position, and its validity.
+
+    The element is valid where it is not padding.
+    """
     before = (slice(None),) * axis
     if windows.runs is not None:
         for to, at in memory.in_time(windows.runs):
@@ -291,11 +306,11 @@ def average_pool_gradient(
     include_padding: bool,
     any_count: bool = False,
 ) -> NDArray[Any]:
-    """Return an array of `sizes` to which each element of `gradient`, divided among its window, was added.
+    """Return the gradient of average pooling, an array of `sizes`.
 
-    gradient: [batch, channel, spatial…], one element for each window over `sizes`. include_padding: whether the
-    divisor counts padding, too. any_count: there are as many windows as elements, whatever the end paddings, and with
-    a stride of 0 nothing is added.
+    gradient: [batch, channel, spatial…], one element per window. include_padding: the divisor counts padding.
+    any_count: there are as many windows as gradient elements, regardless of the end paddings, and with a stride of 0
+    nothing is added.
     """
     shape = shape_of("pooling", sizes)
     memory.hold(shape, gradient.dtype)
@@ -330,11 +345,10 @@ def max_pool_gradient(
     dilations: Sequence[int],
     any_count: bool = False,
 ) -> NDArray[Any]:
-    """Return zeros of the shape of `inputs` to which each element of `gradient` was added at its window's largest.
+    """Return the gradient of max pooling, of the shape of `inputs`.
 
-    inputs: [batch, channel, spatial…]; gradient: one element for each window, of their type. The first of equals is the
-    largest, as in `max_pool`. What belongs to windows of padding alone is added nowhere. any_count: as in
-    `average_pool_gradient`.
+    inputs: [batch, channel, spatial…]; gradient: one element per window, of the same type, added at the first maximum
+    as in `max_pool`. Gradients of windows that see only padding are dropped. any_count: as in `average_pool_gradient`.
     """
     results = gradient.shape if any_count else None
     values, places = max_pool(
@@ -362,10 +376,10 @@ def max_pool_gradient(
 def unpool(
     inputs: NDArray[Any], indices: NDArray[Any], *, sizes: Sequence[int], low_halves: bool = False
 ) -> NDArray[Any]:
-    """Return zeros of `sizes` with each element of `inputs` at its index, a place in the flat result.
+    """Return zeros of `sizes` with `inputs` scattered to flat indices.
 
-    indices: of the shape of `inputs`. Indices beyond the result lead nowhere. What two different indices name, which is
-    not said to be either, is masked. low_halves: the low 32 bits of indices count alone.
+    indices: of the shape of `inputs`. Indices out of range are ignored. Where several elements have one index, the
+    choice is undocumented and masked. low_halves: only the low 32 bits of indices count.
     """
     require_shape("unpooling", "indices", indices.shape, inputs.shape)
     result = memory.empty(shape_of("unpooling", sizes), inputs.dtype)
@@ -384,7 +398,10 @@ def unpool(
 
 
 def spread_along(array: NDArray[Any], axis: int, windows: Windows, size: int) -> NDArray[Any]:
-    """Return `size` places along `axis`, to each of which all elements of `array` were added whose windows it is in."""
+    """Return sums of `array` elements per position along `axis`.
+
+    Each element is added to all positions of its window.
+    """
     result = memory.empty((*array.shape[:axis], size, *array.shape[axis + 1 :]), array.dtype)
     result[...] = 0
     into, of = np.moveaxis(result, axis, 0), np.moveaxis(array, axis, 0)
@@ -393,7 +410,7 @@ def spread_along(array: NDArray[Any], axis: int, windows: Windows, size: int) ->
             into[at] += of[to]
         return result
     for places, met in memory.in_time(zip(windows.places.T, windows.met.T, strict=True)):
-        np.add.at(into, places[met], of[met])  # windows that begin in the padding share their first place
+        np.add.at(into, places[met], of[met])  # windows that start in the padding share their first position
     return result
 
 
@@ -408,10 +425,10 @@ def average_windows(
     ceil: bool = False,
     include_padding: bool = False,
 ) -> NDArray[Any]:
-    """Return the mean under each window of `inputs` [batch, channel, spatial…]; paddings as in `convolve`.
+    """Return average pooling, with paddings as in `convolve`.
 
-    ceil: the last window may reach beyond the padding, but not begin there. include_padding: zeros of the padding
-    count, what lies beyond does not.
+    inputs: [batch, channel, spatial…]. ceil: the last window may extend beyond the padding, but not start there.
+    include_padding: zero padding counts, positions beyond it do not.
     """
     slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
     shape = (*inputs.shape[:2], *slide.counts)
@@ -435,7 +452,7 @@ def average_windows(
 
 
 def _ends(inputs: NDArray[Any], window: Sequence[int], slide: Slide) -> list[int]:
-    """Return the paddings behind that make room for exactly the windows that there are."""
+    """Return the end paddings that fit exactly the window counts."""
     each = zip(inputs.shape[2:], window, *slide, strict=True)
     return [
         max(0, (count - 1) * step + (length - 1) * gap + 1 - size - before)
@@ -454,9 +471,9 @@ def norm_of_windows(
     auto_pad: str = "NOTSET",
     ceil: bool = False,
 ) -> NDArray[Any]:
-    """Return the p-norm under each window of `inputs` [batch, channel, spatial…], as `average_windows` the mean.
+    """Return Lp pooling, with arguments as for `average_windows`.
 
-    Raises NoKernel where no window is given.
+    Raises NoKernel without a window.
     """
     if window is None:
         raise NoKernel("pooling: it is not said how large a window is that is not given")
@@ -487,10 +504,11 @@ def largest_of_windows(
     columns_first: bool = False,
     places_too: bool = True,
 ) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
-    """Return the largest element under each window, as `average_windows` the mean, and its place in the flat inputs.
+    """Return max pooling, and indices in the flat inputs.
 
-    The first of equals, and of nan, is found, and padding never: where there is no input at all, what would be found is
-    masked. columns_first: places count along the first spatial dimension first. places_too: whether they are asked for.
+    Arguments are as for `average_windows`. The first maximum, or the first nan, wins, and padding never does: windows
+    without input are masked. columns_first: indices are column-major in the spatial dimensions. places_too: indices are
+    requested.
     """
     slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
     shape = (*inputs.shape[:2], *slide.counts)
@@ -517,7 +535,10 @@ def _by_columns(places: NDArray[np.int64], spatial: tuple[int, ...]) -> NDArray[
 
 
 def pool_whole(inputs: NDArray[Any], *, function: str, p: float = 2) -> NDArray[Any]:
-    """Return the AVERAGE, the MAX or the p-NORM of all spatial elements of `inputs` [batch, channel, spatial…]."""
+    """Return global pooling of [batch, channel, spatial…].
+
+    function: AVERAGE, MAX or NORM (p-norm).
+    """
     if inputs.ndim < 2:
         raise InputError(f"pooling: expected a batch and channels, found {inputs.ndim} dimensions")
     axes = range(2, inputs.ndim)
@@ -546,10 +567,10 @@ def largest_in_windows(
     axis: int = 0,
     int32_indices: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the largest element under each window of `data` [batch, channel, spatial…], and its place.
+    """Return max pooling and indices, as in OpenVINO MaxPool.
 
-    Padding is never found: where there is nothing else, or there is nan, the results are masked. The place is that in
-    the flat dimensions of `data` from `axis` on, of int32 if narrow, else int64.
+    data: [batch, channel, spatial…]. Padding is never found: windows that see only padding, or nan, are masked. The
+    index is in the flat dimensions of `data` from `axis` on. int32_indices: indices are int32, else int64.
     """
     how = auto_pad, rounding, valid_rounds, strided
     slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, *how)
@@ -588,10 +609,10 @@ def mean_in_windows(
     rounding: str = "floor",
     strided: bool = False,
 ) -> NDArray[Any]:
-    """Return the mean under each window, placed as in `largest_in_windows`.
+    """Return average pooling, as in OpenVINO AvgPool.
 
-    exclude: padding does not count, and the mean of nothing else is masked; otherwise it counts as zeros. Raises
-    NoKernel where it counts and a window reaches behind it.
+    Windows are those of `largest_in_windows`. exclude: padding does not count, and windows that see only padding are
+    masked; otherwise it counts as zeros. Raises NoKernel where it counts and a window extends beyond it.
     """
     slide = _slide(data.shape[2:], window, strides, dilations, begins, ends, auto_pad, rounding, False, strided)
     shape = (*data.shape[:2], *slide.counts)
@@ -627,10 +648,10 @@ def _slide(
     valid: bool,
     strided: bool,
 ) -> Slide:
-    """Return where windows lie.
+    """Return the window geometry.
 
-    valid: `rounding` counts with auto_pad valid too; else it is known where it is even. strided: with same_upper and
-    same_lower there are as many windows as strides begin in the input, else as many as it has elements.
+    valid: `rounding` applies with auto_pad valid as well; otherwise the count is known only where it is exact. strided:
+    with same_upper and same_lower, output = ceil(input / stride); otherwise output = input.
     """
     rank = len(sizes)
     gaps = list(dilations) if dilations is not None else [1] * rank
@@ -661,7 +682,10 @@ def _slide(
 
 
 def _count(left: int, step: int, inside: int, rounding: str, *, even: bool) -> int:
-    """Return how many windows fit. even: the rounding is known even where it matters."""
+    """Return how many windows fit.
+
+    even: the rounding is documented even where it matters.
+    """
     down, up = left // step + 1, -(-left // step) + 1
     if rounding == "floor" or down == up:
         return down
@@ -671,7 +695,7 @@ def _count(left: int, step: int, inside: int, rounding: str, *, even: bool) -> i
 
 
 def _window_ends(data: NDArray[Any], window: Sequence[int], slide: Slide) -> list[int]:
-    """Return the paddings behind that make room for exactly the windows that there are."""
+    """Return the end paddings that fit exactly the window counts."""
     each = zip(data.shape[2:], window, *slide, strict=True)
     return [
         max(0, (count - 1) * step + (length - 1) * gap + 1 - size - before) if count else 0
@@ -680,7 +704,7 @@ def _window_ends(data: NDArray[Any], window: Sequence[int], slide: Slide) -> lis
 
 
 def _without_input(sizes: Sequence[int], window: Sequence[int], slide: Slide) -> NDArray[np.bool_]:
-    """Return under which windows [spatial…] there is padding alone."""
+    """Return which windows [spatial…] see only padding."""
     array = np.zeros((1,) * len(sizes), np.bool_)
     for at, (size, length, step, gap, before, _, count) in enumerate(zip(sizes, window, *slide, strict=True)):
         first = np.arange(count) * step - before

@@ -1,4 +1,9 @@
-"""Linear quantization to small integers, and back."""
+"""Quantize, dequantize, dynamic quantization and FakeQuantize.
+
+DirectML DEQUANTIZE, DYNAMIC_QUANTIZE_LINEAR, ELEMENT_WISE_DEQUANTIZE_LINEAR, ELEMENT_WISE_QUANTIZED_LINEAR_ADD,
+ELEMENT_WISE_QUANTIZE_LINEAR, QUANTIZE; ONNX DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear; com.microsoft
+DequantizeLinear, QuantizeLinear; OpenVINO FakeQuantize.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +35,10 @@ __all__ = [
 def quantize_linear(
     x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None = None, *, dtype: np.dtype[Any]
 ) -> NDArray[Any]:
-    """Return round(x / scale) + zero_point, halves to the even neighbour, held in the range of the integers `dtype`.
+    """Return round(x / scale) + zero_point, clamped to integers of `dtype`.
 
-    All have one shape; x may hold integers, the scale holds floats, and the zero point is of `dtype`; 0 if absent.
+    Rounding is half to even. All have one shape; x may hold integers, the scale is floating-point, and the zero point
+    has type `dtype`, default 0.
     """
     x, scale = paired("quantize_linear", x, scale, same_type=False)
     want_float("quantize_linear", scale)
@@ -45,7 +51,7 @@ def quantize_linear(
 
 
 def _held(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return whole numbers in float32 as `held` does."""
+    """Return integral float32 numbers clamped to an integer type."""
     if dtype.kind not in "iu" or dtype.itemsize > 2:
         return held(x, dtype)
     limits = np.iinfo(dtype)
@@ -56,7 +62,7 @@ def _held(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def once(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array with a size of 1 along each dimension that repeats its elements, as `numpy.broadcast_to` does."""
+    """Return an array with size 1 along broadcast (stride 0) dimensions."""
     return array[tuple(slice(1) if step == 0 else slice(None) for step in array.strides)]
 
 
@@ -67,9 +73,9 @@ def dequantize_linear(
     *,
     dtype: np.dtype[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return (x - zero_point) * scale in the type `dtype`, the scale's if absent; the zero point is 0 if absent.
+    """Return (x - zero_point) * scale as `dtype`, default the scale's type.
 
-    The difference is that of two float32, so that 32-bit integers lose their low bits before it.
+    The zero point defaults to 0. The difference is computed in float32, so 32-bit integers first lose their low bits.
     """
     x, scale = paired("dequantize_linear", x, scale, same_type=False)
     whole("dequantize_linear", x)
@@ -95,10 +101,10 @@ def quantized_add(
     b_zero_point: NDArray[Any] | None = None,
     output_zero_point: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return the sum of two quantized tensors of one shape, quantized again to the integers `dtype`.
+    """Return the sum of two quantized tensors, requantized to `dtype`.
 
-    Scales and zero points hold one element each; a zero point that is absent is 0. What is nan
-    becomes the least number.
+    Both have one shape. Scales and zero points hold one element each; a zero point defaults to 0. nan becomes the
+    minimum.
     """
     a, b = paired("quantized_add", a, b, same_type=False)
     whole("quantized_add", a)
@@ -150,11 +156,12 @@ def quantize_by_axis(
     saturate: int = 1,
     dtype: np.dtype[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return what `quantize_linear` does, in the type of the zero point, else `dtype`, else uint8; the first two agree.
+    """Return `quantize_linear`, as in ONNX QuantizeLinear.
 
-    scale, zero_point: of one element, or a list along `axis`, or of the rank of `x`, each for `block` places along
-    `axis`. type_number: what the output's type is asked for by, 0 for not; `dtype` is then the type of that number. In
-    a narrow float it is the quotient plus the zero point, cast as `cast_elements` does with `saturate`.
+    The type is that of the zero point, else `dtype`, else uint8; the first two must agree. scale, zero_point: of one
+    element, or 1-D along `axis`, or of the rank of `x` with one per `block` positions along `axis`. type_number: the
+    output_dtype attribute, 0 if absent; `dtype` is then that type. For a narrow float the result is the quotient plus
+    the zero point, cast as in `cast_elements` with `saturate`.
     """
     if zero_point is None and dtype is None and type_number:
         raise InputError(f"quantize: {type_number} is the number of no type")
@@ -188,9 +195,9 @@ def dequantize_by_axis(
     type_number: int = 0,
     dtype: np.dtype[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return what `dequantize_linear` does, in the type of the scale, or as type_number says in `dtype`.
+    """Return `dequantize_linear` in the scale's type, or in `dtype`.
 
-    The other arguments are those of `quantize_by_axis`.
+    Other arguments are those of `quantize_by_axis`.
     """
     if dtype is None and type_number:
         raise InputError(f"quantize: {type_number} is the number of no type")
@@ -210,7 +217,7 @@ def dequantize_by_axis(
 def _fitted(
     x: NDArray[Any], scale: NDArray[Any], zero_point: NDArray[Any] | None, axis: int, block: int
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return scales and zero points, which have one shape, repeated to that of `x`."""
+    """Return scales and zero points, of one shape, broadcast to that of `x`."""
     factors = _spread(x, scale, axis, block)
     if zero_point is None:
         return factors, None
@@ -220,7 +227,7 @@ def _fitted(
 
 
 def _spread(x: NDArray[Any], array: NDArray[Any], axis: int, block: int) -> NDArray[Any]:
-    """Return scales or zero points repeated to the shape of `x`."""
+    """Return scales or zero points broadcast to the shape of `x`."""
     if array.size == 1:
         return np.broadcast_to(array.reshape(()), x.shape)
     place = axis + x.ndim if axis < 0 else axis
@@ -242,11 +249,11 @@ def _spread(x: NDArray[Any], array: NDArray[Any], axis: int, block: int) -> NDAr
 def quantize_by_range(
     x: NDArray[Any], *, dtype: np.dtype[Any], scale_sizes: Sequence[int], zero_point_sizes: Sequence[int]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return x quantized to the integers `dtype`, the scale in float32 and the zero point.
+    """Return x quantized to `dtype` by its range, scale and zero point.
 
-    The range is that of the numbers and of 0, and nan is no number: scale = range * (1 / (greatest - least of dtype)),
-    zero point = least of dtype - least of x / scale. Halves go to the even neighbour; what is nan becomes the least.
-    scale_sizes, zero_point_sizes: their shapes, of one element and the rank of x.
+    The scale is float32. The range includes 0 and ignores nan: scale = range * (1 / (maximum - minimum of dtype)), zero
+    point = minimum of dtype - minimum of x / scale. Rounding is half to even; nan becomes the minimum. scale_sizes,
+    zero_point_sizes: shapes with one element and the rank of x.
     """
     want_float("dynamic quantization", x)
     for what, sizes in (("a scale", scale_sizes), ("a zero point", zero_point_sizes)):
@@ -263,12 +270,12 @@ def quantize_by_range(
 
 
 def quantize_over_range(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return `x` as uint8 by a scale and a zero point that make the most of it, these two scalars behind it.
+    """Return x as uint8, scale and zero point, as in DynamicQuantizeLinear.
 
-    The scale is the distance between the least and the greatest element, or 0, divided by 255. Where it is 0, nan or
-    infinite, numbers and zero point are masked.
+    The scale is the range of the elements and 0, divided by 255. Where it is 0, nan or infinite, numbers and zero point
+    are masked.
     """
-    ends = (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)  # nan where there is one
+    ends = (float(x.min()), float(x.max())) if x.size else (0.0, 0.0)  # nan if any element is
     with quiet():
         low, high = (
             np.float32(np.nan if np.isnan(end) else limit(0.0, end))
@@ -284,10 +291,10 @@ def quantize_over_range(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], ND
 
 
 def _filling(x: NDArray[Any], ends: tuple[float, float], scale: NDArray[Any], zero: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return round(x / scale) + zero of finite numbers, halves to even, held from 0 to 255, some of them at a time.
+    """Return round(x / scale) + zero clamped to [0, 255], by blocks.
 
-    ends: the least and the greatest of `x`. What becomes of other elements lies between what becomes of these, so that
-    nothing has to be held where they need not be.
+    x is finite; rounding is half to even. ends: minimum and maximum of `x`. If their results need no clamping, nothing
+    does.
     """
     result = np.empty(x.shape, np.uint8)
     flat, array = np.ascontiguousarray(x).reshape(-1), result.reshape(-1)
@@ -308,11 +315,11 @@ def _filling(x: NDArray[Any], ends: tuple[float, float], scale: NDArray[Any], ze
 def quantize_in_blocks(
     x: NDArray[Any], parameters: Sequence[NDArray[Any]], *, with_zero_points: bool, bits: int, dtype: np.dtype[Any]
 ) -> NDArray[Any]:
-    """Return rint(x / scale) + zero point, held in the range of so many bits of the integers `dtype`.
+    """Return rint(x / scale) + zero point, clamped to `bits`-bit integers.
 
-    parameters: scales of the type of x, and zero points of `dtype` if there are any, each of the rank of x and for
-    blocks of equal size; an absent zero point is 0, or the middle of a range that begins with 0. Halves go to the even
-    neighbour; what is nan becomes the least. Masked where sizes of a parameter do not divide those of x.
+    parameters: scales of the type of x, and zero points of `dtype` if present, each of the rank of x and for blocks of
+    equal size; a zero point defaults to 0, or to the middle of a range that starts with 0. Rounding is half to even;
+    nan becomes the minimum. Masked where a parameter's sizes do not divide those of x.
     """
     scale, point = _parameters(x, parameters, with_zero_points)
     low, high = _range(dtype, bits)
@@ -329,7 +336,7 @@ def quantize_in_blocks(
 def dequantize_in_blocks(
     x: NDArray[Any], parameters: Sequence[NDArray[Any]], *, with_zero_points: bool, bits: int, dtype: np.dtype[Any]
 ) -> NDArray[Any]:
-    """Return (x - zero point) * scale of integers of so many bits, as floats of `dtype`.
+    """Return (x - zero point) * scale of `bits`-bit integers, as `dtype`.
 
     parameters: as for `quantize_in_blocks`, scales of `dtype` and zero points of the type of x.
     """
@@ -358,7 +365,10 @@ def _parameters(
 
 
 def _repeated(shape: tuple[int, ...], *arrays: NDArray[Any] | None) -> tuple[list[Any], bool]:
-    """Return arrays of blocks repeated to a shape, and whether their sizes divide it; where not, it is any of them."""
+    """Return block parameters repeated to a shape, and whether sizes fit.
+
+    Sizes fit if they divide those of the shape. || Otherwise the repetition is arbitrary.
+    """
     items: list[Any] = []
     fit = True
     for array in arrays:
@@ -385,7 +395,7 @@ def _middle(dtype: np.dtype[Any], bits: int) -> int:
 
 
 def _clipped(x: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return numbers as integers of `dtype`, held in its range, nan as the least."""
+    """Return numbers clamped to integers of `dtype`, nan as the minimum."""
     return held(np.where(np.isnan(x), np.float32(np.iinfo(dtype).min), x), dtype)
 
 
@@ -398,10 +408,10 @@ def fake_quantize(
     *,
     levels: int,
 ) -> NDArray[Any]:
-    """Return x as the nearest of `levels` numbers that lie evenly between output_low and output_high.
+    """Return x rounded to `levels` evenly spaced numbers in the output range.
 
-    They stand for as many numbers between input_low and input_high. What is not above the lesser of those becomes
-    output_low, what is above the larger one output_high; halves go to the even neighbour. Limits are broadcast to x.
+    These represent as many numbers between input_low and input_high. x up to the lower of those becomes output_low, x
+    above the higher one output_high; rounding is half to even. Limits are broadcast to x.
     """
     want_float("fake_quantize", x)
     if levels < 2:

@@ -1,4 +1,8 @@
-"""Sums, products, functions and pools of quantized numbers: as floats in between, and quantized again."""
+"""Quantized operators (QLinear*): dequantize, compute in float, quantize.
+
+com.microsoft GatherBlockQuantized, NhwcMaxPool, QEmbedLayerNormalization, QLinearAdd, QLinearAveragePool,
+QLinearConcat, QLinearGlobalAveragePool, QLinearLeakyRelu, QLinearMul, QLinearSigmoid, QLinearSoftmax, QLinearWhere.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +39,7 @@ _SINGLE: Final = np.dtype(np.float32)
 
 
 def _one(what: str, array: NDArray[Any] | None, dtype: np.dtype[Any]) -> Any:
-    """Return the only element of a scale or a zero point in float32; 0 of none."""
+    """Return the only element of a scale or zero point as float32, default 0."""
     if array is None:
         return np.float32(0)
     if array.size != 1 or array.ndim > 1 or array.dtype != dtype:
@@ -44,7 +48,7 @@ def _one(what: str, array: NDArray[Any] | None, dtype: np.dtype[Any]) -> Any:
 
 
 def real_of(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the floats that integers stand for."""
+    """Return dequantized floats."""
     whole("quantized", x)
     memory.hold(x.shape, np.dtype(np.float64))
     factor = _one("a scale", scale, np.dtype(np.float32))
@@ -53,13 +57,16 @@ def real_of(x: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None) -> 
 
 
 def _again(real: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any] | None, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return floats as integers of `dtype`, halves to the even neighbour before the zero point is added."""
+    """Return floats quantized to `dtype`.
+
+    Rounded half to even before the zero point is added.
+    """
     steps = np.rint(real / _one("a scale", scale, _SINGLE))
     return _rounded(steps + _one("a zero point", zero, dtype), dtype)
 
 
 def _rounded(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return numbers as integers of `dtype`, halves to the even neighbour, nan as the least."""
+    """Return numbers as integers of `dtype`, half to even, nan as the minimum."""
     result = np.rint(array)
     return held(np.where(np.isnan(result), np.float32(np.iinfo(dtype).min), result), dtype)
 
@@ -74,10 +81,10 @@ def sum_of_quantized(
     b_zero: NDArray[Any] | None = None,
     zero: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return the sums of arrays of one type that broadcast, quantized to that type by `scale` and `zero`.
+    """Return the quantized sum of broadcast arrays of one type.
 
-    Scales are divided by that of the sum first, and numbers times the quotients, less the zero points once for all,
-    are added up in float32.
+    Quantized to that type by `scale` and `zero`. Scales are first divided by the output scale; numbers times the
+    quotients, less the combined zero points, are added in float32.
     """
     a, b = paired("quantized", a, b, broadcast=True)
     points = _one("a zero point", a_zero, a.dtype), _one("a zero point", b_zero, a.dtype)
@@ -100,9 +107,9 @@ def product_of_quantized(
     b_zero: NDArray[Any] | None = None,
     zero: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return the products of arrays of one type that broadcast, quantized to that type by `scale` and `zero`.
+    """Return the quantized product of broadcast arrays of one type.
 
-    Both scales are multiplied, and divided by that of the product, first.
+    Quantized to that type by `scale` and `zero`. The scales are first multiplied, and divided by the output scale.
     """
     a, b = paired("quantized", a, b, broadcast=True)
     one = np.ones((), np.float32)
@@ -123,9 +130,9 @@ def choose_quantized(
     scale: NDArray[Any],
     zero: NDArray[Any],
 ) -> NDArray[Any]:
-    """Return elements of `a` where the condition holds, else of `b`, quantized to their type by `scale` and `zero`.
+    """Return `a` where the condition holds, else `b`, requantized.
 
-    What has this scale and zero point already stays as it is.
+    Quantized to their type by `scale` and `zero`. Elements that already have this scale and zero point are unchanged.
     """
     arrayses, parts = ((a, a_scale, a_zero), (b, b_scale, b_zero)), []
     with quiet():
@@ -142,7 +149,7 @@ def quantized_sigmoid(
     x_zero: NDArray[Any] | None = None,
     zero: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return the logistic function of quantized numbers, quantized to their type by `scale` and `zero`."""
+    """Return the sigmoid of quantized numbers, requantized to their type."""
     with quiet():
         return _again(exact_sigmoid(real_of(x, x_scale, x_zero)), scale, zero, x.dtype)
 
@@ -156,7 +163,7 @@ def quantized_leaky_relu(
     *,
     alpha: float,
 ) -> NDArray[Any]:
-    """Return quantized numbers, those below 0 times alpha, quantized to their type by `scale` and `zero`."""
+    """Return the leaky relu of quantized numbers, requantized to their type."""
     with quiet():
         return _again(leaky_relu(real_of(x, x_scale, x_zero), alpha=alpha), scale, zero, x.dtype)
 
@@ -171,7 +178,7 @@ def quantized_softmax(
     axis: int,
     to_end: bool = False,
 ) -> NDArray[Any]:
-    """Return `softmax_along` of quantized numbers, quantized to their type by `scale` and `zero`."""
+    """Return `softmax_along` of quantized numbers, requantized to their type."""
     with quiet():
         return _again(softmax_along(real_of(x, x_scale, x_zero), axis=axis, to_end=to_end), scale, zero, x.dtype)
 
@@ -179,9 +186,10 @@ def quantized_softmax(
 def join_quantized(
     parts: Sequence[NDArray[Any]], scale: NDArray[Any], zero: NDArray[Any], *, axis: int
 ) -> NDArray[Any]:
-    """Return arrays one behind the other along `axis`, each quantized anew by `scale` and `zero`.
+    """Return arrays concatenated along `axis`, each requantized.
 
-    parts: an array, its scale and its zero point, then those of the next. What has them already stays as it is.
+    parts: an array, its scale and its zero point, then those of the next. Arrays that already have `scale` and `zero`
+    are unchanged.
     """
     if not parts or len(parts) % 3:
         raise InputError(f"quantized: expected a scale and a zero point behind each array, found {len(parts)} in all")
@@ -205,10 +213,10 @@ def mean_of_quantized_windows(
     channels_last: bool = False,
     **slide: Any,
 ) -> NDArray[Any]:
-    """Return `average_windows`, with its arguments, of quantized numbers, quantized by `scale` and `zero`.
+    """Return `average_windows` of quantized numbers, requantized.
 
-    channels_last: x and the result have the channels behind the spatial dimensions. Padding counts as 0. Halves go to
-    the even neighbour once the zero point is added.
+    channels_last: channels of x and the result are the last dimension. Padding counts as 0. Rounding is half to even
+    after the zero point is added. Other arguments are those of `average_windows`.
     """
     with quiet():
         mean = average_windows(_channels_moved(real_of(x, x_scale, x_zero), channels_last), **slide)
@@ -225,7 +233,7 @@ def mean_of_quantized_places(
     *,
     channels_last: bool = False,
 ) -> NDArray[Any]:
-    """Return the mean of all spatial elements of each channel, each dimension of size 1, quantized again."""
+    """Return the quantized global average per channel, spatial sizes 1."""
     if x.ndim < 3:
         raise InputError(f"quantized: expected a batch, channels and spatial dimensions, found {list(x.shape)}")
     if 0 in (x.shape[1:-1] if channels_last else x.shape[2:]):
@@ -237,7 +245,7 @@ def mean_of_quantized_places(
 
 
 def largest_of_places(x: NDArray[Any], **slide: Any) -> NDArray[Any]:
-    """Return `largest_of_windows`, with its arguments, of x with the channels behind the spatial dimensions."""
+    """Return `largest_of_windows` of x with channels last."""
     return np.moveaxis(largest_of_windows(_channels_moved(x, channels_last=True), **slide)[0], 1, -1)
 
 
@@ -258,12 +266,12 @@ def gather_from_blocks(
     block: int,
     bits: int,
 ) -> NDArray[Any]:
-    """Return the places along `gather_axis` that indices name, less their zero points and times their scales.
+    """Return dequantized slices along `gather_axis` selected by indices.
 
-    data: integers or floats of at most 8 bits; of uint8, numbers of so many `bits`, packed along the last dimension,
-    the lowest bits first. scales, zeros: one for each block along `quantize_axis`, of the sizes of data along others,
-    or 1 where data are floats. block: 0 for one block. Zero points of packed numbers are packed likewise; absent they
-    are 2**(bits - 1) for uint8, else 0. Negative indices count from the end; what is outside gives 0.
+    data: integers or floats of at most 8 bits; if uint8, `bits`-bit numbers packed along the last dimension, lowest
+    bits first. scales, zeros: one per block along `quantize_axis`, of the sizes of data along others, or 1 where data
+    are floats. block: 0 for one block. Zero points of packed numbers are packed likewise; default 2**(bits - 1) for
+    uint8, else 0. Negative indices count from the end; indices out of range give 0.
     """
     want_float("gather", scales)
     for axis in (gather_axis, quantize_axis):
@@ -299,7 +307,10 @@ def _wide(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _hold_fitting(what: str, array: NDArray[Any], shape: Sequence[int], axis: int, *, stretched: bool) -> None:
-    """Refuse scales or zero points that are not for these blocks; stretched: along other axes they may have size 1."""
+    """Raise InputError for scales or zero points that do not match the blocks.
+
+    stretched: along other axes they may have size 1.
+    """
     pairs = enumerate(zip(array.shape, shape, strict=False))
     if array.ndim != len(shape) or any(n != m and (n != 1 or at == axis or not stretched) for at, (n, m) in pairs):
         raise InputError(f"gather: {what} of {list(array.shape)} do not go with blocks of {list(shape)}")
@@ -322,7 +333,10 @@ def _points(zeros: NDArray[Any], data: NDArray[Any], shape: Sequence[int], packe
 def _fitted(
     array: NDArray[Any], places: NDArray[Any], gather_axis: int, quantize_axis: int, blocks: tuple[int, int]
 ) -> NDArray[Any]:
-    """Return scales or zero points of the places. blocks: how many numbers there are, and how many to a block."""
+    """Return scales or zero points of the selected positions.
+
+    blocks: number of positions, and positions per block.
+    """
     count, size = blocks
     if gather_axis == quantize_axis:
         return np.take(array, places // size, gather_axis)
@@ -343,9 +357,10 @@ def normalize_quantized_embeddings(
     epsilon: float,
     **numbers: NDArray[Any],
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the first two results of `normalize_embeddings`, with its arguments, of quantized tables, scale and shift.
+    """Return the first two results of `normalize_embeddings`, dequantized.
 
-    numbers: the scale and the zero point of each, by its name with _by and _zero behind it.
+    Tables, scale and shift are quantized. numbers: the scale and zero point of each, by its name with the suffixes _by
+    and _zero.
     """
     arrays_by_name = {"word_table": word_table, "place_table": place_table, "scale": scale, "shift": shift}
     if segment_table is not None:

@@ -1,4 +1,9 @@
-"""Products of matrices and convolutions of integers of 8 bits, exact, and quantized again where that is asked for."""
+"""Integer convolution and matmul of 8-bit numbers, exact or requantized.
+
+DirectML CONVOLUTION_INTEGER, MATRIX_MULTIPLY_INTEGER, MATRIX_MULTIPLY_INTEGER_TO_FLOAT,
+QUANTIZED_LINEAR_AVERAGE_POOLING, QUANTIZED_LINEAR_CONVOLUTION, QUANTIZED_LINEAR_MATRIX_MULTIPLY; ONNX ConvInteger,
+MatMulInteger, QLinearConv, QLinearMatMul.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +29,17 @@ __all__ = [
     "multiply_integers", "multiply_quantized", "multiply_to_floats", "quantized_product", "quantized_windows",
 ]  # fmt: skip
 
-#: So many products of two numbers of 8 bits less zero points add up below 2**24, which float32 holds exactly.
+#: Up to this many products of two 8-bit numbers less zero points sum below 2**24, where float32 is exact.
 _EXACT: Final = 256
 
 
 def integer_product(
     a: NDArray[Any], b: NDArray[Any], a_zero: NDArray[Any] | None = None, b_zero: NDArray[Any] | None = None
 ) -> NDArray[Any]:
-    """Return the matrix product of `a` less its zero points and `b` less its own, in int32, which wraps around.
+    """Return (a - a_zero) @ (b - b_zero) in wrapping int32.
 
-    A vector is a row or a column, which goes away again; leading dimensions are broadcast. a_zero: one, one for each
-    row, or of the dimensions of `a` with its last of size 1; b_zero: one, one for each column, or likewise.
+    A vector is a row or a column, dropped from the result; leading dimensions are broadcast. a_zero: one, one per row,
+    or of the rank of `a` with last size 1; b_zero: one, one per column, or likewise.
     """
     with quiet():
         return _summed(_shifted(a, a_zero, rows=True), _shifted(b, b_zero, rows=False)).astype(np.int64).astype("i4")
@@ -50,9 +55,10 @@ def quantized_product(
     scale: NDArray[Any],
     zero: NDArray[Any],
 ) -> NDArray[Any]:
-    """Return the product as `integer_product` does, times the scales of both divided by `scale`, plus `zero`.
+    """Return `integer_product` requantized by the scales, plus `zero`.
 
-    It is rounded, halves to even, and held in the type of `zero`. Scales are of the sizes of their zero points.
+    The factor is a_scale * b_scale / scale. Rounded half to even and clamped to the type of `zero`. Scales have the
+    shapes of their zero points.
     """
     for one, other in ((a_scale, a_zero), (b_scale, b_zero), (scale, zero)):
         if one.size != other.size:
@@ -81,9 +87,10 @@ def integer_windows(
     groups: int = 1,
     window: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return the convolution of integers less their zero points, in int32, which wraps around; padding is the zero.
+    """Return the convolution of integers less zero points, in wrapping int32.
 
-    zero: one element. filter_zero: one, or one for each output channel. Others as `convolve`.
+    Padding is the zero point. zero: one element. filter_zero: one, or one per output channel. Other arguments as for
+    `convolve`.
     """
     slide = {
         "strides": strides, "dilations": dilations, "pads": pads, "auto_pad": auto_pad, "groups": groups,
@@ -110,9 +117,10 @@ def quantized_windows(
     groups: int = 1,
     window: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return the convolution as `integer_windows` does, plus bias, times both scales divided by `scale`, plus `zero`.
+    """Return `integer_windows` plus bias, requantized, plus `zero`.
 
-    It is rounded, halves to even, and held in the type of `zero`. bias: int32, for each output channel.
+    The factor is inputs_scale * filters_scale / scale. Rounded half to even and clamped to the type of `zero`. bias:
+    int32, per output channel.
     """
     for array in (inputs_scale, inputs_zero, scale, zero):
         if array.size != 1:
@@ -142,7 +150,7 @@ def _shifted(array: NDArray[Any], zero: NDArray[Any] | None, *, rows: bool) -> N
 
 
 def _along(array: NDArray[Any], each: NDArray[Any], *, rows: bool) -> NDArray[Any]:
-    """Return scales or zero points so that they broadcast to the matrices that they are for."""
+    """Return scales or zero points that broadcast to their matrices."""
     if each.size == 1:
         return each.reshape(())
     if each.ndim == 1 and array.ndim >= 2:
@@ -160,7 +168,7 @@ def _along(array: NDArray[Any], each: NDArray[Any], *, rows: bool) -> NDArray[An
 
 
 def _summed(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
-    """Return the exact product of whole numbers in float64; vectors as numpy's matmul takes them."""
+    """Return the exact product of integers in float64, like numpy's matmul."""
     one = left[np.newaxis] if left.ndim == 1 else left
     other = right[:, np.newaxis] if right.ndim == 1 else right
     if not left.ndim or not right.ndim or one.shape[-1] != other.shape[-2]:
@@ -200,7 +208,10 @@ def _convolved(
 
 
 def _quantized(total: NDArray[Any], factor: NDArray[Any], zero: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return whole numbers times a factor of float32, rounded, plus a zero point, held in an integer type."""
+    """Return integers times a float32 factor, rounded, plus a zero point.
+
+    Clamped to an integer type.
+    """
     limits = np.iinfo(dtype)
     scaled = np.rint(total.astype(np.float32) * factor) + zero.astype(np.float32)
     array: NDArray[Any] = np.clip(scaled, limits.min, limits.max)
@@ -223,11 +234,11 @@ def convolve_integers(
     groups: int,
     sizes: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return the convolution of inputs and filters, each less its zero point, in int32, which wraps around.
+    """Return the convolution less zero points, in wrapping int32.
 
     inputs: [batch, channels, spatial…]. filters: [output channels, channels / groups, spatial…]. Padding counts as the
-    zero point. Zero points hold one number, that of the filters also one for each output channel, along the second
-    dimension; 0 if absent. sizes: of the result, whatever the end paddings; None for what these give.
+    zero point. Zero points hold one number, that of the filters alternatively one per output channel along the second
+    dimension; default 0. sizes: of the result, regardless of the end paddings; None to infer them.
     """
     whole("convolution", inputs)
     whole("convolution", filters)
@@ -263,10 +274,10 @@ def convolve_quantized(
     point_wraps: bool = False,
     sizes: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return what `convolve_integers` does, and a bias, times both scales, quantized to the integers `dtype`.
+    """Return `convolve_integers` plus bias, requantized to `dtype`.
 
-    bias: [1, output channels, 1…], in units of the product of both scales. Scales are as their zero points. What is
-    nan, of scales of 0 or without bounds, is masked. point_wraps: as for `multiply_quantized`.
+    bias: [1, output channels, 1…], in units of the product of both scales. Scales have the shapes of their zero points.
+    nan, from scales that are 0 or infinite, is masked. point_wraps: as for `multiply_quantized`.
     """
     array = convolve_integers(
         inputs, filters, input_zero_point, filter_zero_point, strides=strides, dilations=dilations,
@@ -287,10 +298,10 @@ def multiply_integers(
     a_zero_point: NDArray[Any] | None = None,
     b_zero_point: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return the products of matrices, each less its zero point, in int32, which wraps around.
+    """Return the matrix product less zero points, in wrapping int32.
 
-    a: […, M, K]; b: […, K, N], with the same dimensions in front. Zero points hold one number, or one for each row of
-    a, along the last dimension but one, and for each column of b, along the last; 0 if absent.
+    a: […, M, K]; b: […, K, N], with equal leading dimensions. Zero points hold one number, or one per row of a, along
+    the second-last dimension, and per column of b, along the last; default 0.
     """
     return _wrapped(_product(a, b, a_zero_point, b_zero_point))
 
@@ -308,10 +319,10 @@ def multiply_quantized(
     dtype: np.dtype[Any],
     point_wraps: bool = False,
 ) -> NDArray[Any]:
-    """Return what `multiply_integers` does, times both scales, quantized to the integers `dtype`.
+    """Return `multiply_integers` requantized to `dtype`.
 
-    Scales are as their zero points; those of the output are one, or one for each row. What is nan is masked.
-    point_wraps: the quotient is held in 32 bits, and adding the zero point wraps around there.
+    Scales have the shapes of their zero points; those of the output are one, or one per row. nan is masked.
+    point_wraps: the quotient is clamped to 32 bits, and adding the zero point wraps around there.
     """
     array = multiply_integers(a, b, a_zero_point, b_zero_point)
     rows = _factor("scales of rows", a_scale, a.shape[-2], -2, 2)
@@ -333,9 +344,9 @@ def multiply_to_floats(
     *,
     dtype: np.dtype[Any],
 ) -> NDArray[Any]:
-    """Return the products of matrices, each less its zero point and times its scale, and a bias, as floats of `dtype`.
+    """Return the dequantized matrix product plus bias, as floats of `dtype`.
 
-    The arguments are those of `multiply_quantized`. bias: of the shape of the result and its type.
+    Arguments are those of `multiply_quantized`. bias: of the shape and type of the result.
     """
     rows = _factor("scales of rows", a_scale, a.shape[-2], -2, 2)
     columns = _factor("scales of columns", b_scale, b.shape[-1], -1, 2)
@@ -365,10 +376,10 @@ def mean_of_quantized(
     dtype: np.dtype[Any],
     sizes: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return the mean under each window of `inputs` [batch, channels, spatial…], quantized to the integers `dtype`.
+    """Return average pooling of quantized inputs, requantized to `dtype`.
 
-    Padding counts as the zero point; the other arguments are as for `average_pool`. Scales and zero points hold one
-    number, or one for each channel, along the second dimension.
+    inputs: [batch, channels, spatial…]. Padding counts as the zero point; other arguments are as for `average_pool`.
+    Scales and zero points hold one number, or one per channel, along the second dimension.
     """
     whole("pooling", inputs)
     many = inputs.shape[1]
@@ -404,7 +415,10 @@ def _product(
 
 
 def _spread(what: str, array: NDArray[Any] | None, count: int, axis: int, rank: int) -> NDArray[Any] | None:
-    """Return one number, or `count` of them along `axis`, in an array of `rank` dimensions; None stays."""
+    """Return one number, or `count` along `axis`, in `rank` dimensions.
+
+    None stays None.
+    """
     if array is None:
         return None
     shape = [1] * rank
@@ -417,12 +431,15 @@ def _spread(what: str, array: NDArray[Any] | None, count: int, axis: int, rank: 
 
 
 def _factor(what: str, array: NDArray[Any], count: int, axis: int, rank: int) -> NDArray[Any]:
-    """Return scales, one or `count` of them along `axis`, as float32."""
+    """Return scales, one or `count` along `axis`, as float32."""
     return np.asarray(_spread(what, array, count, axis, rank), np.float32)
 
 
 def _less(array: NDArray[Any], zero_point: NDArray[Any] | None) -> NDArray[np.float64]:
-    """Return integers less their zero point; differences of 32 bits, and sums of products of 8 bits, are exact."""
+    """Return integers less zero points.
+
+    32-bit differences, and sums of 8-bit products, are exact.
+    """
     wide = array.astype(np.float64)
     if zero_point is not None:
         whole("a zero point", zero_point)
@@ -444,10 +461,10 @@ def _requantized(
     dtype: np.dtype[Any],
     point_wraps: bool = False,
 ) -> NDArray[Any]:
-    """Return rint(array * (factor / scale)) + zero point of float32, held in the range of the integers `dtype`.
+    """Return rint(array * (factor / scale)) + zero point, clamped to `dtype`.
 
-    Without a factor, the array is divided. What is nan is masked. count, axis: of the scales and zero points, where
-    they are not one.
+    Computed in float32. Without a factor, the array is divided. nan is masked. count, axis: of scales and zero points
+    with more than one element.
     """
     if zero_point is not None and zero_point.dtype != dtype:
         raise InputError(f"expected an output's zero point of {dtype}, found {zero_point.dtype}")

@@ -1,4 +1,8 @@
-"""Random numbers that two seeds, or a state of a generator, determine."""
+"""Random numbers, dropout, Bernoulli and multinomial: Philox and MT19937.
+
+DirectML RANDOM_GENERATOR; ONNX Bernoulli, Dropout, Multinomial, RandomNormal, RandomNormalLike, RandomUniform,
+RandomUniformLike; OpenVINO RandomUniform.
+"""
 
 from __future__ import annotations
 
@@ -22,24 +26,24 @@ __all__ = ["draw_classes", "draw_normal", "draw_truths", "draw_uniform", "drop_o
 _MASK: Final = np.uint64(0xFFFFFFFF)
 _HIGH: Final = np.uint64(32)
 _ROUNDS: Final = 10
-#: What the two halves of a counter are multiplied with, and what is added to the halves of the key in each round.
+#: Philox multipliers of the counter halves, and the increments of the key halves per round.
 _FACTORS: Final = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 _STEPS: Final = (np.uint64(0x9E3779B9), np.uint64(0xBB67AE85))
-#: Fraction bits of floats whose numbers are made of one word, and the bits of 1.
+#: Mantissa bits of floats made from one word, and the bits of 1.
 _FRACTIONS: Final = {"float16": (10, 0x3C00, "u2"), "float32": (23, 0x3F800000, "u4")}
 
-#: How many low bits of a word (of two for float64) a Mersenne Twister's numbers are made of.
+#: Number of low bits of a word (of two for float64) that a Mersenne Twister's number uses.
 _DIGITS: Final = {"float16": 11, "float32": 24, "float64": 53}
 
 
 def uniform_numbers(
     shape: NDArray[Any], low: NDArray[Any], high: NDArray[Any], *, key: int, counter: int, twister: bool = False
 ) -> NDArray[Any]:
-    """Return random numbers from `low` on and below `high`, of their type, in an array of the sizes that `shape` holds.
+    """Return random numbers in [low, high), of their type.
 
-    They are those of Philox 4x32 with 10 rounds, of a key and a counter; every four words are a block, numbered from 0.
-    twister: they are those of MT19937 instead, whose state the low word of the key determines alone.
-    Masked where that does not determine them: both are 0, the type is bfloat16, or nothing is between the bounds.
+    shape: an array of sizes. Generator: Philox 4x32-10 with a key and a counter; every four words are a block, numbered
+    from 0. twister: MT19937 seeded by the low word of the key. Masked where the result is not determined: key and
+    counter are 0, the type is bfloat16, or the range is empty.
     """
     if low.size != 1 or high.size != 1 or low.dtype != high.dtype:
         raise InputError("random: expected one number of one type as each bound")
@@ -64,10 +68,10 @@ def uniform_numbers(
 
 
 def random_words(state: NDArray[Any], *, sizes: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return random words of 32 bits in an array of these sizes, as uint32, and the state behind them.
+    """Return 32-bit random words as uint32, and the next state.
 
-    They are those of Philox 4x32 with 10 rounds. state: six words, a counter and then a key, the lowest word of each
-    first. The counter numbers the blocks of four words, and wraps around.
+    sizes: of the result. Generator: Philox 4x32-10. state: six words, a counter and then a key, lowest word first. The
+    counter numbers the blocks of four words, and wraps around.
     """
     if state.size != 6 or state.dtype != np.uint32 or state.shape[-1:] != (6,):
         raise InputError(f"random: expected a state of six uint32, found {state.dtype}{list(state.shape)}")
@@ -103,7 +107,10 @@ def _drawn(count: int, low: NDArray[Any], high: NDArray[Any], key: int, counter:
 
 
 def _twisted(count: int, low: NDArray[Any], high: NDArray[Any], seed: int) -> NDArray[Any]:
-    """Return numbers of a Mersenne Twister: integers are words modulo the span, floats the low bits of words."""
+    """Return numbers of a Mersenne Twister.
+
+    Integers are words modulo the span, floats the low bits of words.
+    """
     dtype = low.dtype
     most = 2**32 - 1
     pairs = dtype == np.float64 or (dtype == np.int64 and max(int(low), int(high)) > most)
@@ -121,14 +128,20 @@ def _twisted(count: int, low: NDArray[Any], high: NDArray[Any], seed: int) -> ND
 
 
 def _words(count: int, key: int, counter: int) -> NDArray[np.uint64]:
-    """Return so many words of 32 bits, as uint64, of blocks that are numbered from 0 in the low half of a counter."""
+    """Return 32-bit words as uint64.
+
+    Blocks are numbered from 0 in the low half of the counter.
+    """
     blocks = np.arange(-(-count // 4), dtype=np.uint64)
     counters = [blocks & _MASK, blocks >> _HIGH, *(np.full_like(blocks, part) for part in _halves(counter))]
     return _philox(counters, key)[:count]
 
 
 def _philox(counters: list[NDArray[np.uint64]], key: int) -> NDArray[np.uint64]:
-    """Return four words for each counter, one block after the other. counters: their words, the lowest first."""
+    """Return four words per counter.
+
+    counters: their words, the lowest first.
+    """
     first, second = counters[:2], counters[2:]
     keys = list(_halves(key))
     for _ in memory.in_time(range(_ROUNDS)):
@@ -177,9 +190,9 @@ def draw_normal(
     seed: float | None = None,
     dtype: np.dtype[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return numbers of the normal distribution with a mean and standard deviation, in the shape of `like` or `shape`.
+    """Return normally distributed numbers in the shape of `like` or `shape`.
 
-    dtype: their type, that of `like` without. The seed is at the top of the module.
+    dtype: default that of `like`. The seed is described at the top of the module.
     """
     sizes, kind = _shape(like, shape), _type(like, dtype)
     memory.hold(sizes, np.dtype(np.float64))
@@ -195,14 +208,17 @@ def draw_uniform(
     seed: float | None = None,
     dtype: np.dtype[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return numbers between two bounds, all as likely; others as `draw_normal`."""
+    """Return uniform numbers between two bounds; others as in `draw_normal`."""
     sizes, kind = _shape(like, shape), _type(like, dtype)
     memory.hold(sizes, np.dtype(np.float64))
     return round_to(np.asarray(_generator(seed).random_sample(sizes)) * (high - low) + low, kind)
 
 
 def draw_truths(inputs: NDArray[Any], *, seed: float | None = None, dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
-    """Return 1 with the probability that each element is, else 0. dtype: their type, that of `inputs` without."""
+    """Return 1 with each element's probability, else 0 (Bernoulli).
+
+    dtype: default that of `inputs`.
+    """
     memory.hold(inputs.shape, np.dtype(np.float64))
     drawn = np.asarray(_generator(seed).random_sample(inputs.shape)) < to_float64(inputs)
     return drawn.astype(inputs.dtype if dtype is None else dtype)
@@ -211,10 +227,10 @@ def draw_truths(inputs: NDArray[Any], *, seed: float | None = None, dtype: np.dt
 def draw_classes(
     inputs: NDArray[Any], *, count: int = 1, seed: float | None = None, dtype: np.dtype[Any] | None = None
 ) -> NDArray[Any]:
-    """Return `count` numbers of classes for each row of `inputs` [batch, classes], logarithms of their likelihoods.
+    """Return `count` class samples per row of log likelihoods (Multinomial).
 
-    A class is the first whose summed probability is above a uniform number. dtype: int32 without. Masked where a row
-    has no probabilities.
+    inputs: [batch, classes]. A class is the first whose cumulative probability exceeds a uniform number. dtype: default
+    int32. Masked where a row has no valid probabilities.
     """
     if inputs.ndim != 2 or count < 0:
         raise InputError(f"multinomial: expected rows of classes and a number of samples, found {count}")
@@ -242,11 +258,11 @@ def drop_out(
     boolean: bool = True,
     seed: float | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return `inputs` with elements set to 0 by chance and the others divided by what is left, and which stay.
+    """Return dropout of `inputs`, and the mask of kept elements.
 
-    ratio: how likely an element goes, `stated_ratio` without. Only where `training` is true, or `testing` 0; otherwise
-    all stay. An element stays whose uniform number is not below the ratio. boolean: the second result is of truth
-    values, else of the type of `inputs`.
+    Kept elements are divided by 1 - ratio. ratio: drop probability, default `stated_ratio`. Only where `training` is
+    true, or `testing` 0; otherwise all are kept. An element is kept if its uniform number is not below the ratio.
+    boolean: the mask is boolean, else of the type of `inputs`.
     """
     for array in (ratio, training):
         if array is not None and array.size != 1:
@@ -258,7 +274,7 @@ def drop_out(
     result = inputs.copy()
     if dropping and part:
         if not 0 <= part < 1:
-            refusal = InputError if ratio is not None else NoKernel  # of an attribute the range is not said
+            refusal = InputError if ratio is not None else NoKernel  # an attribute has no documented range
             raise refusal(f"dropout: expected a ratio from 0 to below 1, found {part}")
         kept = np.asarray(_generator(seed).random_sample(inputs.shape)) >= part
         result = round_to(to_float64(inputs) * kept * (1 / (1 - part)), inputs.dtype)

@@ -1,4 +1,8 @@
-"""Reductions of dimensions to size 1, running sums and products, and where the least or largest element stands."""
+"""Reductions, argmin and argmax, cumulative sums and products.
+
+DirectML ARGMAX, CUMULATIVE_SUMMATION, REDUCE; ONNX ArgMax, ArgMin, CumProd, CumSum, ReduceL1, ReduceL2, ReduceLogSum,
+ReduceLogSumExp, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum, ReduceSumSquare; OpenVINO CumSum.
+"""
 
 from __future__ import annotations
 
@@ -30,19 +34,19 @@ if TYPE_CHECKING:
 
 __all__ = ["arg_reduce", "arg_reduce_dimension", "cumulate", "cumulative", "reduce", "reduce_dimensions"]
 
-#: Elements of a slice from which on a call for each slice costs less than what numpy does for each element.
+#: Slice elements from which on one call per slice is cheaper than numpy's cost per element.
 _WIDE: Final = 64
 
 
 def reduce(
     inputs: NDArray[Any], *, function: str, axes: Sequence[int], output_type: np.dtype[Any] | None = None
 ) -> NDArray[Any]:
-    """Return `inputs` with the dimensions of `axes` reduced to size 1.
+    """Return `inputs` with `axes` reduced to size 1.
 
     function: AVERAGE, L1 (sum of magnitudes), L2 (root of the sum of squares), LOG_SUM, LOG_SUM_EXP, MAX, MIN,
-    MULTIPLY, SUM, SUM_SQUARE, or ARGMAX and ARGMIN, which give the place of the first such element. output_type: that
-    of the places; otherwise the result has the type of `inputs`, integers wrap around. MAX and MIN pass over nan, and
-    give an infinity of nothing else.
+    MULTIPLY, SUM, SUM_SQUARE, or ARGMAX and ARGMIN, which return the index of the first such element. output_type: that
+    of the indices; otherwise the result has the type of `inputs`, integers wrap around. MAX and MIN ignore nan, and
+    return an infinity if there is nothing else.
     """
     if function in {"ARGMAX", "ARGMIN"}:
         return arg_reduce(inputs, axes=axes, largest=function == "ARGMAX", last=False, output_type=output_type)
@@ -64,7 +68,7 @@ def _product(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
 
 
 def _squares(array: NDArray[Any]) -> NDArray[Any]:
-    """The squares in the arithmetic of the type, so that they overflow where its squares do."""
+    """Return squares in the type's own arithmetic, including its overflow."""
     values = to_float32(array, array.dtype)
     return np.asarray(values * values)
 
@@ -134,10 +138,10 @@ def arg_reduce(
     last: bool,
     output_type: np.dtype[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return the place of the largest (or least) element of the dimensions of `axes`, which get size 1.
+    """Return the index of the largest (or smallest) element over `axes`.
 
-    It counts over the reduced dimensions in row-major order. last: of equal elements the last instead of the first. nan
-    is passed over, but stays if it is the first element. output_type: an integer type, int64 if None.
+    The axes get size 1; the index is row-major over them. last: of equal elements the last instead of the first. nan is
+    ignored unless it is the first element. output_type: an integer type, default int64.
     """
     numbers = check_axes(axes, inputs.ndim, "arg_reduce")
     kept = [axis for axis in range(inputs.ndim) if axis not in numbers]
@@ -156,9 +160,9 @@ def arg_reduce(
 def _accumulated(
     function: np.ufunc, values: NDArray[Any], axis: int, work: np.dtype[Any], dtype: np.dtype[Any]
 ) -> NDArray[Any]:
-    """Return what `function` accumulates in `work`, rounded to `dtype`.
+    """Return the cumulative `function` computed in `work`, rounded to `dtype`.
 
-    With many elements behind the axis that is done a slice at a time, which numpy does an element at a time.
+    With many elements after the axis it is computed per slice instead of numpy's per element.
     """
     behind = prod(values.shape[axis + 1 :])
     if behind < _WIDE or not values.size:
@@ -167,7 +171,7 @@ def _accumulated(
     flat = values.reshape(-1, size, behind)
     result = memory.empty(flat.shape, dtype)
     each = min(size, max(1, BLOCK // behind))
-    room = np.empty((each + 1, behind), work)  # in front, what the block before came to
+    room = np.empty((each + 1, behind), work)  # preceded by the result of the block before
     slices = list(room)
     for place, value in zip(flat, result, strict=True):
         for some in blocks_of(size, behind):
@@ -185,10 +189,10 @@ def _accumulated(
 def cumulative(
     inputs: NDArray[Any], *, axis: int, backwards: bool, exclusive: bool, multiply: bool = False
 ) -> NDArray[Any]:
-    """Return at each place the sum, or product, of the elements up to it along `axis`, of the type of `inputs`.
+    """Return cumulative sums or products along `axis`, in the inputs' type.
 
-    backwards: from the last element instead of the first. exclusive: without the element itself, 0 (or 1) at first.
-    Integers wrap around.
+    backwards: from the last element on. exclusive: without the element itself, starting with 0 (or 1). Integers wrap
+    around.
     """
     check_axis(axis, inputs.ndim, "cumulative")
     values = np.flip(inputs, axis) if backwards else inputs
@@ -202,7 +206,7 @@ def cumulative(
     return np.ascontiguousarray(np.flip(result, axis) if backwards else result)
 
 
-#: How many blocks of rows are summed at once: each number is read once, so that fewer calls count for more.
+#: Number of row blocks summed at once: each number is read once, so fewer calls matter more.
 _BLOCKS: Final = 4
 _LOGARITHMS: Final = ("LOG_SUM", "LOG_SUM_EXP")
 
@@ -215,12 +219,13 @@ def reduce_dimensions(
     keep: int,
     none_of_none: bool = False,
 ) -> NDArray[Any]:
-    """Return `inputs` with the dimensions of `axes` reduced to size 1 (keep is 1), or dropped (0).
+    """Return `inputs` reduced over `axes`.
 
-    axes: all dimensions if None or empty, or with none_of_none none; the function is applied to single elements then.
-    function: AVERAGE, L1, L2, LOG_SUM, LOG_SUM_EXP, MAX, MIN, MULTIPLY, SUM or SUM_SQUARE. Floats are summed in
-    float64 and rounded once, integers wrap around. Of no elements sums are 0, products 1, the largest is the least
-    number of the type and the other way round; what is undefined then is masked: means, and logarithms as integers.
+    keep: 1 keeps them with size 1, 0 drops them. axes: all dimensions if None or empty, or none with none_of_none; the
+    function is then applied to single elements. function: AVERAGE, L1, L2, LOG_SUM, LOG_SUM_EXP, MAX, MIN, MULTIPLY,
+    SUM or SUM_SQUARE. Floats are summed in float64 and rounded once, integers wrap around. Over no elements sums are 0,
+    products 1, the maximum is the minimum of the type and vice versa; undefined results (means, and logarithms as
+    integers) are masked.
     """
     if function not in _AXES_FUNCTIONS:
         raise InputError(f"reduce: unknown function {function!r:.60}; known: {', '.join(_FUNCTIONS)}")
@@ -240,7 +245,7 @@ def reduce_dimensions(
     if nothing and (function == "AVERAGE" or (function in _LOGARITHMS and whole)):
         result = undefined(np.zeros_like(result), np.ones(result.shape, np.bool_))
     if not keep:
-        return result  # which a function gives without the dimensions
+        return result  # as some functions return without the dimensions
     shape = [*inputs.shape]
     for axis in along:
         shape[axis] = 1
@@ -248,19 +253,19 @@ def reduce_dimensions(
 
 
 def _hold_keep(name: str, keep: int) -> None:
-    """Dimensions are kept or not: any other number has no meaning."""
+    """Raise InputError unless `keep` is 0 or 1."""
     if keep not in {0, 1}:
         raise InputError(f"{name}: expected 0 or 1 as keepdims, found {keep}")
 
 
 def _wide(array: NDArray[Any]) -> NDArray[Any]:
-    """Return floats in float64; integers stay."""
+    """Return floats as float64; integers unchanged."""
     return array.astype(np.float64) if is_float(array.dtype) else array
 
 
 def _axes_sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     kept = array.ndim - len(axes)
-    if axes and axes[0] == kept and array.dtype != np.float64 and is_float(array.dtype):  # the last ones, all of them
+    if axes and axes[0] == kept and array.dtype != np.float64 and is_float(array.dtype):  # exactly the last dimensions
         shape = array.shape[:kept]
         return _sums(array.reshape(prod(shape), prod(array.shape[kept:]))).reshape(shape)
     values = _wide(array)
@@ -268,7 +273,7 @@ def _axes_sum(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
 
 
 def _sums(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return the sums of rows in float64: products with ones, which take less time."""
+    """Return row sums in float64, as faster products with ones."""
     (count, size), ones = rows.shape, np.ones(rows.shape[1])
     if rows.size <= BLOCK * _BLOCKS:
         return np.asarray(np.dot(rows.astype(np.float64), ones))
@@ -350,10 +355,10 @@ _AXES_FUNCTIONS: Final[dict[str, Function]] = {
 def arg_reduce_dimension(
     inputs: NDArray[Any], *, axis: int, keep: int, largest: bool, last: bool = False
 ) -> NDArray[np.int64]:
-    """Return the place of the largest (or least) element along `axis`, which gets size 1 or is dropped.
+    """Return the index of the largest (or smallest) element along `axis`.
 
-    keep: 1 or 0, whether that dimension stays. last: of equal elements the last instead of the first. The first nan
-    counts as the largest and the least. Where there is no element to choose, the place is masked.
+    keep: 1 keeps the axis with size 1, 0 drops it. last: of equal elements the last instead of the first. The first nan
+    counts as both largest and smallest. Masked where there is no element.
     """
     check_axis(axis, inputs.ndim, "arg_reduce")
     _hold_keep("arg_reduce", keep)
@@ -374,7 +379,7 @@ def cumulate(
     exclusive: bool,
     multiply: bool = False,
 ) -> NDArray[Any]:
-    """Return running sums or products as `cumulative` does; axis: one integer, from the end if negative, or 0."""
+    """Return `cumulative`; axis: an array of one integer, default 0."""
     axis = np.zeros((), np.int64) if axis is None else axis
     if axis.size != 1 or axis.ndim > 1 or axis.dtype.kind not in "iu":
         raise InputError(f"cumulate: expected an axis as one integer, found {axis.dtype}{list(axis.shape)}")

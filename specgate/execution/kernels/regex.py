@@ -1,4 +1,7 @@
-"""Sets of characters as ranges of their numbers, in rising order and apart from each other."""
+"""Full-match regular expressions in RE2 syntax.
+
+ONNX RegexFullMatch. Character sets are sorted, disjoint ranges of code points.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ WORD: Final = re.compile(r"\w", re.ASCII)
 
 
 def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """Return ranges in order, those that touch as one."""
+    """Return sorted ranges with adjacent ones merged."""
     numbers: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
         if numbers and low <= numbers[-1][1] + 1:
@@ -52,7 +55,7 @@ def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def complement(ranges: Ranges) -> Ranges:
-    """Return all other characters; ranges: in order."""
+    """Return the complement of sorted ranges."""
     begins = [0, *(high + 1 for _, high in ranges)]
     ends = [*(low - 1 for low, _ in ranges), ALL[0][1]]
     return tuple((low, high) for low, high in zip(begins, ends, strict=True) if low <= high)
@@ -87,7 +90,7 @@ NAMED: Final[dict[str, Ranges]] = {
 
 @lru_cache(maxsize=1)
 def _categories() -> dict[str, Ranges]:
-    """The characters of each general category of Unicode."""
+    """Return the characters of each Unicode general category."""
     numbers_by_name: dict[str, list[tuple[int, int]]] = {}
     for code in range(sys.maxunicode + 1):
         ranges = numbers_by_name.setdefault(unicodedata.category(chr(code)), [])
@@ -99,17 +102,20 @@ def _categories() -> dict[str, Ranges]:
 
 
 def general(name: str) -> Ranges | None:
-    """Return the characters of a general category (Lu), or of all that begin so (L); None of another name."""
+    """Return the characters of a general category (Lu) or group (L).
+
+    None for other names.
+    """
     if name == "Any":
         return ALL
-    if len(name) > 2 or name in {"C", "Cn"}:  # whether what is not assigned counts differs between tables
+    if len(name) > 2 or name in {"C", "Cn"}:  # Unicode versions differ in unassigned characters
         return None
     numbers = [span for key, ranges in _categories().items() if key.startswith(name) for span in ranges]
     return merged(numbers) if numbers else None
 
 
 def _folded(char: str) -> str:
-    """Return what characters have in common that differ in case alone."""
+    """Return the case-folded form, which characters differing in case share."""
     text = char.casefold()
     text = text if len(text) == 1 else char.lower()
     return text if len(text) == 1 else char
@@ -117,7 +123,7 @@ def _folded(char: str) -> str:
 
 @lru_cache(maxsize=1)
 def _alike() -> tuple[tuple[int, ...], ...]:
-    """Characters that differ in case alone, those that belong together."""
+    """Return groups of characters that differ in case only."""
     numbers_by_name: dict[str, list[int]] = {}
     for code in range(sys.maxunicode + 1):
         char = chr(code)
@@ -127,7 +133,7 @@ def _alike() -> tuple[tuple[int, ...], ...]:
 
 
 def closed(ranges: Ranges) -> Ranges:
-    """Return the characters, and all that differ from one of them in case alone."""
+    """Return the characters and their case variants."""
     if not ranges or ranges == ALL:
         return ranges
     begins = [low for low, _ in ranges]
@@ -151,10 +157,10 @@ _CLASS: Final = re.compile(r"\[:(\^?)([a-z]+):\]")
 
 
 class Node(NamedTuple):
-    """A part of an expression.
+    """Part of an expression.
 
-    kind: set, with its ranges; sequence, choice, with parts; repeat, of one part; or where nothing is read: begin, end,
-    line-begin, line-end, word-edge, no-word-edge. weight: of repetitions in it.
+    kind: set, with its ranges; sequence or choice, with parts; repeat, of one part; or zero-width: begin, end,
+    line-begin, line-end, word-edge, no-word-edge. weight: number of repetitions in it.
     """
 
     kind: str
@@ -166,7 +172,10 @@ class Node(NamedTuple):
 
 
 def parsed(text: str) -> Node:
-    """Return what a pattern says; raise InputError for what RE2 does not take, NoKernel for what is not computed."""
+    """Return the parsed pattern.
+
+    Raises InputError for syntax that RE2 rejects, NoKernel for syntax that is not implemented.
+    """
     if len(text) > _LONGEST:
         raise NoKernel(f"patterns of more than {_LONGEST} characters are not computed")
     reader = _Reader(text)
@@ -183,7 +192,10 @@ def _together(kind: str, parts: list[Node]) -> Node:
 
 
 class _Reader:
-    """Reads a pattern from left to right. flags: those in force, of i, m, s and U."""
+    """Left-to-right pattern parser.
+
+    flags: those in force, of i, m, s and U.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -208,7 +220,7 @@ class _Reader:
 
     def sequence(self, depth: int) -> Node:
         parts: list[Node] = []
-        repeated = False  # the last part ends with an operator, which another one may not follow
+        repeated = False  # the last part ends with an operator, so another operator is invalid
         while self.at < len(self.text) and self.text[self.at] not in "|)":
             bounds = self.repetition()
             if bounds is not None:
@@ -222,7 +234,10 @@ class _Reader:
         return _together("sequence", parts)
 
     def repetition(self) -> tuple[int, int | None] | None:
-        """Read an operator, if there is one here; that it may be lazy makes no difference to a full match."""
+        """Parse a repetition operator, if any; laziness is irrelevant here.
+
+        It does not change a full match.
+        """
         simple: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
         bounds = simple.get(self.text[self.at])
         end = self.at + 1
@@ -246,7 +261,7 @@ class _Reader:
         return Node("repeat", (part,), least=least, most=most, weight=weight)
 
     def item(self, depth: int) -> list[Node]:
-        """Read one part, or flags that give none, or a quotation that gives several."""
+        """Parse one part, a flag group (no part) or a quotation (several parts)."""
         char = self.text[self.at]
         if char == "(":
             return self.group(depth)
@@ -311,7 +326,7 @@ class _Reader:
         return [self.set_of(named) if named is not None else self.literal(self.character())]
 
     def named_set(self) -> Ranges | None:
-        r"""Read a set with a name, such as \d or \pL, if there is one here."""
+        r"""Parse a named set such as \d or \pL, if any."""
         char = self.text[self.at + 1 : self.at + 2]
         if char.lower() in PERL and char.isascii():
             self.at += 2
@@ -330,7 +345,7 @@ class _Reader:
         return complement(inside) if (char == "P") != bool(match[2]) else inside
 
     def character(self) -> int:
-        """Read a character, which may be escaped, and return its number."""
+        """Return the code point of the next, possibly escaped, character."""
         if not self.sees("\\"):
             self.at += 1
             return ord(self.text[self.at - 1])
@@ -351,7 +366,7 @@ class _Reader:
         raise self.error("an escape that is none of RE2's")
 
     def bracketed(self) -> Ranges:
-        """Read a set in brackets."""
+        """Parse a bracketed character set."""
         self.at += 1
         negated = self.sees("^")
         self.at += negated
@@ -385,18 +400,17 @@ class _Reader:
         return complement(merged(numbers)) if negated else merged(numbers)
 
 
-#: Places that a pattern may have, and that all remembered sets have together.
+#: Maximum number of states per pattern, and of all cached state sets together.
 _MOST_PLACES: Final = 2**16
 _MOST_REMEMBERED: Final = 2**20
-#: Kinds of what stands before and behind a place.
+#: Kinds of the characters before and after a position.
 _EDGE, _NEWLINE, _WORDS, _OTHER = range(4)
 
 
 def match_pattern(texts: NDArray[Any], *, pattern: str | None = None) -> NDArray[np.bool_]:
-    """Return whether each text as a whole matches the pattern, in RE2's syntax.
+    """Return whether each string fully matches the pattern, in RE2 syntax.
 
-    Raises InputError for a pattern that RE2 does not take, and NoKernel for one that is too large or has what is not
-    computed.
+    Raises InputError for a pattern that RE2 rejects, and NoKernel for one that is too large or uses unsupported syntax.
     """
     if texts.dtype != np.object_ or not all(isinstance(text, str) for text in texts.flat):
         raise InputError("match_pattern: expected texts alone")
@@ -413,9 +427,10 @@ def match_pattern(texts: NDArray[Any], *, pattern: str | None = None) -> NDArray
 
 
 class _Machine:
-    """The places of a pattern: each reads a character of a set, asks what is around it, or leads on.
+    """NFA of a pattern.
 
-    sets: of each place, the number of the set that it reads, -1 of others; asks: what it asks, empty of others.
+    Each state reads a character of a set, checks an assertion, or is an epsilon transition. sets: the number of the set
+    that each state reads, -1 for others; asks: its assertion, empty for others.
     """
 
     def __init__(self, pattern: Node) -> None:
@@ -439,7 +454,7 @@ class _Machine:
         return len(self.sets) - 1
 
     def _built(self, node: Node, then: int) -> int:
-        """Return the place where a part begins that leads on to `then`."""
+        """Return the start state of a part that continues at `then`."""
         if node.kind == "set":
             return self._place([then], reads=self._numbers.setdefault(node.ranges, len(self._numbers)))
         if node.kind == "sequence":
@@ -485,7 +500,7 @@ class _Machine:
         return self._states[key]
 
     def matches(self, text: str) -> bool:
-        """Return whether the whole text matches."""
+        """Return whether the whole string matches."""
         state = self._start
         classes: dict[str, int] = {}
         for char in memory.in_time(text):
@@ -505,7 +520,7 @@ class _Machine:
         return result
 
     def _step(self, state: int, kind: int) -> int:
-        """Return the state behind a character of a kind, and remember it."""
+        """Return the state set after a character of a kind, and cache it."""
         places, before = self._kept[state]
         members = self._members[kind]
         here = _NEWLINE if members[-2] else _WORDS if members[-1] else _OTHER
@@ -519,7 +534,7 @@ class _Machine:
         return following
 
     def _reached(self, places: Iterable[int], before: int, behind: int) -> set[int]:
-        """Return the places that can be reached from some without a character, between two kinds of characters."""
+        """Return the epsilon closure of states between two kinds of characters."""
         numbers, waiting = set(places), list(places)
         for place in self._popped(waiting):
             if self.sets[place] >= 0 or not _holds(self.asks[place], before, behind):

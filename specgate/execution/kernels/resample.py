@@ -1,4 +1,7 @@
-"""Arrays enlarged or reduced by interpolation along each dimension."""
+"""Resampling by interpolation along each dimension, and its gradient.
+
+DirectML RESAMPLE, RESAMPLE_GRAD, UPSAMPLE_2D.
+"""
 
 from __future__ import annotations
 
@@ -35,18 +38,18 @@ def resample(
     in_singles: bool = False,
     higher: bool = False,
 ) -> NDArray[Any]:
-    """Return `inputs` at the places of an array of other sizes: (place - output offset) / scale - input offset.
+    """Return `inputs` resampled to other sizes, as in DirectML RESAMPLE.
 
-    linear: the first of the two elements around it and their weighted difference along every dimension, nan beside an
-    infinite one, instead of one element. That is the next one above (upwards), the next one below, or the nearest, the
-    lower one of two (or the higher one), if None. Places outside take the edge; an infinite scale makes all places one,
-    and one of 0 puts them at the edges. Offsets are 0.5 and
-    -0.5, the centres of elements, if None. Places are computed in float32; integers lose the fraction of a mean.
-    stretched: along dimensions with a scale below a half, linear, the mean of all elements less than 1 / scale away,
-    with weights that fall evenly to 0 there; places outside take the edge. halved: where any scale is below a half,
-    linear, scales are the quotients of sizes, and those below a half are reached in steps: first the largest power of
-    two, then halves of it. in_singles: linear, every step is rounded to float32, scales are their
-    rounded reciprocals, and dimensions with a scale of 1 are left out, but for the first if there are no others.
+    The input position is (position - output offset) / scale - input offset. linear: interpolate between the two
+    neighbors along every dimension, nan next to an infinity; otherwise take one element: the next one above (upwards),
+    the next one below, or if None the nearest, the lower one of a tie (with higher, the higher one). Positions outside
+    are clamped; an infinite scale collapses all positions, and a scale of 0 puts them at the edges. Offsets default to
+    0.5 and -0.5, the centers of elements. Positions are computed in float32; integers are truncated. stretched: linear
+    along dimensions with a scale below 0.5 is the mean of all elements less than 1 / scale away, with triangular
+    weights; positions outside are clamped. halved: where any scale is below 0.5, linear uses the quotients of sizes as
+    scales, and reaches those below 0.5 in steps: the largest power of two, then halvings. in_singles: with linear,
+    every step is rounded to float32, scales are their rounded reciprocals, and dimensions with scale 1 are skipped,
+    except for the first if there are no others.
     """
     rank = inputs.ndim
     before = (0.5,) * rank if input_offsets is None else input_offsets
@@ -80,7 +83,7 @@ def resample(
 
 
 def _stepwise(values: NDArray[Any], axis: int, size: int, scale: float, offsets: Sequence[float]) -> NDArray[Any]:
-    """Return values interpolated to `size` places, each step rounded to float32."""
+    """Return values interpolated to `size`, each step rounded to float32."""
     one, count = np.float32, values.shape[axis]
     places = (np.arange(size, dtype=one) - one(offsets[1])) * (one(1) / one(scale)) - one(offsets[0])
     weight = (places - np.floor(places)).reshape(-1, *(1,) * (values.ndim - 1 - axis))
@@ -89,16 +92,19 @@ def _stepwise(values: NDArray[Any], axis: int, size: int, scale: float, offsets:
 
 
 def places_of(size: int, scale: float, before: float, behind: float) -> NDArray[np.float32]:
-    """Return where each of `size` places of the output lies in the input: (place - behind) / scale - before."""
+    """Return the input positions of `size` output positions.
+
+    They are (position - behind) / scale - before.
+    """
     one = np.float32
     array: NDArray[np.float32] = (np.arange(size, dtype=one) - one(behind)) / one(scale) - one(before)
     return array
 
 
 def nearest(places: NDArray[np.float32], upwards: bool | None, size: int, *, higher: bool = False) -> NDArray[np.int64]:
-    """Return whole places of `size`: the next ones upwards, downwards, or if None the nearest.
+    """Return integral positions in `size`: next above, below, or nearest.
 
-    higher: of two equally near ones the higher, not the lower.
+    upwards: None for the nearest. higher: ties go to the higher one, not the lower.
     """
     half = np.float32(0.5)
     if upwards is None:
@@ -107,12 +113,15 @@ def nearest(places: NDArray[np.float32], upwards: bool | None, size: int, *, hig
 
 
 def inside(places: NDArray[np.float32], size: int) -> NDArray[np.int64]:
-    """Return whole places held to those that there are; one that is no number, of infinite offsets, is the first."""
+    """Return integral positions clamped to `size`; nan becomes the first.
+
+    nan results from infinite offsets.
+    """
     return np.asarray(np.nan_to_num(np.clip(places, 0, size - 1), nan=0.0), np.int64)
 
 
 def around(places: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[Any]]:
-    """Return the whole place below each place, and the weight of the one above it."""
+    """Return the integral position below each position, and the upper weight."""
     lower = np.floor(places)
     return lower, to_float64(to_float32(places - lower, places.dtype))
 
@@ -127,7 +136,10 @@ def _interpolated(values: NDArray[Any], axis: int, places: NDArray[np.float32]) 
 
 
 def _in_steps(values: NDArray[Any], axis: int, size: int, offsets: Sequence[float], *, singles: bool) -> NDArray[Any]:
-    """Return values interpolated to `size` places: at once, or from the largest power of two of them by halves."""
+    """Return values interpolated to `size`, at once or by halving.
+
+    Halving starts at the largest power of two of the size.
+    """
     last = values.shape[axis]
     steps = []
     if 2 * size < last:
@@ -144,7 +156,7 @@ def _in_steps(values: NDArray[Any], axis: int, size: int, offsets: Sequence[floa
 
 
 def _weighed(values: NDArray[Any], axis: int, places: NDArray[np.float32], scale: float) -> NDArray[Any]:
-    """Return the means of elements around places, with the weights of a triangle that reaches 1 / scale far."""
+    """Return means with triangular weights of radius 1 / scale."""
     size = values.shape[axis]
     array = np.clip(np.nan_to_num(places.astype(np.float64)), 0, size - 1)
     first = np.maximum(np.floor(array - 1 / scale), 0).astype(np.int64)
@@ -161,7 +173,7 @@ def _weighed(values: NDArray[Any], axis: int, places: NDArray[np.float32], scale
 
 
 def enlarge(inputs: NDArray[Any], *, height: int, width: int, linear: bool) -> NDArray[Any]:
-    """Return `inputs` with its last two dimensions `height` and `width` times as large, as `resample` has them."""
+    """Return `inputs` with the last two dimensions upsampled by integers."""
     if inputs.ndim < 2 or height < 1 or width < 1:
         raise InputError(f"resample: expected two dimensions and factors above 0, found {inputs.ndim} dimensions")
     factors = (*(1,) * (inputs.ndim - 2), height, width)
@@ -184,11 +196,11 @@ def resample_gradient(
     higher: bool = False,
     skips_zeros: bool = False,
 ) -> NDArray[Any]:
-    """Return an array of `sizes` to which each element of `gradient` was added where `resample` reads it.
+    """Return the gradient of `resample`, an array of `sizes`.
 
-    linear: shared among two elements along every dimension, with the weights of the forward pass; skips_zeros: a weight
-    of 0 adds nothing, also of an infinite gradient. The other arguments are
-    those of `resample` from such an array to one of the shape of `gradient`.
+    linear: each element is distributed to two elements along every dimension with the forward weights; skips_zeros: a
+    weight of 0 adds nothing, even for an infinite gradient. Other arguments are those of `resample` from such an array
+    to the shape of `gradient`.
     """
     rank = gradient.ndim
     offsets = {"input offsets": input_offsets, "output offsets": output_offsets}
@@ -214,7 +226,7 @@ def resample_gradient(
 
 
 def _added(values: NDArray[Any], axis: int, size: int, places: NDArray[np.int64]) -> NDArray[Any]:
-    """Return `size` places along `axis` with the sum of the values that have each place."""
+    """Return sums of the values at each position, `size` along `axis`."""
     result = memory.empty((*values.shape[:axis], size, *values.shape[axis + 1 :]), values.dtype)
     result[...] = 0
     np.add.at(np.moveaxis(result, axis, 0), places, np.moveaxis(values, axis, 0))

@@ -1,4 +1,8 @@
-"""The same elements in another order or shape, and repeated along new dimensions."""
+"""Reshape, transpose, squeeze, expand, slice, split, tile, reverse.
+
+ONNX Expand, Flatten, Reshape, ReverseSequence, Slice, Split, Squeeze, Tile, Transpose, Unsqueeze; OpenVINO Reshape,
+ShapeOf, Slice, Squeeze, Unsqueeze.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ __all__ = [
 
 
 def transpose(inputs: NDArray[Any], *, order: Sequence[int] | None = None) -> NDArray[Any]:
-    """Return `inputs` with its dimensions in this order, backwards if None."""
+    """Return `inputs` with transposed dimensions, reversed if order is None."""
     axes = list(range(inputs.ndim))[::-1] if order is None else list(order)
     if sorted(axes) != list(range(inputs.ndim)):
         raise InputError(f"transpose: expected each of {inputs.ndim} dimensions once, found {axes!r:.80}")
@@ -35,10 +39,10 @@ def transpose(inputs: NDArray[Any], *, order: Sequence[int] | None = None) -> ND
 def reshape(
     inputs: NDArray[Any], shape: NDArray[Any] | Sequence[int] | None = None, *, keep_zeros: bool = False
 ) -> NDArray[Any]:
-    """Return the elements in row-major order in another shape.
+    """Return `inputs` reshaped.
 
-    A size of -1 is what is left for it; a size of 0 is that of `inputs` at its place, or with keep_zeros 0. Raises
-    NoKernel where no shape is given.
+    A size of -1 is inferred; a size of 0 is copied from `inputs`, or with keep_zeros is 0. Raises NoKernel without a
+    shape.
     """
     if shape is None:
         raise NoKernel("reshape: it is not said what shape there is where none is given")
@@ -56,9 +60,9 @@ def reshape(
 
 
 def reshape_by_pattern(inputs: NDArray[Any], shape: NDArray[Any], *, copy_zeros: bool) -> NDArray[Any]:
-    """Return the elements in row-major order in another shape.
+    """Return `inputs` reshaped, as in OpenVINO Reshape.
 
-    copy_zeros: a size of 0 is that of `inputs` at its place, and -1 what the sizes that are not copied leave for it.
+    copy_zeros: a size of 0 is copied from `inputs`, and -1 is inferred from the remaining sizes.
     """
     sizes = integers("reshape", "sizes", shape)
     copied = [place for place, size in enumerate(sizes) if copy_zeros and size == 0]
@@ -76,14 +80,14 @@ def reshape_by_pattern(inputs: NDArray[Any], shape: NDArray[Any], *, copy_zeros:
 
 
 def flatten(inputs: NDArray[Any], *, axis: int) -> NDArray[Any]:
-    """Return a matrix: the dimensions before `axis` are its rows, the others its columns."""
+    """Return a matrix: dimensions before `axis` are rows, others columns."""
     if not 0 <= axis <= inputs.ndim:
         raise InputError(f"flatten: {axis} is no place among or behind {inputs.ndim} dimensions")
     return inputs.reshape(prod(inputs.shape[:axis]), prod(inputs.shape[axis:])).copy()
 
 
 def remove_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int] | None = None) -> NDArray[Any]:
-    """Return `inputs` without the dimensions of `axes`, which have size 1; without all such dimensions if None."""
+    """Return `inputs` without the size-1 dimensions `axes`, default all such."""
     if axes is None:
         return inputs.reshape([size for size in inputs.shape if size != 1]).copy()
     along = _places("squeeze", axes, inputs.ndim)
@@ -93,16 +97,16 @@ def remove_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int] |
 
 
 def drop_ones(inputs: NDArray[Any], axes: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Return `inputs` without those dimensions of `axes` that have size 1; without all such dimensions if it is empty.
+    """Return `inputs` without those of `axes` that have size 1.
 
-    Dimensions of another size stay.
+    If axes are empty, all such dimensions are dropped. Dimensions of other sizes stay.
     """
     named = set(range(inputs.ndim)) if axes is None or not axes.size else _places("squeeze", axes, inputs.ndim)
     return inputs.reshape([size for axis, size in enumerate(inputs.shape) if size != 1 or axis not in named]).copy()
 
 
 def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
-    """Return `inputs` with dimensions of size 1, which stand at `axes` of the result."""
+    """Return `inputs` with dimensions of size 1 inserted at `axes`."""
     numbers = integers("unsqueeze", "axes", _listed(axes))
     rank = inputs.ndim + len(numbers)
     along = _places("unsqueeze", numbers, rank)
@@ -113,7 +117,7 @@ def insert_dimensions(inputs: NDArray[Any], axes: NDArray[Any] | Sequence[int]) 
 
 
 def _listed(axes: NDArray[Any] | Sequence[int]) -> NDArray[Any]:
-    return np.ravel(np.asarray(axes, None if isinstance(axes, np.ndarray) else np.int64))  # of no numbers, too
+    return np.ravel(np.asarray(axes, None if isinstance(axes, np.ndarray) else np.int64))  # even if empty
 
 
 def _places(name: str, axes: NDArray[Any] | Sequence[int], rank: int) -> set[int]:
@@ -124,7 +128,7 @@ def _places(name: str, axes: NDArray[Any] | Sequence[int], rank: int) -> set[int
 
 
 def expand(inputs: NDArray[Any], shape: NDArray[Any]) -> NDArray[Any]:
-    """Return `inputs` broadcast with an array of this shape."""
+    """Return `inputs` broadcast bidirectionally with a shape."""
     sizes = integers("expand", "sizes", shape)
     try:
         if any(size < 0 for size in sizes) or len(sizes) > memory.MAX_DIMENSIONS:
@@ -139,18 +143,21 @@ def expand(inputs: NDArray[Any], shape: NDArray[Any]) -> NDArray[Any]:
 
 
 def sizes_of(inputs: NDArray[Any], *, int32_output: bool) -> NDArray[Any]:
-    """Return the sizes of `inputs` as int64, or int32 if narrow."""
+    """Return the sizes of `inputs` as int64, or int32 with int32_output."""
     return np.array(inputs.shape, np.int32 if int32_output else np.int64)
 
 
 _MOST = 2**16
-#: Elements side by side that are repeated as a whole from here on.
+#: Contiguous elements from which on a run is copied as a whole.
 _LONG = 2**8
-_EXACT = 2.0**63  # floats from here on are no int64
+_EXACT = 2.0**63  # floats from here on exceed int64
 
 
 def integers(name: str, what: str, result: NDArray[Any] | Sequence[int]) -> list[int]:
-    """Return a list of integers; raise InputError for another rank or type, or more than any array has dimensions."""
+    """Return a 1-D array as a list of integers.
+
+    Raises InputError for another rank or type, or more elements than the maximum rank.
+    """
     array = np.asarray(result, None if isinstance(result, np.ndarray) else np.int64)
     if array.ndim != 1 or array.size > _MOST or array.dtype.kind not in "iu":
         raise InputError(f"{name}: expected a list of integers as {what}, found {array.dtype}{list(array.shape)}")
@@ -159,7 +166,7 @@ def integers(name: str, what: str, result: NDArray[Any] | Sequence[int]) -> list
 
 
 def _whole(name: str, what: str, result: NDArray[Any] | Sequence[int]) -> list[int]:
-    """Return a list of integers, which an array of floats may hold too."""
+    """Return a list of integers; an array of integral floats is accepted."""
     if not isinstance(result, np.ndarray) or result.dtype.kind != "f":
         return integers(name, what, result)
     if not (np.isfinite(result) & (np.abs(result) < _EXACT) & (result == np.trunc(result))).all():
@@ -174,9 +181,10 @@ def slice_between(
     axes: NDArray[Any] | Sequence[int] | None = None,
     steps: NDArray[Any] | Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return the elements from `starts` on and before `ends` along each of `axes` (the first ones if None).
+    """Return the slice [starts, ends) along each of `axes`, by steps.
 
-    Negative places and axes count from the end; places beyond are held to those that there are. steps: 1 if None.
+    axes: default the first ones. Negative positions and axes count from the end; positions are clamped. steps: default
+    1.
     """
     first, last = integers("slice", "starts", starts), integers("slice", "ends", ends)
     along = list(range(len(first))) if axes is None else integers("slice", "axes", axes)
@@ -201,10 +209,10 @@ def tile_by(
     tiles: NDArray[Any] | None = None,
     axis: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return `inputs` repeated so often along each dimension, also never.
+    """Return `inputs` tiled along each dimension, possibly 0 times.
 
-    tiles, axis: instead of repeats, how often along which one dimension (negative: from the end), whole numbers of any
-    type; raises NoKernel where these are not one each.
+    tiles, axis: instead of repeats, the number of copies along one dimension (negative: from the end), integers of any
+    type; raises NoKernel unless they have one element each.
     """
     counts = _along_one(inputs.ndim, tiles, axis) if repeats is None else integers("tile", "repeats", repeats)
     same_length("tile", inputs.ndim, repeats=counts)
@@ -215,7 +223,7 @@ def tile_by(
         return result
     repeated = [dimension for dimension, count in enumerate(counts) if count > 1] or [0]
     if prod(inputs.shape[repeated[-1] :]) >= _LONG:
-        if len(repeated) == 1:  # without the other dimensions, which take time to go through
+        if len(repeated) == 1:  # without the other dimensions, which are slow to iterate over
             (place,) = repeated
             before, behind = prod(inputs.shape[:place]), prod(inputs.shape[place:])
             result.reshape(before, counts[place], behind)[...] = inputs.reshape(before, 1, behind)
@@ -226,14 +234,14 @@ def tile_by(
     result[tuple(slice(0, size) for size in inputs.shape)] = inputs
     for dimension, size in enumerate(inputs.shape):
         along, done = np.moveaxis(result, dimension, 0), size
-        while done < len(along):  # what is there already is copied behind itself
+        while done < len(along):  # existing copies are copied after themselves
             along[done : 2 * done] = along[: len(along) - done][:done]
             done *= 2
     return result
 
 
 def _along_one(rank: int, tiles: NDArray[Any] | None, axis: NDArray[Any] | None) -> list[int]:
-    """Return the repeats of each dimension where one of them is repeated."""
+    """Return the repeats per dimension where only one is repeated."""
     if tiles is None or axis is None or tiles.size != 1 or axis.size != 1:
         raise NoKernel("tile: it is not said what repeats mean that are not one number for one axis")
     (times,), (along,) = (_whole("tile", "a number", each.reshape(1)) for each in (tiles, axis))
@@ -252,11 +260,12 @@ def split_along(
     rest: bool = False,
     stated: int | None = None,
 ) -> list[NDArray[Any]]:
-    """Return `parts` parts of `inputs` along `axis`, of these sizes, or of equal ones if None.
+    """Return `parts` parts of `inputs` along `axis`.
 
-    parts: 0 for as many as `stated` or the sizes say. axis: negative ones count from the end; raises NoKernel for none.
-    split_attribute: the sizes in another form; raises NoKernel where both are given and differ. rest: the last one may
-    be smaller than the others, which are equal; `stated` says their number then, in the place of sizes.
+    sizes: of the parts, default equal. parts: 0 to use `stated` or the number of sizes. axis: negative ones count from
+    the end; raises NoKernel without one. split_attribute: the sizes as an attribute; raises NoKernel where both are
+    given and differ. rest: the last part may be smaller than the others, which are equal; `stated` is then their
+    number.
     """
     if axis is None:
         raise NoKernel("split: it is not said along which dimension parts lie where none is given")
@@ -291,7 +300,7 @@ def split_along(
 
 
 def reverse_sequences(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis: int, batch_axis: int) -> NDArray[Any]:
-    """Return `inputs` with so many first elements along time_axis in reverse order, for each place of batch_axis."""
+    """Return `inputs` with the first `lengths` time steps reversed per batch."""
     if {time_axis, batch_axis} != {0, 1} or inputs.ndim < 2:
         raise InputError(f"reverse: expected 0 and 1 as axes of 2 or more, found {time_axis} and {batch_axis}")
     counts = integers("reverse", "lengths", lengths)

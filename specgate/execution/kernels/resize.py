@@ -1,4 +1,7 @@
-"""Where the elements of a resized axis lie on the old one, and what the elements around such a place weigh."""
+"""Resize, Upsample and Interpolate: coordinate mapping and weights.
+
+ONNX Resize, Upsample; OpenVINO Interpolate.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,10 @@ _ROUNDED: Final[dict[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
 
 
 def places_of(name: str, new: int, old: int, scale: float, length: float, part: tuple[float, float]) -> NDArray[Any]:
-    """Return the place on an axis of `old` elements of each of `new` elements, rounded to float32.
+    """Return the input coordinates along a resized axis, in float32.
 
-    name: how they are found. length: the new size before it is rounded down, which the outermost places follow. part:
-    where the wanted part of the axis begins and ends, from 0 to 1.
+    name: the coordinate transformation. old, new: sizes. length: the new size before it is rounded down, used by the
+    outermost positions. part: start and end of the region of interest, from 0 to 1.
     """
     i = np.arange(new, dtype=np.float64)
     half = (i + 0.5) / scale - 0.5
@@ -58,7 +61,7 @@ def places_of(name: str, new: int, old: int, scale: float, length: float, part: 
 
 
 def rounded_places(at: NDArray[Any], size: int, how: str) -> NDArray[np.int64]:
-    """Return the elements that places are rounded to, the outermost ones for those outside."""
+    """Return coordinates rounded to elements, clamped to the axis."""
     if how not in _ROUNDED:
         raise InputError(f"resize: unknown rounding {how!r:.40}")
     array: NDArray[Any] = np.clip(np.nan_to_num(_ROUNDED[how](at)), 0, size - 1)
@@ -66,7 +69,7 @@ def rounded_places(at: NDArray[Any], size: int, how: str) -> NDArray[np.int64]:
 
 
 def _around(at: NDArray[Any], reach: float) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the elements [places, taps] that are less than `reach` away, and how far each is."""
+    """Return the elements [positions, taps] within `reach`, and distances."""
     begin = floor(-reach) + 1
     low = np.floor(np.clip(np.nan_to_num(at), -(2.0**40), 2.0**40))
     memory.hold((len(at), 2 - 2 * begin), np.dtype(np.float64))
@@ -89,7 +92,7 @@ def _cubic(at: NDArray[Any], width: float, cube: float) -> tuple[NDArray[np.int6
     return taps, weights / weights.sum(axis=1, keepdims=True) if width < 1 else weights
 
 
-#: By mode: what elements around places weigh, for a width of the curve that is 1 or less.
+#: Interpolation weights by mode, for a filter scale of at most 1.
 WEIGHTS: Final[dict[str, Callable[[NDArray[Any], float, float], tuple[NDArray[np.int64], NDArray[Any]]]]] = {
     "linear": _linear,
     "cubic": _cubic,
@@ -101,7 +104,10 @@ _POLICIES: Final = ("stretch", "not_larger", "not_smaller")
 
 
 class _Axis(NamedTuple):
-    """An axis, its new size, also before it is rounded down, its scale, and the part of it, from 0 to 1, wanted."""
+    """A resized axis.
+
+    Axis, new size, new size before rounding down, scale, and region of interest from 0 to 1.
+    """
 
     axis: int
     size: int
@@ -128,14 +134,13 @@ def resize(
     axes: Sequence[int] | None = None,
     stated: Sequence[float] | None = None,
 ) -> NDArray[Any]:
-    """Return `data` with the sizes along axes (all without) multiplied by `scales`, rounded down, or with new `sizes`.
+    """Return `data` resized by `scales` or to `sizes`, as in ONNX Resize.
 
-    mode: nearest, linear or cubic (with the coefficient `cube`). coordinate_transformation_mode: which place of `data`
-    one of the result is; with tf_crop_and_resize inside of `roi`, the parts of axes where it begins, then where it
-    ends, and `beyond` is outside of `data`. nearest: how places are rounded. antialias: what becomes smaller is
-    averaged over wider curves. exclude: places outside of `data` have no weight, instead of that of the outermost.
-    policy: stretch, or one scale for all sizes, so that none is larger, or smaller, than wanted. stated: the scales,
-    where they are no array. Integers lose the fraction.
+    axes: default all. mode: nearest, linear or cubic (with the coefficient `cube`). coordinate_transformation_mode: as
+    in ONNX; with tf_crop_and_resize, `roi` holds the starts, then the ends of axes, and `beyond` is the value outside
+    of `data`. nearest: the rounding mode. antialias: widen the filter when downsampling. exclude: positions outside of
+    `data` have weight 0, instead of the border element. policy: stretch, or one scale for all sizes so that none is
+    larger, or smaller, than requested. stated: the scales attribute. Integers are truncated.
     """
     axis = _axes(data, roi, scales if scales is None or scales.size else None, sizes, axes, stated, policy)
     shape = list(data.shape)
@@ -150,7 +155,7 @@ def resize(
         raise InputError(f"resize: unknown mode {mode!r:.40}")
     if mode != "nearest" and data.dtype.kind not in "fiu" and not is_float(data.dtype):
         raise NoKernel(f"resize: it is not said what is between two elements of {data.dtype}")
-    if 0 in shape:  # without the places along its other dimensions, for which nothing is charged
+    if 0 in shape:  # only one slice of the other dimensions, for which no memory is counted
         return memory.empty(tuple(shape), data.dtype)
     cropped = coordinate_transformation_mode == "tf_crop_and_resize"
     ats = [
@@ -221,7 +226,7 @@ def _by_sizes(numbers: list[int], old: list[int], policy: str) -> tuple[list[int
 
 
 def _along(data: NDArray[Any], each: _Axis, at: NDArray[Any], how: tuple[str, bool, bool, float]) -> NDArray[Any]:
-    """Return sums of weighted elements along an axis, for each of the places `at`."""
+    """Return weighted sums of elements along an axis at positions `at`."""
     mode, antialias, exclude, cube = how
     size = data.shape[each.axis]
     if not len(at):
@@ -251,7 +256,7 @@ def _along(data: NDArray[Any], each: _Axis, at: NDArray[Any], how: tuple[str, bo
 def _outside(
     result: NDArray[Any], data: NDArray[Any], axis: list[_Axis], ats: list[NDArray[Any]], beyond: float
 ) -> NDArray[Any]:
-    """Return the result with another number where a place is outside of the data."""
+    """Return the result with the extrapolation value outside of the data."""
     if data.dtype.kind not in "fiu" and not is_float(data.dtype):
         raise NoKernel(f"resize: it is not said what is beyond elements of {data.dtype}")
     result = result.copy()
@@ -281,18 +286,16 @@ def interpolate_along(
     axes_attribute: Sequence[int] | None = None,
     align_corners: bool | None = None,
 ) -> NDArray[Any]:
-    """Return `data` resized along axes, all of them where they are left out.
+    """Return `data` resized along axes, as in OpenVINO Interpolate.
 
-    sizes, scales: one for each axis; by says which of them counts, and the other follows. Of a scale the size is
-    rounded down. mode: nearest, linear (a triangle, which with antialias, where anything is made smaller, is as wide as
-    the places of the result), straight (a line between two places), cubic (with the coefficient `cube`),
-    bilinear_pillow or bicubic_pillow (as the library Pillow: what becomes smaller is averaged).
-    coordinate_transformation_mode: which place of the data one of the result is, half_pixel (where it is left out),
-    pytorch_half_pixel, asymmetric, tf_half_pixel_for_nn or align_corners. nearest: how it is rounded, with mode
-    nearest. begins, ends: zeros around the data before anything else. Raises NoKernel for other modes, and for integers
-    that would be rounded, which is not said how. axes_attribute: the axes, where they are no array. align_corners:
-    where that is all that is said of coordinate_transformation_mode, most is left open; computed are lines between the
-    outermost elements, to more than one place.
+    sizes, scales: one per axis; shape_calculation_mode selects which counts, the other follows; a size from a scale is
+    rounded down. mode: nearest, linear (triangle filter, with antialias widened when downsampling), straight (linear
+    between two elements), cubic (with the coefficient `cube`), bilinear_pillow or bicubic_pillow (as in Pillow,
+    antialiased). coordinate_transformation_mode: half_pixel (the default), pytorch_half_pixel, asymmetric,
+    tf_half_pixel_for_nn or align_corners. nearest: the rounding, with mode nearest. begins, ends: zero padding of the
+    data. Raises NoKernel for other modes, and for integers that would be rounded, because the rounding is undocumented.
+    axes: default all; axes_attribute: the axes as an attribute. align_corners: where this attribute replaces
+    coordinate_transformation_mode, only linear between corners is computed, for results of more than one position.
     """
     if align_corners is not None and coordinate_transformation_mode is None:
         mode, coordinate_transformation_mode = _said_of_corners(
@@ -326,7 +329,7 @@ def interpolate_along(
         raise NoKernel(f"interpolate: no kernel for mode {mode!r:.40}")
     if not is_float(data.dtype):
         raise NoKernel("interpolate: it is not said how integers are rounded")
-    if 0 in shape:  # without the places along its other dimensions, for which nothing is charged
+    if 0 in shape:  # only one slice of the other dimensions, for which no memory is counted
         return memory.empty(tuple(shape), data.dtype)
     result = to_float64(padded)
     antialias = antialias and any(factor < 1 for factor in factors)
@@ -342,9 +345,9 @@ def interpolate_along(
 def _said_of_corners(
     data: NDArray[Any], sizes: NDArray[Any] | None, axes: Sequence[int], how: tuple[Any, ...]
 ) -> tuple[str, str]:
-    """Return mode and places of lines between corners; raise NoKernel where it is not said what is meant.
+    """Return mode and coordinates for align_corners.
 
-    how: mode, align_corners, antialias and the paddings.
+    Raises NoKernel where the meaning is undocumented. how: mode, align_corners, antialias and the paddings.
     """
     mode, align_corners, *others = how
     if len(set(axes)) != len(axes) or mode != "linear" or not align_corners or any(others):
@@ -370,7 +373,7 @@ def _padded(data: NDArray[Any], begins: Sequence[int], ends: Sequence[int]) -> N
 def _lengths(
     old: list[int], sizes: NDArray[Any] | None, scales: NDArray[Any] | None, by: str
 ) -> tuple[list[int], list[float]]:
-    """Return the new sizes, and by how much each is larger."""
+    """Return the new sizes and the scales."""
     array = sizes if by == "sizes" else scales
     if by not in {"sizes", "scales"} or array is None or array.size != len(old):
         raise InputError(f"interpolate: expected {len(old)} sizes or scales")
@@ -427,7 +430,7 @@ def _nearest(
     rounding: str,
 ) -> NDArray[Any]:
     for axis, length, factor in sorted(zip(axes, lengths, factors, strict=True), key=lambda each: each[2]):
-        size = data.shape[axis]  # the smaller first: nothing between exceeds both the data and the result
+        size = data.shape[axis]  # smallest first: no intermediate exceeds both the data and the result
         places = memory.in_time(range(length))
         at = [_NEAREST[rounding](to_place(i, factor, length, size), factor < 1) for i in places]
         data = np.take(data, np.clip(np.array(at, np.int64), 0, size - 1), axis)
@@ -435,7 +438,10 @@ def _nearest(
 
 
 class _Terms(NamedTuple):
-    """What is added up for each place of the result [new, terms]: places, weights, and which are in the data."""
+    """Weighted terms of each output position [new, terms].
+
+    Input positions, weights, and which are inside of the data.
+    """
 
     places: NDArray[Any]
     weights: NDArray[Any]
@@ -443,7 +449,10 @@ class _Terms(NamedTuple):
 
 
 def _resize_along(data: NDArray[Any], axis: int, terms: _Terms) -> NDArray[Any]:
-    """Return sums of elements along `axis`; what a weight of 0 meets counts, so that infinities become nan."""
+    """Return weighted sums along `axis`.
+
+    A weight of 0 times an infinity gives nan.
+    """
     result = memory.empty((*data.shape[:axis], len(terms.places), *data.shape[axis + 1 :]), np.dtype(np.float64))
     result[...] = 0
     column = [1] * data.ndim
@@ -455,7 +464,7 @@ def _resize_along(data: NDArray[Any], axis: int, terms: _Terms) -> NDArray[Any]:
 
 
 def _two(at: NDArray[Any], size: int, _width: float, _factor: float, _cube: float) -> _Terms:
-    """The places before and behind, within the data."""
+    """Return the two neighbors, clamped to the data."""
     at = np.clip(at, 0, size - 1)
     low = np.minimum(at.astype(np.int64), size - 1)
     high = np.minimum(low + 1, size - 1)
@@ -465,9 +474,9 @@ def _two(at: NDArray[Any], size: int, _width: float, _factor: float, _cube: floa
 
 
 def _triangle(at: NDArray[Any], size: int, width: float, factor: float, _cube: float) -> _Terms:
-    """All places around, under a triangle that is 2 / width wide; nothing where it covers no place."""
+    """Return triangle weights with support 2 / width; may cover nothing."""
     reach = 2 if factor > 1 else ceil(2.0 / max(width, 1.0 / _LARGEST))
-    reach = min(reach, size + 2)  # further away there is nothing
+    reach = min(reach, size + 2)  # farther away the weight is 0
     memory.hold((len(at), 2 * reach + 1), np.dtype(np.float64))
     places = np.rint(at).astype(np.int64)[:, None] + np.arange(-reach, reach + 1)
     there = (places >= 0) & (places < size)
@@ -478,7 +487,7 @@ def _triangle(at: NDArray[Any], size: int, width: float, factor: float, _cube: f
 
 
 def _cubic_weights(at: NDArray[Any], size: int, _width: float, _factor: float, cube: float) -> _Terms:
-    """Four places; those outside of the data are the outermost."""
+    """Return four taps; those outside of the data are clamped."""
     first = np.floor(at).astype(np.int64)
     x = np.abs(at - first)
     weights = [
@@ -491,9 +500,9 @@ def _cubic_weights(at: NDArray[Any], size: int, _width: float, _factor: float, c
 
 
 def _pillow(at: NDArray[Any], size: int, factor: float, reach: float) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the places under a curve, and how far each is, in widths of the curve; far ones where it ends.
+    """Return the taps of a Pillow filter, and distances in filter widths.
 
-    reach: of the curve to either side, which is wider where the data becomes smaller.
+    Taps outside have the distance at which the filter is 0. reach: filter radius, wider when downsampling.
     """
     width = max(1.0 / factor, 1.0)
     centers, support = at + 0.5, reach * width

@@ -1,4 +1,7 @@
-"""Recurrent networks of one layer, whose activations are functions: what all kinds share, and the two simpler ones."""
+"""Recurrent layers whose activations are functions: RNN, GRU and LSTM.
+
+DirectML GRU, LSTM, RNN.
+"""
 
 from __future__ import annotations
 
@@ -28,27 +31,27 @@ _DIRECTIONS = {"FORWARD": (False,), "BACKWARD": (True,), "BIDIRECTIONAL": (False
 
 
 class Cell(Protocol):
-    """One direction's weights, in float64, and what it does between them."""
+    """One direction's weights in float64, and its step function."""
 
     def step(self, inputs: NDArray[Any], states: Sequence[Any]) -> list[NDArray[Any]]:
-        """Return the next states, [batch, hidden size] as those before; the first of them is what comes out.
+        """Return the next states [batch, hidden size]; the first is the output.
 
-        A state that is None takes no part.
+        A state that is None is not used.
         """
         ...
 
 
 def applied(function: Function, values: NDArray[Any]) -> NDArray[Any]:
-    """Return a function of float32 applied to float64."""
+    """Return a float32 function applied to float64."""
     return to_float64(function(values.astype(np.float32)))
 
 
 @dataclass(slots=True)
 class Layer:
-    """The arrays of a layer, checked. backwards: of each direction. ends: lengths of sequences as they are given.
+    """Validated arrays of a layer.
 
-    weights, recurrence: [directions, rows, size]. bias: [directions, both, rows], or zeros. states: [directions, batch,
-    hidden size] each, or None.
+    backwards: per direction. ends: sequence lengths as given. weights, recurrence: [directions, rows, size]. bias:
+    [directions, both, rows], or zeros. states: [directions, batch, hidden size] each, or None.
     """
 
     inputs: NDArray[Any]
@@ -61,9 +64,10 @@ class Layer:
     activations: list[Sequence[Function]]
 
     def run(self, cells: Sequence[Cell]) -> list[NDArray[Any]]:
-        """Return all outputs [time, directions, batch, hidden size], and the last of each state, a cell per direction.
+        """Return all outputs, and each last state, with one cell per direction.
 
-        The last are [1, directions, batch, hidden size], masked for lengths that are not from 1 to the time.
+        Outputs are [time, directions, batch, hidden size]. Last states are [1, directions, batch, hidden size], masked
+        for lengths outside of [1, time].
         """
         time, batch = self.inputs.shape[:2]
         shape = (len(cells), batch, self.recurrence.shape[2])
@@ -96,9 +100,9 @@ def layer_of(
     direction: str,
     activations: Sequence[Function],
 ) -> Layer:
-    """Return a layer of inputs, weights and recurrence; raise InputError where anything does not fit.
+    """Return a layer; raise InputError for inconsistent arrays.
 
-    functions: how many activations each direction has.
+    functions: number of activations per direction.
     """
     inputs, weights, recurrence = arrays
     if direction not in _DIRECTIONS:
@@ -152,7 +156,10 @@ class _Simple:
 
 @dataclass(slots=True)
 class _Gated:
-    """bias: [2, rows], that of weights and of recurrence. linear: the reset gate comes behind the last product."""
+    """Gated cell.
+
+    bias: [2, rows], of weights and of recurrence. linear: the reset gate applies after the last product.
+    """
 
     weights: NDArray[Any]
     recurrence: NDArray[Any]
@@ -190,11 +197,12 @@ def rnn(
     activations: Sequence[Function],
     finite: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return a simple network's hidden states [time, directions, batch, hidden size], and the last.
+    """Return hidden states and the last one of a simple RNN.
 
-    weights: [1, directions, hidden size, input size]. recurrence: [1, directions, hidden size, hidden size]. bias: [1,
-    1, directions, 2 * hidden size]. activations: one for each direction. finite: what they get is held between the
-    lowest and the highest number, and nan becomes the lowest. The others are as for `gru`.
+    Hidden states are [time, directions, batch, hidden size]. weights: [1, directions, hidden size, input size].
+    recurrence: [1, directions, hidden size, hidden size]. bias: [1, 1, directions, 2 * hidden size]. activations: one
+    per direction. finite: their argument is clamped to finite numbers, and nan becomes the lowest. Other arguments are
+    as for `gru`.
     """
     layer = layer_of(
         "rnn", (inputs, weights, recurrence), bias, [hidden], lengths, gates=1, functions=1, direction=direction,
@@ -217,14 +225,15 @@ def gru(
     activations: Sequence[Function],
     linear_before_reset: bool,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the hidden states of gated recurrent units [time, directions, batch, hidden size], and the last.
+    """Return hidden states and the last one of a GRU.
 
-    inputs: [1, time, batch, input size]. weights: [1, directions, 3 * hidden size, input size], the gates in the order
-    update, reset, hidden. recurrence: [1, directions, 3 * hidden size, hidden size]. bias: [1, 1, directions, 6 *
-    hidden size], that of weights and of recurrence. hidden: before, [1, directions, batch, hidden size]. lengths: [1,
-    1, 1, batch]; states behind them are 0. What is absent is 0, or the whole time. direction: FORWARD, BACKWARD or
-    BIDIRECTIONAL. activations: two for each direction, of float32: for the gates, and for the hidden one.
-    linear_before_reset: the reset gate is multiplied with what the recurrence gives, and not with what it gets.
+    Hidden states are [time, directions, batch, hidden size]. inputs: [1, time, batch, input size]. weights: [1,
+    directions, 3 * hidden size, input size], gates in the order update, reset, hidden. recurrence: [1, directions, 3 *
+    hidden size, hidden size]. bias: [1, 1, directions, 6 * hidden size], of weights and of recurrence. hidden: initial
+    state, [1, directions, batch, hidden size]. lengths: [1, 1, 1, batch]; states beyond them are 0. Defaults are 0, and
+    the whole time. direction: FORWARD, BACKWARD or BIDIRECTIONAL. activations: two per direction, functions of float32:
+    of the gates, and of the hidden gate. linear_before_reset: the reset gate multiplies the output of the recurrence,
+    not its input.
     """
     layer = layer_of(
         "gru", (inputs, weights, recurrence), bias, [hidden], lengths, gates=3, functions=2, direction=direction,
@@ -249,7 +258,7 @@ def _run(
     sequence: NDArray[Any],
     reverse: bool,
 ) -> list[NDArray[Any]]:
-    """Fill `sequence` with one direction's outputs, and return the last of its states."""
+    """Fill `sequence` with one direction's outputs; return its last states."""
     sequence[...] = 0
     rows = np.arange(len(ends))
     for time in memory.in_time(range(len(inputs))):
@@ -264,14 +273,17 @@ def _run(
 
 
 class _Held(Lstm):
-    """Gates whose clip holds a nan at the lower bound."""
+    """Gates whose clip maps nan to the lower bound."""
 
     def gate(self, which: int, values: NDArray[Any]) -> NDArray[Any]:
         return self.functions[which](values if self.clip is None else np.fmin(np.fmax(values, -self.clip), self.clip))
 
 
 class _Begun:
-    """Weights that the states of the first turn do not meet, so that infinite ones make no nan of zeros."""
+    """Weights that skip absent initial states.
+
+    Infinite weights times absent states therefore do not give nan.
+    """
 
     def __init__(self, numbers: NDArray[Any]) -> None:
         self.weights, self.begun = Plain(numbers), False
@@ -282,14 +294,14 @@ class _Begun:
 
 
 class _Cell(NamedTuple):
-    """One direction's weights [4 hidden, input] and their bias, in float64, and what is done with the product."""
+    """One direction's weights [4 hidden, input] and bias in float64."""
 
     weights: NDArray[Any]
     bias: NDArray[Any]
     network: Lstm
 
     def step(self, inputs: NDArray[Any], states: Sequence[Any]) -> list[NDArray[Any]]:
-        """Return the next hidden state and cell, [batch, hidden size] as those before."""
+        """Return the next hidden state and cell, [batch, hidden size] each."""
         return self.network.step(multiply_matrices(inputs, self.weights.T) + self.bias, states)
 
 
@@ -310,18 +322,18 @@ def lstm(
     first_met: bool = True,
     coupled: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return a long short-term memory's hidden states [time, directions, batch, hidden size], the last, and its cell.
+    """Return hidden states, the last one and the last cell of an LSTM.
 
-    inputs: [1, time, batch, input size]. weights: [1, directions, 4 * hidden size, input size], the gates in the order
-    input, output, forget, cell. recurrence: [1, directions, 4 * hidden size, hidden size]. bias: [1, 1, directions,
-    8 * hidden size], that of weights and of recurrence. hidden, cell: those before, [1, directions, batch, hidden
-    size]. lengths: [1, 1, 1, batch]; states behind them are 0. peephole: [1, 1, directions, 3 * hidden size], for
-    input, output and forget. What is absent is 0, or the whole time. direction: FORWARD, BACKWARD or BIDIRECTIONAL.
-
-    activations: three for each direction, of float32: for the gates, the cell's input, and its output. clip: the bound
-    of the arguments of the first two, if clipped. first_met: absent states of the first turn are multiplied as zeros,
-    which makes nan of infinite weights; else they are left out. coupled: the forget gate is 1 - the input gate. The
-    last two results are [1, directions, batch, hidden size], masked for lengths that are not from 1 to the time.
+    Hidden states are [time, directions, batch, hidden size]. inputs: [1, time, batch, input size]. weights: [1,
+    directions, 4 * hidden size, input size], gates in the order input, output, forget, cell. recurrence: [1,
+    directions, 4 * hidden size, hidden size]. bias: [1, 1, directions, 8 * hidden size], of weights and of recurrence.
+    hidden, cell: initial, [1, directions, batch, hidden size]. lengths: [1, 1, 1, batch]; states beyond them are 0.
+    peephole: [1, 1, directions, 3 * hidden size], for input, output and forget. Defaults are 0, and the whole time.
+    direction: FORWARD, BACKWARD or BIDIRECTIONAL.
+    activations: three per direction, functions of float32: of the gates, the cell input, and the cell output. clip: the
+    bound of the arguments of the first two, if clipped. first_met: absent initial states are multiplied as zeros, which
+    gives nan for infinite weights; otherwise they are skipped. coupled: the forget gate is 1 - the input gate. The last
+    two results are [1, directions, batch, hidden size], masked for lengths outside of [1, time].
     """
     layer = layer_of(
         "lstm", (inputs, weights, recurrence), bias, [hidden, cell], lengths, gates=4, functions=3, direction=direction,

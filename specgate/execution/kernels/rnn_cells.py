@@ -1,4 +1,7 @@
-"""Recurrent networks whose functions have names: one step over a batch."""
+"""RNN, GRU and LSTM cells and sequences of OpenVINO.
+
+OpenVINO GRUCell, GRUSequence, LSTMCell, LSTMSequence, RNNCell, RNNSequence.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,10 @@ def rnn_step(
     activations: Sequence[str] = ("tanh",),
     clip: float | None = None,
 ) -> NDArray[Any]:
-    """Return the next state [batch, hidden] of a simple network: the function of all that enters.
+    """Return the next state [batch, hidden] of an RNN cell.
 
     inputs: [batch, input]. hidden: [batch, hidden]. weights: [hidden, input]. recurrence: [hidden, hidden]. bias:
-    [hidden], 0 if None. clip: the bound of what the function gets.
+    [hidden], default 0. clip: bound of the activation's argument.
     """
     return _single(Rnn, inputs, [hidden], weights, recurrence, bias, activations, clip)[0]
 
@@ -48,10 +51,11 @@ def gru_step(
     clip: float | None = None,
     linear_before_reset: bool = False,
 ) -> NDArray[Any]:
-    """Return the next state of a gated recurrent unit. weights, recurrence: of the gates update, reset, hidden.
+    """Return the next state of a GRU cell.
 
-    bias: [3 * hidden]; with linear_before_reset [4 * hidden], where the last is that of the state alone, which the
-    reset gate multiplies behind the product. Others as `rnn_step`.
+    weights, recurrence: gates update, reset, hidden. bias: [3 * hidden]; with linear_before_reset [4 * hidden], where
+    the last part is the bias of the recurrence, which the reset gate multiplies after the product. Others as
+    `rnn_step`.
     """
     return _single(Gru, inputs, [hidden], weights, recurrence, bias, activations, clip, linear_before_reset)[0]
 
@@ -69,10 +73,10 @@ def lstm_step(
     input_forget: bool = False,
     weights_format: str = "fico",
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the next state and cell of a long short-term memory. weights: of the gates forget, input, cell, output.
+    """Return the next state and cell of an LSTM cell.
 
-    activations: of the gates, of the cell's input, and of the cell where it leaves, which is not clipped.
-    input_forget, weights_format: only as they are by default; other things are not computed. Others as `rnn_step`.
+    weights: gates forget, input, cell, output. activations: of the gates, of the cell input, and of the cell output,
+    which is not clipped. input_forget, weights_format: only the default values are supported. Others as `rnn_step`.
     """
     if input_forget or weights_format != "fico":
         raise NoKernel("lstm_step: computes neither input_forget nor other formats of weights than fico")
@@ -105,7 +109,7 @@ def _single(
 
 _WAYS: Final = {"forward": 1, "reverse": 1, "bidirectional": 2}
 _NAMES: Final = ("relu", "sigmoid", "tanh")
-#: Where the gates input, output, forget and cell stand among forget, input, cell and output.
+#: Positions of the gates input, output, forget and cell in the order forget, input, cell, output.
 _GATES: Final = [1, 3, 0, 2]
 
 
@@ -121,11 +125,12 @@ def rnn_sequences(
     activations: Sequence[str] = ("tanh",),
     clip: float | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return all states of a simple network [batch, directions, time, hidden], and the last, without the time.
+    """Return all states and the last state of an RNN sequence.
 
-    inputs: [batch, time, input]. hidden: [batch, directions, hidden]. lengths: [batch]. weights, recurrence, bias: as
-    in `rnn_step`, for each direction. What lies behind the end of a sequence is masked, and so is the last state of a
-    sequence without elements or with more than there are. direction: forward, reverse or bidirectional.
+    States are [batch, directions, time, hidden]; the last has no time dimension. inputs: [batch, time, input]. hidden:
+    [batch, directions, hidden]. lengths: [batch]. weights, recurrence, bias: as in `rnn_step`, per direction. States
+    beyond the end of a sequence are masked, and so is the last state of an empty sequence or of one longer than the
+    time. direction: forward, reverse or bidirectional.
     """
     arrays = _sequences(Rnn, inputs, [hidden], lengths, weights, recurrence, bias, direction, activations, clip)
     return arrays[0], arrays[1]
@@ -144,7 +149,7 @@ def gru_sequences(
     clip: float | None = None,
     linear_before_reset: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return what `rnn_sequences` does, of the steps of `gru_step`."""
+    """Return `rnn_sequences` with the steps of `gru_step`."""
     arrays = _sequences(
         Gru, inputs, [hidden], lengths, weights, recurrence, bias, direction, activations, clip, linear_before_reset
     )
@@ -164,7 +169,7 @@ def lstm_sequences(
     activations: Sequence[str] = ("sigmoid", "tanh", "tanh"),
     clip: float | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return what `rnn_sequences` does, of the steps of `lstm_step`, and the last cell as the last state."""
+    """Return `rnn_sequences` with steps of `lstm_step`, and the last cell."""
     arrays = _sequences(Lstm, inputs, [hidden, cell], lengths, weights, recurrence, bias, direction, activations, clip)
     return arrays[0], arrays[1], arrays[2]
 
@@ -210,10 +215,11 @@ def over_time(
     clip: float | None,
     linear: bool,
 ) -> list[NDArray[Any]]:
-    """Return all states [batch, directions, time, hidden] and the last ones, as `run_rnn` and others compute them.
+    """Return all states and the last ones, computed by `run_rnn` and others.
 
-    inputs: [batch, time, input]. states: [batch, directions, hidden] each. ends: [batch], parts of the time. arrays:
-    weights, recurrence and bias or None, for each direction, an LSTM's in the order forget, input, cell, output.
+    States are [batch, directions, time, hidden]. inputs: [batch, time, input]. states: [batch, directions, hidden]
+    each. ends: [batch], at most the time. arrays: weights, recurrence and bias or None, per direction, an LSTM's gates
+    in the order forget, input, cell, output.
     """
     weights, recurrence, bias = arrays
     want_float("recurrent", inputs, *states, weights, recurrence, *(() if bias is None else (bias,)))
@@ -246,14 +252,17 @@ def over_time(
 
 
 def _ordered(kind: type[Network], array: NDArray[Any]) -> NDArray[Any]:
-    """Return weights or biases with an LSTM's gates as `run_lstm` has them."""
+    """Return weights or biases with LSTM gates in the order of `run_lstm`."""
     if kind is not Lstm:
         return array
     return np.concatenate([np.split(array, 4, axis=1)[at] for at in _GATES], axis=1)
 
 
 def _biases(kind: type[Network], bias: NDArray[Any] | None, width: int) -> NDArray[Any] | None:
-    """Return the biases of the inputs and behind them those of the state, which has one in a linear GRU alone."""
+    """Return input biases followed by state biases.
+
+    Only a linear_before_reset GRU has the latter.
+    """
     if bias is None:
         return None
     rows = kind.gates * width

@@ -1,4 +1,7 @@
-"""The functions that recurrent networks apply, by name, with the coefficients that some of them take."""
+"""ONNX RNN, GRU and LSTM with named activations.
+
+ONNX GRU, LSTM, RNN; com.microsoft DynamicQuantizeLSTM.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +44,8 @@ def _softplus(x: NDArray[Any], _a: float, _b: float) -> NDArray[Any]:
     return np.asarray(np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))))
 
 
-#: By name: the function of x and two coefficients, and the coefficients where none are given; None for one that is not
-#: taken, nan for one without which nothing is said.
+#: By name: the function of x, alpha and beta, and the default coefficients; None for an unused coefficient, nan for a
+#: required one without default.
 _FUNCTIONS: Final[
     dict[str, tuple[Callable[[NDArray[Any], float, float], NDArray[Any]], float | None, float | None]]
 ] = {
@@ -63,10 +66,10 @@ _FUNCTIONS: Final[
 def functions_of(
     names: Sequence[str] | None, defaults: Sequence[str], alphas: Sequence[float], betas: Sequence[float]
 ) -> list[Callable[[NDArray[Any]], NDArray[Any]]]:
-    """Return as many functions of float64 as there are defaults, which stand where no names are given.
+    """Return one float64 function per default name.
 
-    Names are compared without regard to case. Each function that takes a coefficient takes the next one of `alphas`, or
-    of `betas`, and behind the last its own default. Raises NoKernel where it has none.
+    names: default if empty, compared case-insensitively. Each function with a coefficient uses the next one of `alphas`
+    or `betas`, and after the last its default. Raises NoKernel without a default.
     """
     chosen = list(defaults if names is None else names)
     if len(chosen) < len(defaults):
@@ -93,12 +96,12 @@ class Matrix(Protocol):
     """Weights of one direction, whose rows are those of the gates."""
 
     def times(self, values: NDArray[Any], rows: slice) -> NDArray[Any]:
-        """Return values [n, columns] times each of these rows, [n, rows], in float64."""
+        """Return values [n, columns] times the selected rows, float64 [n, rows]."""
         ...
 
 
 class Plain(NamedTuple):
-    """Weights as they are, [rows, columns], in float64."""
+    """Unquantized weights, [rows, columns], in float64."""
 
     numbers: NDArray[Any]
 
@@ -108,9 +111,10 @@ class Plain(NamedTuple):
 
 @dataclass(slots=True)
 class Network:
-    """One direction in float64. recurrence: of gates * hidden rows. bias, state_bias: [gates * hidden] each.
+    """One direction in float64.
 
-    peephole: [3 * hidden] of input, output and forget. functions: what is applied, after the clip.
+    recurrence: of gates * hidden rows. bias, state_bias: [gates * hidden] each. peephole: [3 * hidden] of input, output
+    and forget. functions: activations after the clip.
     """
 
     gates: ClassVar[int]
@@ -124,7 +128,7 @@ class Network:
     coupled: bool
 
     def step(self, entering: NDArray[Any], states: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Return the next states. entering: the product of the inputs with their weights, plus their bias."""
+        """Return the next states; entering: inputs @ weights + bias."""
         raise NotImplementedError
 
     def gate(self, which: int, values: NDArray[Any]) -> NDArray[Any]:
@@ -160,7 +164,7 @@ class Gru(Network):
 
 
 class Lstm(Network):
-    """Gates input, output, forget, cell."""
+    """LSTM with gates input, output, forget, cell."""
 
     gates: ClassVar[int] = 4
     defaults: ClassVar[tuple[str, ...]] = ("sigmoid", "tanh", "tanh")
@@ -191,14 +195,15 @@ def run_rnn(
     hidden: NDArray[Any] | None = None,
     **how: Any,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return all states of a simple network [time, directions, batch, hidden], and the last, without the time.
+    """Return all states and the last state of an ONNX RNN.
 
-    inputs: [time, batch, input]. weights: [directions, gates * hidden, input]. recurrence: [directions, gates * hidden,
-    hidden]. bias: [directions, 2 * gates * hidden], of the inputs and then of the state. lengths: [batch], behind which
-    states are 0. hidden: the states before, [directions, batch, hidden]. What is absent is 0, or the whole time.
-    how: size (hidden), direction (forward, reverse or bidirectional), activations (names), alphas and betas (their
-    coefficients in turn), clip (of what the functions of gates get), batch_first (inputs are [batch, time, input], and
-    states have the batch first). Raises NoKernel for lengths that are no part of the time.
+    States are [time, directions, batch, hidden]; the last has no time dimension. inputs: [time, batch, input]. weights:
+    [directions, gates * hidden, input]. recurrence: [directions, gates * hidden, hidden]. bias: [directions, 2 * gates
+    * hidden], of the inputs and then of the state. lengths: [batch]; states beyond them are 0. hidden: initial states,
+    [directions, batch, hidden]. Defaults are 0, and the whole time. how: size (hidden), direction (forward, reverse or
+    bidirectional), activations (names), alphas and betas (their coefficients in order), clip (of the gate activations'
+    arguments), batch_first (inputs are [batch, time, input], and states have the batch first). Raises NoKernel for
+    lengths outside of the time.
     """
     arrays = Sequences(Rnn, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
     return arrays[0], arrays[1]
@@ -213,9 +218,9 @@ def run_gru(
     hidden: NDArray[Any] | None = None,
     **how: Any,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return what `run_rnn` does of a gated recurrent unit, gates update, reset, hidden.
+    """Return `run_rnn` of a GRU with gates update, reset, hidden.
 
-    how: and linear, with which the reset gate multiplies behind the product with the state.
+    how: also linear, with which the reset gate multiplies after the product with the state.
     """
     arrays = Sequences(Gru, inputs, weights, recurrence, bias, lengths, [hidden], None, how).run()
     return arrays[0], arrays[1]
@@ -232,10 +237,10 @@ def run_lstm(
     peephole: NDArray[Any] | None = None,
     **how: Any,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return what `run_rnn` does of a long short-term memory, gates input, output, forget, cell, and the last cell.
+    """Return `run_rnn` of an LSTM, and the last cell.
 
-    cell: as `hidden`. peephole: [directions, 3 * hidden], of input, output and forget. how: and coupled, with which the
-    forget gate is 1 less the input gate.
+    Gates are input, output, forget, cell. cell: as `hidden`. peephole: [directions, 3 * hidden], of input, output and
+    forget. how: also coupled, with which the forget gate is 1 less the input gate.
     """
     arrays = Sequences(Lstm, inputs, weights, recurrence, bias, lengths, [hidden, cell], peephole, how).run()
     return arrays[0], arrays[1], arrays[2]
@@ -292,7 +297,7 @@ class Sequences:
         )
 
     def matrix(self, which: int, at: int) -> Matrix:
-        """Return one direction's weights, 0 of the inputs, 1 of the state."""
+        """Return one direction's weights: 0 of the inputs, 1 of the state."""
         return Plain(to_float64(self.arrays[which][at]))
 
     def _placed(self, state: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any]:
@@ -301,7 +306,7 @@ class Sequences:
         return to_float64(np.swapaxes(state, 0, 1) if self.batch_first else state)
 
     def run(self) -> list[NDArray[Any]]:
-        """Return all states and the last ones, in the type of the inputs and with the batch where it was."""
+        """Return all states and the last ones in the inputs' type and layout."""
         time, batch = self.data.shape[:2]
         whole = memory.empty((time, len(self.backwards), batch, self.width), np.dtype(np.float64))
         whole[...] = 0
@@ -317,14 +322,14 @@ class Sequences:
         return [new_arrays[0], *(self._known(each) for each in new_arrays[1:])]
 
     def _known(self, state: NDArray[Any]) -> NDArray[Any]:
-        """Return last states, masked where a sequence has no elements: it is not said which those are."""
+        """Return last states, masked for empty sequences, where undocumented."""
         if (self.ends > 0).all():
             return state
         none = (self.ends == 0)[:, None, None] if self.batch_first else (self.ends == 0)[:, None]
         return np.ma.MaskedArray(state, mask=np.broadcast_to(none, state.shape))
 
     def _walk(self, at: int, sequence: NDArray[Any], *, reverse: bool) -> list[NDArray[Any]]:
-        """Fill `sequence` [time, batch, hidden] with one direction's states, and return the last ones."""
+        """Fill `sequence` [time, batch, hidden]; return the last states."""
         network, entering = self._network(at)
         states = [state[at].copy() for state in self.states]
         time = len(entering)  # of the longest sequence
@@ -344,11 +349,14 @@ class Sequences:
         return states
 
     def _network(self, at: int) -> tuple[Network, NDArray[Any]]:
-        """Return one direction's network, and what all inputs give to its gates, [time, batch, gates * hidden]."""
+        """Return one direction's network, and gate inputs of all steps.
+
+        The latter are [time, batch, gates * hidden].
+        """
         rows = self.kind.gates * self.width
         both = np.zeros(2 * rows) if self.bias is None else to_float64(self.bias[at])
         _, batch, size = self.data.shape
-        time = int(self.ends.max(initial=0))  # what is behind the longest sequence is not read
+        time = int(self.ends.max(initial=0))  # steps beyond the longest sequence are not read
         memory.hold((time, batch, rows), np.dtype(np.float64))
         flat = to_float64(self.data[:time]).reshape(time * batch, size)
         entering = self.matrix(0, at).times(flat, slice(None)).reshape(time, batch, rows) + both[:rows]
@@ -380,12 +388,12 @@ def run_quantized_lstm(
     peephole: NDArray[Any] | None = None,
     **how: Any,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return what `run_lstm` does of quantized weights.
+    """Return `run_lstm` with dynamically quantized inputs and int8 weights.
 
     weights: [directions, input, 4 * hidden]. recurrence: [directions, hidden, 4 * hidden]. Scales and zero points:
-    [directions], or [directions, 4 * hidden]. Inputs are quantized by the range of all that belongs to a step of the
-    longest sequence, states by that of all sequences that go on, as `quantize_over_range` does. Masked where such a
-    range has no bounds. Other arguments: those of `run_lstm`.
+    [directions], or [directions, 4 * hidden]. Inputs are quantized by the range of all steps up to the longest
+    sequence, states by that of all unfinished sequences, as in `quantize_over_range`. Masked where such a range is not
+    finite. Other arguments: those of `run_lstm`.
     """
     want_float("recurrent", inputs)
     if weights.ndim != 3 or recurrence.ndim != 3:
@@ -403,7 +411,7 @@ def run_quantized_lstm(
 
 
 def _masked(array: NDArray[Any]) -> NDArray[Any]:
-    """Return it with what is nan masked, too."""
+    """Return an array with nan masked as well."""
     return np.ma.MaskedArray(array, mask=np.ma.getmaskarray(array) | np.isnan(np.ma.getdata(array)))
 
 
@@ -421,7 +429,10 @@ class _Quantized(Sequences):
 
 @dataclass(slots=True)
 class _Scaled:
-    """numbers: [columns, rows]. scale, zero: [rows]."""
+    """Quantized weights.
+
+    numbers: [columns, rows]. scale, zero: [rows].
+    """
 
     run: _Quantized
     numbers: NDArray[Any]

@@ -1,4 +1,7 @@
-"""Regions of feature maps brought to one size by interpolation at regular points of each part."""
+"""RoiAlign: regions pooled from interpolated samples, and gradient.
+
+DirectML ROI_ALIGN, ROI_ALIGN_GRAD; ONNX RoiAlign; OpenVINO ROIAlign, ROIAlignRotated.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +44,13 @@ def align_regions(
     of_parts: bool = False,
     from_zero: bool = False,
 ) -> NDArray[Any]:
-    """Return [regions, channels, height, width]: the mean, or the largest, of interpolated elements of each part.
+    """Return RoiAlign [regions, channels, height, width].
 
-    inputs: [batch, channels, rows, columns]. regions: [regions, 4], x and y of two corners. batches: [regions].
-    samples: points along each dimension of a part, as many as elements fit in if 0. scale: corners are multiplied by
-    it, after shift_before and before shift_behind are added. clamp_size: a region is at least one element high and
-    wide. of_parts: the largest is that of what each element around a point gives to it, instead of that of their sums.
-    from_zero: the largest is at least 0. A region that has no points has no values: it is masked.
+    Each bin is the mean, or the largest, of interpolated samples. inputs: [batch, channels, rows, columns]. regions:
+    [regions, 4], x and y of two corners. batches: [regions]. samples: sampling points per bin and dimension, adaptive
+    if 0. scale: spatial scale of corners, applied after shift_before and before shift_behind is added. clamp_size: a
+    region is at least one element high and wide. of_parts: the maximum is over the weighted neighbors of the samples,
+    instead of over their sums. from_zero: the maximum is at least 0. A region without sampling points is masked.
     """
     one = _precision(regions)
 
@@ -78,10 +81,10 @@ def align_turned_regions(
     scale: float,
     clockwise: bool = False,
 ) -> NDArray[Any]:
-    """Return [regions, channels, height, width]: the mean of interpolated elements of each part of turned regions.
+    """Return RoiAlign of rotated regions, [regions, channels, height, width].
 
-    regions: [regions, 5], x and y of the centre, width, height and the angle, counterclockwise unless `clockwise`.
-    All but the angle is multiplied by `scale`; the centre is then moved by half an element. Else as `align_regions`.
+    regions: [regions, 5], center x, center y, width, height and angle, counterclockwise unless `clockwise`. All but the
+    angle are multiplied by `scale`; the center is then moved by half an element. Otherwise as `align_regions`.
     """
     one = _precision(regions)
 
@@ -102,15 +105,18 @@ def align_turned_regions(
 
 
 def interpolated(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-    """Return [channels, points]: the planes [channels, rows, columns] between the four elements around each point.
+    """Return planes [channels, rows, columns] bilinearly sampled at points.
 
-    Points at most one element outside take the edge, those farther away are 0.
+    The result is [channels, points]. Points at most one element outside are clamped, those farther away are 0.
     """
     return _sum_of_four(_weighed(planes, y, x))
 
 
 def _interpolated_on_lines(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-    """Return [channels, points]: what `interpolated` gives where each of `y` meets each of `x`, first between rows."""
+    """Return `interpolated` on a grid of `y` and `x`, [channels, points].
+
+    Interpolates between rows first.
+    """
     top, bottom, down = neighbours(y, planes.shape[1])
     left, right, across = neighbours(x, planes.shape[2])
     rows = np.take(planes, top, 1) * (1 - down)[:, None] + np.take(planes, bottom, 1) * down[:, None]
@@ -123,9 +129,10 @@ def _interpolated_on_lines(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any
 def _means_on_lines(
     planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], grid: tuple[int, int, int, int]
 ) -> NDArray[Any]:
-    """Return the means [channels, height, width] of each part's `_interpolated_on_lines`, as products of matrices.
+    """Return bin means of `_interpolated_on_lines`, as matrix products.
 
-    grid: height, points down a part, width, points across. The planes are finite: elements far away count 0 times.
+    The result is [channels, height, width]. grid: height, points down a bin, width, points across. The planes are
+    finite: elements far away count 0 times.
     """
     down, across = (
         _weights(places, size, parts, each)
@@ -135,7 +142,7 @@ def _means_on_lines(
 
 
 def _weights(places: NDArray[Any], size: int, parts: int, each: int) -> NDArray[Any]:
-    """Return [parts, size]: how much each element along a dimension gives to the mean of each part's points."""
+    """Return weights [parts, size] of elements in each bin's mean."""
     first, second, share = neighbours(places, size)
     inside = ((places >= -1) & (places <= size)) / each
     array = np.zeros((parts, size))
@@ -146,7 +153,7 @@ def _weights(places: NDArray[Any], size: int, parts: int, each: int) -> NDArray[
 
 
 def between(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-    """Return what `interpolated` does, of points outside as those at the edge."""
+    """Return `interpolated` with points outside clamped to the edge."""
     return _sum_of_four(_shares(planes, y, x))
 
 
@@ -156,14 +163,14 @@ def _sum_of_four(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _weighed(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return what each of the four elements around each point gives to what `interpolated` returns."""
+    """Return the weighted neighbors that sum to `interpolated`."""
     rows, columns = planes.shape[1:]
     outside = (y < -1) | (y > rows) | (x < -1) | (x > columns)
     return [np.where(outside, 0.0, part) for part in _shares(planes, y, x)]
 
 
 def _shares(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Return the four elements around each point, each by its weight; places outside are those at the edge."""
+    """Return the four weighted neighbors of each point, clamped to the edge."""
     top, bottom, down = neighbours(y, planes.shape[1])
     left, right, across = neighbours(x, planes.shape[2])
     return (
@@ -175,19 +182,22 @@ def _shares(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> tuple[NDA
 
 
 def neighbours(places: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-    """Return the elements before and behind places, and the weight of the one behind."""
+    """Return the elements before and after positions, and the latter's weight."""
     result = np.clip(places, 0, size - 1)
     first = np.floor(result).astype(np.int64)
     return first, np.minimum(first + 1, size - 1), to_float64(result - first)
 
 
 def _precision(regions: NDArray[Any]) -> Any:
-    """Return the type that places are computed in."""
+    """Return the type that positions are computed in."""
     return np.float64 if regions.dtype == np.float64 else np.float32
 
 
 def _along(start: Any, span: Any, parts: int, samples: int) -> tuple[NDArray[Any], int]:
-    """Return points [parts, number in each] from `start` on, and their number, 0 where there are none."""
+    """Return sampling points [bins, count] from `start`, and their count.
+
+    The count is 0 where there are none.
+    """
     part = span / type(span)(parts)
     if not np.isfinite(start) or not np.isfinite(part):
         return np.zeros((parts, 0), type(span)), 0
@@ -228,16 +238,16 @@ def _pooled(
     of_parts: bool = False,
     lines: bool = False,
 ) -> NDArray[Any]:
-    """Return what is made of the elements at the points of each region, masked where there are none.
+    """Return pooled samples per region, masked where there are none.
 
-    lines: the points are where each of the first numbers meets each of the others.
+    lines: the points are the grid of the first and the second coordinates.
     """
     if min(sizes) < 0:
         raise InputError(f"align_regions: the output would have the sizes {list(sizes)}")
     height, width = sizes
     channels = inputs.shape[1]
     result = memory.empty((len(regions), channels, height, width), inputs.dtype)
-    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+    if not result.size:  # only one slice of the other dimensions, for which no memory is counted
         return result
     lacking = np.full(len(regions), 0 in inputs.shape[2:])
     result[lacking] = 0
@@ -248,7 +258,7 @@ def _pooled(
             lacking[index] = True
             result[index] = 0
             continue
-        memory.hold((channels, height * down * width * across), np.dtype(np.int8))  # what is worked with
+        memory.hold((channels, height * down * width * across), np.dtype(np.int8))  # working memory
         if batches[index] != batch:
             batch = int(batches[index])
             planes = to_float64(inputs[batch])
@@ -272,15 +282,16 @@ def _pooled(
 
 
 _FEW_CROPS = 2**31
-#: Of a place, relative to its size: what rounding may move it by.
+#: Rounding error of a position, relative to its size.
 _NEAR = 1e-6
 
 
 class Cropping(NamedTuple):
-    """How points lie in regions: how many parts there are, and of each part at least and at most how many points.
+    """Sampling geometry of regions.
 
-    scale_y, scale_x: corners are multiplied by them. before, behind: the offsets of elements of the feature map and
-    of points, half an element as 0.5 and -0.5. to_corners: points reach from corner to corner.
+    Number of bins, and minimum and maximum number of points per bin. scale_y, scale_x: spatial scales of corners.
+    before, behind: the offsets of elements of the feature map and of points, half an element as 0.5 and -0.5.
+    to_corners: points reach from corner to corner.
     """
 
     height: int
@@ -295,9 +306,10 @@ class Cropping(NamedTuple):
 
 
 class Points(NamedTuple):
-    """The points of one region: y and x of each of them, [height, points down, width, points across] flattened.
+    """Sampling points of one region.
 
-    outside: those that are outside of the feature map. unsure: those that rounding alone puts on one side.
+    y and x of each, [height, points down, width, points across] flattened. outside: those outside of the feature map.
+    unsure: those whose side depends on rounding.
     """
 
     y: NDArray[np.float32]
@@ -326,14 +338,13 @@ def crop_regions(
     to_corners: bool = False,
     upper: bool = False,
 ) -> NDArray[Any]:
-    """Return [regions, channels, height, width]: the mean, or the largest, of the elements at the points of each part.
+    """Return ROI_ALIGN: [regions, channels, height, width].
 
-    inputs: [batch, channels, rows, columns]. regions: [1…, regions, 4]. batches: [1…, regions], the map of each.
-    linear: points are between elements, else the nearest, of two the upper one if `upper`. largest: from the lowest
-    finite number on, so that neither -inf nor nan is found. outside: what points there are. The others are the members
-    of `Cropping`.
-    Regions with corners that are not finite, of no map, or without points are masked, and parts with a point
-    that rounding alone puts outside or inside.
+    Each bin is the mean, or the largest, of its samples. inputs: [batch, channels, rows, columns]. regions: [1…,
+    regions, 4]. batches: [1…, regions], the map of each. linear: interpolate, else nearest, ties to the upper one if
+    `upper`. largest: starts at the lowest finite number, so that neither -inf nor nan is found. outside: the value of
+    points outside. Others are the members of `Cropping`. Masked: regions with non-finite corners, with an invalid batch
+    index, or without points, and bins with a point whose side depends on rounding.
     """
     if regions.dtype != inputs.dtype:
         raise InputError(f"crop_regions: expected regions of {inputs.dtype}, found {regions.dtype}")
@@ -344,7 +355,7 @@ def crop_regions(
     result[...] = 0
     with memory.quiet():
         for index, batch, points in each_region(inputs.shape, regions, batches, cropping):
-            memory.hold((2, inputs.shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
+            memory.hold((2, inputs.shape[1], len(points.y)), np.dtype(np.int8))  # working memory
             planes = to_float64(inputs[batch])
             array = between(planes, points.y, points.x) if linear else nearest_elements(planes, points, upper=upper)
             array = np.where(points.outside, np.float64(np.float32(outside)), array)
@@ -358,20 +369,26 @@ def crop_regions(
 
 
 def largest_of(parts: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the largest of each part [channels, height, down, width, across], at least the lowest of a type."""
+    """Return the maximum of each bin, at least the lowest of a type.
+
+    parts: [channels, height, down, width, across].
+    """
     lowest = np.float64(np.finfo(np.float32 if dtype.itemsize < 4 else dtype).min)
     return np.asarray(np.fmax(np.fmax.reduce(quiet(parts), (2, 4)), lowest))
 
 
 def nearest_places(places: NDArray[np.float32], size: int, *, upper: bool) -> NDArray[np.int64]:
-    """Return the elements nearest to places, of two the lower or the upper one."""
+    """Return the elements nearest to positions, ties lower or upper."""
     half = np.float32(0.5)
     whole = np.floor(places + half) if upper else np.ceil(places - half)
     return np.asarray(np.clip(whole, 0, size - 1), np.int64)
 
 
 def nearest_elements(planes: NDArray[Any], points: Points, *, upper: bool) -> NDArray[Any]:
-    """Return [channels, points]: the elements of planes [channels, rows, columns] nearest to points."""
+    """Return [channels, points]: the plane elements nearest to points.
+
+    planes: [channels, rows, columns].
+    """
     rows, columns = planes.shape[1:]
     places = nearest_places(points.y, rows, upper=upper), nearest_places(points.x, columns, upper=upper)
     return np.asarray(planes[:, places[0], places[1]])
@@ -380,7 +397,7 @@ def nearest_elements(planes: NDArray[Any], points: Points, *, upper: bool) -> ND
 def each_region(
     sizes: tuple[int, ...], regions: NDArray[Any], batches: NDArray[Any], cropping: Cropping
 ) -> Iterator[tuple[int, int, Points]]:
-    """Yield the number, the map and the points of each region that has some, of maps of `sizes`."""
+    """Yield index, map and points of each valid region, for maps of `sizes`."""
     if len(sizes) != 4 or regions.ndim < 2 or batches.ndim < 1 or cropping.height < 1 or cropping.width < 1:
         raise InputError("crop_regions: expected feature maps of four dimensions, regions and a map for each")
     require_shape("crop_regions", "regions", regions.shape, (*(1,) * (regions.ndim - 2), batches.size, 4))
@@ -406,7 +423,7 @@ def each_region(
 
 
 def _unsure(places: NDArray[Any], exact: NDArray[Any], size: int, *, to_corners: bool) -> NDArray[np.bool_]:
-    """Return which places are rounded, and outside or not only thereby."""
+    """Return which positions depend on rounding to be inside or outside."""
     least, most = (_outside(exact + by * (1 + np.abs(exact)), size, to_corners=to_corners) for by in (-_NEAR, _NEAR))
     return np.asarray((least != most) & (places != exact), np.bool_)
 
@@ -419,7 +436,10 @@ def _outside(places: NDArray[Any], size: int, *, to_corners: bool) -> NDArray[np
 def _along_crop(
     start: Any, end: Any, parts: int, cropping: Cropping
 ) -> tuple[NDArray[np.float32], NDArray[np.float64], int]:
-    """Return all points between two corners, in float32 and exact, and how many each part has."""
+    """Return all points between two corners, and their count per bin.
+
+    Points are in float32 and exact.
+    """
     one = np.float32
     span = end - start
     share = np.abs(span / one(parts))
@@ -436,7 +456,7 @@ def _along_crop(
 
 
 class _Picking(NamedTuple):
-    """How elements are picked at points: between them, or the nearest, of two the upper one or the lower one."""
+    """Sampling of points: interpolated, or nearest with ties upper or lower."""
 
     linear: bool
     upper: bool
@@ -461,14 +481,14 @@ def crop_gradients(
     upper: bool = False,
     ahead: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Return the gradients of `crop_regions` by its maps, of `sizes`, and by the corners of its regions.
+    """Return the gradients of `crop_regions` by maps and by region corners.
 
-    gradient: [regions, channels, height, width], what comes in. inputs: the maps; without them only the first gradient
-    of a mean can be computed. The arguments are those of `crop_regions`. Points outside count as 0, and give nothing. A
-    corner moves a point by how far it is from the other one, in elements of the map: of part i of n by 1 - i / n, or
-    i / n, of the map's size (each less 1 with to_corners); linear and the scales have no influence on that. The map has
-    no slope at a point that is an element, or with `ahead` that to the next one. Regions that `crop_regions` has no
-    values of give nothing, and their own gradient is masked.
+    gradient: [regions, channels, height, width]. sizes: of the maps. inputs: the maps; without them only the first
+    gradient of a mean can be computed. Other arguments are those of `crop_regions`. Points outside count as 0, and
+    contribute nothing. A corner moves a point by its distance from the other corner, in elements of the map: for bin i
+    of n by 1 - i / n, or i / n, of the map's size (each less 1 with to_corners), regardless of linear and the scales.
+    The map's slope is 0 at a point that is an element, or with `ahead` the slope to the next element. Regions that
+    `crop_regions` masks contribute nothing, and their own gradient is masked.
     """
     shape = _maps(gradient, regions, batches, inputs, sizes, largest=largest)
     height, width = gradient.shape[2:]
@@ -480,7 +500,7 @@ def crop_gradients(
     lacking = np.ones((batches.size, 4), np.bool_)
     with memory.quiet():
         for index, batch, points in each_region(shape, regions, batches, cropping):
-            memory.hold((shape[1], len(points.y)), np.dtype(np.int8))  # what is worked with
+            memory.hold((shape[1], len(points.y)), np.dtype(np.int8))  # working memory
             planes = None if inputs is None else to_float64(inputs[batch])
             shares = _gradient_shares(to_float64(gradient[index]), points, planes, largest=largest, how=how)
             _add(by_maps[batch], shares, points, how)
@@ -502,7 +522,7 @@ def _maps(
     *,
     largest: bool,
 ) -> tuple[int, ...]:
-    """Return the shape of the maps; raise InputError where arrays do not fit each other."""
+    """Return the shape of the maps; raise InputError for inconsistent arrays."""
     shape = shape_of("crop_gradients", sizes)
     if len(shape) != 4 or gradient.ndim != 4 or gradient.shape[:2] != (batches.size, shape[1]):
         raise InputError(f"crop_gradients: a gradient of {list(gradient.shape)} does not fit maps of {list(shape)}")
@@ -519,7 +539,10 @@ def _maps(
 def _gradient_shares(
     incoming: NDArray[Any], points: Points, planes: NDArray[Any] | None, *, largest: bool, how: _Picking
 ) -> NDArray[Any]:
-    """Return what part of the incoming gradient each point gets, [channels, points]; nothing where it is outside."""
+    """Return each point's share of the gradient, 0 outside.
+
+    The result is [channels, points].
+    """
     _, down, _, across = points.grid
     wide = incoming[:, :, None, :, None]
     if not largest or planes is None:
@@ -532,7 +555,10 @@ def _gradient_shares(
 
 
 def _of_largest(wide: NDArray[Any], points: Points, planes: NDArray[Any], how: _Picking) -> NDArray[Any]:
-    """Return the gradient at the first of the largest points of each part, 0 at the others: [channels, points]."""
+    """Return the gradient at each bin's first maximum, 0 elsewhere.
+
+    The result is [channels, points].
+    """
     array = np.where(points.outside, 0.0, _values(planes, points, how)).reshape(len(planes), *points.grid)
     channels, (height, down, width, across) = len(array), points.grid
     flat = array.transpose(0, 1, 3, 2, 4).reshape(channels, height, width, down * across)
@@ -551,7 +577,7 @@ def _values(planes: NDArray[Any], points: Points, how: _Picking) -> NDArray[Any]
 
 
 def _add(maps: NDArray[Any], shares: NDArray[Any], points: Points, how: _Picking) -> None:
-    """Add shares to the elements that points are made of."""
+    """Add shares to the elements that points are interpolated from."""
     channels, rows, columns = maps.shape
     inside = ~points.outside
     y, x, shares = points.y[inside], points.x[inside], shares[:, inside]
@@ -597,7 +623,7 @@ def _by_corners(
 def _ends(
     places: NDArray[np.float32], size: int, *, ahead: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-    """Return the elements between which places are, and how far they are from the first one."""
+    """Return the neighbors of positions, and the distance from the first."""
     first = np.floor(places)
     second = first + 1 if ahead else np.ceil(places)
     near, far = (np.clip(at, 0, size - 1).astype(np.int64) for at in (first, second))

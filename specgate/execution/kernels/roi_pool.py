@@ -1,7 +1,8 @@
-"""Regions of feature maps brought to one size, each with the number of its batch before its corners.
+"""ROI pooling: max, position-sensitive (PSROI) and deformable PSROI.
 
-A region of corners x1, y1, x2, y2 is divided into parts, `height` by `width`. Places are computed in the precision of
-the regions. A region with corners that are not finite, or far from any element, has no values: it is masked.
+DirectML ROI_POOLING; ONNX MaxRoiPool; OpenVINO DeformablePSROIPooling, PSROIPooling, ROIPooling.
+A region with corners x1, y1, x2, y2 is divided into `height` by `width` bins. Positions are computed in the precision
+of the regions. A region with corners that are not finite, or far from any element, is masked.
 """
 
 from __future__ import annotations
@@ -23,23 +24,23 @@ if TYPE_CHECKING:
 
 __all__ = ["edges", "pool_channels_of_parts", "pool_listed_parts", "pool_moved_parts", "pool_parts"]
 
-#: Corners farther away than this are no places.
+#: Corners farther away than this are invalid.
 _FAR = 2.0**30
-#: Points this near the edges of planes, in planes, may be rounded to either side.
+#: Points this near to a plane's edge, in planes, may be rounded to either side.
 _NEAR = 1e-6
-#: How large a region is at least, whose parts are means.
+#: Minimum size of a region whose bins are means.
 _LEAST = 0.1
 
 
 def pool_parts(
     inputs: NDArray[Any], regions: NDArray[Any], *, height: int, width: int, scale: float, straight: bool = False
 ) -> NDArray[Any]:
-    """Return [regions, channels, height, width]: the largest element of each part of a region.
+    """Return max ROI pooling [regions, channels, height, width].
 
     inputs: [batch, channels, rows, columns]. regions: [regions, 5], the batch and two corners. Corners times `scale`
-    are rounded to elements, halves away from 0, and the elements of both count; a part has all elements that it
-    touches, and is 0 without any. straight: instead the elements at regular points from corner to corner, of the middle
-    where there is one point; there corners are 0 to 1 over all of a plane, and points outside are 0.
+    are rounded to elements, halves away from 0, both inclusive; a bin has all elements that it touches, and is 0 if
+    empty. straight: bilinear samples at regular points from corner to corner, in the middle for one point; corners are
+    then normalized to [0, 1], and points outside are 0.
     """
     rows, columns = _four(inputs)[2:]
 
@@ -73,16 +74,16 @@ def pool_channels_of_parts(
     bins_across: int = 1,
     bins_down: int = 1,
 ) -> NDArray[Any]:
-    """Return [regions, channels, parts, parts]: the mean of the elements of each part, each part from its own channel.
+    """Return position-sensitive ROI pooling, as in OpenVINO PSROIPooling.
 
-    inputs: [batch, channels * parts * parts, rows, columns]. regions: [regions, 5], the batch and two corners, which
-    are rounded to elements that both count; behind that they are multiplied by `scale`. A part has all elements that it
-    touches, and is 0 without any.
-
-    straight: inputs are [batch, bins_down * bins_across * channels, rows, columns], corners times scale are 0 to 1 over
-    all of a plane. A region is divided into bins, and each into points as by `pool_parts`. An element of the
-    output is the mean over bins of the points at its place, each bin from its own channel; points outside count as 0.
-    It is masked where rounding decides whether a point is outside.
+    The result is [regions, channels, parts, parts], the mean of each bin, each bin from a separate channel. inputs:
+    [batch, channels * parts * parts, rows, columns]. regions: [regions, 5], the batch and two corners, which are
+    rounded to elements, both inclusive, and then multiplied by `scale`. A bin has all elements that it touches, and is
+    0 if empty.
+    straight: inputs are [batch, bins_down * bins_across * channels, rows, columns], corners times scale are normalized
+    to [0, 1]. A region is divided into bins, and each into points as in `pool_parts`. An output element is the mean
+    over bins of the points at its position, each bin from a separate channel; points outside count as 0. It is masked
+    where rounding decides whether a point is outside.
     """
     _, number, rows, columns = _four(inputs)
     needed = channels * (bins_across * bins_down if straight else parts * parts)
@@ -126,12 +127,12 @@ def pool_moved_parts(
     bins_across: int = 1,
     bins_down: int = 1,
 ) -> NDArray[Any]:
-    """Return [regions, channels, parts, parts]: the mean over bins of each part, each part from its own channel.
+    """Return deformable position-sensitive ROI pooling.
 
-    inputs, regions: as `pool_channels_of_parts`; regions then begin half an element earlier. offsets: [regions, 2 *
-    classes, parts, parts], by which x and y of a part move, times `spread` and the size of the region; the channels
-    of the output are divided among classes. A bin is the element at its first corner; bins that are more than half an
-    element outside are left out, and a part is 0 without any. Parts that offsets move nowhere (nan) are masked.
+    The result is [regions, channels, parts, parts]. inputs, regions: as in `pool_channels_of_parts`; regions then start
+    half an element earlier. offsets: [regions, 2 * classes, parts, parts], x and y offset of a bin, times `spread` and
+    the size of the region; the output channels are divided among classes. A sub-bin is sampled at its first corner;
+    sub-bins more than half an element outside are dropped, and a bin is 0 if empty. Bins with nan offsets are masked.
     """
     _, number, rows, columns = _four(inputs)
     if number != channels * parts * parts:
@@ -171,9 +172,9 @@ def pool_moved_parts(
 
 
 def _mean_of_bins(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any], inner: list[NDArray[Any]]) -> NDArray[Any]:
-    """Return [channels, parts, parts]: the mean at y and x [classes, parts, parts] and `inner` places behind them.
+    """Return bin means at y and x plus `inner`, [channels, parts, parts].
 
-    planes: [classes, channels of each, parts, parts, rows, columns].
+    y, x: [classes, parts, parts]. planes: [classes, channels per class, parts, parts, rows, columns].
     """
     classes, each, parts, _, rows, columns = planes.shape
     shape = (classes, parts, parts)
@@ -197,19 +198,19 @@ def _four(inputs: NDArray[Any]) -> tuple[int, ...]:
 
 
 def _rounded(places: NDArray[Any]) -> NDArray[Any]:
-    """Return whole places in their own type, halves away from 0."""
+    """Return positions rounded half away from 0, in their own type."""
     wide = places.astype(np.float64)
     return np.copysign(np.floor(np.abs(wide) + 0.5), wide).astype(places.dtype)
 
 
 def edges(start: int, span: int, parts: int, size: int) -> list[tuple[int, int]]:
-    """Return the first element of each part of `span` elements, and the one behind its last, held to all."""
+    """Return first and end element of each of `parts` bins, clamped."""
     ends = (((i * span) // parts + start, -((-(i + 1) * span) // parts) + start) for i in range(parts))
     return [(min(max(first, 0), size), min(max(last, 0), size)) for first, last in ends]
 
 
 def _touched(start: Any, span: Any, parts: int, size: int) -> list[tuple[int, int]]:
-    """Return the first element that each part of a length touches, and the one behind its last."""
+    """Return the first element that each bin touches, and the end."""
     one = type(start)
     first, last = (np.arange(at, parts + at).astype(one) * span + start for at in (0, 1))
     items = (np.clip(at, 0, size).astype(int).tolist() for at in (np.floor(first), np.ceil(last)))
@@ -217,7 +218,10 @@ def _touched(start: Any, span: Any, parts: int, size: int) -> list[tuple[int, in
 
 
 def _spread(first: Any, span: Any, count: int, size: int) -> NDArray[Any]:
-    """Return points over a span from `first` on, or its middle, in elements of a plane that is 0 to 1 long."""
+    """Return points over a span from `first`, or its middle if only one.
+
+    They are in elements of a plane of length 1.
+    """
     one, more = type(first), type(first)(size - 1)
     if count == 1:
         return np.array([one(0.5) * (first + (first + span)) * more])
@@ -229,7 +233,7 @@ def _spread(first: Any, span: Any, count: int, size: int) -> NDArray[Any]:
 def _of_bin(
     ends: NDArray[Any], scale: float, which: tuple[int, int], count: int, size: int
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the points of one of the bins of a region, and whether only rounding puts them inside or outside."""
+    """Return points of one bin of a region, and which depend on rounding."""
     at, bins = which
 
     def points(one: Any) -> NDArray[Any]:
@@ -243,7 +247,7 @@ def _of_bin(
 
 
 def _to_corner(first: Any, last: Any, count: int, size: int) -> NDArray[Any]:
-    """Return points from `first` to `last`, which is where it is, whatever the steps before it lost."""
+    """Return points from `first` to `last`, with `last` exact."""
     array = _spread(first, last - first, count, size)
     if count > 1:
         array[-1] = last * type(last)(size - 1)
@@ -251,7 +255,7 @@ def _to_corner(first: Any, last: Any, count: int, size: int) -> NDArray[Any]:
 
 
 def _at(planes: NDArray[Any], y: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-    """Return the planes [channels, rows, columns] between the four elements around points, 0 outside."""
+    """Return planes [channels, rows, columns] sampled bilinearly, 0 outside."""
     rows, columns = planes.shape[1:]
     outside = (y < 0) | (y > rows - 1) | (x < 0) | (x > columns - 1)
     (top, bottom, low), (left, right, beside) = neighbours(y, rows), neighbours(x, columns)
@@ -268,9 +272,9 @@ def _of_regions(
     *,
     counted: bool = False,
 ) -> NDArray[Any]:
-    """Return what `pooled` makes of the planes and the corners of each region, masked where there is nothing.
+    """Return `pooled` for the planes and corners of each region.
 
-    counted: it gets the number of the region, too.
+    Masked for invalid regions. counted: also pass the region's index.
     """
     batches = _four(inputs)[0]
     if regions.ndim != 2 or regions.shape[1] != 5 or min(shape) < 0:
@@ -279,9 +283,9 @@ def _of_regions(
     if not np.isin(numbers, np.arange(batches)).all():
         raise InputError(f"a batch of a region is none of {batches}")
     result = memory.empty((len(regions), *shape), inputs.dtype)
-    if not result.size:  # without the places along its other dimensions, for which nothing is charged
+    if not result.size:  # only one slice of the other dimensions, for which no memory is counted
         return result
-    memory.hold((*shape, 8), np.dtype(np.float64))  # what is worked with
+    memory.hold((*shape, 8), np.dtype(np.float64))  # working memory
     mask = np.zeros(result.shape, np.bool_)
     corners = regions[:, 1:].astype(np.float64 if regions.dtype == np.float64 else np.float32)
     known = (np.abs(corners) < _FAR).all(1) & (0 not in inputs.shape[2:])
@@ -296,20 +300,20 @@ def _of_regions(
     return np.ma.MaskedArray(result, mask=mask) if mask.any() else result
 
 
-#: Corners farther away than this are no places.
+#: Corners farther away than this are invalid.
 _FAR_PARTS = 2.0**30
 
 
 def pool_listed_parts(
     inputs: NDArray[Any], regions: NDArray[Any], *, height: int, width: int, scale: float
 ) -> NDArray[Any]:
-    """Return [regions, channels, height, width]: the largest element of each part of a region.
+    """Return max ROI pooling, as in DirectML ROI_POOLING.
 
-    inputs: [batch, channels, rows, columns]. regions: [1…, regions, 5], the number of the map and two corners, x before
-    y. Corners times `scale` are rounded to elements, halves to the even one, and the elements of both count; a region
-    is at least one element high and wide. A part has all elements that it touches, and is 0 without any. The search
-    starts at the lowest finite number, so that neither -inf nor nan is found. Regions of no map, or with corners that
-    are no places, are masked.
+    The result is [regions, channels, height, width]. inputs: [batch, channels, rows, columns]. regions: [1…, regions,
+    5], the map index and two corners, x before y. Corners times `scale` are rounded to elements, half to even, both
+    inclusive; a region is at least one element high and wide. A bin has all elements that it touches, and is 0 if
+    empty. The search starts at the lowest finite number, so neither -inf nor nan is found. Regions with an invalid map
+    index or invalid corners are masked.
     """
     if inputs.ndim != 4 or regions.ndim < 2 or regions.dtype != inputs.dtype:
         raise InputError("pool_listed_parts: expected feature maps of four dimensions, and regions of the same type")
@@ -333,7 +337,7 @@ def pool_listed_parts(
 def _fill(
     result: NDArray[Any], planes: NDArray[Any], down: list[tuple[int, int]], across: list[tuple[int, int]]
 ) -> None:
-    """Put the largest elements of parts, rows first and then columns, where there are some."""
+    """Write the maximum of each non-empty bin, first by rows, then columns."""
     lowest = np.finfo(planes.dtype).min
     for i, (top, bottom) in memory.in_time(enumerate(down)):
         if top >= bottom:

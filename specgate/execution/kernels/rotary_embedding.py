@@ -1,4 +1,7 @@
-"""Pairs of elements turned by angles, gated products, and places of a grid under an affine map."""
+"""Rotary position embedding (RoPE), SwiGLU and affine grid.
+
+ONNX AffineGrid, RotaryEmbedding, SwiGLU.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,11 @@ def rotate_pairs(
     heads: int | None = None,
     turned: int = 0,
 ) -> NDArray[Any]:
-    """Return `inputs` with pairs of elements of each head turned by the angles of their position.
+    """Return `inputs` with rotary position embedding.
 
-    inputs: [batch, heads, time, size], or [batch, time, heads * size]. cosines, sines: [positions, pairs], whose row
-    `positions` [batch, time] says, or without it [batch, time, pairs]. interleaved: neighbours are a pair, else an
-    element of the first half and one of the second. turned: only so many elements of each head, 0 for all.
+    inputs: [batch, heads, time, size], or [batch, time, heads * size]. cosines, sines: [positions, pairs], indexed by
+    `positions` [batch, time], or without it [batch, time, pairs]. interleaved: adjacent elements are a pair, else an
+    element of the first half and one of the second. turned: number of elements of each head to rotate, 0 for all.
     """
     want_float("rotary", inputs, cosines, sines)
     if inputs.ndim not in {3, 4} or interleaved not in {0, 1} or turned < 0 or (heads or 0) < 0:
@@ -64,7 +67,7 @@ def rotate_pairs(
 
 
 def _angles(cache: NDArray[Any], positions: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return what each pair of each position is multiplied by, [batch, 1, time, pairs]."""
+    """Return the factors per pair and position, [batch, 1, time, pairs]."""
     if positions is None:
         require_shape("rotary", "a cache", cache.shape, shape)
         return to_float64(cache)[:, np.newaxis]
@@ -77,7 +80,7 @@ def _angles(cache: NDArray[Any], positions: NDArray[Any] | None, shape: tuple[in
 
 
 def swish_product(a: NDArray[Any], b: NDArray[Any], *, alpha: float = 1.0) -> NDArray[Any]:
-    """Return a * sigmoid(alpha * a) * b of two arrays of floats of one shape and type."""
+    """Return SwiGLU: a * sigmoid(alpha * a) * b, of one shape and type."""
     a, b = paired("swi_glu", a, b)
     want_float("swi_glu", a)
     memory.hold(a.shape, np.dtype(np.float64))
@@ -87,10 +90,10 @@ def swish_product(a: NDArray[Any], b: NDArray[Any], *, alpha: float = 1.0) -> ND
 
 
 def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: int = 0) -> NDArray[Any]:
-    """Return where an affine map takes the places of a grid, [batch, spatial…, coordinates], the last axis first.
+    """Return an affine grid [batch, spatial…, coordinates], last axis first.
 
-    theta: [batch, 2, 3] or [batch, 3, 4]. size: batch, channels and the spatial sizes. Places go from -1 to 1, which
-    are the centres of the outermost ones with align_corners, else their outer edges.
+    theta: [batch, 2, 3] or [batch, 3, 4]. size: batch, channels and the spatial sizes. Positions are from -1 to 1, the
+    centers of the outermost elements with align_corners, else their outer edges.
     """
     want_float("affine_grid", theta)
     if theta.ndim != 3 or theta.shape[1] not in {2, 3} or theta.shape[2] != theta.shape[1] + 1:
@@ -102,7 +105,7 @@ def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: in
         raise InputError(f"affine_grid: {len(theta)} maps do not go with the sizes {numbers!r:.60}")
     shape = (len(theta), *numbers[2:], rank)
     memory.hold(shape, np.dtype(np.float64))
-    if 0 in shape:  # without the places along its other dimensions, for which nothing is charged
+    if 0 in shape:  # only one slice of the other dimensions, for which no memory is counted
         return memory.empty(shape, theta.dtype)
     steps = [_steps(n, centres=bool(align_corners)) for n in numbers[2:]]
     places = np.stack([*reversed(np.meshgrid(*steps, indexing="ij")), np.ones(numbers[2:])], axis=-1)
@@ -112,7 +115,7 @@ def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: in
 
 
 def _steps(count: int, *, centres: bool) -> NDArray[Any]:
-    """Return the centres of so many places from -1 to 1."""
+    """Return `count` coordinates from -1 to 1: centers of equal cells or ends."""
     if centres:
         return np.linspace(-1.0, 1.0, count) if count > 1 else np.zeros(count)
     return (2 * np.arange(count) + 1) / max(count, 1) - 1

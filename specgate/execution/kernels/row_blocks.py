@@ -1,7 +1,6 @@
-"""Functions of rows and of single elements, computed in float64 or in float32 some of them at a time.
+"""Blockwise row-wise and element-wise functions in float64 or float32.
 
-What a function makes on its way then stays in the processor's cache, in arrays that are used again: memory that is new
-each time costs more than the arithmetic.
+Intermediate results stay in the processor's cache, in reused arrays: fresh memory costs more than the arithmetic.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ __all__ = [
     "scale_singles", "singles_by",
 ]  # fmt: skip
 
-#: Elements that are computed at a time: a few arrays of so many fit into a cache of the second level.
+#: Elements per block: a few arrays of this size fit into an L2 cache.
 BLOCK: Final = 2**15
 
 
 def blocks_of(count: int, size: int, times: int = 1) -> Iterator[slice]:
-    """Yield slices of `count` rows of so many elements, each of about `BLOCK` elements, as long as there is time.
+    """Yield slices of `count` rows, about `BLOCK` elements each.
 
-    times: or so many times as many, where few arrays are written to and much is done for each block.
+    Checks the time budget. times: multiple of the block size, for cheap memory use and much work per block.
     """
     each = max(1, BLOCK * times // max(1, size))
     for begin in memory.in_time(range(0, count, each)):
@@ -41,7 +40,10 @@ def blocks_of(count: int, size: int, times: int = 1) -> Iterator[slice]:
 
 
 def centre_rows(wide: NDArray[Any], epsilon: float) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Take from each row of float64 [rows, size] its mean; return the means and the roots of variance plus epsilon."""
+    """Subtract row means in place; return means and deviations.
+
+    wide: float64 [rows, size]. Deviations are sqrt(variance + epsilon).
+    """
     count = np.float64(wide.shape[1])
     mean = wide.sum(axis=1, keepdims=True) / count
     wide -= mean
@@ -51,10 +53,10 @@ def centre_rows(wide: NDArray[Any], epsilon: float) -> tuple[NDArray[Any], NDArr
 def rows_by(
     function: Callable[..., NDArray[Any]], *arrays: NDArray[Any], dtype: np.dtype[Any], places: bool = False
 ) -> NDArray[Any]:
-    """Return a function of rows of floats [rows, …], each computed by itself in float64, rounded to `dtype`.
+    """Return a function of float rows [rows, …], computed in float64.
 
-    function: of the same rows of all arrays, with places of a slice that says which, too. It may write into its arrays,
-    and gives one of the shape of the first.
+    The result is rounded to `dtype`. function: of the same rows of all arrays, with places also of the row slice. It
+    may write into its arrays, and returns one of the shape of the first.
     """
     first = arrays[0]
     result = np.empty(first.shape, dtype)
@@ -67,18 +69,16 @@ def rows_by(
         for each, array in zip(wide, arrays, strict=True):
             each[...] = array[rows]
         new_array = function(*wide, rows) if places else function(*wide)
-        result[rows] = (
-            new_array if dtype.itemsize >= 4 else to_float32(new_array, dtype)
-        )  # narrower ones by way of float32
+        result[rows] = new_array if dtype.itemsize >= 4 else to_float32(new_array, dtype)  # narrower ones via float32
     return result
 
 
 def singles_by(
     function: Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], object], array: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return a function of each element of float32, computed in float32.
+    """Return an element-wise function of float32, computed in float32.
 
-    function: of elements, of an array to write the results into, and of one to compute in, which it may write over.
+    function: of the elements, an output array, and a scratch array.
     """
     result = np.empty(array.shape, np.float32)
     flat, new_array = np.ascontiguousarray(array).reshape(-1), result.reshape(-1)
@@ -88,25 +88,31 @@ def singles_by(
     return result
 
 
-#: What is added last: up to here what float32 loses before is little of the tolerance, whatever cancels.
+#: Limit of the final summand: up to it, float32's error is small relative to the tolerance despite cancellation.
 _SUMMAND: Final = 4.0
-#: Numbers that are added up in one sweep, since more lose too much, and into how many sweeps rows are cut.
+#: Maximum number of terms per sum, since more lose precision, and number of sums that rows are divided into.
 _SWEEP, _PARTS = 2**12, 64
-#: How many blocks are computed at once.
+#: Number of blocks computed at once.
 _TIMES: Final = 4
-#: Numbers from the one to the other are far from the ends of float32.
+#: Range of numbers far from the limits of float32.
 _SMALL, _LARGE = 1e-30, 1e30
-#: Variances whose squares float32 holds; below the least they are lost, unless an epsilon outweighs them.
+#: Range of variances whose squares float32 holds; smaller ones are lost unless epsilon outweighs them.
 _LEAST, _MOST, _OUTWEIGHS = 1e-28, 1e28, 1e-20
 
 
 def few_summands(*summands: NDArray[Any] | None) -> bool:
-    """Return whether numbers that are added to normalised ones are small enough for float32."""
+    """Return whether summands of normalized numbers are small enough.
+
+    The limit is that of float32 precision.
+    """
     return all(each is None or not each.size or bool(np.abs(each).max() <= _SUMMAND) for each in summands)
 
 
 def few_digits_lost(means: NDArray[Any], slopes: NDArray[Any]) -> bool:
-    """Return whether `scale_singles` can take means and slopes: they are far from the ends of float32, or 0."""
+    """Return whether `scale_singles` supports these means and slopes.
+
+    They must be 0, or far from the limits of float32.
+    """
     sizes = np.abs(slopes)
     return bool((np.abs(means) <= _LARGE).all() and ((sizes <= _LARGE) & ((sizes >= _SMALL) | (sizes == 0))).all())
 
@@ -114,9 +120,9 @@ def few_digits_lost(means: NDArray[Any], slopes: NDArray[Any]) -> bool:
 def scale_singles(
     inputs: NDArray[Any], means: NDArray[Any], slopes: NDArray[Any], summands: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return ``(inputs - means) * slopes + summands`` of float32 [rows, …] and numbers of float64 for its first rows.
+    """Return ``(inputs - means) * slopes + summands`` in float32.
 
-    Each of the numbers is used again for every so many rows.
+    inputs: [rows, …]. Parameters are float64 for the first rows, and repeat periodically.
     """
     result = np.empty(inputs.shape, np.float32)
     every = len(means)
@@ -143,11 +149,11 @@ def normalize_singles(
     epsilon: float,
     statistics: tuple[NDArray[Any], NDArray[Any]] | None = None,
 ) -> NDArray[Any]:
-    """Return rows [rows, size] of float32 less their mean, divided by the root of their variance and epsilon, scaled.
+    """Return float32 rows normalized by mean and deviation, then scaled.
 
-    Each row is what it is alone. scaled: what is done with these rows in float32, which it writes over; wider: all of
-    it with rows of float64, where float32 does not hold the squares. statistics: two arrays [rows, 1] of float64 for
-    means and roots.
+    Each row is independent of the others. scaled: a function of float32 rows, which it overwrites; wider: the same for
+    float64 rows, used where float32 does not hold the squares. statistics: two float64 arrays [rows, 1] for means and
+    deviations.
     """
     count, size = inputs.shape
     result = np.empty(inputs.shape, np.float32)
@@ -168,17 +174,20 @@ def normalize_singles(
 
 
 def _beyond(rows: NDArray[Any], spread: NDArray[Any], least: float) -> NDArray[np.intp]:
-    """Return the finite rows whose variances float32 does not hold; all of another is nan in any type."""
+    """Return the finite rows whose variances exceed float32.
+
+    Non-finite rows are nan in any type.
+    """
     array = np.flatnonzero(~((spread >= least) & (spread <= _MOST)))
     known_array: NDArray[np.intp] = array[np.isfinite(rows[array]).all(axis=1)]
     return known_array
 
 
 def _centre(rows: NDArray[Any], array: NDArray[Any], sums: _Sums) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Write rows less their means to `array`; return means and variances in float64."""
+    """Write centered rows to `array`; return means and float64 variances."""
     size = rows.shape[1]
     near = (sums(rows, None) / size).astype(np.float32)
-    np.subtract(rows, near, out=array)  # hardly rounds where the mean is large beside what remains
+    np.subtract(rows, near, out=array)  # hardly rounds where the mean is large relative to the rest
     rest = np.where(np.isfinite(near), sums(array, None) / size, 0.0)
     spread = np.maximum(sums(array, array) / size - rest * rest, 0.0)
     if (np.abs(rest) > np.sqrt(spread) * 2.0**-24).any():
@@ -187,9 +196,9 @@ def _centre(rows: NDArray[Any], array: NDArray[Any], sums: _Sums) -> tuple[NDArr
 
 
 def _sums_of(size: int) -> _Sums:
-    """Return a function of rows of so many elements: columns of float64 with their sums, or those of products.
+    """Return a function of rows that returns float64 row sums or dot products.
 
-    Each is a product of two vectors, which takes the least time and is the same whatever rows there are beside it.
+    Computed as products of two vectors, which is fastest and independent of other rows.
     """
     parts = next((each for each in range(-(-size // _SWEEP), _PARTS) if size % each == 0), 0)
     each = size // max(1, parts)
@@ -197,7 +206,7 @@ def _sums_of(size: int) -> _Sums:
 
     def sums(rows: NDArray[Any], others: NDArray[Any] | None) -> NDArray[Any]:
         if not parts:
-            result = (rows if others is None else rows * others).sum(axis=1, keepdims=True)  # in pairs
+            result = (rows if others is None else rows * others).sum(axis=1, keepdims=True)  # pairwise
             return np.asarray(result, np.float64)
         by = ones if others is None else others.reshape(-1, each, 1)
         result = np.matmul(rows.reshape(-1, 1, each), by).reshape(-1, parts)

@@ -1,4 +1,7 @@
-"""Elements written, or combined with what is there, at the places that indices name."""
+"""Scatter: elements or slices written or reduced at indices.
+
+DirectML SCATTER, SCATTER_ND; ONNX Scatter, ScatterElements, ScatterND; OpenVINO ScatterElementsUpdate, ScatterNDUpdate.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,10 @@ _COMBINED: Final = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min":
 def scatter_elements(
     inputs: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], *, axis: int, reduction: str = "none"
 ) -> NDArray[Any]:
-    """Return `inputs` with each update at its own place but for `axis`, where its index is the place.
+    """Return `inputs` with updates at indices along `axis`.
 
-    reduction: none (the last one stands), add, mul, max or min, of what is there and the updates one after the other.
+    Other coordinates are the update's own. reduction: none (the last update wins), add, mul, max or min, sequentially
+    with the existing element.
     """
     check_axis(axis, inputs.ndim, "scatter")
     require_shape("scatter", "updates", updates.shape, indices.shape)
@@ -41,10 +45,10 @@ def scatter_elements(
 def scatter_tuples(
     inputs: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], *, reduction: str = "none"
 ) -> NDArray[Any]:
-    """Return `inputs` with each update where its tuple of coordinates, along the last dimension of indices, leads.
+    """Return `inputs` with updates at coordinate tuples, as in ScatterND.
 
-    A tuple with fewer numbers than there are dimensions leads to a block, one of none to all. reduction: as for
-    `scatter_elements`.
+    Tuples are along the last dimension of indices. A tuple shorter than the rank selects a slice, an empty one
+    everything. reduction: as in `scatter_elements`.
     """
     if not indices.ndim or not inputs.ndim or indices.shape[-1] > inputs.ndim:
         raise InputError(f"scatter: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
@@ -89,10 +93,11 @@ def combine_elements(
     with_inputs: bool = True,
     from_start: bool = False,
 ) -> NDArray[Any]:
-    """Return `inputs` with each update at its own place but for `axis`, where its index is the place.
+    """Return `inputs` with updates along `axis`, as in ScatterElementsUpdate.
 
-    reduction: none (the last one stands), sum, prod, min, max or mean of the updates of one place, and of what is there
-    if with_inputs. A mean of integers is rounded down. from_start: indices are not counted from the end.
+    Other coordinates are the update's own. reduction: none (the last update wins), sum, prod, min, max or mean of the
+    updates of one index, including the existing element if with_inputs. A mean of integers is rounded down. from_start:
+    reject negative indices.
     """
     at = one_place("scatter", axis, inputs.ndim)
     require_shape("scatter", "updates", updates.shape, indices.shape)
@@ -114,15 +119,15 @@ def combine_tuples(
     reduction: str = "none",
     from_start: bool = False,
 ) -> NDArray[Any]:
-    """Return `inputs` with each update where its tuple of coordinates, along the last dimension of indices, leads.
+    """Return `inputs` with updates at coordinate tuples (ScatterNDUpdate).
 
-    A tuple with fewer numbers than there are dimensions leads to a block. Where one tuple leads to one element, updates
-    may be that element in any shape. reduction: as for `combine_elements`, also sub, and no mean.
+    Tuples are along the last dimension of indices; a tuple shorter than the rank selects a slice. For a single full
+    tuple, updates may be one element of any shape. reduction: as in `combine_elements`, also sub, without mean.
     """
     if not indices.ndim or not inputs.ndim or indices.shape[-1] > inputs.ndim:
         raise InputError(f"scatter: indices of shape {list(indices.shape)} do not fit {list(inputs.shape)}")
     count = indices.shape[-1]
-    if not count:  # a tuple of none leads to all
+    if not count:  # an empty tuple selects everything
         first = np.zeros((*indices.shape[:-1], 1), np.int64)
         return np.asarray(combine_tuples(inputs[np.newaxis], first, updates, reduction=reduction)[0])
     if from_start and (indices < 0).any():
@@ -143,7 +148,7 @@ def _combined(
     *,
     with_inputs: bool,
 ) -> NDArray[Any]:
-    """shape: of what the places lead to."""
+    """Return the combined result; shape: of the selected slices."""
     if updates.dtype != inputs.dtype:
         raise InputError(f"scatter: expected updates of {inputs.dtype}, found {updates.dtype}")
     result = inputs.copy()
@@ -178,7 +183,7 @@ def _mean(
 
 
 def _neutral(reduction: str, dtype: np.dtype[Any]) -> Any:
-    """Return what changes nothing."""
+    """Return the neutral element of a reduction."""
     if dtype.kind == "b":
         return reduction in {"prod", "min"}
     if reduction in {"sum", "mean", "prod"}:
@@ -189,10 +194,10 @@ def _neutral(reduction: str, dtype: np.dtype[Any]) -> Any:
 
 
 def write_elements(inputs: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], *, axis: int) -> NDArray[Any]:
-    """Return `inputs` with each update at its own place but along `axis`, where its index is the place.
+    """Return `inputs` with updates along `axis`, as in DirectML SCATTER.
 
-    indices, updates: of the shape of `inputs` apart from `axis`. Negative indices count from the end. Masked where
-    several updates go, and as a whole where an index is no place.
+    Other coordinates are the update's own. indices, updates: of the shape of `inputs` apart from `axis`. Negative
+    indices count from the end. Masked where several updates collide, and entirely for an index out of range.
     """
     check_axis(axis, inputs.ndim, "scatter")
     others = (*inputs.shape[:axis], *inputs.shape[axis + 1 :])
@@ -212,12 +217,12 @@ def write_tuples(
     input_dimensions: int,
     index_dimensions: int,
 ) -> NDArray[Any]:
-    """Return `inputs` with each update where its tuple of coordinates, along the last dimension of indices, leads.
+    """Return `inputs` with updates at tuples, as in DirectML SCATTER_ND.
 
-    All have one rank; of `inputs` and `indices` only so many last dimensions count, those before have size 1. A tuple
-    with fewer numbers than there are dimensions leads to a block. updates: one for each tuple, behind sizes of 1.
-    Negative coordinates count from the end. Masked where several updates go, and as a whole where a tuple leads
-    outside.
+    Tuples are along the last dimension of indices. All have one rank; of `inputs` and `indices` only the stated number
+    of last dimensions count, the leading ones have size 1. A tuple shorter than the rank selects a slice. updates: one
+    per tuple, after dimensions of size 1. Negative coordinates count from the end. Masked where several updates
+    collide, and entirely for a tuple out of range.
     """
     rank = inputs.ndim
     if indices.ndim != rank or not (1 <= input_dimensions <= rank and 1 <= index_dimensions <= rank):
@@ -242,7 +247,10 @@ def _scattered(
     outside: NDArray[np.bool_],
     shape: tuple[int, ...],
 ) -> NDArray[Any]:
-    """Write the updates whose place is inside. places: for each of the first dimensions, broadcast to `shape`."""
+    """Return `inputs` with the in-range updates written.
+
+    places: per leading dimension, broadcast to `shape`.
+    """
     if updates.dtype != inputs.dtype:
         raise InputError(f"scatter: expected updates of {inputs.dtype}, found {updates.dtype}")
     require_shape("scatter", "updates", updates.shape, (*shape, *inputs.shape[len(places) :]))

@@ -1,6 +1,7 @@
-"""Sequences of arrays, which are lists, and optional values.
+"""Sequence and optional operators of ONNX.
 
-Source: SequenceAt-11 and its neighbours, SplitToSequence-11, ConcatFromSequence-11, Optional-15 of ai.onnx.
+ONNX ConcatFromSequence, Optional, OptionalGetElement, OptionalHasElement, SequenceAt, SequenceConstruct, SequenceEmpty,
+SequenceErase, SequenceInsert, SequenceLength, SplitToSequence.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ __all__ = [
 
 
 def empty_sequence() -> list[Any]:
-    """Return a sequence of no tensors."""
+    """Return an empty sequence."""
     return []
 
 
 def sequence_of(inputs: Sequence[Any]) -> list[Any]:
-    """Return a sequence of the tensors in `inputs`, all of one element type."""
+    """Return a sequence of the tensors in `inputs`, of one element type."""
     if not inputs:
         raise InputError("expected at least one tensor for a sequence")
     kinds = {array.dtype for array in inputs}
@@ -49,12 +50,15 @@ def sequence_of(inputs: Sequence[Any]) -> list[Any]:
 
 
 def sequence_at(sequence: list[Any], position: NDArray[Any]) -> Any:
-    """Return the element at `position` (one number from -n to n-1, negative ones count from the end)."""
+    """Return the element at `position`, from -n to n-1."""
     return sequence[_place(position, len(sequence), len(sequence) - 1)]
 
 
 def sequence_with(sequence: list[Any], tensor: NDArray[Any], position: NDArray[Any] | None = None) -> list[Any]:
-    """Return `sequence` with `tensor` before the element at `position`, from -n to n; at the end without one."""
+    """Return `sequence` with `tensor` inserted at `position`, from -n to n.
+
+    Default at the end.
+    """
     if sequence and sequence[0].dtype != tensor.dtype:
         raise InputError(f"expected a tensor of {sequence[0].dtype} for the sequence, found {tensor.dtype}")
     place = len(sequence) if position is None else _place(position, len(sequence), len(sequence))
@@ -62,7 +66,7 @@ def sequence_with(sequence: list[Any], tensor: NDArray[Any], position: NDArray[A
 
 
 def sequence_without(sequence: list[Any], position: NDArray[Any] | None = None) -> list[Any]:
-    """Return `sequence` without its element at `position`, or the last one."""
+    """Return `sequence` without its element at `position`, default the last."""
     if not sequence:
         raise InputError("expected a sequence that has an element to take away, found an empty one")
     place = len(sequence) - 1 if position is None else _place(position, len(sequence), len(sequence) - 1)
@@ -70,7 +74,7 @@ def sequence_without(sequence: list[Any], position: NDArray[Any] | None = None) 
 
 
 def sequence_length(sequence: list[Any]) -> NDArray[Any]:
-    """Return how many elements a sequence has, a scalar of int64."""
+    """Return the number of elements, a scalar of int64."""
     return np.array(len(sequence), np.int64)
 
 
@@ -84,7 +88,7 @@ def _place(position: NDArray[Any], count: int, most: int) -> int:
 
 
 def join_sequence(sequence: list[Any], axis: int, *, new_axis: int = 0) -> NDArray[Any]:
-    """Return all tensors of a sequence joined along `axis`, which is a new one where new_axis is 1."""
+    """Return the tensors concatenated along `axis`, stacked if new_axis is 1."""
     if not sequence:
         raise InputError("expected a sequence of at least one tensor to join, found an empty one")
     if new_axis not in {0, 1}:
@@ -112,17 +116,20 @@ def _same_but(shape: tuple[int, ...], other: tuple[int, ...], axis: int) -> bool
 
 
 def _hold_parts(count: int) -> None:
-    """Raise InputError where so many arrays are more than the budget leaves, however few elements they have."""
+    """Raise InputError where so many arrays exceed the memory budget.
+
+    The number counts, even for arrays without elements.
+    """
     memory.hold((count, 8), np.dtype(np.float64))
 
 
 def split_to_sequence(
     data: NDArray[Any], split: NDArray[Any] | None = None, *, axis: int = 0, keepdims: int = 1
 ) -> list[Any]:
-    """Return the parts of `data` along `axis`.
+    """Return the parts of `data` along `axis` as a sequence.
 
-    split: a scalar is the size of each part, the last may be smaller; a list has the size of each. Without it each
-    part is one place, without its dimension where keepdims is 0.
+    split: a scalar is the size of each part (the last may be smaller), a list holds all sizes. Without it each part has
+    size 1, and the dimension is dropped where keepdims is 0.
     """
     if not -data.ndim <= axis < data.ndim:
         raise InputError(f"expected an axis from {-data.ndim} to {data.ndim - 1}, found {axis}")
@@ -150,12 +157,12 @@ def split_to_sequence(
 
 
 def hold_value(value: Any = None) -> Held:
-    """Return an optional that holds `value`, or nothing."""
+    """Return an optional that holds `value`, or is empty."""
     return Held(value)
 
 
 def held_value(value: Any) -> Any:
-    """Return what an optional holds; a value that is none is returned as it is."""
+    """Return the content of an optional; other values are returned as is."""
     result = value.value if isinstance(value, Held) else value
     if result is None:
         raise InputError("the optional holds nothing, so there is no element to get")
@@ -163,6 +170,6 @@ def held_value(value: Any) -> Any:
 
 
 def has_value(value: Any = None) -> NDArray[Any]:
-    """Return whether an optional holds something, a scalar of bool."""
+    """Return whether an optional holds a value, a scalar of bool."""
     result = value.value if isinstance(value, Held) else value
     return np.array(result is not None)

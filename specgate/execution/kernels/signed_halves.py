@@ -1,4 +1,7 @@
-"""Kernels that compare INT64 by the high halves, and where these are equal by the low halves as signed numbers."""
+"""Kernels that compare INT64 by high half, then by signed low half.
+
+DirectML ARGMAX, ARGMIN, REDUCE, TOP_K, MAX_POOLING and ELEMENT_WISE comparisons on some builds.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ def _turned(value: Any) -> Any:
 
 
 def _by_halves(name: str, kernel: Callable[..., Any], *, values: bool = False) -> Callable[..., Any]:
-    """Return the kernel with turned inputs. values: its result, or the first one, holds some of them."""
+    """Return the kernel with `turn_low_halves` applied to its inputs.
+
+    values: its (first) result holds some of them.
+    """
 
     @wraps(kernel)
     def turned(*arrays: Any, **arguments: Any) -> Any:

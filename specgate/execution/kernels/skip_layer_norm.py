@@ -1,4 +1,7 @@
-"""Normalisation of sums: of a layer's output and what skips the layer, and of embeddings of words."""
+"""Skip layer normalization and embedding layer normalization.
+
+com.microsoft EmbedLayerNormalization, SimplifiedLayerNormalization, SkipLayerNormalization.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +31,11 @@ def normalize_sum(
     epsilon: float,
     centred: bool = True,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the normalised sum of inputs, skip and bias; the means, 1 / the standard deviations; and the sum.
+    """Return the normalized sum, means, inverse deviations, and the sum.
 
-    inputs: [batch, time, size] or [time, size]. skip: of that shape, or without the batch, which may be of size 1.
-    scale, shift, bias: [size]. centred: less the mean, and times 1 / the standard deviation, else 1 / the root of the
-    mean square. Means and deviations are float32, with a last dimension of size 1.
+    The sum is inputs + skip + bias. inputs: [batch, time, size] or [time, size]. skip: of that shape, or without the
+    batch, or with batch 1. scale, shift, bias: [size]. centred: layer normalization, else RMS normalization. Means and
+    deviations are float32, with a last dimension of size 1.
     """
     want_float("normalization", inputs)
     if inputs.ndim not in {2, 3} or skip.ndim not in {2, 3} or skip.shape[-2:] != inputs.shape[-2:]:
@@ -63,7 +66,10 @@ def normalize_sum(
 def _normal(
     wide: NDArray[Any], axis: int, epsilon: float, *, centred: bool
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return normalised numbers, the means (0 if not centred) and the factors, over the dimensions from `axis` on."""
+    """Return normalized numbers, means (0 if not centred) and factors.
+
+    Normalizes over the dimensions from `axis` on.
+    """
     axes = tuple(range(axis, wide.ndim))
     count = np.float64(np.prod(wide.shape[axis:], dtype=np.int64))
     mean = wide.sum(axis=axes, keepdims=True) / count if centred else np.zeros((*wide.shape[:axis], *(1,) * len(axes)))
@@ -80,9 +86,9 @@ def normalize_roots(
     epsilon: float,
     statistics: np.dtype[Any],
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return `inputs` divided by the root of their mean square from `axis` on, times scale; and 1 / these roots.
+    """Return RMS normalization from `axis` on times scale, and inverse roots.
 
-    scale broadcasts to `inputs`, and has the type of the result. statistics: the type of the roots.
+    scale broadcasts to `inputs`, and has the type of the result. statistics: the type of the inverse roots.
     """
     check_axis(axis, inputs.ndim, "normalization")
     want_float("normalization", inputs, scale)
@@ -108,10 +114,11 @@ def normalize_embeddings(
     *,
     epsilon: float,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return normalised sums of the rows for words, places and segments; how many of each batch count; and the sums.
+    """Return normalized embedding sums, mask counts per batch, and the sums.
 
-    words, segments, mask: [batch, time]. word_table and others: [rows, size]. scale, shift: [size]. position_ids:
-    [batch, time] or [1, time], those from 0 on if absent. mask: 1 for what counts; 0 of each batch count without one.
+    Sums are of word, position and segment embeddings. words, segments, mask: [batch, time]. word_table and others:
+    [rows, size]. scale, shift: [size]. position_ids: [batch, time] or [1, time], default from 0 on. mask: 1 for valid
+    tokens; without a mask the counts are 0.
     """
     want_float("embedding", word_table, place_table, scale, shift)
     if words.ndim != 2 or word_table.ndim != 2:

@@ -1,4 +1,8 @@
-"""Parts of arrays and arrays repeated: slices, tiles, reversed beginnings, and depth exchanged for space."""
+"""Slice, tile, crop, reverse, depth to space, compress, max unpool.
+
+DirectML DEPTH_TO_SPACE, REVERSE_SUBSEQUENCES, SLICE, SLICE1, SLICE_GRAD, SPACE_TO_DEPTH, TILE; ONNX CenterCropPad,
+Compress, DepthToSpace, MaxUnpool, SpaceToDepth, TensorScatter; OpenVINO SliceScatter, StridedSlice.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +25,17 @@ __all__ = [
     "slice_counted", "slice_window", "space_to_depth", "tile", "write_into_buffer", "write_slices",
 ]  # fmt: skip
 
-#: Up to here each place of a block is written by itself.
+#: Up to this block size each position of a block is written separately.
 _SMALL: Final = 8
 
 
 def slice_counted(
     inputs: NDArray[Any], *, first: Sequence[int], counts: Sequence[int], steps: Sequence[int]
 ) -> NDArray[Any]:
-    """Return `counts` elements along each dimension, from place `first` on, `steps` apart (0: the same one again)."""
+    """Return `counts` elements per dimension from `first`, `steps` apart.
+
+    A step of 0 repeats one element.
+    """
     same_length("slice", inputs.ndim, **{"first places": first, "counts": counts, "steps": steps})
     shape = shape_of("slice", counts)
     for size, start, count, step in zip(inputs.shape, first, shape, steps, strict=True):
@@ -52,9 +59,9 @@ def slice_window(
     steps: Sequence[int],
     counts: Sequence[int],
 ) -> NDArray[Any]:
-    """Return `counts` elements along each dimension of the window that `offsets` and `sizes` describe.
+    """Return `counts` elements per dimension of a window, `steps` apart.
 
-    They are `steps` apart, from the window's first place on, or from its last one where a step is negative.
+    offsets, sizes: of the window. A negative step starts at the window's last position.
     """
     first = _first_places(inputs.shape, offsets, sizes, steps, counts)
     return slice_counted(inputs, first=first, counts=counts, steps=steps)
@@ -68,7 +75,10 @@ def place_in_window(
     sizes: Sequence[int],
     steps: Sequence[int],
 ) -> NDArray[Any]:
-    """Return zeros of `shape` with `values` at the places from which `slice_window` would take as many elements."""
+    """Return zeros of `shape` with `values` where `slice_window` would read.
+
+    This is the gradient of the slice.
+    """
     target = shape_of("slice", shape)
     same_length("slice", values.ndim, sizes=target)
     first = _first_places(target, offsets, sizes, steps, values.shape)
@@ -82,7 +92,7 @@ def place_in_window(
 def _first_places(
     shape: Sequence[int], offsets: Sequence[int], sizes: Sequence[int], steps: Sequence[int], counts: Sequence[int]
 ) -> list[int]:
-    """Return where slices of windows begin along each dimension of an array of `shape`."""
+    """Return the start of windowed slices along each dimension of `shape`."""
     same_length("slice", len(shape), offsets=offsets, sizes=sizes, steps=steps, counts=counts)
     first = []
     for place, offset, size, step, count in zip(shape, offsets, sizes, steps, counts, strict=True):
@@ -95,7 +105,7 @@ def _first_places(
 
 
 def tile(inputs: NDArray[Any], *, repeats: Sequence[int]) -> NDArray[Any]:
-    """Return `inputs` repeated so often along each dimension."""
+    """Return `inputs` repeated along each dimension."""
     same_length("tile", inputs.ndim, repeats=repeats)
     if any(count < 1 for count in repeats):
         raise InputError(f"tile: expected repeats above 0, found {list(repeats)}")
@@ -105,25 +115,25 @@ def tile(inputs: NDArray[Any], *, repeats: Sequence[int]) -> NDArray[Any]:
     return result
 
 
-def reverse_beginnings(inputs: NDArray[Any], lengths: NDArray[Any], *, axis: int, result: bool = True) -> NDArray[Any]:
-    """Return `inputs` with the first elements of each sequence along `axis` in reverse order.
+def reverse_beginnings(inputs: NDArray[Any], lengths: NDArray[Any], *, axis: int, clamped: bool = True) -> NDArray[Any]:
+    """Return `inputs` with the start of each sequence along `axis` reversed.
 
-    lengths: how many, of the shape of `inputs` with size 1 along `axis`; more than there are mean all. Unless held,
-    their low 32 bits count as they are, and what would lie behind the last element is the last element.
+    lengths: of the shape of `inputs` with size 1 along `axis`, clamped to the size. Unless clamped, their low 32 bits
+    are used as they are, and positions after the last element read the last element.
     """
     check_axis(axis, inputs.ndim, "reverse_beginnings")
     require_shape("reverse_beginnings", "lengths", lengths.shape, (*inputs.shape[:axis], 1, *inputs.shape[axis + 1 :]))
     size = inputs.shape[axis]
-    counts = (np.minimum(lengths, size) if result else lengths.astype(np.uint32)).astype(np.int64)
+    counts = (np.minimum(lengths, size) if clamped else lengths.astype(np.uint32)).astype(np.int64)
     places = np.arange(size, dtype=np.int64).reshape(-1, *(1,) * (inputs.ndim - 1 - axis))
     turned = np.minimum(counts - 1 - places, size - 1)
     return np.take_along_axis(inputs, np.where(places < counts, turned, places), axis)
 
 
 def depth_to_space(inputs: NDArray[Any], *, block: int, channel_first: bool = False) -> NDArray[Any]:
-    """Return [batch, channels, height, width] with blocks of `block` x `block` places made of the channels.
+    """Return depth to space of [batch, channels, height, width].
 
-    channel_first: the channel runs slower in the depth than the place in the block.
+    channel_first: channel-major (CRD), else depth-major (DCR) order.
     """
     batch, depth, height, width = _four(inputs, block)
     if depth % block**2:
@@ -142,9 +152,9 @@ def depth_to_space(inputs: NDArray[Any], *, block: int, channel_first: bool = Fa
 
 
 def space_to_depth(inputs: NDArray[Any], *, block: int, channel_first: bool = False) -> NDArray[Any]:
-    """Return [batch, channels, height, width] with blocks of `block` x `block` places made channels.
+    """Return space to depth of [batch, channels, height, width].
 
-    channel_first: the channel runs slower in the depth than the place in the block.
+    channel_first: the channel varies slower in the depth than the position in the block.
     """
     batch, channels, height, width = _four(inputs, block)
     if height % block or width % block:
@@ -173,11 +183,11 @@ def slice_by_masks(
     shrink_axis_mask: Sequence[int] | None = None,
     ellipsis_mask: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return the elements from begin on and before end, stride apart, along the dimensions that positions stand for.
+    """Return a strided slice with masks, as in OpenVINO StridedSlice.
 
-    A 1 in begin_mask or end_mask sets the number at its position aside; in new_axis_mask it makes a dimension of 1, in
-    shrink_axis_mask it takes the one element at begin and drops the dimension, in ellipsis_mask it stands for all
-    dimensions that no other position does. Masks end in zeros. Negative numbers count from the end of a dimension.
+    A 1 in begin_mask or end_mask ignores that bound; in new_axis_mask it inserts a dimension of size 1, in
+    shrink_axis_mask it selects the element at begin and drops the dimension, in ellipsis_mask it covers all remaining
+    dimensions. Masks are padded with zeros. Negative numbers count from the end.
     """
     count = begin.size
     if begin.shape != end.shape or begin.ndim != 1 or (stride is not None and stride.shape != begin.shape):
@@ -221,9 +231,10 @@ def write_slices(
     step: NDArray[Any],
     axes: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return `inputs` with `updates` where a slice from start on and before stop, step apart along axes, would read.
+    """Return `inputs` with `updates` written to a slice (SliceScatter).
 
-    axes: the first dimensions, one for each start, where it is left out; negative ones count from the end.
+    The slice is [start, stop) by step along axes. axes: default the first dimensions, one per start; negative ones
+    count from the end.
     """
     if not start.shape == stop.shape == step.shape or start.ndim != 1 or start.size > inputs.ndim:
         raise InputError("slice: expected starts, stops and steps of one length, no more than there are dimensions")
@@ -258,17 +269,18 @@ def _place(at: int, size: int) -> int:
 
 
 def _range(first: int | None, last: int | None, step: int, size: int) -> slice:
-    """Return the slice that numpy takes: what counts from the end and is before the first place is before it still."""
+    """Return a numpy slice; a negative position before the start stays before."""
     if last is not None and step < 0 and last < -size:
         last = None
-    step = max(-size - 1, min(step, size + 1))  # numpy's numbers have 64 bits, and further than all is far enough
+    step = max(-size - 1, min(step, size + 1))  # numpy positions have 64 bits, and anything beyond the size is equal
     return slice(first, last, step)
 
 
 def choose(inputs: NDArray[Any], condition: NDArray[Any], *, axis: int | None = None) -> NDArray[Any]:
-    """Return the slices along `axis`, or without one the elements in row-major order, where the condition is true.
+    """Return slices along `axis` where the condition is true (Compress).
 
-    condition: a list of truth values, which may end before the slices do; what is behind its end is left out.
+    Without an axis, elements in row-major order. condition: 1-D booleans, possibly shorter than the axis; slices after
+    its end are dropped.
     """
     if condition.ndim != 1 or not inputs.ndim:
         raise InputError("compress: expected a list of truth values, and an input of at least one dimension")
@@ -285,9 +297,9 @@ def choose(inputs: NDArray[Any], condition: NDArray[Any], *, axis: int | None = 
 
 
 def centre(inputs: NDArray[Any], shape: NDArray[Any], *, axes: Sequence[int] | None = None) -> NDArray[Any]:
-    """Return `inputs` cut, or with zeros around, to the given sizes along axes; the middle stays in the middle.
+    """Return `inputs` center-cropped or zero-padded to sizes along axes.
 
-    axes: all without. Of an odd difference the larger part is behind.
+    axes: default all. Of an odd difference the larger part is at the end.
     """
     chosen = list(range(inputs.ndim)) if axes is None else [a + inputs.ndim if a < 0 else a for a in axes]
     numbers = [int(size) for size in shape.reshape(-1)]
@@ -316,10 +328,10 @@ def write_into_buffer(
     axis: int,
     mode: str = "linear",
 ) -> NDArray[Any]:
-    """Return `buffer` with `update` written along `axis`, for each batch (dimension 0) from its place in `first` on.
+    """Return `buffer` with `update` written along `axis` (TensorScatter).
 
-    first: [batch], zeros without. mode: linear, where all must fit, or circular, where what is beyond the end goes on
-    at the beginning.
+    first: [batch], start per batch (dimension 0), default 0. mode: linear, where all must fit, or circular, which wraps
+    around.
     """
     place = axis + buffer.ndim if axis < 0 else axis
     check_axis(place, buffer.ndim, "cache")
@@ -354,11 +366,11 @@ def place_again(
     strides: Sequence[int] | None = None,
     pads: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return zeros with the elements of `inputs` [batch, channels, spatial…] at the places that they were pooled from.
+    """Return zeros with `inputs` at their pooled indices (MaxUnpool).
 
-    indices: of the shape of `inputs`, numbers of elements in row-major order of the whole array. shape: of the result;
-    without it the least that pools to the inputs. Places are those of the least one, which stands at the beginning of
-    one with larger spatial sizes. Of several elements at one place the last one stands.
+    inputs: [batch, channels, spatial…]. indices: of the shape of `inputs`, flat row-major positions in the smallest
+    array that pools to the inputs. shape: of the result, default that array's; with larger spatial sizes that array is
+    at the start. Of several elements at one index the last one wins.
     """
     rank = inputs.ndim - 2
     steps, around = list(strides or [1] * rank), list(pads or [0] * (2 * rank))

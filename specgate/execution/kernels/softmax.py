@@ -1,4 +1,8 @@
-"""Softmax, its logarithm and hardmax over groups of elements that differ only along chosen dimensions."""
+"""Softmax, log softmax and hardmax.
+
+DirectML ACTIVATION_HARDMAX, ACTIVATION_HARDMAX1, ACTIVATION_LOG_SOFTMAX, ACTIVATION_LOG_SOFTMAX1, ACTIVATION_SOFTMAX,
+ACTIVATION_SOFTMAX1; ONNX Hardmax, LogSoftmax, Softmax; OpenVINO LogSoftmax, SoftMax.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["hardmax", "hardmax_along", "log_softmax", "log_softmax_along", "softmax", "softmax_along"]
 
 _LEAST: Final = 1e-20
-#: So many powers lose no more in a product with ones than in pairs.
+#: Up to this many terms a product with ones is as precise as pairwise sums.
 _FEW: Final = 2**10
 
 
 def softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
-    """Return exp of each element, divided by the sum of exp over its group; without axes each is its own group."""
+    """Return the softmax over `axes`; without axes each element is a group."""
     want_float("softmax", x)
     along = check_axes(axes, x.ndim, "softmax")
     with quiet():
@@ -33,7 +37,10 @@ def softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
 
 
 def log_softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
-    """Return the natural logarithm of `softmax`; a group's sum that is nan counts as 1e-20, so that not all is nan."""
+    """Return the log softmax; a nan sum counts as 1e-20.
+
+    Otherwise the whole group would be nan.
+    """
     want_float("log_softmax", x)
     along = check_axes(axes, x.ndim, "log_softmax")
     with quiet():
@@ -43,17 +50,17 @@ def log_softmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
 
 
 def _below_largest(x: NDArray[Any], along: tuple[int, ...]) -> NDArray[Any]:
-    """Subtract the largest element of each group, in float64, so that no exp overflows."""
+    """Return float64 elements less their group's maximum, against overflow."""
     wide = x.astype(np.float64)
-    # np.fmax lets a signalling nan through
+    # np.fmax propagates signaling nan
     below: NDArray[Any] = wide - np.where(np.isnan(wide), -np.inf, wide).max(axis=along, keepdims=True)
     return below
 
 
 def hardmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
-    """Return 1 at the first of the largest elements of each group, in row-major order, and 0 elsewhere.
+    """Return 1 at the first maximum of each group, 0 elsewhere.
 
-    nan is passed over, unless it comes first in its group.
+    The order is row-major. nan is ignored unless it comes first in its group.
     """
     want_float("hardmax", x)
     along = check_axes(axes, x.ndim, "hardmax")
@@ -68,7 +75,7 @@ def hardmax(x: NDArray[Any], *, axes: Sequence[int]) -> NDArray[Any]:
 
 
 def _along(x: NDArray[Any], axis: int, *, to_end: bool, past_end: bool) -> tuple[int, ...]:
-    """Return the dimensions of a group: that of `axis`, and those behind it with `to_end`."""
+    """Return the dimensions of a group: `axis`, and later ones with `to_end`."""
     place = axis + x.ndim if axis < 0 else axis
     if past_end and place == x.ndim:
         return ()
@@ -79,10 +86,10 @@ def _along(x: NDArray[Any], axis: int, *, to_end: bool, past_end: bool) -> tuple
 def _of_groups(
     name: str, x: NDArray[Any], along: tuple[int, ...], function: Callable[[NDArray[Any]], object]
 ) -> NDArray[Any]:
-    """Return a function of groups, less the largest of each so that no power is too large.
+    """Return a function of groups less their maximum, against overflow.
 
-    It is computed in float32, which loses a few 1e-7 of sums of powers that are at most 1, or of FLOAT64 in float64.
-    function: of the dimension 1 of [outer, group] or [outer, group, inner], which it writes over.
+    Computed in float32, which loses a few 1e-7 of sums of at most 1, or for FLOAT64 in float64. function: of dimension
+    1 of [outer, group] or [outer, group, inner], which it overwrites.
     """
     want_float(name, x)
     if not x.size:
@@ -99,9 +106,9 @@ def _of_groups(
 
 
 def _totals(powers: NDArray[Any]) -> NDArray[Any]:
-    """Return the sums along the dimension 1: in pairs, which numpy does of what lies side by side, or in float64.
+    """Return sums along dimension 1, pairwise if contiguous, else float64.
 
-    Few float32 are multiplied by ones, row by row, which takes half the time.
+    Few float32 are multiplied by ones row by row, which is twice as fast.
     """
     if powers.ndim == 2 and powers.dtype == np.float32 and powers.shape[1] <= _FEW:
         return np.asarray(np.matmul(powers[:, np.newaxis], np.ones((powers.shape[1], 1), np.float32)))[:, 0]
@@ -109,10 +116,10 @@ def _totals(powers: NDArray[Any]) -> NDArray[Any]:
 
 
 def softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
-    """Return exp of each element, divided by the sum of exp over its group; a nan makes its whole group nan.
+    """Return the softmax along `axis`; nan makes its whole group nan.
 
-    A group differs in the place along `axis`, which counts from the end if negative; to_end: and along the dimensions
-    behind it; past_end: the axis may lie behind them all, so that each element is a group.
+    A negative axis counts from the end; to_end: over later dimensions as well (coerced to 2-D); past_end: the axis may
+    be the rank, so that each element is a group.
     """
 
     def shares(shifted: NDArray[Any]) -> None:
@@ -132,6 +139,6 @@ def log_softmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_
 
 
 def hardmax_along(x: NDArray[Any], *, axis: int, to_end: bool = False, past_end: bool = False) -> NDArray[Any]:
-    """Return 1 at the first of the largest elements of each group of `softmax_along`, and 0 elsewhere."""
+    """Return 1 at the first maximum of each `softmax_along` group, else 0."""
     along = _along(x, axis, to_end=to_end, past_end=past_end)
     return hardmax(x, axes=along) if x.size else x.copy()

@@ -1,4 +1,7 @@
-"""The largest or smallest elements of sequences, in order."""
+"""TopK, Unique, SearchSorted, Bucketize and beam search paths.
+
+DirectML TOP_K; ONNX TopK, Unique; OpenVINO Bucketize, GatherTree, SearchSorted, TopK, Unique.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,17 @@ __all__ = [
     "bucket_numbers", "distinct", "distinct_along", "paths_of_beams", "places_to_insert", "top_elements", "top_k",
 ]  # fmt: skip
 
-#: Shorter sequences are sorted whole.
+#: Shorter sequences are fully sorted.
 _LONG: Final = 256
 
 
 def top_k(
     inputs: NDArray[Any], *, axis: int, k: int, largest: bool = True, index_type: np.dtype[Any] | None = None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the k largest elements along `axis` in falling order, or the smallest in rising order, and their places.
+    """Return the top k elements along `axis` in order, and their indices.
 
-    Of equal elements the earlier comes first. Sequences with a nan have no order, so their results are masked.
-    index_type: of the places, int64 if None.
+    The largest in descending or the smallest in ascending order; of equal elements the earlier comes first. Sequences
+    with nan are masked. index_type: default int64.
     """
     check_axis(axis, inputs.ndim, "top_k")
     size = inputs.shape[axis]
@@ -38,7 +41,7 @@ def top_k(
     keys = to_float32(inputs, inputs.dtype)
     if (arrays := _by_partition(inputs, keys, axis, k, largest)) is not None:
         return arrays[0], arrays[1].astype(index_type or np.int64)
-    if largest:  # sorted backwards and turned round, so that equal elements keep their order
+    if largest:  # sorted backwards and reversed, which keeps the order of equal elements
         order = size - 1 - np.flip(np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
     else:
         order = np.argsort(keys, axis, kind="stable")
@@ -54,9 +57,9 @@ def top_k(
 def _by_partition(
     inputs: NDArray[Any], keys: NDArray[Any], axis: int, k: int, largest: bool
 ) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """Return values and places of `top_k`, found among the few elements that are not beyond the k-th one.
+    """Return values and indices of `top_k` by partition at the k-th element.
 
-    None where that is no gain: of short sequences, many elements, many that equal the k-th one, and of nan.
+    None where that is slower: for short sequences, large k, many elements equal to the k-th one, and nan.
     """
     size = keys.shape[axis]
     if keys.dtype.kind not in "fiu" or size < _LONG or k * 8 > size or not keys.size:
@@ -67,7 +70,7 @@ def _by_partition(
     which = np.empty((len(rows), k), np.int64)
     for row, array in zip(memory.in_time(rows), which, strict=True):
         edge = np.partition(row, size - k if largest else k - 1)[size - k if largest else k - 1]
-        near = np.flatnonzero(row >= edge if largest else row <= edge)  # in their order, so that the earlier is first
+        near = np.flatnonzero(row >= edge if largest else row <= edge)  # in input order: the earlier comes first
         if len(near) > 4 * k:
             return None
         values = row[near]
@@ -92,10 +95,11 @@ def top_elements(
     stable: bool = True,
     int32_indices: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return what `top_k` does; k: a number, or an array of one integer.
+    """Return `top_k` in a given order, as in OpenVINO TopK.
 
-    order: of the results, by `value`, by `index`, or `none`, which leaves it open. stable: of equal elements the
-    earlier comes first; otherwise what depends on it is masked. int32_indices: the places are int32, not int64.
+    k: a number, or an array of one integer. order: by `value`, by `index`, or `none`, which is unspecified. stable: of
+    equal elements the earlier comes first; otherwise results that depend on ties are masked. int32_indices: indices are
+    int32, not int64.
     """
     count = np.asarray(k)
     if count.size != 1 or count.ndim > 1 or count.dtype.kind not in "iu":
@@ -127,7 +131,10 @@ def _turned(array: NDArray[Any], turn: NDArray[Any], axis: int) -> NDArray[Any]:
 def _open(
     inputs: NDArray[Any], arrays: tuple[NDArray[Any], NDArray[Any]], axis: int, order: str, stable: bool
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return values and places, in the order of `top_k`, with those masked that order and ties leave open."""
+    """Return values and indices with unspecified ones masked.
+
+    Arguments are in the order of `top_k`.
+    """
     values, places = arrays
     plain = np.ma.getdata(values)
     if order == "none":
@@ -137,7 +144,7 @@ def _open(
         return arrays
     last = np.take(plain, [-1], axis)
     cut = (inputs == last).sum(axis, keepdims=True) > (plain == last).sum(axis, keepdims=True)
-    if order == "index":  # which of equal elements is taken decides where all others stand
+    if order == "index":  # the choice among equal elements moves all others
         open_values = open_places = np.broadcast_to(cut, plain.shape)
     else:
         twice = np.zeros(plain.shape, np.bool_)
@@ -151,7 +158,10 @@ def _open(
 
 
 def _beside(values: NDArray[Any], axis: int, step: int) -> NDArray[np.bool_]:
-    """Return where an ordered sequence has the same value one place before (step 1) or behind (step -1)."""
+    """Return where a sorted sequence equals its neighbor.
+
+    step: -1 for the element before, 1 for the one after.
+    """
     ordered = np.moveaxis(values, axis, 0)
     same = np.zeros(ordered.shape, np.bool_)
     if step > 0:
@@ -164,10 +174,10 @@ def _beside(values: NDArray[Any], axis: int, step: int) -> NDArray[np.bool_]:
 def bucket_numbers(
     data: NDArray[Any], boundaries: NDArray[Any], *, right_bound: bool = True, int32_indices: bool = False
 ) -> NDArray[Any]:
-    """Return for each element how many of the rising `boundaries` lie below it, those equal to it not counted.
+    """Return the bucket of each element: the number of boundaries below it.
 
-    right_bound: an interval has its right boundary; otherwise its left one, so that boundaries equal to the element
-    count. int32_indices: the numbers are int32, not int64. What a nan would give is masked.
+    Boundaries are ascending; equal ones do not count. right_bound: intervals include their right boundary; otherwise
+    their left one, so equal boundaries count. int32_indices: int32 results, not int64. nan is masked.
     """
     if boundaries.ndim != 1:
         raise InputError(f"bucket_numbers: expected boundaries of one dimension, found {boundaries.ndim}")
@@ -182,11 +192,10 @@ def bucket_numbers(
 def places_to_insert(
     sequences: NDArray[Any], values: NDArray[Any], *, right: bool = False, int32_indices: bool = False
 ) -> NDArray[Any]:
-    """Return where `values` would be inserted in rising `sequences` along their last dimension.
+    """Return insertion positions of `values` in sorted `sequences`.
 
-    sequences: of the sizes of values but for the last dimension, or one for all. right: behind elements that are equal,
-    otherwise before them. int32_indices: the places are int32. Masked is what a nan or a sequence in another order
-    would give.
+    sequences: of the sizes of values apart from the last dimension, or one for all. right: after equal elements,
+    otherwise before them. int32_indices: positions are int32. Masked for nan and for unsorted sequences.
     """
     if sequences.ndim == 0 or (sequences.ndim > 1 and sequences.shape[:-1] != values.shape[:-1]):
         found_shapes = f"{list(sequences.shape)} and {list(values.shape)}"
@@ -206,7 +215,10 @@ def places_to_insert(
 
 
 def _places(sorted_ones: NDArray[Any], keys: NDArray[Any], *, after: bool) -> NDArray[Any]:
-    """Return where keys stand among sorted numbers. Integers beside floats are compared as what they are."""
+    """Return positions of keys in sorted numbers.
+
+    Integers and floats are compared exactly.
+    """
     if sorted_ones.dtype.kind != keys.dtype.kind and {sorted_ones.dtype.kind, keys.dtype.kind} <= {"i", "u"}:
         sorted_ones, keys = sorted_ones.astype(object), keys.astype(object)
     side: Any = "right" if after else "left"
@@ -225,11 +237,11 @@ def _result(array: NDArray[Any], unknown: NDArray[np.bool_], narrow: bool) -> ND
 def distinct(
     data: NDArray[Any], axis: NDArray[Any] | None = None, *, in_order: bool, int32_indices: bool, int32_counts: bool
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the distinct elements, or slices along `axis`, where each first occurs, the place of each, and how often.
+    """Return unique elements, first indices, inverse indices and counts.
 
-    axis: without it `data` is taken as a list. in_order: in rising order, else as they first occur. int32_indices:
-    places are int32, not int64; narrow_counts: counts are. Raises NoKernel for nan, which equals nothing and has no
-    order.
+    axis: unique slices along it; without it `data` is flattened. in_order: sorted ascending, else in order of first
+    occurrence. int32_indices: indices are int32, not int64; int32_counts: counts are. Raises NoKernel for nan, which
+    equals nothing and has no order.
     """
     if data.dtype.kind != "O" and (data != data).any():  # noqa: PLR0124  # also of bfloat16
         raise NoKernel("unique: it is not said whether nan equals nan, and where it stands")
@@ -251,13 +263,19 @@ def distinct(
 def distinct_along(
     data: NDArray[Any], *, axis: int | None = None, in_order: bool
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return what `distinct` does, places and counts as int64; axis: a number, negative ones counted from the end."""
+    """Return `distinct` with int64 indices and counts.
+
+    axis: negative ones count from the end.
+    """
     place = None if axis is None else np.array(axis, np.int64)
     return distinct(data, place, in_order=in_order, int32_indices=False, int32_counts=False)
 
 
 def _ranked(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return where each distinct slice along the first axis first is, in rising order, which each is, and how often."""
+    """Return first indices, inverse and counts of sorted unique slices.
+
+    Slices are along the first axis.
+    """
     if moved.dtype.kind == "O" or not moved.size:
         return _ranked_rows(moved)
     flat = widened(moved.reshape(len(moved), -1))
@@ -269,7 +287,7 @@ def _ranked(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[An
 
 
 def _ranked_rows(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """`_ranked` of texts, and of slices without elements, which are all equal."""
+    """Return `_ranked` for strings, and for empty slices, which are all equal."""
     rows = [tuple(row) for row in memory.in_time(moved.reshape(len(moved), -1).tolist())] if moved.size else []
     if not moved.size and len(moved):
         rows = [()] * len(moved)
@@ -285,10 +303,10 @@ def _ranked_rows(moved: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArr
 def paths_of_beams(
     step_ids: NDArray[Any], parent_ids: NDArray[Any], lengths: NDArray[Any], end_token: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return for each batch and beam the ids on the path that ends there [steps, batch, beams].
+    """Return the ids on the path of each beam, [steps, batch, beams].
 
-    step_ids, parent_ids: [steps, batch, beams], the id of each step and the beam that it came from. A path has as many
-    steps as `lengths` [batch] says, at most all; behind them, and behind the first end_token, is end_token.
+    step_ids, parent_ids: [steps, batch, beams], the id of each step and its parent beam. A path has `lengths` [batch]
+    steps, clamped; after them, and after the first end_token, follows end_token.
     """
     require_shape("gather_tree", "parent_ids", parent_ids.shape, step_ids.shape)
     if step_ids.ndim != 3 or end_token.size != 1:

@@ -1,4 +1,7 @@
-"""Blocks of places exchanged for depth or batches, along any number of dimensions, and places dealt to groups."""
+"""Depth to space, space to depth, batch to space, channel shuffle.
+
+OpenVINO BatchToSpace, DepthToSpace, ShuffleChannels, SpaceToBatch, SpaceToDepth.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,10 @@ __all__ = ["batches_from_space", "blocks_from_depth", "depth_from_blocks", "shuf
 
 
 def blocks_from_depth(inputs: NDArray[Any], *, block: int, depth_first: bool) -> NDArray[Any]:
-    """Return [batch, depth, places …] with the depth laid out as blocks of the places, `block` along each dimension.
+    """Return depth to space over any number of spatial dimensions.
 
-    depth_first: the depth that is left runs slower in the old one than the place in the block.
+    inputs: [batch, depth, spatial…]. depth_first: the remaining depth varies slower in the old depth than the position
+    in the block.
     """
     count = _spatial("depth_to_space", inputs, block)
     batch, depth, *places = inputs.shape
@@ -40,9 +44,10 @@ def blocks_from_depth(inputs: NDArray[Any], *, block: int, depth_first: bool) ->
 
 
 def depth_from_blocks(inputs: NDArray[Any], *, block: int, depth_first: bool) -> NDArray[Any]:
-    """Return [batch, depth, places …] with blocks of the places, `block` along each dimension, moved into the depth.
+    """Return space to depth over any number of spatial dimensions.
 
-    depth_first: the old depth runs slower in the new one than the place in the block.
+    inputs: [batch, depth, spatial…]. depth_first: the old depth varies slower in the new depth than the position in the
+    block.
     """
     count = _spatial("space_to_depth", inputs, block)
     batch, depth, *places = inputs.shape
@@ -59,9 +64,9 @@ def depth_from_blocks(inputs: NDArray[Any], *, block: int, depth_first: bool) ->
 def space_from_batches(
     inputs: NDArray[Any], blocks: NDArray[Any], begin: NDArray[Any], end: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return `inputs` with its batches laid out as blocks of the other dimensions, cropped at both ends.
+    """Return `inputs` with batches moved to spatial blocks, then cropped.
 
-    blocks, begin, end: a number for each dimension; the first ones are 1, 0 and 0.
+    blocks, begin, end: a number per dimension; the first ones are 1, 0 and 0.
     """
     sizes, first, last = _lists("batch_to_space", inputs, blocks, begin, end)
     whole = int(np.prod(sizes, dtype=object))
@@ -82,9 +87,9 @@ def space_from_batches(
 def batches_from_space(
     inputs: NDArray[Any], blocks: NDArray[Any], begin: NDArray[Any], end: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return `inputs`, padded with zeros, with blocks of all dimensions but the first moved into that.
+    """Return zero-padded `inputs` with spatial blocks moved to the batch.
 
-    blocks, begin, end: a number for each dimension; the first ones are 1, 0 and 0.
+    blocks, begin, end: a number per dimension; the first ones are 1, 0 and 0.
     """
     sizes, first, last = _lists("space_to_batch", inputs, blocks, begin, end)
     padded = pad_ends(inputs, np.array([*first, *last], np.int64), mode="constant")
@@ -98,7 +103,10 @@ def batches_from_space(
 
 
 def shuffle_groups(inputs: NDArray[Any], *, axis: int, groups: int) -> NDArray[Any]:
-    """Return `inputs` with the places along `axis` written in rows, one for each group, and read by columns."""
+    """Return `inputs` with the channels of `axis` shuffled between groups.
+
+    That is a transpose of [groups, channels per group].
+    """
     check_axis(axis, inputs.ndim, "shuffle")
     size = inputs.shape[axis]
     if not 1 <= groups <= size or size % groups:
@@ -127,7 +135,7 @@ def _lists(
 
 
 def _moved(parts: NDArray[Any], order: Sequence[int], shape: Sequence[int]) -> NDArray[Any]:
-    """Return the parts, their dimensions in this order, in another shape."""
+    """Return the parts transposed by `order` and reshaped."""
     turned = parts.transpose(order)
     result = memory.empty(tuple(shape), parts.dtype)
     if result.size:

@@ -1,4 +1,7 @@
-"""Scores of models: the class of the largest, and what they are transformed to."""
+"""Support vector machines, class labels and score transformations.
+
+ai.onnx.ml SVMClassifier, SVMRegressor.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,17 @@ __all__ = [
 
 
 def features_of(name: str, inputs: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers as float64 [samples, features]; a list of features is one sample."""
+    """Return numbers as float64 [samples, features]; 1-D is one sample."""
     if not 1 <= inputs.ndim <= 2 or inputs.dtype.kind not in "iuf":
         raise InputError(f"{name}: expected numbers [samples, features], found {inputs.dtype}{list(inputs.shape)}")
     return np.atleast_2d(inputs).astype(np.float64)
 
 
 def labels_of(name: str, integers: Sequence[int] | None, texts: Sequence[str] | None) -> NDArray[Any]:
-    """Return the labels of classes as an array of int64, or of texts as objects; exactly one list must be given."""
+    """Return class labels as an int64 array, or as strings.
+
+    Exactly one list must be given.
+    """
     if (integers is None) == (texts is None):
         raise InputError(f"{name}: expected labels that are integers or texts, and not both")
     if texts is None:
@@ -42,14 +48,17 @@ def labels_of(name: str, integers: Sequence[int] | None, texts: Sequence[str] | 
 
 
 def labels_at(labels: NDArray[Any], places: NDArray[np.intp]) -> NDArray[Any]:
-    """Return the label at each place."""
+    """Return the label at each index."""
     result = memory.empty(places.shape, labels.dtype)
     result[...] = labels[places]
     return result
 
 
 def place_of_largest(scores: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the first place of the largest score in each row; a nan is never larger, nothing is than a first nan."""
+    """Return the index of the first maximum in each row.
+
+    nan is never larger, and nothing is larger than a nan in first place.
+    """
     places = np.argmax(np.where(np.isnan(scores), -np.inf, scores), axis=1)
     return np.where(np.isnan(scores[:, 0]), 0, places)
 
@@ -63,10 +72,10 @@ def _softmax(scores: NDArray[Any], counted: NDArray[np.bool_] | None = None) -> 
 
 
 def transformed(scores: NDArray[Any], how: str) -> NDArray[Any]:
-    """Return scores [samples, classes], float64, as `how` says.
+    """Return transformed scores [samples, classes], float64.
 
-    NONE: as they are. LOGISTIC: 1 / (1 + exp(-score)). SOFTMAX: of each row. SOFTMAX_ZERO: the same, and scores of 0
-    stay 0 and do not count in the sum. PROBIT: the number below which a normal one is with that probability.
+    NONE: unchanged. LOGISTIC: 1 / (1 + exp(-score)). SOFTMAX: per row. SOFTMAX_ZERO: the same, but scores of 0 stay 0
+    and do not count in the sum. PROBIT: the normal quantile.
     """
     if how == "NONE":
         return scores
@@ -79,7 +88,7 @@ def transformed(scores: NDArray[Any], how: str) -> NDArray[Any]:
     raise InputError(f"expected NONE, LOGISTIC, SOFTMAX, SOFTMAX_ZERO or PROBIT, found {how!r:.40}")
 
 
-#: Probabilities of pairs are at least so far from 0 and 1; when the iteration ends; and after how many steps, at least.
+#: Minimum distance of pair probabilities from 0 and 1, tolerance of the iteration, and minimum of its step limit.
 _NEAR: Final = 1e-7
 _ENOUGH: Final = 0.005
 _STEPS: Final = 100
@@ -99,7 +108,10 @@ def _numbers(values: Sequence[float] | None) -> NDArray[np.float64]:
 def _similarities(
     features: NDArray[Any], vectors: NDArray[Any], kind: str, parameters: Sequence[float] | None
 ) -> NDArray[Any]:
-    """Return [samples, vectors] by a kernel function; parameters: gamma, coef0 and degree."""
+    """Return kernel function values [samples, vectors].
+
+    parameters: gamma, coef0 and degree.
+    """
     gamma, constant, degree = (*_numbers(parameters), 0.0, 0.0, 0.0)[:3]
     memory.hold((len(features), 2 * len(vectors)), np.dtype(np.float64))
     products = multiply_matrices(features, vectors.T)
@@ -134,9 +146,10 @@ def regress_by_vectors(
     rho: Sequence[float] | None = None,
     support_vectors: Sequence[float] | None = None,
 ) -> NDArray[np.float32]:
-    """Return one result for each sample, float32 [samples, 1]: the sum of its similarities to vectors, plus rho.
+    """Return the SVM regression of each sample, float32 [samples, 1].
 
-    Without vectors the coefficients are of the features themselves. one_class: 1 where the result is above 0, else -1.
+    It is the weighted sum of kernel values plus rho. Without vectors the coefficients apply to the features. one_class:
+    1 where the result is above 0, else -1.
     """
     name = "regress_by_vectors"
     features = _features(name, inputs)
@@ -170,11 +183,11 @@ def classify_by_vectors(
     support_vectors: Sequence[float] | None = None,
     vectors_per_class: Sequence[int] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-    """Return the label of each sample, and scores as float32.
+    """Return the label and float32 scores of each sample.
 
-    With vectors a class is found by the votes of its pairs with others, and scores are those of all pairs, of two
-    classes minus the score and the score; with prob_a and prob_b they are probabilities of the classes. Without vectors
-    a class has coefficients of the features, and the one of the largest score is found.
+    With vectors, pairs of classes vote, and scores are those of all pairs, for two classes minus the score and the
+    score; with prob_a and prob_b they are class probabilities. Without vectors, each class has coefficients of the
+    features, and the highest score wins.
     """
     name = "classify_by_vectors"
     labels, features = labels_of(name, integer_labels, text_labels), _features(name, inputs)
@@ -209,7 +222,10 @@ def _pairs(classes: int) -> list[tuple[int, int]]:
 def _of_pairs(
     near: NDArray[Any], counts: Sequence[int], coefficients: NDArray[Any], rho: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the score of each pair of classes [samples, pairs], and the votes of each class [samples, classes]."""
+    """Return the score of each class pair, and the votes per class.
+
+    Shapes: [samples, pairs] and [samples, classes].
+    """
     classes = len(counts)
     pairs = _pairs(classes)
     if rho.size != len(pairs):
@@ -229,7 +245,10 @@ def _of_pairs(
 
 
 def _probabilities(scores: NDArray[Any], classes: int, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Return the probability of each class from those of pairs, as libsvm couples them, of all samples at a time."""
+    """Return class probabilities coupled from pairs, as in libsvm.
+
+    All samples are computed at once.
+    """
     pairs = _pairs(classes)
     if a.size != len(pairs) or b.size != len(pairs):
         raise InputError(f"classify_by_vectors: expected {len(pairs)} numbers of prob_a and of prob_b")
@@ -245,7 +264,10 @@ def _probabilities(scores: NDArray[Any], classes: int, a: NDArray[Any], b: NDArr
 
 
 def _coupled(matrix: NDArray[Any]) -> NDArray[Any]:
-    """Return, for each matrix Q [classes, classes], the p of sum 1 with the least p Q p, within libsvm's bounds."""
+    """Return the p of sum 1 that minimizes p Q p, for each matrix Q.
+
+    Q: [classes, classes]. Tolerances are libsvm's.
+    """
     classes = matrix.shape[1]
     array = np.full(matrix.shape[:2], 1 / classes)
     waiting = np.arange(len(matrix))

@@ -1,4 +1,7 @@
-"""Texts as bytes in UTF-8, one behind the other, and back."""
+"""String operators: concat, split, normalize, pack and unpack.
+
+ONNX StringConcat, StringNormalizer, StringSplit; OpenVINO StringTensorPack, StringTensorUnpack.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,10 @@ _MOST: Final = 2**31 - 1
 
 
 def texts_to_bytes(texts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
-    """Return where each text begins and ends in the bytes of all of them, and these [length] as uint8.
+    """Return begin and end offsets of each string, and the UTF-8 bytes.
 
-    texts: objects, str each. Raises InputError for what cannot be written in UTF-8, and for more bytes than int32
-    counts.
+    texts: objects, str each. Bytes are uint8 [length]. Raises InputError for strings that UTF-8 cannot encode, and for
+    more bytes than int32 counts.
     """
     begins, ends = (memory.empty(texts.shape, np.dtype(np.int32)) for _ in range(2))
     if not all(isinstance(text, str) for text in texts.flat):
@@ -43,10 +46,9 @@ def texts_to_bytes(texts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.i
 
 
 def texts_from_bytes(begins: NDArray[Any], ends: NDArray[Any], symbols: NDArray[np.uint8]) -> NDArray[Any]:
-    """Return the texts that are the bytes of `symbols` from `begins` up to `ends`, as objects of that shape.
+    """Return the strings in bytes [begins, ends) of `symbols`, as objects.
 
-    Those whose end is before their beginning, and those that are no UTF-8, are masked. Raises InputError for places
-    outside of symbols.
+    Strings with a negative length or invalid UTF-8 are masked. Raises InputError for offsets out of range.
     """
     require_shape("texts", "ends", ends.shape, begins.shape)
     if symbols.dtype != np.uint8 or symbols.ndim != 1:
@@ -66,14 +68,14 @@ def texts_from_bytes(begins: NDArray[Any], ends: NDArray[Any], symbols: NDArray[
 
 
 def encoded(text: str) -> bytes:
-    """Return the bytes of a text in UTF-8; raise InputError where it has none."""
+    """Return the UTF-8 bytes of a string; raise InputError if not encodable."""
     try:
         return text.encode()
     except UnicodeEncodeError:
         raise InputError(f"texts: {text!a:.60} cannot be written in UTF-8") from None
 
 
-#: What Python takes for a text beside its characters.
+#: Memory overhead of a Python string besides its characters.
 _TEXT = 64
 
 
@@ -88,7 +90,7 @@ def _hold_characters(texts: Iterable[Any]) -> None:
 
 
 def join_texts(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Return the texts of `a` followed by those of `b`, shapes broadcast."""
+    """Return the strings of `a` followed by those of `b`, broadcast."""
     _hold("join_texts", a, b)
     try:
         firsts, seconds = np.broadcast_arrays(a, b)
@@ -103,7 +105,10 @@ def join_texts(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 def _cased(text: str, action: str) -> str:
-    """Return a text in lower or upper case, character by character: one that becomes several stays."""
+    """Return a string in lower or upper case, character by character.
+
+    A character whose other case has several characters is unchanged.
+    """
     if action == "NONE":
         return text
     result = text.lower() if action == "LOWER" else text.upper()
@@ -116,9 +121,10 @@ def _cased(text: str, action: str) -> str:
 def normalize_texts(
     texts: NDArray[Any], *, action: str = "NONE", case_sensitive: bool = False, stopwords: Sequence[str] | None = None
 ) -> NDArray[Any]:
-    """Return the texts of a list or of one row without the stop words, then in LOWER or UPPER case, or as they are.
+    """Return strings without stop words, in LOWER, UPPER or unchanged case.
 
-    Where all are left out, there is one empty text. Cases are those of Unicode, of no language in particular.
+    texts: 1-D, or one row. If all are removed, the result is one empty string. Case mapping is Unicode's, independent
+    of the locale.
     """
     name = "normalize_texts"
     _hold(name, texts)
@@ -138,10 +144,11 @@ def normalize_texts(
 def split_texts(
     texts: NDArray[Any], *, delimiter: str = "", maxsplit: int = -1
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the parts of each text along a last dimension, filled up with empty ones; and how many each has, int64.
+    """Return the substrings of each string, padded with "", and their counts.
 
-    delimiter: what stands between parts, one after the other delimit an empty part; none is white space, any number of
-    it, and what is at the ends is left out. maxsplit: how many splits at most, from the left; any number if negative.
+    Substrings are along a new last dimension, counts are int64. delimiter: consecutive ones enclose an empty substring;
+    without a delimiter, split at runs of white space, stripped at both ends. maxsplit: maximum number of splits from
+    the left; unlimited if negative.
     """
     _hold("split_texts", texts)
     _hold_characters(text * 1 for text in texts.flat)

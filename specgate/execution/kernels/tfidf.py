@@ -1,4 +1,7 @@
-"""How often sequences of words occur in other ones."""
+"""TF-IDF: counts of n-grams.
+
+ONNX TfIdfVectorizer.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ __all__ = ["count_n_grams"]
 
 
 def _numbered(words: NDArray[Any], pool: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the words and the pool as numbers from 1 on, one for each different word of the pool; 0 is any other."""
+    """Return words and pool as numbers from 1 on; 0 for words not in the pool."""
     numbers = {word: number for number, word in enumerate(dict.fromkeys(pool), 1)}
     flat = words.reshape(-1)
     array = np.fromiter((numbers.get(word, 0) for word in memory.in_time(flat.tolist())), np.int64, flat.size)
@@ -26,7 +29,7 @@ def _numbered(words: NDArray[Any], pool: Sequence[Any]) -> tuple[NDArray[np.int6
 
 
 def _parts(pool: NDArray[np.int64], begins: Sequence[int]) -> list[NDArray[np.int64]]:
-    """Return the n-grams of each length n from 1 on [how many, n]."""
+    """Return the n-grams of each length n from 1 on, [count, n]."""
     ends = [*begins[1:], pool.size]
     if any(not 0 <= begin <= end <= pool.size for begin, end in zip(begins, ends, strict=True)):
         raise InputError("count_n_grams: expected beginnings within the pool, in rising order")
@@ -50,11 +53,11 @@ def count_n_grams(
     texts: Sequence[str] | None = None,
     weights: Sequence[float] | None = None,
 ) -> NDArray[np.float32]:
-    """Return float32, for a sequence or each of a batch how often each n-gram of the pool occurs in it.
+    """Return TF-IDF counts of each pool n-gram, float32.
 
-    integers, texts: the pool, all n-grams of one word, then those of two, which begin at begins[1], and so on; places:
-    where in the output each is counted. Words of an n-gram may have up to most_skipped others between them, as many
-    between each. mode: TF, the counts; IDF, the weight of each that occurs; TFIDF, counts times weights.
+    For one sequence or a batch. integers, texts: the pool, all 1-grams, then the 2-grams, which start at begins[1], and
+    so on; ngram_indexes: output index of each. Words of an n-gram may have up to most_skipped words in between, equally
+    many between each. mode: TF, the counts; IDF, the weight of each that occurs; TFIDF, counts times weights.
     """
     name = "count_n_grams"
     pool: Sequence[Any] | None = integers if texts is None else texts
@@ -94,9 +97,9 @@ def count_n_grams(
 
 
 def _occurring(rows: NDArray[np.int64], grams: NDArray[np.int64], step: int) -> NDArray[np.int64]:
-    """Return how often each n-gram occurs in each row, its words `step` places apart.
+    """Return how often each n-gram occurs in each row, words `step` apart.
 
-    Windows become numbers word by word: what begins as an n-gram does has the number of that beginning.
+    Windows become numbers word by word: a window that starts like an n-gram has that prefix's number.
     """
     length = grams.shape[1]
     width = rows.shape[1] - (length - 1) * step

@@ -1,4 +1,7 @@
-"""Ensembles of decision trees: all samples go down one step at a time, in all trees at once."""
+"""Tree ensembles, vectorized over samples and trees.
+
+ai.onnx.ml TreeEnsemble, TreeEnsembleClassifier, TreeEnsembleRegressor.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ __all__ = [
     "results_of", "scores_of", "walked",
 ]  # fmt: skip
 
-#: How a node compares a feature with its value, by number: a leaf does not.
+#: Comparison of a feature with a node's value, by mode number; a leaf has none.
 MODES: Final = (
     "BRANCH_LEQ",
     "BRANCH_LT",
@@ -35,15 +38,15 @@ MODES: Final = (
 _COMPARE: Final = (np.less_equal, np.less, np.greater_equal, np.greater, np.equal, np.not_equal)
 MEMBER: Final = MODES.index("BRANCH_MEMBER")
 LEAF: Final = MODES.index("LEAF")
-#: Samples times trees that go down together.
+#: Samples times trees walked together.
 _TOGETHER: Final = 2**17
 
 
 class Trees(NamedTuple):
-    """Nodes of all trees, a list of each part. true, false: the node that follows; -1 where there is none.
+    """Nodes of all trees, one array per field.
 
-    missing: whether a nan follows `true`. roots: the first node of each tree. leaf: the number of each leaf. members:
-    of the nodes that ask whether a value is one of a set, their sets, in their order.
+    true, false: the next node, -1 if missing. missing: whether nan follows `true`. roots: the first node of each tree.
+    leaf: the number of each leaf. members: of set membership nodes, their sets, in order.
     """
 
     modes: NDArray[np.int8]
@@ -58,7 +61,10 @@ class Trees(NamedTuple):
 
 
 class Votes(NamedTuple):
-    """What leaves give: targets [leaves, votes], `size` for none, weights [leaves, votes]; size: how many targets."""
+    """Outputs of leaves.
+
+    targets: [leaves, votes], `size` for unused; weights: [leaves, votes]; size: number of targets.
+    """
 
     targets: NDArray[np.int64]
     weights: NDArray[np.float64]
@@ -68,7 +74,7 @@ class Votes(NamedTuple):
     def of_lists(
         cls, leaves: NDArray[np.int64], targets: NDArray[np.int64], weights: NDArray[Any], size: int, count: int
     ) -> Votes:
-        """Return the votes of `size` leaves from a list of them; leaves: which leaf each is of."""
+        """Return the votes of `size` leaves; leaves: the leaf of each entry."""
         order = np.argsort(leaves, kind="stable")
         leaves = leaves[order]
         rank = np.arange(leaves.size) - np.searchsorted(leaves, leaves)
@@ -80,9 +86,9 @@ class Votes(NamedTuple):
 
 
 def walked(inputs: NDArray[Any], trees: Trees) -> NDArray[np.int64]:
-    """Return the leaf that each sample comes to in each tree [samples, trees]; -1 where it comes to none.
+    """Return the leaf reached in each tree [samples, trees], -1 if none.
 
-    inputs: float64 [samples, features]. A sample comes to no leaf where a node is missing, or they go in a circle.
+    inputs: float64 [samples, features]. A sample reaches no leaf where a node is missing, or nodes form a cycle.
     """
     width = max(1, inputs.shape[1])
     flat, count = np.ascontiguousarray(inputs).reshape(-1), trees.roots.size
@@ -108,7 +114,7 @@ def walked(inputs: NDArray[Any], trees: Trees) -> NDArray[np.int64]:
 
 
 def _compared(values: NDArray[Any], nodes: NDArray[np.int64], trees: Trees, kinds: Sequence[int]) -> NDArray[np.bool_]:
-    """Return what each node answers for the value beside it."""
+    """Return the comparison result of each node with its value."""
     if len(kinds) == 1 and kinds[0] != MEMBER:
         return np.asarray(_COMPARE[kinds[0]](values, trees.values[nodes]))
     yes = np.zeros(values.size, np.bool_)
@@ -123,7 +129,10 @@ def _compared(values: NDArray[Any], nodes: NDArray[np.int64], trees: Trees, kind
 
 
 def _is_member(values: NDArray[Any], nodes: NDArray[np.int64], trees: Trees) -> NDArray[np.bool_]:
-    """Return whether each value is in the set of its node: pairs of set and value are sought among all such pairs."""
+    """Return whether each value is in its node's set.
+
+    Pairs of set and value are searched among all such pairs.
+    """
     different = np.unique(np.concatenate(trees.members)) if trees.members else np.zeros(0)
     if not different.size:
         return np.zeros(values.size, np.bool_)
@@ -137,7 +146,7 @@ def _is_member(values: NDArray[Any], nodes: NDArray[np.int64], trees: Trees) -> 
 
 
 class Scores(NamedTuple):
-    """What the leaves of each sample give to each target, whether they vote for it, and whether each tree had one."""
+    """Scores per sample and target, which have votes, and which trees a leaf."""
 
     values: NDArray[np.float64]
     voted: NDArray[np.bool_]
@@ -145,7 +154,10 @@ class Scores(NamedTuple):
 
 
 def scores_of(inputs: NDArray[Any], trees: Trees, votes: Votes, aggregate: str = "SUM") -> Scores:
-    """Return the scores of samples. aggregate: SUM, AVERAGE over the trees, MIN or MAX; without a vote it is 0."""
+    """Return the scores of samples.
+
+    aggregate: SUM, AVERAGE over the trees, MIN or MAX; without a vote 0.
+    """
     if aggregate not in {"SUM", "AVERAGE", "MIN", "MAX"}:
         raise InputError(f"expected SUM, AVERAGE, MIN or MAX, found {aggregate!r:.40}")
     if inputs.ndim != 2 or inputs.dtype.kind not in "iuf":
@@ -169,11 +181,11 @@ def scores_of(inputs: NDArray[Any], trees: Trees, votes: Votes, aggregate: str =
 def _gather(
     leaves: NDArray[np.int64], votes: Votes, aggregate: str, values: NDArray[Any], voted: NDArray[np.bool_]
 ) -> None:
-    """Write what the leaves of each sample give to each target, and whether they do."""
+    """Write the contribution of each sample's leaves per target, and votes."""
     if not votes.targets.size:
         values[...], voted[...] = 0, False
         return
-    count = votes.size + 1  # the last one is for places without a vote
+    count = votes.size + 1  # the last one is for entries without a vote
     targets = (votes.targets[leaves] + (np.arange(len(leaves)) * count)[:, None, None]).reshape(-1)
     weights, size = votes.weights[leaves].reshape(-1), len(leaves) * count
     if aggregate in {"SUM", "AVERAGE"}:
@@ -190,7 +202,7 @@ def _gather(
 def results_of(
     scores: NDArray[Any], reached: NDArray[np.bool_], post_transform: str, dtype: np.dtype[Any]
 ) -> NDArray[Any]:
-    """Return transformed scores in a type, those of samples that came to no leaf masked."""
+    """Return transformed scores in a type, masked for samples without a leaf."""
     result = memory.empty(scores.shape, dtype)
     result[...] = round_to(transformed(scores, post_transform), dtype)
     if reached.all():
@@ -217,10 +229,10 @@ def ensemble_of(
     members: NDArray[Any] | None = None,
     missing: Sequence[int] | None = None,
 ) -> NDArray[Any]:
-    """Return [samples, targets] in the type of `inputs`, of trees whose nodes and leaves have lists of their own.
+    """Return [samples, targets] in the inputs' type, as in TreeEnsemble 5.
 
-    true_nodes: the node that follows, or the leaf where true_leaves has 1; false_nodes likewise. members: the sets of
-    the nodes that ask for one, each behind the other and a nan between them.
+    true_nodes: the next node, or the leaf where true_leaves is 1; false_nodes likewise. members: the sets of membership
+    nodes, concatenated and separated by nan.
     """
     nodes, leaves = len(features), len(leaf_targets)
     if targets is None:
@@ -269,12 +281,12 @@ def _hold_places(what: str, places: Any, size: int) -> None:
 
 
 def _sets(members: NDArray[Any] | None, count: int) -> tuple[NDArray[Any], ...]:
-    """Return the sets of `count` nodes, which a nan divides."""
+    """Return the sets of `count` nodes, separated by nan."""
     if not count:
         return ()
     flat = np.zeros(0) if members is None else members.reshape(-1).astype(np.float64)
     ends = np.flatnonzero(np.isnan(flat))
-    if members is None or ends.size not in {count - 1, count}:  # one may be behind the last set, too
+    if members is None or ends.size not in {count - 1, count}:  # one may follow the last set, too
         raise InputError(f"trees: expected {count} sets, found {0 if members is None else ends.size + 1}")
     return tuple(part[~np.isnan(part)] for part in np.split(flat, ends)[:count])
 
@@ -284,14 +296,14 @@ def _integers(values: Sequence[int] | None) -> NDArray[np.int64]:
 
 
 def _numbers(values: Sequence[float] | NDArray[Any] | None, wide: NDArray[Any] | None) -> NDArray[np.float64]:
-    """Return the numbers of a list, which are float32, or of the tensor given in its stead."""
+    """Return a list of float32, or the tensor given instead."""
     if wide is not None:
         return wide.reshape(-1).astype(np.float64)
     return np.asarray([] if values is None else values, np.float32).astype(np.float64)
 
 
 class _Nodes:
-    """The numbers of the nodes that trees have, by the names they give them."""
+    """Node numbers by tree id and node id."""
 
     def __init__(self, trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> None:
         self._trees, self._nodes = np.unique(trees), np.unique(nodes)
@@ -300,7 +312,7 @@ class _Nodes:
         self._sorted = keys[self._order]
 
     def _keys(self, trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return one number for each pair of tree and node, -1 where either is not known."""
+        """Return one number per pair of tree and node id, -1 if unknown."""
         if not self._trees.size:
             return np.full(trees.size, -1)
         tree = np.minimum(np.searchsorted(self._trees, trees), self._trees.size - 1)
@@ -309,7 +321,7 @@ class _Nodes:
         return np.where(known, tree * self._nodes.size + node, -1)
 
     def places(self, trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the number of each node, -1 of one that there is not; of two of one name the first."""
+        """Return the number of each node, -1 if missing; the first of duplicates."""
         sought = self._keys(trees, nodes)
         if not self._sorted.size:
             return sought
@@ -327,7 +339,10 @@ def _trees(
     false_ids: Sequence[int] | None,
     missing: Sequence[int] | None,
 ) -> tuple[Trees, _Nodes]:
-    """Return the nodes, and how to find one. A tree begins with the first of its nodes that no other one leads to."""
+    """Return the nodes, and their lookup.
+
+    A tree starts with its first node that no other node leads to.
+    """
     trees, nodes = _integers(tree_ids), _integers(node_ids)
     kinds = np.array([MODES.index(mode) if mode in MODES else -1 for mode in memory.in_time(modes or ())], np.int8)
     if (kinds < 0).any():
@@ -341,7 +356,7 @@ def _trees(
     true, false = (np.where(branch, known.places(trees, _integers(ids)), -1) for ids in (true_ids, false_ids))
     led = np.zeros(trees.size + 1, np.bool_)
     led[true], led[false], led[-1] = True, True, False
-    order = np.argsort(led[:-1], kind="stable")  # those that none leads to, before the others of their tree
+    order = np.argsort(led[:-1], kind="stable")  # nodes without a parent come before the others of their tree
     _, first = np.unique(trees[order], return_index=True)
     new_trees = Trees(
         kinds, lists[1], values, true, false, lacking.astype(np.bool_), np.sort(order[first]), np.arange(trees.size)
@@ -358,7 +373,7 @@ def _votes(
     weights: NDArray[np.float64],
     count: int,
 ) -> tuple[Votes, bool]:
-    """Return what the leaves give, and whether each vote is of a node that there is."""
+    """Return the leaves' votes, and whether each vote's node exists."""
     trees, nodes, ids = _integers(tree_ids), _integers(node_ids), _integers(targets)
     if any(each.size != trees.size for each in (nodes, ids, weights)):
         raise InputError(f"trees: expected lists with an entry for each of {trees.size} votes")
@@ -398,10 +413,10 @@ def regress_by_trees(
     weights: Sequence[float] | None = None,
     wide_weights: NDArray[Any] | None = None,
 ) -> NDArray[np.float32]:
-    """Return float32 [samples, targets]; samples that come to no leaf, or whose leaf is none, are masked.
+    """Return float32 [samples, targets] of a tree ensemble regressor.
 
-    Every list of nodes has an entry for each node, every one of votes an entry for each vote of a leaf; those that
-    begin with wide stand for the others. base: added for each target.
+    Masked for samples that reach no leaf, or a node that is not a leaf. Node lists have one entry per node, vote lists
+    one per vote of a leaf; those named wide_* replace the others. base: added per target.
     """
     if targets is None or not targets >= 1:
         raise InputError("trees: the number of targets must be known")
@@ -437,10 +452,10 @@ def classify_by_trees(
     weights: Sequence[float] | None = None,
     wide_weights: NDArray[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-    """Return the label of each sample and float32 scores [samples, classes], with lists as `regress_by_trees` has them.
+    """Return labels and float32 scores [samples, classes] of a classifier.
 
-    The label is of the largest score among classes that a leaf votes for, or among all where base values are added. All
-    votes for one of two classes are of a binary model: see `_binary`.
+    Lists are as in `regress_by_trees`. The label is that of the highest score among classes with votes, or among all
+    where base values are added. If all votes are for one of two classes the model is binary: see `_binary`.
     """
     labels = labels_of("classify_by_trees", integer_labels, text_labels)
     if not labels.size:
@@ -468,11 +483,11 @@ def classify_by_trees(
 def _binary(
     score: NDArray[Any], post_transform: str, *, positive: bool, first: bool
 ) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Return which of two classes each score says, and the scores of both.
+    """Return which of two classes each score selects, and both scores.
 
-    positive: no weight is negative. Then the second class is found where the score is above 0.5, else where it is above
-    0. first: the votes are for the first class, and are the score of the second. The first has what is missing to 1,
-    or the negative score if not positive; LOGISTIC and PROBIT alone transform them.
+    positive: no weight is negative; then the second class wins above 0.5, else above 0. first: the votes are for the
+    first class, and are the score of the second. The first has 1 - score, or the negative score if not positive; only
+    LOGISTIC and PROBIT transform them.
     """
     score = score.astype(np.float32).astype(np.float64)
     places = (score > (0.5 if positive else 0.0)).astype(np.intp)

@@ -1,4 +1,7 @@
-"""Elements in another order along axes that tensors name: reversed, rolled, and reversed up to a length."""
+"""Reverse, roll and reverse sequence.
+
+OpenVINO Reverse, ReverseSequence, Roll.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ __all__ = ["reverse_along", "reverse_parts", "roll_along"]
 
 
 def reverse_along(inputs: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
-    """Return `inputs` in reverse order along axes: their numbers from 0 on, or a truth for each dimension.
+    """Return `inputs` reversed along axes.
 
-    An axis that is listed twice is reversed once.
+    axes: indices, or a boolean per dimension. An axis that is listed twice is reversed once.
     """
     if axes.ndim != 1:
         raise InputError(f"reverse: expected a list of axes, found {axes.ndim} dimensions")
@@ -33,9 +36,9 @@ def reverse_along(inputs: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
 
 
 def roll_along(inputs: NDArray[Any], shift: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
-    """Return `inputs` with every element so many places further along each axis; what leaves the end comes first.
+    """Return `inputs` with elements shifted cyclically along each axis.
 
-    axes: negative ones count from the end; shifts of one axis add up. One shift may stand for all axes.
+    axes: negative ones count from the end; shifts of one axis add up. One shift may apply to all axes.
     """
     shifts, places = shift.reshape(-1).tolist(), axes.reshape(-1).tolist()
     if len(shifts) == 1:
@@ -55,9 +58,9 @@ def roll_along(inputs: NDArray[Any], shift: NDArray[Any], axes: NDArray[Any]) ->
 
 
 def reverse_parts(inputs: NDArray[Any], lengths: NDArray[Any], *, time_axis: int, batch_axis: int) -> NDArray[Any]:
-    """Return `inputs` with so many first elements along time_axis in reverse order, for each place of batch_axis.
+    """Return `inputs` with the first `lengths` time steps reversed per batch.
 
-    lengths: [size of batch_axis], whole numbers from 1 to the size of time_axis, of any numeric type.
+    lengths: [size of batch_axis], integral, from 1 to the size of time_axis, of any numeric type.
     """
     check_axis(time_axis, inputs.ndim, "reverse")
     check_axis(batch_axis, inputs.ndim, "reverse")

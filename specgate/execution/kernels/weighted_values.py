@@ -1,4 +1,7 @@
-"""Values weighted by how well keys match queries."""
+"""Scaled dot-product attention.
+
+OpenVINO ScaledDotProductAttention.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +30,14 @@ def weigh_values(
     *,
     causal: bool,
 ) -> NDArray[Any]:
-    """Return softmax(query @ key.T * scale + mask) @ value, of floats of one type, [..., queries, size of a value].
+    """Return softmax(query @ key.T * scale + mask) @ value.
 
-    query: [..., queries, size]; key: [..., keys, size]; value: [..., keys, size of a value]; the leading dimensions
-    are broadcast. mask: numbers of the same type to add, or False for what is hidden, [..., queries, keys] after
-    broadcasting; or a number. causal: the mask means nothing, and a query sees keys up to its own place alone. scale:
-    one number, 1 / sqrt(size) if None. sink: a score for each query, [..., queries, 1] or sizes of 1, that takes
-    its part of the weights and has no value. Where a query sees no key and has no sink, the results are nan.
+    Floats of one type, [..., queries, value size]. query: [..., queries, size]; key: [..., keys, size]; value: [...,
+    keys, value size]; the leading dimensions are broadcast. mask: numbers of the same type to add, or booleans that are
+    False for hidden keys, [..., queries, keys] after broadcasting; or a scalar. causal: ignore the mask; a query
+    attends only to keys up to its own position. scale: one number, default 1 / sqrt(size). sink: an extra logit per
+    query, [..., queries, 1] or sizes of 1, that has a share of the softmax and no value. A query without keys and sink
+    gives nan.
     """
     dtype, batch = query.dtype, _batch(query, key, value)
     if scale is not None and scale.size != 1:
@@ -58,7 +62,7 @@ def weigh_values(
 
 
 def _batch(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any]) -> tuple[int, ...]:
-    """Return the leading dimensions of all three; raise InputError where sizes do not go together."""
+    """Return the broadcast batch shape; raise InputError for other sizes."""
     shapes = [query.shape, key.shape, value.shape]
     try:
         if min(map(len, shapes)) >= 2 and query.shape[-1] == key.shape[-1] and key.shape[-2] == value.shape[-2]:
@@ -69,7 +73,7 @@ def _batch(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any]) -> tuple
 
 
 def _aside(sink: NDArray[Any], query: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the scores that queries have beside those of keys; each size is that of `query`, or 1."""
+    """Return the sink logits of queries; sizes are those of `query`, or 1."""
     sizes = (*query[:-1], 1)
     if sink.ndim != len(sizes) or any(size not in {1, most} for size, most in zip(sink.shape, sizes, strict=True)):
         raise InputError(f"attention: a sink of {list(sink.shape)} cannot be stretched to {list(sizes)}")
@@ -77,7 +81,10 @@ def _aside(sink: NDArray[Any], query: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def _added(mask: NDArray[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return what a mask adds to scores of this shape: of truth values minus infinity where they are False."""
+    """Return the summand of a mask: -inf for booleans that are False.
+
+    shape: of the scores.
+    """
     hides = mask.dtype == np.bool_
     if mask.ndim == 1 or (hides and not mask.ndim) or (not hides and mask.dtype != dtype):
         raise InputError(f"attention: expected no mask of {mask.dtype} of {mask.ndim} dimensions")

@@ -1,4 +1,7 @@
-"""The largest elements under windows where no element is special: by slices, one dimension after the other."""
+"""Max pooling with indices by slices, one dimension after the other.
+
+For arrays without special elements (nan, -0).
+"""
 
 from __future__ import annotations
 
@@ -20,14 +23,15 @@ if TYPE_CHECKING:
 
 __all__ = ["largest_by_slices", "places_by_slices", "plain", "values_by_slices"]
 
-#: Elements that are searched at a time, so that what is made of them stays in a cache.
+#: Elements per block, so that intermediate results stay in a cache.
 _BLOCK: Final = 2**18
 
 
 def plain(values: NDArray[Any], windows: Sequence[Windows], *, finite: bool) -> bool:
-    """Return whether the functions below find what a search does that takes a later element only if it is larger.
+    """Return whether the functions below match a sequential maximum search.
 
-    They do not tell 0 from minus 0, and take an infinity for a number (finite: which the search passes over).
+    That search replaces an element only by a larger one. The functions do not distinguish 0 and -0, and treat
+    infinities as numbers (finite: the search ignores them).
     """
     if not values.size or not all(each.runs for each in windows):
         return False
@@ -37,9 +41,10 @@ def plain(values: NDArray[Any], windows: Sequence[Windows], *, finite: bool) -> 
 
 
 def largest_by_slices(values: NDArray[Any], windows: Sequence[Windows], lowest: Any) -> list[NDArray[Any]]:
-    """Return `values` [batch, channel, spatial…], their largest ones along the first spatial dimension, two, and so on.
+    """Return partial maxima along the first spatial dimension, two, and so on.
 
-    Where all is padding, there is `lowest`, where there is nan, nan.
+    values: [batch, channel, spatial…], the first result. Windows of padding only give `lowest`, windows with nan give
+    nan.
     """
     arrays = [values]
     for axis in range(2, values.ndim):
@@ -56,10 +61,9 @@ def largest_by_slices(values: NDArray[Any], windows: Sequence[Windows], lowest: 
 def values_by_slices(
     values: NDArray[Any], windows: Sequence[Windows], lowest: Any, *, finite: bool
 ) -> NDArray[Any] | None:
-    """Return the largest elements of `values`, nan for what has some.
+    """Return the window maxima of `values`, nan if a window has any.
 
-    None where they are not that, or depend on the order: where the largest is 0 and there is minus 0. finite: see
-    `plain`.
+    None where the result would differ or depend on the order: for a maximum of 0 with -0 present. finite: see `plain`.
     """
     if not values.size or not all(each.runs for each in windows):
         return None
@@ -77,9 +81,9 @@ def values_by_slices(
 def places_by_slices(
     values: NDArray[Any], windows: Sequence[Windows], lowest: Any
 ) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
-    """Return the largest elements of `values` and the places of the first of them in the flat array.
+    """Return window maxima, and flat indices of their first occurrence.
 
-    None where there is nan. Where all is padding the place is any.
+    None if there is nan. For windows of padding only the index is arbitrary.
     """
     rows, spatial = prod(values.shape[:2]), values.shape[2:]
     flat = values.reshape(rows, 1, *spatial)
@@ -97,18 +101,18 @@ def places_by_slices(
 
 
 def _places(steps: Sequence[NDArray[Any]], windows: Sequence[Windows]) -> NDArray[np.int64]:
-    """Return the places in the flat array from the results of `largest_by_slices`."""
+    """Return flat indices from the results of `largest_by_slices`."""
     shape, rank = steps[0].shape, steps[0].ndim
     counts = [len(each.runs or ()) for each in windows]
     kind = np.min_scalar_type(prod(counts))
-    # which of the runs, of those along the first spatial dimension first: a number of few bits, for speed
+    # which run, first spatial dimension first: a narrow integer, for speed
     codes: NDArray[Any] = np.zeros((), kind)
     for step, axis in enumerate(range(2, rank)):
         values, best, before = steps[step], steps[step + 1], (slice(None),) * axis
         array = np.full(best.shape, np.iinfo(kind).max, kind)
         for number, (to, at) in enumerate(windows[axis - 2].runs or ()):
             same = values[(*before, at)] == best[(*before, to)]
-            missed = same.view(np.uint8).astype(kind, copy=False) - kind.type(1)  # all bits, where it is another
+            missed = same.view(np.uint8).astype(kind, copy=False) - kind.type(1)  # all bits set where it differs
             code = kind.type(number * prod(counts[axis - 1 :]))
             missed |= codes[(*before, at)] + code if step else code
             np.minimum(array[(*before, to)], missed, out=array[(*before, to)])

@@ -1,4 +1,7 @@
-"""Windows written as columns, and columns put back."""
+"""im2col and col2im (unfold and fold), and convolution by matrix products.
+
+DirectML FOLD, UNFOLD.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +35,9 @@ def columns_of_windows(
     start_padding: Sequence[int],
     end_padding: Sequence[int],
 ) -> NDArray[Any]:
-    """Return [batch, channels * elements of a window, windows] of `inputs` [batch, channels, spatial…].
+    """Return [batch, channels * window elements, windows] (im2col).
 
-    Padding is 0.
+    inputs: [batch, channels, spatial…]. Padding is 0.
     """
     each = _column_places(inputs.shape[2:], window, strides, dilations, start_padding, end_padding)
     batch, channels = inputs.shape[:2]
@@ -63,10 +66,10 @@ def windows_from_columns(
     start_padding: Sequence[int],
     end_padding: Sequence[int],
 ) -> NDArray[Any]:
-    """Return an array of `sizes` [batch, channels, spatial…] to which windows were added where they are from.
+    """Return an array of `sizes` with the windows added back (col2im).
 
-    columns: [batch, channels * elements of a window, windows], as `columns_of_windows` gives them. What is of the
-    padding is left out. Sums of integers of up to 16 bits are held to what their type has.
+    sizes: [batch, channels, spatial…]. columns: [batch, channels * window elements, windows], as from
+    `columns_of_windows`. Padding is dropped. Sums of integers of up to 16 bits are clamped to their type.
     """
     shape = shape_of("fold", sizes)
     each = _column_places(shape[2:], window, strides, dilations, start_padding, end_padding)
@@ -77,7 +80,7 @@ def windows_from_columns(
     wide = columns.astype(np.int64) if narrow else to_float64(columns)
     result = wide.reshape(*shape[:2], *window, *counts)
     rank = len(each)
-    for axis, places in enumerate(each):  # the window's first dimension left, and where that slides
+    for axis, places in enumerate(each):  # the remaining window dimensions, and their slides
         of = np.moveaxis(result, (2 + axis, 2 + rank), (0, 1))
         whole = memory.empty((shape[axis + 2], *of.shape[2:]), result.dtype)
         whole[...] = 0
@@ -99,7 +102,10 @@ def _column_places(
     start: Sequence[int],
     end: Sequence[int],
 ) -> list[NDArray[np.int64]]:
-    """Return along each dimension where each element of each window stands: [elements of a window, windows]."""
+    """Return the position of each window element along each dimension.
+
+    Shape: [window elements, windows].
+    """
     rank = len(sizes)
     same_length("windows", rank, windows=window, strides=strides, dilations=dilations)
     same_length("windows", rank, **{"start paddings": start, "end paddings": end})
@@ -116,10 +122,10 @@ def _column_places(
     return items
 
 
-#: Elements of windows that are written side by side at a time, and what is too much for one row of the output.
+#: Window elements written next to each other per block, and the maximum per row of the output.
 _PRODUCT_BLOCK: Final = 2**18
 _MOST: Final = 2**20
-#: Multiplications of one image and group below which many of those are faster together, one element after the other.
+#: Multiplications per image and group below which batching over images is faster, one filter element after the other.
 _FEW: Final = 2**18
 
 
@@ -127,7 +133,10 @@ _ALL: Final[tuple[Any, ...]] = (slice(None),)
 
 
 class Tap(NamedTuple):
-    """Along one dimension: an element of the filters, the places of the output that it serves, what it reads there."""
+    """A filter element along one dimension.
+
+    The output positions that it contributes to, and the input positions that it reads.
+    """
 
     element: int
     served: slice
@@ -142,14 +151,14 @@ def multiply_windows(
     taps: Sequence[Sequence[Tap]],
     groups: int,
 ) -> NDArray[Any] | None:
-    """Return a convolution of floats of this shape, computed in float64 and rounded to float32 unless it is that.
+    """Return a float convolution computed in float64, or None.
 
-    taps: of each spatial dimension. bias: of as many elements as there are output channels. None where a row of the
-    output has too many terms for this, or there are many products of few.
+    The result has this shape and is rounded to float32 unless it is float64. taps: of each spatial dimension. bias: one
+    per output channel. None where a row of the output has too many terms, or there are many small products.
     """
     batch, outputs, height, *rest = shape
     channels, window = filters.shape[1], filters.shape[2:]
-    alone = channels == 1 and groups == outputs  # each output is of one channel
+    alone = channels == 1 and groups == outputs  # each output depends on one channel
     terms = channels if alone else channels * prod(window)
     work = outputs // groups * terms * height * prod(rest)
     if terms * prod(rest) > _MOST or not all(taps) or (not alone and batch * groups > 16 and work < _FEW):
@@ -184,10 +193,13 @@ def multiply_windows(
 
 
 def _write_windows(data: NDArray[Any], columns: NDArray[Any], rows: slice, taps: Sequence[Sequence[Tap]]) -> None:
-    """Write what the windows of some rows have of `data` [channels, spatial…] into [channels, window…, rows, …]."""
+    """Write the windows of some rows into [channels, window…, rows, …].
+
+    data: [channels, spatial…].
+    """
     rank = len(taps)
     if any(len(each) < size for each, size in zip(taps, columns.shape[1 : 1 + rank], strict=True)):
-        columns[...] = 0  # elements that meet only padding
+        columns[...] = 0  # elements that read only padding
     for element in product(*taps):
         target = columns[_ALL + tuple(tap.element for tap in element)]
         served, read = _within(element[0], rows)
@@ -202,7 +214,7 @@ def _write_windows(data: NDArray[Any], columns: NDArray[Any], rows: slice, taps:
 
 
 def _within(tap: Tap, rows: slice) -> tuple[slice, slice]:
-    """Return which of some rows of the output a tap serves, counted from the first of them, and what it reads."""
+    """Return the output rows of a tap, relative to the first, and its reads."""
     first, last = max(tap.served.start, rows.start), min(tap.served.stop, rows.stop)
     step = tap.read.step or 1
     begin = tap.read.start + (first - tap.served.start) * step
@@ -216,7 +228,7 @@ def _slide_alone(
     result: NDArray[Any],
     taps: Sequence[Sequence[Tap]],
 ) -> None:
-    """Write the sums of channels that are each filtered by themselves: no product of matrices, but few terms.
+    """Write depthwise sums, a few terms without matrix products.
 
     weights: [channels, window…]. added: [channels].
     """
@@ -242,9 +254,9 @@ def _slide_flat(
     result: NDArray[Any],
     taps: Sequence[Sequence[Tap]],
 ) -> None:
-    """Do what `_slide_alone` does with strides of 1: in a padded array, what an element reads is one run of places.
+    """Write `_slide_alone` for strides of 1 on a flat padded array.
 
-    The rows of the sums are as long as the padded ones; what stands behind the places of the output is not used.
+    Each filter element reads one contiguous run. Rows of the sums are as long as padded rows; the excess is not used.
     """
     places = result.shape[2:]
     offsets = [[tap.read.start - tap.served.start for tap in each] for each in taps]
@@ -282,7 +294,7 @@ def _channels_at_once(result: NDArray[Any], places: Sequence[int]) -> int:
 
 
 def _channels(result: NDArray[Any], many: int) -> Iterator[tuple[int, slice, int]]:
-    """Yield each image, some of its channels, at most so many, and how many these are."""
+    """Yield each image, at most `many` channels, and how many these are."""
     for at, first in memory.in_time(product(range(result.shape[0]), range(0, result.shape[1], many))):
         some = slice(first, min(first + many, result.shape[1]))
         yield at, some, some.stop - first

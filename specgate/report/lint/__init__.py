@@ -1,1 +1,1 @@
-"""The page of a lint report: one HTML file with the nodes that have findings, their neighbours and the rules."""
+"""The lint report as one HTML page: nodes, neighbours and rules."""

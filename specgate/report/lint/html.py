@@ -1,4 +1,4 @@
-"""What the page lists: findings, ignored findings and undecided nodes in one form, in one order."""
+"""The page's entries: findings, ignored findings and undecided nodes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 
 __all__ = ["GRAVE", "KINDS", "Entry", "counted", "entries_of", "file_list", "node_article", "render", "rule_list"]
 
-#: From the gravest on; the last two are no findings.
+#: The most severe first; the last two are not findings.
 KINDS: Final = ("error", "warning", "note", "undecided", "ignored")
-#: Those that are shown at once; the others are folded.
+#: Expanded by default; the others are collapsed.
 GRAVE: Final = ("error", "warning")
 
 
 class Entry(NamedTuple):
-    """One line of the page. kind: one of KINDS; rule: the finding's id, "" for an undecided node."""
+    """One line of the page.
+
+    kind: one of KINDS; rule: the finding's id, "" for an undecided node.
+    """
 
     kind: str
     place: Location
@@ -41,14 +44,15 @@ class Entry(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """The file and the node that it stands at."""
+        """Return its file and node."""
         return (self.place.file or "", self.place.node or "")
 
 
 def entries_of(report: Report, most: int, queries: Mapping[str, Sequence[str]]) -> tuple[list[Entry], int]:
-    """Return the gravest entry of every file and further ones up to so many; how many are left out.
+    """Return the entries to show, and the number of omitted ones.
 
-    Of the further ones the gravest are kept. They are in order of files, in each the nodes with errors first.
+    The most severe entry of every file is kept, and the most severe others up to `most`. They are sorted by file, nodes
+    with errors first.
     """
     entries = [_entry(finding, finding.severity) for finding in merged(sort_findings(report.findings), queries)]
     entries += [
@@ -84,7 +88,10 @@ NodeAnchors = "Mapping[tuple[str, str], str]"
 
 
 def node_article(report: Report, entries: Sequence[Entry], anchors: Mapping[tuple[str, str], str]) -> Markup:
-    """Return a node with its entries; `anchors` leads to the nodes that are on the page too."""
+    """Return a node with its entries.
+
+    anchors: link targets of the other nodes on the page.
+    """
     place = entries[0].place
     line = f"line {place.line}" if place.line is not None else ""
     facts = ", ".join(fact for fact in (place.operator or "", line) if fact)
@@ -131,7 +138,7 @@ def _port(port: Port, side: str, file: str, anchors: Mapping[tuple[str, str], st
 
 
 def _no_node(port: Port, side: str) -> list[str]:
-    """What is known of a tensor that no node writes, or that none reads."""
+    """Return notes on a tensor without a producer or consumer node."""
     if port.name is None:
         return ["no node known"]
     result = "an input or a constant" if side == "from" else "read by no node"
@@ -166,12 +173,12 @@ def _finding(entry: Entry) -> Markup:
 
 
 _MOST: Final = 500  # files in the list
-_PLACES: Final = 100  # of a rule
+_PLACES: Final = 100  # nodes per rule
 _WORDS: Final = {"error": "error", "warning": "warning", "note": "note"}
 
 
 def counted(kinds: Iterable[str]) -> str:
-    """Return how many entries there are of each kind: ``2 notes, 1 undecided``."""
+    """Return the number of entries of each kind: ``2 notes, 1 undecided``."""
     texts = list(kinds)
     numbers = {kind: texts.count(kind) for kind in KINDS}
     return ", ".join(
@@ -182,7 +189,10 @@ def counted(kinds: Iterable[str]) -> str:
 
 
 def file_list(report: Report, anchors: Mapping[str, str]) -> Markup:
-    """Return a table of the files, the worst first, each with a link to its nodes; none of a single file."""
+    """Return a table of the files with links, the worst first.
+
+    It is empty for a single file.
+    """
     counts = {file: dict.fromkeys(KINDS, 0) for file in report.files}
     for kind, file in _all(report):
         counts.setdefault(file, dict.fromkeys(KINDS, 0))[kind] += 1
@@ -224,7 +234,7 @@ def _count(numbers_by_name: Mapping[str, int], kind: str) -> Markup:
 
 
 def rule_list(shown: Sequence[Entry], anchors: Mapping[tuple[str, str], str]) -> Markup:
-    """Explain the rules that were met, the gravest first, each with the nodes where it failed."""
+    """Return the rules of the entries, the most severe first, with nodes."""
     met: dict[str, list[Entry]] = {}
     for entry in shown:
         if entry.rule:
@@ -266,22 +276,26 @@ def _place(key: tuple[str, str], targets: Sequence[str], anchors: Mapping[tuple[
     return tag("li", tag("a", Markup(name), href=f"#{anchors[key]}"), *([f" ({named})"] if named else []))
 
 
-_MOST_NODES: Final = 2000  # findings on the page; a browser gets slow beyond it
+_MOST_NODES: Final = 2000  # findings on the page; browsers are slow with more
 
 
 def render(report: Report, options: RenderOptions) -> str:
-    """Return the page as a whole document; of more than 2000 findings the gravest of each file and of all are on it."""
+    """Return the complete page.
+
+    It has at most about 2000 findings: the most severe of each file, then the most severe others.
+    """
     shown, left_out = entries_of(report, _MOST_NODES, options.queries)
     anchors = _anchors(shown)
-    number = counts(_as_listed(report, options))
+    listed = replace(report, findings=merged(report.findings, options.queries))  # a query's findings count once
+    number = counts(listed)
     title = f"specgate: {plural(number['findings'], 'finding')} in {plural(len(report.files), 'file')}"
     head = (tag("h1", title), _about(report, options), _tiles(number), _unusable(report), _leads(report, shown))
     main = tag(
         "main",
         tag("header", *head),
-        _filters(report, shown, options) if shown else Markup(),
+        _filters(listed, shown, options) if shown else Markup(),
         tag("p", f"{left_out} more are not on this page; --format json has all of them.") if left_out else Markup(),
-        file_list(report, anchors.files),
+        file_list(listed, anchors.files),
         *_files(report, shown, anchors),
         rule_list(shown, anchors.nodes),
         _tables(report),
@@ -291,7 +305,7 @@ def render(report: Report, options: RenderOptions) -> str:
 
 
 class Anchors(NamedTuple):
-    """What links lead to: nodes by file and path, and files."""
+    """Link targets: nodes by file and path, and files."""
 
     nodes: dict[tuple[str, str], str]
     files: dict[str, str]
@@ -318,11 +332,6 @@ def _leads(report: Report, shown: Sequence[Entry]) -> Markup:
     return tag("nav", tag("ul", *links), aria_label="Parts of this page", class_="leads") if links else Markup()
 
 
-def _as_listed(report: Report, options: RenderOptions) -> Report:
-    """Return the report with the findings that queries merge counted once, as the page lists and filters them."""
-    return replace(report, findings=merged(report.findings, options.queries))
-
-
 def _tiles(number: Mapping[str, int]) -> Markup:
     tiles = [
         ("errors", number["errors"], "bad" if number["errors"] else "good"),
@@ -347,18 +356,18 @@ def _unusable(report: Report) -> Markup:
 
 
 def _filters(report: Report, shown: Sequence[Entry], options: RenderOptions) -> Markup:
-    """Return the form that the script shows; without one it stays hidden and everything is on the page."""
-    kinds = [entry.kind for entry in shown]
+    """Return the filter form; it is hidden unless the script runs."""
+    kinds, whole = [entry.kind for entry in shown], [kind for kind, _ in _all(report)]
     boxes = [
         tag(
             "label",
             tag("input", type="checkbox", name="kind", value=kind, checked=kind != "ignored"),
             f"{kind} ",
-            tag("span", f"{kinds.count(kind):,}", class_="count"),
+            tag("span", _number_of(kinds.count(kind), whole.count(kind)), class_="count"),
             class_="choice",
         )
         for kind in KINDS
-        if kind in kinds
+        if kind in whole
     ]
     texts = asked_targets(report.targets, options.queries)
     targets = list(dict.fromkeys([*texts, *(entry.target for entry in shown if entry.target)]))
@@ -374,6 +383,10 @@ def _filters(report: Report, shown: Sequence[Entry], options: RenderOptions) -> 
         id="filters",
         hidden=True,
     )
+
+
+def _number_of(shown: int, whole: int) -> str:
+    return f"{whole:,}" if shown == whole else f"{shown:,} of {whole:,}"
 
 
 def _choice(label: str, name: str, values: Sequence[str]) -> Markup:

@@ -1,1 +1,1 @@
-"""Where a runtime runs the nodes of a model, as text and as a page."""
+"""The placement of a model's nodes as text and as a page."""

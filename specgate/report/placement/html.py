@@ -1,4 +1,4 @@
-"""A placement as one HTML file: the nodes in order, partitions in colour, copies between them marked."""
+"""A placement as an HTML file: partitions in color, and copies."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = ["render"]
 
-_MOST: Final = 5000  # nodes on the page; a browser gets slow beyond it
+_MOST: Final = 5000  # nodes on the page; browsers are slow with more
 _COLOURS: Final = 6
 
 
 def render(placement: Placement) -> str:
-    """Return the page as a whole document."""
+    """Return the complete page."""
     title = f"specgate: {placement.file or 'a model'} on {placement.target}"
     main = tag(
         "main",

@@ -1,4 +1,4 @@
-"""The sentences about a placement that text and page share."""
+"""A placement as text, and the sentences that the page shares."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ _MOST = 5
 
 
 class Group(NamedTuple):
-    """Nodes that have one provider for one reason. provider: "none" where there is no kernel anywhere."""
+    """Nodes with an equal provider and reason.
+
+    provider: "none" without a kernel.
+    """
 
     provider: str
     why: str
     nodes: list[PlacedNode]
 
     def named(self, most: int = _MOST) -> str:
-        """Return the nodes with their operators, the first few of many."""
+        """Return the nodes and operators, at most `most` of each."""
         operators = list(dict.fromkeys(node.operator for node in self.nodes))
         paths = ", ".join(node.node for node in self.nodes[:most])
         more = f" and {len(self.nodes) - most} more" if len(self.nodes) > most else ""
@@ -39,7 +42,7 @@ class Group(NamedTuple):
 
 
 def summary(placement: Placement) -> str:
-    """Return where the nodes are, in one line."""
+    """Return the numbers of nodes by provider, in one line."""
     first, total = placement.providers[0], len(placement.nodes)
     counts = placement.counts
     parts = [f"{counts.get(first, 0)} of {plural(total, 'node')} on {_the(first)}"]
@@ -66,12 +69,15 @@ def _the(provider: str) -> str:
 
 
 def groups(placement: Placement) -> list[Group]:
-    """Return the nodes that are not with the first provider, those of one reason together."""
+    """Return the nodes outside the first provider, grouped by reason."""
     return _grouped((node.provider or "none", node.why, node) for node in placement.elsewhere)
 
 
 def failing(placement: Placement) -> list[Group]:
-    """Return the nodes that have a provider and whose kernels cannot be made."""
+    """Return the nodes that fail at kernel creation or at the first run.
+
+    They are grouped by provider and reason.
+    """
     failed = (node for node in placement.unlike if node.provider is not None and node.fails)
     late = (node for node in placement.unlike if node.run_fails and not node.gone)
     return _grouped(
@@ -81,7 +87,7 @@ def failing(placement: Placement) -> list[Group]:
 
 
 def at_run(node: PlacedNode) -> str:
-    """Return why a node fails at the first run."""
+    """Return the reason why a node fails at the first run."""
     return f"at the first run, if its tensors have elements: {node.run_fails}"
 
 
@@ -135,18 +141,18 @@ def _every_node(placement: Placement, lines: list[str]) -> None:
 
 
 _EXAMPLES: Final = 5
-_HERE: Final = "\0"  # in a message, for the level that was judged
+_HERE: Final = "\0"  # placeholder for the level in a message
 
-_Cause = tuple[str, str, str]  # of an operator, by a rule, with a message
+_Cause = tuple[str, str, str]  # operator, rule, message
 _Causes = tuple[tuple[_Cause, tuple[str, ...]], ...]
 
 
 def level_minimum_text(
     minimum: LevelMinimum, name: str, width: int, spoken: Callable[[str, str, str], str], *, verbose: bool = False
 ) -> str:
-    """Return the answer; neighbouring levels with the same reasons are one part.
+    """Return the minimum level as text; equal neighbouring levels are merged.
 
-    spoken: gives a message with another text for the level that it names. verbose: every reason of every level.
+    spoken: replaces the level in a message. verbose: list every reason of every level.
     """
     table = dialect(minimum.dialect)
     title = table.tables.title
@@ -192,14 +198,17 @@ def _open(minimum: LevelMinimum, width: int) -> Iterator[str]:
 def _spans(
     minimum: LevelMinimum, table: Dialect, spoken: Callable[[str, str, str], str]
 ) -> Iterator[tuple[list[str], _Causes]]:
-    """Yield neighbouring levels with the same reasons together; in their messages `_HERE` is the level itself."""
+    """Yield neighbouring levels with equal reasons together.
+
+    Messages have `_HERE` as the level.
+    """
     every = [(level, _causes(minimum, level, table.label(level), spoken)) for level in minimum.blocked]
     for causes, span in groupby(every, key=lambda pair: pair[1]):
         yield [level for level, _ in span], causes
 
 
 def _causes(minimum: LevelMinimum, level: str, label: str, spoken: Callable[[str, str, str], str]) -> _Causes:
-    """Return why nodes are blocked at a level, equal reasons of one operator together."""
+    """Return the reasons that block nodes at a level, grouped by operator."""
     causes: dict[_Cause, list[str]] = {}
     for node in minimum.blocked[level]:
         for rule, message in node.causes:

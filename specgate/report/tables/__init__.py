@@ -1,1 +1,4 @@
-"""What people see of the tables: an operator's, a target's, what changes between levels, as text or as one page."""
+"""Views of the tables as text or as a page.
+
+They show an operator, a target, or the changes between levels.
+"""

@@ -1,4 +1,4 @@
-"""What changes between two levels as text, in the order of a vendor's history: new, changed, gone."""
+"""Changes between two levels as text: added, changed, removed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _TITLES: Final = (("new operators", "added"), ("changed operators", "changed"), 
 
 
 def changes_text(heading: str, changes: Sequence[Change], total: int, width: int) -> str:
-    """Return `changes` between the targets that `heading` names; operators that change alike stand together."""
+    """Return the changes as text; operators with equal changes are grouped.
+
+    heading: names the two targets.
+    """
     lines = wrapped(f"{heading}: {len(changes)} of {total} operators differ", width, hang="  ")
     for title, kind in _TITLES:
         mine = [change for change in changes if change.kind == kind]
@@ -41,7 +44,7 @@ def _names(names: Iterable[str], width: int) -> list[str]:
 
 
 def _alike(changes: Iterable[Change]) -> dict[tuple[str, ...], tuple[Detail, ...]]:
-    """Return groups of operators with what changes in all of them, in the order of each group's first."""
+    """Return operators grouped by equal changes, in order of first member."""
     groups: dict[tuple[Detail, ...], list[str]] = {}
     for change in changes:
         groups.setdefault(change.details, []).append(change.operator)
@@ -53,7 +56,10 @@ def _only_rules(details: Iterable[Detail]) -> bool:
 
 
 def said(details: Sequence[Detail]) -> Iterator[str]:
-    """Yield a line for each set of fields that change alike, then rules and behaviour."""
+    """Yield a line per set of fields with equal changes, then the rules.
+
+    Observed behaviour comes last.
+    """
     cells: dict[tuple[str | None, str], list[str]] = {}
     for detail in details:
         if detail.field is not None:
@@ -73,7 +79,7 @@ _KINDS: Final = (("added", "Added"), ("changed", "Changed"), ("removed", "Remove
 
 
 def tables_changes_text(difference: TablesDifference, width: int) -> str:
-    """Return all that changes, dialect by dialect; operators that change alike stand together."""
+    """Return all changes by dialect; equal changes are grouped."""
     return "\n".join(line for each in difference.dialects for line in _dialect_text(each, width)) + "\n"
 
 
@@ -95,7 +101,10 @@ def _dialect_text(change: DialectChange, width: int) -> Iterator[str]:
 
 
 def tables_changes_markdown(difference: TablesDifference) -> str:
-    """Return all that changes as a section of a changelog, with a heading for each dialect that changes."""
+    """Return all changes as a changelog section in Markdown.
+
+    Each dialect with changes has a heading.
+    """
     changed = [
         each for each in difference.dialects if each.facts or each.operators or each.before is None or not each.after
     ]
@@ -122,7 +131,7 @@ def _dialect_markdown(change: DialectChange) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    """Return a text as it is: an expression may have what Markdown takes for its own."""
+    """Return a text as code, since expressions may contain Markdown syntax."""
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
@@ -146,7 +155,7 @@ def _where(stretch: Stretch) -> str:
 
 
 def _alike_tables(changes: Iterable[OperatorChange]) -> list[tuple[list[str], OperatorChange]]:
-    """Return groups of operators that change alike, with the first of each."""
+    """Return operators grouped by equal changes, each with its first change."""
     groups: dict[object, tuple[list[str], OperatorChange]] = {}
     for change in changes:
         groups.setdefault((change.levels, change.stretches), ([], change))[0].append(change.operator)

@@ -1,4 +1,4 @@
-"""The matrix of a dialect: operators down, levels across."""
+"""The support matrix of a dialect: operators as rows, levels as columns."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["fields_table", "legend", "matrix", "operator_details", "render", "source_link", "tensor_rules"]
 
-#: A cell's sign and words by its class: they distinguish what the colours do.
+#: The sign and text of a cell by its class, so that color is not the only distinction.
 _SIGNS: Final = {"absent": ("", "not there"), "limited": ("◐", "there"), "full": ("●", "as much as the newest level")}
 _STEPS: Final = {"new": ("+", "new"), "changed": ("Δ", "changed here")}
 
 
 def matrix(table: Dialect, level: str | None) -> Markup:
-    """Return the matrix, the column of `level` marked."""
+    """Return the matrix with the column of `level` highlighted."""
     heads = [_head(name, marked=name == level) for name in table.levels]
     head = tag("thead", tag("tr", tag("th", "operator", class_="name", scope="col"), *heads))
     rows = [_row(table.operator(name), table, level) for name in table.operators]
@@ -47,7 +47,7 @@ def _row(spec: OperatorSpec, table: Dialect, target: str | None) -> Markup:
     stepped: dict[str, Step] = {}
     cells, limited, before = [], [], None
     for level in table.levels:
-        at = spec.level_for(level)  # several levels may have one version of a domain
+        at = spec.level_for(level)  # several levels may have the same version of a domain
         if at is not None and at != before and at in own:
             stepped[level] = own[at]
         before = at
@@ -68,7 +68,7 @@ def _cell(kind: str, step: str | None, *, marked: bool) -> Markup:
 
 
 def legend() -> Markup:
-    """Return what the signs mean."""
+    """Return the legend of the signs."""
     signs = [(kind, sign, result) for kind, (sign, result) in _SIGNS.items()]
     signs += [("", sign, result) for sign, result in _STEPS.values()]
     keys = [
@@ -83,7 +83,7 @@ def legend() -> Markup:
 
 
 def operator_details(table: Dialect, operator: str, level: str | None) -> Markup:
-    """Return an operator, folded; the row of `level` is marked."""
+    """Return an operator, collapsed, with the row of `level` highlighted."""
     data = resolved_table(table.name, operator)
     span = words.whole_span(data)
     name = f"{table.name}/{operator}"
@@ -103,7 +103,7 @@ def operator_details(table: Dialect, operator: str, level: str | None) -> Markup
 
 
 def tensor_rules(table: Dialect) -> Markup:
-    """Return the rules that every tensor of every operator obeys; nothing where the dialect has none."""
+    """Return the rules of every tensor; empty if the dialect has none."""
     if not table.tensor_rules:
         return Markup()
     whole = LevelSet.of(table.levels, table.levels)
@@ -122,7 +122,7 @@ def tensor_rules(table: Dialect) -> Markup:
 
 
 def source_link(source: Mapping[str, Any]) -> Markup:
-    """Return a source in words, a link to the very text that was read where it is on GitHub."""
+    """Return a source as text, with a permanent link if it is on GitHub."""
     repository, path, commit = (source.get(key) for key in ("repository", "path", "commit"))
     if not (repository and path and commit):
         return text(words.source_words(source))
@@ -141,7 +141,7 @@ def _points(texts: Iterable[str]) -> Markup:
 
 
 def fields_table(data: Mapping[str, Any]) -> Markup:
-    """Return the fields of what `resolved_table` gives: each with its kind and what it is."""
+    """Return the fields of a `resolved_table`: name, kind and summary."""
     rows = []
     for name, info in data["tensors"].items():
         kind = info["kind"] + ", optional" * info.get("optional", False)
@@ -184,7 +184,7 @@ def _support(data: Mapping[str, Any], level: str | None) -> Markup:
 def _cells(
     data: Mapping[str, Any], row: Mapping[str, Any], before: Mapping[str, Any], short: Mapping[str, str]
 ) -> Iterator[Markup]:
-    """Yield a row's lines, fields that take the same in one."""
+    """Yield the lines of a row; fields with equal support share a line."""
     limited = words.limited_attributes(data)
     alike: dict[tuple[Markup, Markup], list[str]] = {}
     for name, cell in row["fields"].items():
@@ -253,7 +253,7 @@ def _observed(name: str, data: Mapping[str, Any]) -> Iterator[Markup]:
 
 
 def render(table: Dialect, target: Target | None) -> str:
-    """Return the page of a dialect as a whole document; the column of `target` is marked if there is one."""
+    """Return the page of a dialect, with the column of `target` highlighted."""
     level = target.level if target else None
     title = table.tables.title
     main = tag(
@@ -279,7 +279,7 @@ def _about(table: Dialect, target: Target | None) -> Markup:
 
 
 def _tiles(table: Dialect, level: str | None) -> Markup:
-    """Return how many operators there are at `level`, or at the newest one."""
+    """Return operator counts at `level`, by default at the newest level."""
     at = level or table.levels[-1]
     names = {"yes": "as much as the newest", "limited": "limited", "no": "not there"}
     tiles = [
@@ -290,7 +290,7 @@ def _tiles(table: Dialect, level: str | None) -> Markup:
 
 
 def _filters(table: Dialect, level: str | None) -> Markup:
-    """Return the form that the script shows; without one it stays hidden and everything is on the page."""
+    """Return the filter form; it is hidden unless the script runs."""
     chosen = level or table.levels[-1]
     levels = [tag("option", name, value=name, selected=name == chosen) for name in table.levels]
     boxes = [

@@ -1,4 +1,4 @@
-"""A target's operators as text: which there are, which take less than later levels do."""
+"""A target's operators as text, with their support."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ __all__ = ["counts", "listing_text", "minimum_text", "observed_facts", "operator
 
 
 def counts(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return how many of the operators that `operators_at` gives there are of each kind of support."""
+    """Return the number of operators of each kind of support.
+
+    rows: the result of `operators_at`.
+    """
     matching_counts = Counter(row["support"] for row in rows)
     return {kind: matching_counts[kind] for kind in ("yes", "limited", "no")}
 
 
 def listing_text(described: str, rows: Sequence[Mapping[str, Any]], width: int) -> str:
-    """Return the operators that `operators_at` gives as text, and how many there are of each kind."""
+    """Return the rows of `operators_at` as text, with counts by kind."""
     number = counts(rows)
     lines = [
         f"{described}: {len(rows)} operators with a table",
@@ -45,7 +48,10 @@ _INDENT: Final = "    "
 
 
 def operator_text(table: Mapping[str, Any], level: str | None, width: int) -> str:
-    """Return the table that `resolved_table` gives, with the row of `level` marked, in lines of at most `width`."""
+    """Return a `resolved_table` as text with the row of `level` marked.
+
+    Lines have at most `width` columns.
+    """
     facts = f"levels {words.whole_span(table)}; {words.kernel_words(table)}; {words.examples_count(table)}"
     title = ": ".join(filter(None, (f"{table['dialect']} {table['operator']}", table["summary"])))
     lines = wrapped(title, width, hang="  ")
@@ -87,7 +93,7 @@ def _rows(table: Mapping[str, Any], level: str | None, width: int) -> Iterator[s
 
 
 def _cells(table: Mapping[str, Any], row: Mapping[str, Any], short: Mapping[str, str]) -> Iterator[Sequence[str]]:
-    """Yield a row's lines: every tensor, and of the attributes those that any row limits."""
+    """Yield the lines of a row: tensors, and attributes with limits."""
     limited = words.limited_attributes(table)
     for name, cell in row["fields"].items():
         ranks, listed = words.cell_parts(cell, short)
@@ -128,7 +134,7 @@ def _observed(table: Mapping[str, Any], width: int) -> list[str]:
 
 
 def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield what builds do otherwise: what it is, and what is said of it."""
+    """Yield observed differences: the kind and the description."""
     for name, cell in entry.get("support", {}).items():
         ranks, listed = words.cell_parts(cell, short)
         parts = ([f"rank {ranks}"] if ranks else []) + [
@@ -156,7 +162,7 @@ def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterat
 
 
 def minimum_text(minimum: Minimum, table: Dialect, operator: str, width: int) -> str:
-    """Return the answer; neighbouring levels with the same blockers stand together."""
+    """Return the minimum level as text; equal neighbouring levels are merged."""
     lowest = table.label(minimum.level) if minimum.level else "none"
     lines = wrapped(f"{table.name} {operator}: lowest level {lowest}; accepted by {minimum.levels}", width, hang="  ")
     if minimum.undecided:
@@ -170,7 +176,7 @@ def minimum_text(minimum: Minimum, table: Dialect, operator: str, width: int) ->
     return "\n".join(lines) + "\n"
 
 
-_HERE = "\0"  # placeholder in a message for the level that was judged
+_HERE = "\0"  # placeholder for the level in a message
 
 
 def _spans(minimum: Minimum, table: Dialect) -> list[tuple[list[str], list[tuple[str, str]]]]:

@@ -1,4 +1,4 @@
-"""Lines of text with columns: the last one wraps under itself."""
+"""Text in aligned columns; the last column wraps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = [
     "row_span", "rule_groups", "short_names", "source_words", "whole_span", "wrapped",
 ]  # fmt: skip
 
-_LEAST = 30  # columns that the last cell should have at least; else it goes below the others
+_LEAST = 30  # minimum columns of the last cell; a narrower one goes to the next line
 
 
 def wrapped(text: str, width: int, *, first: str = "", hang: str = "") -> list[str]:
@@ -25,9 +25,9 @@ def wrapped(text: str, width: int, *, first: str = "", hang: str = "") -> list[s
 
 
 def in_columns(rows: Iterable[Sequence[str]], width: int, *, indent: str = "") -> list[str]:
-    """Return rows of equally many cells as aligned columns, two spaces apart; the last column wraps.
+    """Return rows of cells as aligned columns; the last column wraps.
 
-    A row whose cells before the last are wider than the room for them has its last one below them.
+    Columns are two spaces apart. If the first columns are too wide, the last cell of each row is on the next line.
     """
     cleaned = [[clean(cell, None) for cell in row] for row in rows]
     if not cleaned:
@@ -49,7 +49,10 @@ def in_columns(rows: Iterable[Sequence[str]], width: int, *, indent: str = "") -
 
 
 def plain(value: Any) -> str:
-    """Return a value of the tables as a reader writes it: lists with spaces, mappings as ``name: value``."""
+    """Return a table value as text.
+
+    Lists have spaces, mappings are ``name: value``.
+    """
     if isinstance(value, list):
         return " ".join(map(plain, value))
     if isinstance(value, dict):
@@ -58,7 +61,7 @@ def plain(value: Any) -> str:
 
 
 def whole_span(table: Mapping[str, Any]) -> str:
-    """Return the levels that an operator exists at."""
+    """Return the levels at which an operator exists."""
     return row_span(table, table["levels"])
 
 
@@ -68,18 +71,18 @@ def row_span(table: Mapping[str, Any], levels: Iterable[str]) -> str:
 
 
 def kernel_words(table: Mapping[str, Any]) -> str:
-    """Return which kernel computes the operator."""
+    """Return a sentence on the operator's kernel."""
     return f"kernel {table['kernel']}" if table["kernel"] else "no kernel yet"
 
 
 def examples_count(table: Mapping[str, Any]) -> str:
-    """Return how many examples the table holds."""
+    """Return the number of examples in the table."""
     number = len(table["examples"])
     return "1 example" if number == 1 else f"{number or 'no'} examples"
 
 
 def about_attribute(info: Mapping[str, Any]) -> str:
-    """Return an attribute's type, whether it may be left out, its default and its words."""
+    """Return an attribute's type, optionality, default and words."""
     parts = [info["type"].removeprefix("enum:") if info.get("values") else info["type"].replace("enum:", "enum ")]
     if "type_from" in info:
         parts[0] += f" of the type in {info['type_from']}"
@@ -100,7 +103,10 @@ def _exists(info: Mapping[str, Any]) -> list[str]:
 
 
 def short_names(table: Mapping[str, Any]) -> dict[str, str]:
-    """Return how fused operators are called that share a prefix: without it, unless two would be called the same."""
+    """Return short names of fused operators with a common prefix.
+
+    Names stay long if short ones would be ambiguous.
+    """
     cells = [cell for row in table["rows"] for cell in row["fields"].values()]
     cells += [cell for entry in table["observed"] for cell in entry.get("support", {}).values()]
     names = dict.fromkeys(name for cell in cells for name in cell.get("operators", ()))
@@ -113,7 +119,10 @@ def short_names(table: Mapping[str, Any]) -> dict[str, str]:
 
 
 def limited_attributes(table: Mapping[str, Any]) -> set[str]:
-    """Return the attributes that a support row limits: not those that have all their words in every row."""
+    """Return the attributes that some row limits.
+
+    A row that lists all words of an attribute does not limit it.
+    """
     return {
         name
         for row in table["rows"]
@@ -124,7 +133,10 @@ def limited_attributes(table: Mapping[str, Any]) -> set[str]:
 
 
 def cell_parts(cell: Mapping[str, Any], short: Mapping[str, str]) -> tuple[str, list[tuple[str, Sequence[str]]]]:
-    """Return a cell's ranks (empty: any), and what else it lists: each with a word for it (empty for types)."""
+    """Return a cell's ranks (empty: any) and its other lists.
+
+    Each list has a label, which is empty for types.
+    """
     listed: list[tuple[str, Sequence[str]]] = []
     if "types" in cell:
         listed.append(("", cell["types"]))
@@ -138,7 +150,10 @@ def cell_parts(cell: Mapping[str, Any], short: Mapping[str, str]) -> tuple[str, 
 
 
 def rule_groups(rules: Iterable[Mapping[str, Any]], whole: str) -> dict[str, list[tuple[str, str, str]]]:
-    """Return by rule its forms: the levels unless they are `whole`, the expression, and why unless the next says so."""
+    """Return the forms of each rule as (levels, expression, reason).
+
+    Levels equal to `whole` are empty, and so is a reason that equals the next one.
+    """
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for rule in rules:
         groups.setdefault(rule["name"], []).append(rule)
@@ -154,7 +169,10 @@ def _form(forms: Sequence[Mapping[str, Any]], at: int, whole: str) -> tuple[str,
 
 
 def source_words(source: Mapping[str, Any]) -> str:
-    """Return a source in one line: page or package, repository and path, commit or version, what was measured."""
+    """Return a source in one line.
+
+    It has the page or package, the repository and path, the commit or version, and the measurement.
+    """
     names = [source.get(k) for k in ("page", "package", "name") if source.get(k)]
     repository, path = source.get("repository"), source.get("path")
     place = f"{repository}: {path}" if repository and path else path or repository

@@ -1,1 +1,1 @@
-"""Where a runtime puts the nodes of a model, and what each node becomes there."""
+"""Node placement on execution providers, and the lowering of each node."""

@@ -1,6 +1,7 @@
-"""Turn a runtime's folder of YAML into compiled tables: every file checked, all errors at once, one plain dict.
+"""Compilation of a runtime's YAML folder into one plain dict of tables.
 
-Imported only when the tables are missing or stale: it needs pydantic and yaml, which placing a model must not.
+Every file is checked, and all errors are reported together. Imported only when the tables are missing or stale, because
+it needs pydantic and yaml, which placement must not import.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ __all__ = ["build_runtime"]
 _RELEASES: Final = "releases.yaml"
 _SETS: Final = "sets.yaml"
 _SCHEMAS: Final = "schemas"
-#: What campaigns need; a folder may do without.
+#: Only campaigns need this file; a folder may omit it.
 _OBSERVED: Final = "observed.yaml"
 _GRAPHS: Final = "graphs.yaml"
 _LOADING: Final = "loading.yaml"
@@ -60,7 +61,7 @@ _INFERENCE: Final = "inference.yaml"
 _FUNCTIONS: Final = "functions.yaml"
 #: Folders that other parts of the placement read.
 _OTHERS: Final = ("lowering/",)
-#: What a compiled row leaves out where it is this.
+#: Default values, which compiled rows omit.
 _DEFAULTS: Final = {
     "constant_inputs": [], "cpu_inputs": [], "cpu_outputs": [], "graph": True, "graph_inputs": None, "needs": {},
     "query": None,
@@ -68,12 +69,15 @@ _DEFAULTS: Final = {
 
 
 def build_runtime(folder: Path) -> dict[str, Any]:
-    """Return the compiled tables of the runtime in `folder`; raise SpecErrors naming every problem."""
+    """Return the compiled tables of the runtime in `folder`.
+
+    Raises SpecErrors with every problem.
+    """
     return _Build(folder).tables()
 
 
 class _Build:
-    """One build: what is known so far, and what is wrong with it."""
+    """One build with the tables compiled so far and the problems found."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -88,7 +92,7 @@ class _Build:
 
     def tables(self) -> dict[str, Any]:
         self._tell(_RELEASES, self.releases[1], releases_problems(self.releases[0]))
-        if self.problems:  # the other files are read by what these say
+        if self.problems:  # the other files depend on these
             raise SpecErrors(self.problems)
         entries: dict[str, Any] = {
             "registrations": {name: {} for name in self.providers},
@@ -120,7 +124,7 @@ class _Build:
         owners = {info["folder"]: name for name, info in self.providers.items()}
         files = {path.relative_to(self.folder).as_posix(): path for path in dialect_files(self.folder)}
         order = sorted(files, key=lambda name: (not name.startswith(f"{_SCHEMAS}/"), name))
-        for name in order:  # schemas first: the others are checked against them
+        for name in order:  # schemas first, because the other files are checked against them
             top = name.partition("/")[0]
             if top == _SCHEMAS:
                 self._schemas(name, entries["schemas"])
@@ -193,12 +197,12 @@ class _Build:
     def _rules(
         self, file: str, lines: Lines, operator: str, entry: Mapping[str, Any], key: str
     ) -> list[dict[str, Any]]:
-        """Return the rules of a list, each with the releases that it is of."""
+        """Return the rules of a list, each with the releases it applies to."""
         rules = [{"rule": one} if isinstance(one, str) else one for one in entry.get(key, ())]
         return [one | self._span(file, lines, ("operators", operator, key), one) for one in rules]
 
     def _loaded(self, operator: str, lines: Lines, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is said of one operator, each rule and check with the releases that it is of."""
+        """Return an operator's loading entry with releases per rule and check."""
         place: Keys = ("operators", operator)
         entries: dict[str, Any] = {key: self._rules(_LOADING, lines, operator, entry, key) for key in ("takes", "asks")}
         entries["refuses"] = {
@@ -271,7 +275,7 @@ class _Build:
             self._tell(name, lines, operator_problems(domain, operator, versions, entries["schemas"], self.order))
 
     def _plain_query(self, name: str, lines: Lines, path: Keys, form: dict[str, Any], scope: Scope | None) -> None:
-        """Write out the short forms in a row's query."""
+        """Expand the short forms in a row's query."""
         try:
             form["query"] = Shorthand({}, scope.optional if scope else ()).written_out(form["query"])
         except ShorthandError as error:
@@ -282,7 +286,7 @@ class _Build:
             self._tell(name, lines, [(("domain",), f"expected the file to be called {domain}.yaml")])
 
     def _span(self, name: str, lines: Lines, path: Keys, form: Mapping[str, Any], owner: str = "") -> dict[str, int]:
-        """Return the first and the last release of a row, by their positions."""
+        """Return the positions of a row's first and last release."""
         whole = bounds(self.providers[owner]["releases"], self.order) if owner else (0, len(self.order) - 1)
         try:
             first, last = span(form.get("releases"), self.order, whole)
@@ -292,13 +296,13 @@ class _Build:
         return {"first": first, "last": last}
 
     def _types(self, name: str, lines: Lines, path: Keys, stated_entries: Mapping[str, Any]) -> dict[str, int]:
-        """Return for each constraint the position of its list of types."""
+        """Return the position of the type list of each constraint."""
         numbers_by_name = {}
         for constraint, entries in stated_entries.items():
             if isinstance(entries, str) and not entries.startswith(MARK):
                 self._tell(name, lines, [((*path, constraint), f"expected a list or a set such as {MARK}NAME")])
             types, wrong = expanded([entries] if isinstance(entries, str) else entries, self.sets["types"], "types")
-            own = () if isinstance(entries, str) else entries  # those of sets are checked there
+            own = () if isinstance(entries, str) else entries  # named sets are checked in their own file
             wrong += [f"unknown type {item!r:.80}" for item in own if not item.startswith(MARK) and not is_type(item)]
             self._tell(name, lines, [((*path, constraint), text) for text in wrong])
             numbers_by_name[constraint] = self.lists.setdefault(tuple(types), len(self.lists))
@@ -306,7 +310,7 @@ class _Build:
 
 
 def _rows(operator: str, versions: Mapping[str, Any]) -> Iterator[tuple[Keys, int, int | None, dict[str, Any]]]:
-    """Yield each row with its path and its first and last version, None where it is open-ended."""
+    """Yield each row with its path, first and last version (None if open)."""
     for key, forms in versions.items():
         first, _, last = key.partition("..")
         for index, form in enumerate(_listed(forms)):

@@ -1,7 +1,7 @@
-"""The nodes that defaults may take away: by folding and removing before nodes are placed, by fusing behind it.
+"""Nodes that default graph optimizations may fold, remove or fuse.
 
-Source: onnxruntime core/optimizer/constant_folding.cc (commit ad694563b). Which operators count as what is in
-specs/onnxruntime/releases.yaml.
+Folding and removal happen before placement, fusion after it. Source: onnxruntime core/optimizer/constant_folding.cc
+(commit ad694563b). specs/onnxruntime/releases.yaml lists the operators.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Fusing", "folding", "fusing_setting", "removing"]
 
-#: The domain whose name a model leaves out.
+#: The domain whose name models omit.
 _MAIN = "ai.onnx"
 
 
 def folding(main: Body, cpu: Lookup) -> set[Node]:
-    """Return the nodes whose outputs follow from constants, or from sizes that are known.
+    """Return the nodes whose outputs follow from constants or known sizes.
 
-    cpu: what the CPU has, whose kernels compute the values. A node whose input is left out has no constant there.
+    cpu: the CPU's registrations, because CPU kernels compute the values. A node with an omitted input is not constant
+    at that input.
     """
     about = runtime_tables().get("folding")
     nodes: set[Node] = set()
@@ -41,10 +42,13 @@ def folding(main: Body, cpu: Lookup) -> set[Node]:
 
 
 def _folded(body: Body, outer: frozenset[str], about: Mapping[str, Any], cpu: Lookup, nodes: set[Node]) -> None:
-    """Add the nodes of a body and of those inside. outer: values outside of it that are constants by then."""
+    """Add the foldable nodes of a body and of its nested bodies.
+
+    outer: values of enclosing bodies that are constant by then.
+    """
     new_names: set[str] = set()
     stated_names = outer - body.makers.keys() - body.inputs if outer else outer
-    for node in body.nodes:  # in topological order, so that what a node reads is settled
+    for node in body.nodes:  # in topological order: inputs come before their consumers
         for inside in node.bodies:
             _folded(inside, stated_names | new_names, about, cpu, nodes)
         if node.bodies or not _may(node, about):
@@ -62,7 +66,7 @@ def _folded(body: Body, outer: frozenset[str], about: Mapping[str, Any], cpu: Lo
 
 
 def _may(node: Node, about: Mapping[str, Any]) -> bool:
-    """Whether nodes of this operator are folded at all."""
+    """Return whether nodes of this operator can be folded."""
     only = about["only"].get(node.proto.domain or _MAIN)
     name = node.proto.op_type
     if (node.proto.domain or _MAIN) in about["domains"]:
@@ -75,7 +79,7 @@ def _sized(sizes: tuple[object, ...] | None) -> bool:
 
 
 def removing(main: Body, release: str) -> set[Node]:
-    """Return the nodes whose place their first input takes: they change nothing."""
+    """Return the no-op nodes, which are replaced by their first input."""
     number = release_position(release)
     about = [entry for entry in runtime_tables().get("removing", ()) if entry["first"] <= number <= entry["last"]]
     nodes: set[Node] = set()
@@ -85,9 +89,12 @@ def removing(main: Body, release: str) -> set[Node]:
 
 
 def _removed(body: Body, about: Sequence[Mapping[str, Any]], operators: AbstractSet[str], nodes: set[Node]) -> None:
-    """Add the nodes of a body and of those inside. operators: what `about` has entries for, which few nodes are."""
-    entries: dict[str, bool] = {}  # outputs of removed nodes: whether a node gives what takes their place
-    for node in body.nodes:  # in topological order, so that what a node reads is settled
+    """Add the removable nodes of a body and of its nested bodies.
+
+    operators: the operators in `about`, to which few nodes belong.
+    """
+    entries: dict[str, bool] = {}  # outputs of removed nodes: whether a node computes the replacement
+    for node in body.nodes:  # in topological order: inputs come before their consumers
         for inside in node.bodies:
             _removed(inside, about, operators, nodes)
         if node.proto.op_type not in operators:
@@ -101,7 +108,7 @@ def _removed(body: Body, about: Sequence[Mapping[str, Any]], operators: Abstract
 
 
 def _kept(node: Node, body: Body) -> bool:
-    """Whether something beside readers of its first output needs a node."""
+    """Return whether a node has uses other than consumers of its output 0."""
     outputs = node.proto.outputs
     return (
         not outputs
@@ -132,13 +139,19 @@ def _fits(node: Node, body: Body, entry: Mapping[str, Any]) -> bool:
 
 
 def fusing_setting(provider: str) -> str | None:
-    """Return the setting of a session that keeps a provider from fusing nodes, None for one that fuses none."""
+    """Return the session setting that disables a provider's fusion, or None.
+
+    It is None for a provider that does not fuse nodes.
+    """
     text: str | None = runtime_tables().get("fusing", {}).get(provider)
     return text
 
 
 class Fusing:
-    """Says which placed nodes of a model a provider may fuse into larger kernels. Like nodes are alike in it."""
+    """Decides which placed nodes a provider may fuse into larger kernels.
+
+    The answer is the same for nodes with equal operators, attributes and types.
+    """
 
     def __init__(self, provider: str) -> None:
         self.provider = provider if fusing_setting(provider) is not None else None
@@ -146,9 +159,9 @@ class Fusing:
         self._whole: dict[int, bool] = {}
 
     def of(self, one: Assigned, creation: Creation) -> bool:
-        """Whether a node may be such a part.
+        """Return whether a node may be part of a fused kernel.
 
-        A constant that is left out keeps no node from that, though it keeps a kernel of its own from being made early.
+        A missing constant does not prevent fusion, although it delays the creation of a separate kernel.
         """
         row = one.row
         if one.provider != self.provider or row is None or not row.graph:
@@ -160,13 +173,16 @@ class Fusing:
         return creation == "deferred" and all(self._looked(one.node)) and _given(one, row)
 
     def _plain(self, body: Body) -> bool:
-        """Whether no node of a body holds bodies itself: what stands beside such a node is left."""
+        """Return whether no node of a body contains bodies.
+
+        Nodes next to such a node are not fused.
+        """
         if id(body) not in self._whole:
             self._whole[id(body)] = not any(node.bodies for node in body.nodes)
         return self._whole[id(body)]
 
     def _looked(self, node: Node) -> tuple[bool, bool]:
-        """Return whether no size of a node's tensors is 0, and whether all are known."""
+        """Return whether all sizes are nonzero, and whether all are known."""
         answers = self._fit.get(node.alike)
         if answers is None:
             tensors = [tensor for tensor in (*node.inputs, *node.outputs) if tensor is not None]
@@ -176,7 +192,7 @@ class Fusing:
 
 
 def _given(one: Assigned, row: Registration) -> bool:
-    """Whether the inputs that its kernel wants as constants are, as far as they are given."""
+    """Return whether the kernel's constant inputs that exist are constants."""
     names = one.node.proto.inputs
     texts = (names[at] for at in row.constant_inputs if at < len(names) and names[at])
     return all(one.body.constants.get(name) for name in texts)

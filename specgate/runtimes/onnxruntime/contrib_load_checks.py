@@ -1,7 +1,7 @@
-"""Nodes of a runtime's own operators that it refuses when it loads a model: their schemas, and the rules it asks then.
+"""Load-time checks of nodes of the runtime's own operators.
 
-The dialect's table of such an operator is of the newest release, and its rules are those of a run. What the schema says
-(arity, attributes, types) every release checks; which rules it checks before a run, loading.yaml says.
+The dialect's table of such an operator describes the newest release, and its rules apply at run time. Every release
+checks the schema (arity, attributes, types). loading.yaml lists the rules that it checks before a run.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["own_refusals"]
 
-#: What a schema says.
+#: Rule groups that a schema states.
 _SCHEMA: Final = ("structure", "type")
 
 
 def own_refusals(descriptor: Descriptor, known: Loading, release: str, *, on_cpu: bool) -> Iterator[Finding]:
-    """Yield why a release refuses a node of one of its own operators.
+    """Yield why a release rejects a node of one of its own operators.
 
-    known: what loading.yaml says of the operator in the release. on_cpu: whether the CPU's kernel has a say.
+    known: the operator's entry of loading.yaml in the release. on_cpu: whether the checks of the CPU kernel apply.
     """
     domain, _, operator = descriptor.operator.rpartition(".")
     version = int(descriptor.version or 0)
@@ -44,7 +44,7 @@ def own_refusals(descriptor: Descriptor, known: Loading, release: str, *, on_cpu
         yield Finding(f"onnxruntime/{descriptor.operator}/newer", "error", f"{minor_release(release)} has no {newer}")
         return
     if _form(own) != _form(newest):
-        return  # the table is of another one
+        return  # the table describes another version
     verdict = check_at(descriptor, str(version), "documented")
     if verdict.accepted is not False:
         return
@@ -55,13 +55,16 @@ def own_refusals(descriptor: Descriptor, known: Loading, release: str, *, on_cpu
 
 
 def _form(schema: OwnSchema) -> list[tuple[tuple[str, bool, bool], ...]]:
-    """Return what limits the inputs and outputs, which releases may call by other names."""
+    """Return the constraints of inputs and outputs, ignoring their names."""
     ends = schema.inputs, schema.outputs
     return [tuple((each.limited, each.optional, each.several) for each in end) for end in ends]
 
 
 def _newer(descriptor: Descriptor, own: OwnSchema, newest: OwnSchema) -> str:
-    """Return what a node has that only the newest schema has a place for, "" for nothing."""
+    """Return the first part of a node that only the newest schema defines.
+
+    An empty text stands for none.
+    """
     layout = dialect(descriptor.dialect).operator(descriptor.operator).layout(descriptor.version or "")
     ends = (("input", own.inputs, layout.inputs), ("output", own.outputs, layout.outputs))
     for end, places, fields in ends:

@@ -1,7 +1,7 @@
-"""The nodes that another provider could take and that ONNX Runtime leaves to the CPU: computations of shapes, mostly.
+"""Nodes that ONNX Runtime prefers to run on the CPU, mostly shape math.
 
-Source: onnxruntime core/framework/fallback_cpu_capability.cc, GetCpuPreferredNodes (commit 039e489f3).
-The environment variable ORT_AGGRESSIVE_CPU_FALLBACK, which widens the walk, counts as not set.
+Source: onnxruntime core/framework/fallback_cpu_capability.cc, GetCpuPreferredNodes (commit 039e489f3). The environment
+variable ORT_AGGRESSIVE_CPU_FALLBACK, which widens the walk, counts as not set.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["MOST_ELEMENTS", "preferred"]
 
 #: An initializer of at most so many elements does not keep a node from the CPU.
 MOST_ELEMENTS: Final = 100
-#: Types for which the CPU is never preferred.
+#: Types whose nodes never prefer the CPU.
 _NEVER: Final = frozenset(
     {
         "FLOAT16", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "FLOAT4E2M1",
@@ -28,10 +28,10 @@ _NEVER: Final = frozenset(
 
 
 def preferred(body: Body, kernels: Mapping[Node, Registration]) -> set[Node]:
-    """Return the nodes of one body that go to the CPU although `kernels` has a registration of the provider for them.
+    """Return the nodes of a body that the runtime moves to the CPU.
 
-    The walk begins at what the provider itself leaves in CPU memory, and goes on behind nodes that the provider has no
-    kernel for once it has reached them.
+    `kernels` has the provider's registrations. The walk starts at outputs in CPU memory. It continues with the
+    consumers of moved nodes, and of nodes without a registration.
     """
     on_cpu: set[str] = set()
     candidates: list[int] = []
@@ -63,12 +63,16 @@ def preferred(body: Body, kernels: Mapping[Node, Registration]) -> set[Node]:
 
 
 def _small(node: Node, row: Registration, body: Body, on_cpu: set[str]) -> bool:
-    """Whether all that a node reads is small or on the CPU already, and not meant to be read there by the provider."""
+    """Return whether a node's inputs are small, graph inputs or on the CPU.
+
+    An input that the provider itself reads from CPU memory must be small or a graph input. Types in `_NEVER` do not
+    count as small.
+    """
     for index, (name, kind) in enumerate(zip(node.proto.inputs, node.kinds[0], strict=True)):
         if kind in _NEVER:
             return False
         if body.sizes.get(name, MOST_ELEMENTS + 1) <= MOST_ELEMENTS or name in body.inputs:
             continue
-        if name not in on_cpu or index in row.cpu_inputs:  # an input that is left out is in no memory
+        if name not in on_cpu or index in row.cpu_inputs:  # an omitted input is not in memory
             return False
     return True

@@ -1,4 +1,4 @@
-"""What placed nodes become, as files of the dialect below: one document for each node that lowers."""
+"""Descriptor documents of lowered nodes, one file per node."""
 
 from __future__ import annotations
 
@@ -23,16 +23,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Written", "write_documents"]
 
-#: How long the part of a file's name may be that comes from a node: systems take 255 bytes, most of them.
+#: Maximum length of the node's part of a file name; most systems allow 255 bytes in total.
 _LONGEST: Final = 120
-#: With how many names a wrong one is compared.
+#: Maximum number of names that are compared with an unknown one.
 _COMPARED: Final = 5000
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written. files: their names in the folder, by the order of nodes. left: why the others were not."""
+    """The result of writing documents.
+
+    files: names in the folder, in the order of nodes. left: why the other nodes have no file.
+    """
 
     folder: str
     files: tuple[str, ...]
@@ -45,11 +48,11 @@ class Written:
 
 
 def write_documents(placement: Placement, below: str, folder: str, names: Sequence[str] = ()) -> Written:
-    """Write the descriptors of each node that has some into a file of its own, in the order in which they are made.
+    """Write the descriptors of each lowered node to a file.
 
-    below: the dialect of the descriptors. folder: it is made where it does not exist. names: of nodes, in the file or
-    by their whole path; without any all nodes. Raises InputError, before anything is written, for a name that no node
-    has, and for a folder or file that is something else.
+    The descriptors in a file are in order of creation.
+    below: their dialect. folder: created if missing. names: node names in the file or whole paths; empty for all nodes.
+    Raises InputError, before it writes anything, for an unknown name, and if the folder or a file has another type.
     """
     nodes = _named(placement, names) if names else placement.nodes
     files = dict(_files(one for node in nodes for one in (node, *node.unlike) if one.lowered))
@@ -60,7 +63,7 @@ def write_documents(placement: Placement, below: str, folder: str, names: Sequen
     for file, node in files.items():
         try:
             document = owner.document_of(node.lowered or ())
-        except InputError:  # sizes that the kernel passes on and that no buffer can have
+        except InputError:  # the kernel passes on sizes that no buffer can have
             left["with tensors that no buffer holds"] += 1
             continue
         write_text(os.path.join(folder, file), _text(node, placement, document))  # noqa: PTH118
@@ -69,7 +72,7 @@ def write_documents(placement: Placement, below: str, folder: str, names: Sequen
 
 
 def _named(placement: Placement, names: Sequence[str]) -> list[PlacedNode]:
-    """Return the nodes of these names, in their order; several nodes may have one."""
+    """Return the nodes with these names in model order; names may repeat."""
     placeds: list[PlacedNode] = []
     for name in names:
         own = [node for node in placement.nodes if node.node == name or node.node.partition("/")[2] == name]
@@ -84,13 +87,13 @@ def _named(placement: Placement, names: Sequence[str]) -> list[PlacedNode]:
 
 
 def _files(nodes: Iterator[PlacedNode]) -> Iterator[tuple[str, PlacedNode]]:
-    """Yield each node with the name of its file: what is safe of its path, and a number where that was taken."""
+    """Yield each node with its file name, numbered if the name is taken."""
     names: set[str] = set()
     numbers: Counter[str] = Counter()
     for node in nodes:
         name = _UNSAFE.sub("_", node.node).strip("._")[:_LONGEST] or "node"
         file = name
-        while file.lower() in names:  # some systems do not tell capitals apart
+        while file.lower() in names:  # some file systems ignore case
             numbers[name.lower()] += 1
             file = f"{name}-{numbers[name.lower()] + 1}"
         names.add(file.lower())
@@ -98,7 +101,7 @@ def _files(nodes: Iterator[PlacedNode]) -> Iterator[tuple[str, PlacedNode]]:
 
 
 def _prepare(folder: str, files: dict[str, PlacedNode]) -> None:
-    """Make the folder; refuse what is none, and files in it that are a folder, a pipe or a device."""
+    """Create the folder; raise InputError if it is not one, or a file in it is a link, directory, pipe or device."""
     try:
         os.makedirs(folder, exist_ok=True)  # noqa: PTH103
     except (OSError, ValueError) as error:
@@ -107,12 +110,15 @@ def _prepare(folder: str, files: dict[str, PlacedNode]) -> None:
         raise InputError(f"expected a folder to write to: {reason}", file=folder) from None
     for file in files:
         path = os.path.join(folder, file)  # noqa: PTH118
-        if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113
+        if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):  # noqa: PTH113, PTH114
             raise InputError("expected a regular file to replace, found something else", file=path)
 
 
 def _text(node: PlacedNode, placement: Placement, document: dict[str, Any]) -> str:
-    """Return the document with comments that say where it comes from: names may hold anything but a line break."""
+    """Return the document with comments that name its origin.
+
+    Names may contain anything but line breaks.
+    """
     version = "" if node.version is None else f"-{node.version}"
     lines = [f"{node.node} ({node.operator}{version}) as {placement.target} makes it."]
     if node.creation == "fails":
@@ -124,7 +130,7 @@ def _text(node: PlacedNode, placement: Placement, document: dict[str, Any]) -> s
 
 
 def _left(node: PlacedNode, placement: Placement) -> str:
-    """Why a node has no file."""
+    """Return why a node has no file."""
     if node.provider is None:
         return "without a kernel"
     if node.provider != placement.providers[0]:

@@ -1,7 +1,7 @@
-"""Execute an ONNX model as a runtime that makes DirectML operators of its nodes would: with what these compute.
+"""Execution of ONNX models as a runtime that calls DirectML.
 
-Each node is computed by ONNX's definition. Where it is placed with the provider and becomes one DirectML operator, that
-one is computed too and its values are what later nodes read; where they differ, it is reported.
+Every node is computed by ONNX's definition. If a node is placed on the provider and becomes one DirectML operator, that
+operator is computed too. Later nodes read its values, and differences are reported.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _SHOWN: Final = 5
 
 
 class _Step(NamedTuple):
-    """The one DirectML operator of a node, its level, and what its tensors were made of.
+    """The single DirectML operator of a node, its level and tensor origins.
 
-    places: of each of the node's tensors, by identity, the field and the place in an array of tensors.
+    places: by identity of a node's tensor, its field and its index in an array of tensors.
     """
 
     descriptor: Descriptor
@@ -51,7 +51,10 @@ class _Step(NamedTuple):
     places: Mapping[int, tuple[str, int | None]]
 
     def origin(self, tensor: TensorDesc) -> tuple[str, int | None]:
-        """Return which of the node's tensors one of the operator was made of; raise InputError where it is none."""
+        """Return the field and index of the node's tensor used for an operator's.
+
+        Raises InputError if the tensor is not one of the node's.
+        """
         source = next((source for new_tensor, source in self.origins if new_tensor is tensor), None)
         if source is None:
             raise InputError("a tensor of the operator is made of none of the node's")
@@ -59,9 +62,10 @@ class _Step(NamedTuple):
 
 
 def executor(path: str, target: Target, on_note: Callable[[str], object]) -> Executor | None:
-    """Return what executes the nodes of the model at `path` for a runtime; None where it makes no operators of its own.
+    """Return the executor of a model for a runtime.
 
-    on_note: gets what is to be known of the outputs. Raises InputError where the session is not created.
+    It is None for a runtime that does not create operators. on_note: receives notes about the outputs. Raises
+    InputError if the session is not created.
     """
     from specgate import place
 
@@ -78,7 +82,10 @@ def executor(path: str, target: Target, on_note: Callable[[str], object]) -> Exe
 
 
 class Executor:
-    """Computes the nodes of one run. nodes: those of the provider, by path. below, level: the dialect it calls."""
+    """Computes the nodes of one run.
+
+    nodes: the provider's nodes by path. below, level: the dialect it calls.
+    """
 
     def __init__(
         self, nodes: Mapping[str, PlacedNode], provider: str, runtime: Runtime, on_note: Callable[[str], object]
@@ -89,7 +96,7 @@ class Executor:
         self.differences: dict[str, str] = {}
 
     def evaluate(self, run: Run, descriptor: Descriptor, arrays: Mapping[str, Any], place: str) -> dict[str, Any]:
-        """Return a node's outputs by the names of its fields, as `Run` asks for them."""
+        """Return a node's outputs by field name, as `Run` requires."""
         budget = run.left()
         ours = run.execute(descriptor, arrays)
         if place not in self.nodes:
@@ -118,7 +125,7 @@ class Executor:
         return theirs
 
     def _step(self, descriptor: Descriptor, version: int) -> _Step | str:
-        """Return the one operator of a node, or why there is none."""
+        """Return the single operator of a node, or why it does not have one."""
         origins: list[Origin] = []
         result = lower(descriptor, version, self.release, origins)
         if isinstance(result, NotLowered):
@@ -138,7 +145,10 @@ class Executor:
     def _compare(
         self, place: str, descriptor: Descriptor, step: _Step, ours: Mapping[str, Any], theirs: Mapping[str, Any]
     ) -> None:
-        """Note where the operator's values are not those of ONNX's definition, by the wider of both tolerances."""
+        """Note values that differ from ONNX's definition.
+
+        The wider of both tolerances applies.
+        """
         tolerance = max(tolerance_of(step.descriptor, step.level), tolerance_of(descriptor, str(descriptor.version)))
         for name, mine in ours.items():
             if not isinstance(mine, np.ndarray):
@@ -151,7 +161,7 @@ class Executor:
                 self.differences[place] = f"{what}: {int(wrong.sum())} of {wrong.size} elements, {values}"
 
     def report(self) -> None:
-        """Say what was computed by what, and where values differ from ONNX's definition."""
+        """Report which nodes used operators, and which values differ."""
         total = sum(self.counts.values())
         done = self.counts.pop("", 0)
         rest = "; ".join(f"{count} not: {why}" for why, count in sorted(self.counts.items()))
@@ -204,7 +214,7 @@ def _each(info: FieldInfo, result: Any, of: Callable[[TensorDesc], NDArray[Any]]
 
 
 def _taken(tensor: TensorDesc, step: _Step, arrays: Mapping[str, Any]) -> NDArray[Any]:
-    """Return what the operator reads, by its sizes and strides, from the node's array."""
+    """Return the operator's input, read from the node's array by strides."""
     name, at = step.origin(tensor)
     array = arrays[name] if at is None else arrays[name][at]
     dtype = numpy_type(dialect(step.descriptor.dialect), str(tensor.type))
@@ -220,7 +230,7 @@ def _sizes(tensor: TensorDesc) -> tuple[int, ...]:
 
 
 def _put(tensor: TensorDesc, value: NDArray[Any], step: _Step, entries: dict[str, Any]) -> None:
-    """Put what the operator wrote where the node's output is."""
+    """Copy the operator's output to the node's output."""
     name, at = step.origin(tensor)
     mine = entries[name] if at is None else entries[name][at]
     flat = np.ma.getdata(value)

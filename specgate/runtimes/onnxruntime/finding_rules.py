@@ -1,4 +1,4 @@
-"""What each rule about a placement says: the last part of ``onnxruntime/placement/…``, and its reference."""
+"""Rules about placements: severity, requirement and reference of each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CASTS: Final = {
 }  # fmt: skip
 _OURS: Final[dict[str, str]] = {}
 
-#: By rule: its severity, what it asks for, and where that stands; without a place it is a courtesy of lint.
+#: Rules by the last part of their id ``onnxruntime/placement/…``. A rule without a source is advice of lint.
 RULES: Final[dict[str, tuple[Severity, str, dict[str, str]]]] = {
     "cast": ("note", "some provider has a kernel for a node as it is, without Casts around it", _CASTS),
     "newer-than-registered": ("note", "the first provider has a node's version of its operator", _REGISTRY),

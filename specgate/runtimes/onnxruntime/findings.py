@@ -1,7 +1,7 @@
-"""What lint says for a release of a runtime: a finding is an error only where this release does not do it.
+"""Lint findings for a release of a runtime.
 
-One placement answers for both commands. What ONNX's page forbids and the release loads and creates is a warning; what
-the release refuses is an error, also where ONNX's tables have no rule for it.
+One placement answers for `lint` and `place`. What ONNX forbids but the release loads and creates is a warning. What the
+release rejects is an error, even if ONNX's tables do not have a rule for it.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 __all__ = ["RuntimeFindings"]
 
-#: Findings of lint that say of a file what `Placement.refusals` says, too.
+#: Findings of lint that `Placement.refusals` reports too.
 _OF_FILES: Final = ("onnx/model/opset-import", "onnx/model/ir-version")
 
 
 class RuntimeFindings:
     """The findings on one model for one release of a runtime.
 
-    graph: the model as the release reads it, whose nodes are to be judged.
+    graph: the model as the release reads it.
     """
 
     def __init__(self, graph: Graph, target: Target, device: frozenset[str] | None, file: str | None) -> None:
-        assert target.runtime is not None  # asked by all who call  # noqa: S101
+        assert target.runtime is not None  # every caller checks this  # noqa: S101
         self.target = target
         self.release = target.runtime.release
         self.graph = with_imports(graph, target.runtime)
@@ -50,24 +50,27 @@ class RuntimeFindings:
         self._title = f"{runtime_tables()['title']} {self.release}"
 
     def settle(self, findings: Sequence[Finding]) -> list[Finding]:
-        """Return the findings on nodes with the severities of the release, and what else it refuses."""
+        """Return the findings on nodes with the severities of the release.
+
+        Further rejections by the release are included.
+        """
         settled = [finding if self._of_release(finding) else self._as_warning(finding) for finding in findings]
         settled = [replace(finding, target=str(self.target)) for finding in settled]
         failing = {finding.node for finding in settled if finding.severity == "error"}
         return [*settled, *_findings_of(self.placement, failing)]
 
     def refuses(self, found: Finding) -> bool:
-        """Whether the release loads no model with a finding on the file itself."""
+        """Return whether the release rejects models with a finding on the file."""
         placed = self._placed.get(found.node or "")
         without_kernel = found.severity == "error" and placed is not None and placed.fails and not placed.has_kernel
         return without_kernel or (found.node, found.id) in self._refusing or self._fails_by(found)
 
     def unknown(self, nodes: Sequence[NodeRef]) -> list[NodeRef]:
-        """Return those of the nodes without a table whose operator the release lacks, too."""
+        """Return the nodes without a table whose operator the release lacks too."""
         return [node for node in nodes if not ((at := self._placed.get(node.location.node or "")) and at.version)]
 
     def as_warning(self, found: Finding) -> Finding:
-        """Return a finding on the file itself as one that the release passes over."""
+        """Return a finding on the file that the release ignores, as a warning."""
         return replace(found, severity="warning", message=f"{found.message}; {self._title} does not refuse it")
 
     @cached_property
@@ -80,7 +83,10 @@ class RuntimeFindings:
 
     @cached_property
     def _failures(self) -> set[tuple[str, str]]:
-        """Of nodes that fail the paths, "" in functions, each with the ids of the findings that say why."""
+        """Return pairs of a failing node's path and a finding id that says why.
+
+        The path of nodes in functions is "".
+        """
         failing = (node for node in self.placement.nodes if node.fails)
         return {("" if node.function else node.node, finding.id) for node in failing for finding in node.findings}
 
@@ -89,14 +95,14 @@ class RuntimeFindings:
         return ("" if node.startswith("function ") else node, finding.id) in self._failures
 
     def _of_release(self, finding: Finding) -> bool:
-        """Whether a finding is no error, or one because of which the release fails."""
+        """Return whether a finding is not an error, or makes the release fail."""
         if finding.severity != "error" or finding.id in _OF_FILES or self._fails_by(finding):
             return True
         placed = self._placed.get(finding.node or "")
         return placed is not None and placed.fails and self._outcome(placed, finding) in {"refused", "fails"}
 
     def _outcome(self, placed: PlacedNode, finding: Finding) -> Outcome:
-        """Return what the release does with a node that breaks a rule, which is known of the CPU's kernels alone."""
+        """Return the outcome for a node that breaks a rule, on the CPU only."""
         if placed.descriptor is None or placed.provider != CPU:
             return "unknown"
         return outcome(placed.descriptor, finding.id.rpartition("/")[2], self.release)
@@ -107,14 +113,17 @@ class RuntimeFindings:
         )
 
     def _said(self, finding: Finding) -> str:
-        """Return what the release does with a node that ONNX's page forbids."""
+        """Return the text for a node that the release runs against ONNX's rules."""
         placed = self._placed.get(finding.node or "")
         runs = placed is not None and self._outcome(placed, finding) == "runs"
         return f"outside the ONNX specification, but {self._title} {'runs it' if runs else 'does not refuse it'}"
 
 
 def _findings_of(placement: Placement, failing: AbstractSet[str | None]) -> Iterator[Finding]:
-    """Yield the findings of a placement. failing: the nodes of which an error says already why they fail."""
+    """Yield the findings of a placement.
+
+    failing: nodes whose failure an error already explains.
+    """
     model = Location(placement.file, None, "model")
     for refusal in placement.own_refusals:
         yield _finding(placement, "session-fails", refusal, model)

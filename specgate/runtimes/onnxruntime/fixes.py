@@ -1,4 +1,4 @@
-"""What would move nodes to the first provider: another opset at which the same nodes stand, and where it has them."""
+"""Suggestions of another opset that moves nodes to the first provider."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 __all__ = ["fixes"]
 
 _REFUSED: Final[Memo[bool]] = Memo()
-#: Opsets that are tried.
+#: Maximum number of opsets that are tried.
 _MOST_TRIED: Final = 6
 
 
 def fixes(
     source: Source, assigner: Assigner, assigned_bodies: Sequence[Assigned], gone: frozenset[str] = frozenset()
 ) -> list[str]:
-    """Return lines that say which opset to export at, where that moves nodes to the first provider.
+    """Return lines that name an opset to export at, if it moves nodes.
 
-    An opset counts where each node of ai.onnx would be taken there as it is written. Of those that move the most nodes
-    it is the newest one. gone: the paths of nodes that default optimisations take away, which do not count.
+    An opset qualifies if each ai.onnx node is valid there as it is. Of the opsets that move the most nodes to the first
+    provider, the newest is named. gone: paths of nodes that default optimizations remove, which do not count.
     """
     assigned_bodies = [one for one in assigned_bodies if one.node.path not in gone] if gone else assigned_bodies
     first = assigner.runtime.providers[0]
@@ -67,7 +67,10 @@ def fixes(
 
 
 def _worth_trying(newer: Iterable[Node], registry: Registry, imported: int) -> list[int]:
-    """Return the last opsets before one of the operators became newer than what is registered, newest first."""
+    """Return opsets before an operator version that is not registered.
+
+    The newest comes first.
+    """
     tried = {imported - 1}
     for node in newer:
         newest = _newest(registry, node.proto.op_type)
@@ -76,13 +79,16 @@ def _worth_trying(newer: Iterable[Node], registry: Registry, imported: int) -> l
 
 
 def _used(model: OnnxModel) -> Counter[tuple[str, str]]:
-    """Return how often the graphs of a model have each operator, by domain and name."""
+    """Return the number of nodes per domain and operator in a model."""
     graphs = (body for body in bodies(model) if body.function is None)
     return Counter((node.domain, node.op_type) for body in graphs for node in body.nodes)
 
 
 def _most(used: Counter[tuple[str, str]], registry: Registry, opset: int) -> int:
-    """Return how many nodes the provider takes at the most: those whose versions are not newer than what it has."""
+    """Return an upper bound of the nodes that the provider supports.
+
+    A node counts if its version is not newer than the provider's registrations.
+    """
     count = used.total()
     for (domain, name), times in used.items():
         if not domain and name in dialect("onnx").operators:
@@ -102,12 +108,12 @@ def _versions(operator: str) -> tuple[int, ...]:
 
 @lru_cache(maxsize=4096)
 def _since(operator: str, opset: int) -> int:
-    """Return the version of an operator of ONNX at an opset, 0 where it has none."""
+    """Return an ONNX operator's version at an opset, or 0 if undefined."""
     return max((version for version in _versions(operator) if version <= opset), default=0)
 
 
 class _Standing:
-    """Says whether a model of another opset could have each node of ai.onnx as it is written."""
+    """Decides whether the nodes of ai.onnx are valid at another opset."""
 
     def __init__(self, found: Sequence[Assigned]) -> None:
         descriptors = (one.node.descriptor for one in found if not one.node.proto.domain)
@@ -115,7 +121,10 @@ class _Standing:
         self._refused: dict[int, bool] = {}
 
     def at(self, opset: int) -> bool:
-        """Whether all nodes stand at an opset; those that are refused anyway do not count."""
+        """Return whether all nodes are valid at an opset.
+
+        Nodes that are rejected anyway do not count.
+        """
         return all(
             _alike(one.operator, str(one.version), str(opset))
             or not _refused(replace(one, version=None), str(opset))
@@ -138,7 +147,7 @@ def _refused(descriptor: Descriptor, level: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _alike(operator: str, version: str, opset: str) -> bool:
-    """Whether an operator of ONNX takes and refuses the same at the opset it was written for and at another."""
+    """Return whether an ONNX operator has the same rules at two opsets."""
     spec = dialect("onnx").operator(operator)
     one, two = (list(spec.sides_at(level).values()) for level in (version, opset))
     return [resolved.content for resolved in one] == [resolved.content for resolved in two]
@@ -146,7 +155,7 @@ def _alike(operator: str, version: str, opset: str) -> bool:
 
 @on_change
 def _forget() -> None:
-    """Drop what was read from tables that are gone."""
+    """Clear the caches of tables that are no longer in use."""
     _versions.cache_clear()
     _since.cache_clear()
     _alike.cache_clear()

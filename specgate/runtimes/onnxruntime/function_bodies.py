@@ -1,4 +1,4 @@
-"""What ONNX's own functions are made of, asked of the onnx package in a process of its own."""
+"""Bodies of ONNX's functions, from the onnx package in a subprocess."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 __all__ = ["BUILT", "NONE", "WRITTEN", "answering", "ask"]
 
-#: What an answer says of a function, as the model's producer: made for the types of one call, or written once.
+#: Producer names in answers: a body built for the types of one call, or a body that the schema contains.
 BUILT, WRITTEN = "built", "written"
-#: The answer for an operator that is no function.
+#: The answer for an operator that is not a function.
 NONE = "no function"
 
 
 class _Shared:
-    """The process that is asked: one for all threads, started when it is first needed."""
+    """The subprocess, shared by all threads and started on first use."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.child: Child | None = None
 
     def ask(self, question: tuple[bytes, int]) -> object:
-        """Return the answer; a text says why there is none."""
+        """Return the answer; a text says why it is missing."""
         with self.lock:
             if self.child is None:
                 self.child = Child(__name__, "answering")
@@ -37,7 +37,10 @@ class _Shared:
             return self.child.ask(question)
 
     def forked(self) -> None:
-        """In a copy of this process: the holder of the lock is not in it, and the child is not its own."""
+        """Reset the state after a fork.
+
+        The thread that holds the lock does not exist in the forked process, and the child belongs to the parent.
+        """
         self.lock = threading.Lock()
         child, self.child = self.child, None
         if child is not None:
@@ -48,7 +51,10 @@ _shared = _Shared()
 
 
 def ask(model: bytes, opset: int) -> object:
-    """Return a serialized model with the function that the one node of `model` calls at an opset; a text if none."""
+    """Return a serialized model with the function that one node calls.
+
+    `model` has this node only. A text instead says why the answer is missing.
+    """
     return _shared.ask((model, opset))
 
 
@@ -57,7 +63,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
-    """Return what answers in the other process: a model whose one function is what a model's one node calls."""
+    """Return the worker's function, which finds the body of a node's call.
+
+    The answer is a serialized model whose only function is the one that the question's only node calls.
+    """
     import onnx
 
     def function_of(model: Any, opset: int) -> tuple[str, Any]:
@@ -86,7 +95,7 @@ def answering(_: object) -> Callable[[tuple[bytes, int]], bytes | str]:
         model = onnx.ModelProto.FromString(pair[0])
         try:
             kind, function = function_of(model, pair[1])
-        except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
+        except Exception as error:  # noqa: BLE001  # the onnx package may raise anything for an unusual model
             return f"{type(error).__name__}: {error}"
         if function is None:
             return NONE

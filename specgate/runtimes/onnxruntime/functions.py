@@ -1,4 +1,4 @@
-"""Functions among a runtime's own operators: the nodes that one call is made of, by the tables of the runtime."""
+"""Function bodies of the runtime's own operators and of ONNX's functions."""
 
 from __future__ import annotations
 
@@ -41,14 +41,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "Functions", "Inlined", "inlined", "own_function", "stated_type", "with_new_graphs"]
 
-#: How a number of a type is packed; of BFLOAT16 it is the upper half of a FLOAT.
+#: Format of a packed number per type; a BFLOAT16 is the upper half of a FLOAT.
 _PACKED: Final = {"FLOAT16": "<e", "FLOAT": "<f", "DOUBLE": "<d", "BFLOAT16": "<f"}
 
 
 def own_function(node: Node, release: str) -> OnnxFunction | None:
-    """Return what a node calls, None where it is no function of the runtime's own, or its type is not known.
+    """Return the function that a node of the runtime's own operators calls.
 
-    release: "1.24" or "1.24.4", "" for the newest.
+    It is None for an operator that is not a function, or whose type is unknown. release: "1.24" or "1.24.4", "" for the
+    newest.
     """
     tables = runtime_tables()
     at = release_position(release or None)
@@ -73,7 +74,10 @@ def own_function(node: Node, release: str) -> OnnxFunction | None:
 
 
 def _number(stated: float | str, node: Node) -> float:
-    """Return a number, or that of an attribute: what the node has, or else the schema's default."""
+    """Return a number, or the value of the attribute with this name.
+
+    An attribute that the node omits has the schema's default.
+    """
     if not isinstance(stated, str):
         return stated
     attribute = node.proto.attributes.get(stated)
@@ -90,23 +94,29 @@ def _constant(name: str, kind: str, number: float) -> OnnxNode:
 
 
 class Functions:
-    """Finds what calls are made of."""
+    """Finds the bodies of calls."""
 
     def __init__(self, model: OnnxModel, opsets: Mapping[str, int], release: str = "") -> None:
-        """Look into `model`. opsets: the domains that the release of the runtime has; "" for what newer ones do."""
+        """Index the functions of `model`.
+
+        opsets: the domains that the release of the runtime supports. release: "" for the newest.
+        """
         own = {function_key(function): function for function in model.functions}
         self._sizes = sizes(own)
-        # A function that ends in itself the linter reports, and no runtime loads.
+        # The linter reports recursive functions, and the runtime does not load them.
         self._own = {key: function for key, function in own.items() if key in self._sizes}
         self._domains, self._release = opsets, release
-        #: Whether the opset of the model says which body is meant; else the operator's version does, whatever it holds.
+        #: Whether the model's opset selects the body; otherwise the operator's version does.
         self._by_opset = not release or function_bodies(release) == "opset"
         self._made: dict[tuple[object, ...], OnnxFunction | None] = {}
-        #: Whether something was asked that only the onnx package could have answered.
+        #: Whether a body was requested that only the onnx package knows.
         self.missing = False
 
     def of(self, node: Node, model: OnnxModel) -> OnnxFunction | None:
-        """Return what a node calls, None where it is no function or nothing says what it is made of."""
+        """Return the function that a node calls, None if its body is unknown.
+
+        It is also None for an operator that is not a function.
+        """
         own = self._own.get(function_key(node.proto))
         if own is not None:
             return own
@@ -123,7 +133,10 @@ class Functions:
         return self._made[key]
 
     def _asked(self, node: Node, model: OnnxModel) -> OnnxFunction | None:
-        """Ask what one call is made of, as a function of its inputs and outputs by position: others are alike."""
+        """Return the body of one call as a function of positional arguments.
+
+        Equal calls share the result.
+        """
         if not installed():
             self.missing = True
             return None
@@ -144,18 +157,19 @@ class Functions:
             return None
         function, built = body
         used = not self._by_opset or built or _means_the_same(function, model.opset_imports)
-        return function if used and function.nodes else None  # a body without nodes could not be made
+        return function if used and function.nodes else None  # an empty body cannot be serialized
 
     def size(self, function: OnnxFunction) -> int:
-        """Return of how many nodes a function is made, those of the functions that it calls included."""
+        """Return the number of nodes in a function, with nested calls expanded."""
         return self._sizes.get(function_key(function), len(function.nodes))
 
 
 @lru_cache(maxsize=512)
 def _body(data: bytes, version: int) -> tuple[OnnxFunction, bool] | str:
-    """Return what a call is made of that stands alone in a serialized model, and whether that was built for its types.
+    """Return a call's body from a serialized model.
 
-    A text says why there is no such answer, NONE where the operator is no function.
+    The flag says whether the body was built for the call's types. A text instead says why the body is missing, and is
+    NONE for an operator that is not a function.
     """
     answer = ask(data, version)
     if not isinstance(answer, bytes):
@@ -167,14 +181,14 @@ def _body(data: bytes, version: int) -> tuple[OnnxFunction, bool] | str:
         return str(error)
 
 
-#: Operators of ONNX, by domain, name and version, that are no functions; others are asked about call by call.
+#: ONNX operators that are not functions, by domain, name and version. For other operators, each call needs a question.
 _no_functions: set[tuple[str, str, int]] = set()
 
 
 def sizes(functions: Mapping[Key, OnnxFunction]) -> dict[Key, int]:
-    """Return of how many nodes each function is made once all calls in it are replaced.
+    """Return the number of nodes per function, with all calls expanded.
 
-    Those that call themselves, directly or through others, or that call such a function, are not among them.
+    Recursive functions and their callers are omitted.
     """
     calls = {key: Counter(_called(function.nodes)) for key, function in functions.items()}
     callers: dict[Key, list[Key]] = {key: [] for key in functions}
@@ -185,7 +199,7 @@ def sizes(functions: Mapping[Key, OnnxFunction]) -> dict[Key, int]:
             left[key] += 1
     numbers_by_texts: dict[Key, int] = {}
     ready = [key for key, count in left.items() if not count]
-    for key in ready:  # which grows while it is walked
+    for key in ready:  # grows during iteration
         numbers_by_texts[key] = sum(count * numbers_by_texts.get(one, 1) for one, count in calls[key].items())
         for caller in callers[key]:
             left[caller] -= 1
@@ -202,10 +216,10 @@ def _called(nodes: Iterable[OnnxNode]) -> Iterator[Key]:
 
 
 def _means_the_same(function: OnnxFunction, imports: Mapping[str, int]) -> bool:
-    """Whether the operators of a function are the same at a model's imports: else the runtime does not inline it.
+    """Return whether a function's operators mean the same in the model.
 
-    A function that is made for the types of a call is taken whatever has changed: onnx/defs/schema.cc asks the same of
-    it (OpSchema::BuildContextDependentFunction), and does not look at the answer.
+    Otherwise the runtime does not inline it. A function built for the types of a call is always inlined:
+    onnx/defs/schema.cc (OpSchema::BuildContextDependentFunction) makes the same check, but ignores the result.
     """
     for node in function.nodes:
         own, outer = function.opset_imports.get(node.domain), imports.get(node.domain)
@@ -217,7 +231,7 @@ def _means_the_same(function: OnnxFunction, imports: Mapping[str, int]) -> bool:
 
 
 def _written(graph: OnnxGraph) -> bytes:
-    """Return a serialized graph with all the types that it states, without weights."""
+    """Return a serialized graph with its stated types and without weights."""
     return write_graph(
         graph,
         [node_field(Nodes().write(node, _written)) for node in graph.nodes],
@@ -232,7 +246,7 @@ def _infos(names: list[str], tensors: tuple[TensorDesc | None, ...]) -> list[Onn
 
 
 def stated_type(tensor: TensorDesc) -> OnnxType | None:
-    """Return the type of a value as a file states it, None where it is not known."""
+    """Return the stated type of a value, None if unknown."""
     tree = None if tensor.type is None else parse_type(tensor.type)
     if tree is None or tree.parts:
         return None if tree is None else _container(tree)
@@ -240,17 +254,20 @@ def stated_type(tensor: TensorDesc) -> OnnxType | None:
 
 
 def _numbers(tensor: TensorDesc) -> tuple[int | None, ...] | None:
-    """The sizes that are numbers: names that inference made up would make equal calls differ."""
+    """Return the sizes without the symbolic names.
+
+    Names that inference generates would make equal calls differ.
+    """
     sizes = tensor.sizes
     return None if sizes is None else tuple(size if isinstance(size, int) else None for size in sizes)
 
 
-#: The words of schemas for types made of others, and those of TypeProto.
+#: Container types in schemas, and their fields in TypeProto.
 _CONTAINERS: Final = {"seq": "sequence", "optional": "optional", "map": "map"}
 
 
 def _container(tree: TypeName) -> OnnxType | None:
-    """Return the type that schemas spell so, None where it has no name in a file."""
+    """Return the container type of a schema's type, None if a file lacks it."""
     elements = dialect("onnx").type_elements
     if tree.element:
         word = elements.get(tree.element)
@@ -264,16 +281,16 @@ def _container(tree: TypeName) -> OnnxType | None:
     return OnnxType(_CONTAINERS[tree.word], keys[0].elem_type if keys and keys[0] is not None else None, inner=inner)
 
 
-#: The place of a node that calls, its own name there, and what it calls.
+#: Path of the calling node, its name there, and the called function.
 Call = tuple[str, str, OnnxFunction]
 
 
 @dataclass(slots=True)
 class Inlined:
-    """A model with calls replaced. origin: by new node (its id) the path of the call and the operator called.
+    """A model with calls replaced by their bodies.
 
-    used: the paths of calls; nodes may share a name, and what they are made of must not. graphs: by new graph (its id)
-    the one that it was.
+    origin: by id of a new node, the path of the call and the called operator. used: paths of calls. Nodes may share a
+    name, but the nodes of their bodies must not. graphs: by id of a new graph, the original graph.
     """
 
     model: OnnxModel
@@ -282,12 +299,12 @@ class Inlined:
     graphs: dict[int, OnnxGraph] = field(default_factory=dict)
 
     def types(self, known: Types) -> dict[int, Mapping[str, OnnxType]]:
-        """Return by graph (its id) the types of its values that were known in the model before."""
+        """Return the value types known in the original model, by graph id."""
         return {**known, **{new: known[id(old)] for new, old in self.graphs.items() if id(old) in known}}
 
 
 def inlined(model: OnnxModel, calls: Mapping[int, Call]) -> Inlined:
-    """Return a model with `calls` (by the node's id) replaced."""
+    """Return a model with `calls` (by node id) replaced by their bodies."""
     new_inlined = Inlined(replace(model, opset_imports=dict(model.opset_imports)))
     for _, _, function in calls.values():
         for domain, version in function.opset_imports.items():
@@ -297,7 +314,7 @@ def inlined(model: OnnxModel, calls: Mapping[int, Call]) -> Inlined:
 
 
 def _graph(graph: OnnxGraph, calls: Mapping[int, Call], new_inlined: Inlined) -> OnnxGraph:
-    """Return a graph with calls replaced, itself where it has none."""
+    """Return a graph with calls replaced, or the same graph without calls."""
     nodes: list[OnnxNode] = []
     changed = False
     for node in graph.nodes:
@@ -322,7 +339,7 @@ def _graph(graph: OnnxGraph, calls: Mapping[int, Call], new_inlined: Inlined) ->
 
 
 def with_new_graphs(node: OnnxNode, new: Mapping[int, OnnxGraph]) -> dict[str, OnnxAttribute]:
-    """Return the attributes of a node with new graphs in the place of some (by their ids)."""
+    """Return the attributes of a node with some graphs (by id) replaced."""
     return _with_graphs(node, lambda graph: new.get(id(graph), graph))
 
 
@@ -344,7 +361,10 @@ def _with_graphs(node: OnnxNode, change: Callable[[OnnxGraph], OnnxGraph]) -> di
 def _expanded(
     call: OnnxNode, place: str, name: str, function: OnnxFunction, new_inlined: Inlined
 ) -> Iterator[OnnxNode]:
-    """Yield the nodes of a call. What a function names itself gets the name of the call in front."""
+    """Yield the nodes of a call's body.
+
+    Names that are local to the function get the name of the call as a prefix.
+    """
     path = f"{place}/{name}"
     formal = zip(function.inputs, [*call.inputs, *[""] * len(function.inputs)], strict=False)
     names = dict(formal) | {own: text for own, text in zip(function.outputs, call.outputs, strict=False) if text}
@@ -363,7 +383,7 @@ def _expanded(
 
 
 def _copied(node: OnnxNode, named: Callable[[str], str], attributes_by_name: Mapping[str, OnnxAttribute]) -> OnnxNode:
-    """Return a node of a function as a call has it."""
+    """Return a node of a function with the names and attributes of a call."""
     attributes = {}
     for name, attribute in node.attributes.items():
         if attribute.ref_attr_name is None:

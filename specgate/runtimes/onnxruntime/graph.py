@@ -1,7 +1,7 @@
-"""A model as a runtime places it: bodies of nodes with their values' types, who makes and who reads each value.
+"""Graphs of a model as the runtime places them.
 
-A `Constant` node is an initializer by the time that nodes are placed (onnxruntime core/graph/graph.cc), so it is none
-of the nodes here.
+Bodies of nodes with value types, producers and consumers. A `Constant` node is not included, because it is an
+initializer before placement (onnxruntime core/graph/graph.cc).
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _BLANK = TensorDesc(None, None)
 
 @dataclass(slots=True, eq=False)
 class Alike:
-    """What nodes share that have one operator, the same attributes, and values of the same types.
+    """Properties of nodes with the same operator, attributes and types.
 
-    operator: as the tables name it. opset: the version of its domain that the model imports, as the runtime reads it.
-    inputs, outputs: what is known of them by position, None where one is left out. kinds: the types of inputs and
-    outputs in the words of registrations, "" where one is not known. descriptor: as the linter reads it, None without a
-    table. told: whether the type of an output follows from the operator alone. graphs: whether attributes hold bodies.
+    operator: the name in the tables. opset: the version of its domain that the model imports, as the runtime reads it.
+    inputs, outputs: known tensors by position, None for an omitted one. kinds: the types of inputs and outputs as
+    registrations spell them, "" for an unknown one. descriptor: as the linter reads it, None without a table. told:
+    whether an output's type follows from the operator alone. graphs: whether attributes contain graphs.
     """
 
     operator: str
@@ -60,9 +60,10 @@ class Alike:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A node of a body. path: its place in the file.
+    """A node of a body.
 
-    implicit: values outside of its bodies that they read; implicit_kinds: their types in the words of registrations.
+    path: its place in the file. implicit: values outside of its bodies that the bodies read; implicit_kinds: their
+    types as registrations spell them.
     """
 
     index: int
@@ -75,7 +76,7 @@ class Node:
 
     @property
     def operator(self) -> str:
-        """Its operator as the tables name it."""
+        """Its operator's name in the tables."""
         return self.alike.operator
 
     @property
@@ -90,17 +91,17 @@ class Node:
 
     @property
     def inputs(self) -> Tensors:
-        """What is known of its inputs by position."""
+        """Its input tensors by position."""
         return self.alike.inputs
 
     @property
     def outputs(self) -> Tensors:
-        """What is known of its outputs by position."""
+        """Its output tensors by position."""
         return self.alike.outputs
 
     @property
     def kinds(self) -> tuple[Kinds, Kinds]:
-        """The types of its inputs and outputs in the words of registrations."""
+        """The types of its inputs and outputs, as registrations spell them."""
         return self.alike.kinds
 
     @property
@@ -111,11 +112,11 @@ class Node:
 
 @dataclass(slots=True, eq=False)
 class Body:
-    """A graph or subgraph, its nodes in topological order.
+    """A graph or subgraph with its nodes in topological order.
 
-    inputs: its own inputs that are no initializers. sizes: of each initializer here and outside how many elements it
-    has. constants: whether nothing overrides it, as an input of its name may. readers: by value the nodes that read it,
-    implicitly or not.
+    inputs: graph inputs that are not initializers. sizes: number of elements of each initializer, here and in enclosing
+    graphs. constants: for each initializer whether it is constant; a graph input of the same name may override it.
+    readers: consumers of each value, including implicit ones.
     """
 
     place: str
@@ -130,9 +131,9 @@ class Body:
 
 
 def body_of(source: Source, release: str, imports: Mapping[str, int] | None = None) -> Body:
-    """Return the main graph of a model that was read.
+    """Return the main graph of a model.
 
-    release: of the runtime, for its own operators. imports: the opsets that count instead of those it imports.
+    release: the runtime's, which defines its own operators. imports: opsets that override the model's imports.
     """
     return _Reader(source, release, source.model.opset_imports if imports is None else imports).body(
         source.model.graph, "graph", {}, {}, {}
@@ -146,14 +147,14 @@ class _Reader:
         self.imports = imports
         self.model: OnnxModel = source.model
         self.overridable = (self.model.ir_version or 4) >= 4
-        self.alike: dict[tuple[object, ...], Alike] = {}  # by the identity of what lives as long as the source
-        self.derived: dict[TensorDesc, TensorDesc] = {}  # equal ones are one, so that nodes that read them are alike
+        self.alike: dict[tuple[object, ...], Alike] = {}  # keyed by ids of objects that live as long as the source
+        self.derived: dict[TensorDesc, TensorDesc] = {}  # equal types are one object, so that consumers compare equal
 
     def body(self, graph: OnnxGraph, place: str, sizes: Sizes, outer: Fixed, tensors_by_name: Types) -> Body:
         """Read one graph.
 
-        sizes, outer: initializers outside it, and whether nothing overrides them. tensors_by_name: values outside
-        whose types follow from their operators alone.
+        sizes, outer: initializers of enclosing graphs, and whether they are constant. tensors_by_name: values of
+        enclosing graphs whose types follow from their operators alone.
         """
         scope = self.source.scopes.get(id(graph), {})
         names = {info.name for info in graph.inputs}
@@ -177,7 +178,7 @@ class _Reader:
             place,
             inputs=frozenset(names - own.keys()),
             outputs=frozenset(info.name for info in graph.outputs),
-            sizes=ChainMap(own, sizes) if sizes else own,  # copies for each of many bodies would be many
+            sizes=ChainMap(own, sizes) if sizes else own,  # avoids a copy per body
             constants=ChainMap(fixed, outer) if outer else fixed,
             constant_nodes=constant_nodes,
         )
@@ -198,7 +199,7 @@ class _Reader:
                 ends += [id(known(name, _BLANK)) if name else 0 for name in outputs]
             unit = units.get(id(proto))
             descriptor = None if unit is None else unit.descriptor
-            # Nodes that share a descriptor have one operator and the same attributes.
+            # Nodes that share a descriptor have the same operator and attributes.
             same = () if descriptor is not None else (proto.op_type, proto.domain, *map(id, proto.attributes.values()))
             key = (id(descriptor), len(names), *ends, *same)
             alike = self.alike.get(key)
@@ -220,7 +221,7 @@ class _Reader:
                 self._inside(node, body, tensors_by_name, scope)
 
     def _settled(self, proto: OnnxNode, ends: tuple[Tensors, Tensors], descriptor: Descriptor | None) -> Alike:
-        """Return what nodes share that are alike, of the first of them."""
+        """Return the shared properties of equal nodes, from the first of them."""
         inputs, outputs = ends
         imported = self.imports.get(proto.domain)
         opset = opset_meant(proto.domain, proto.op_type, imported, self.release)
@@ -253,7 +254,7 @@ class _Reader:
 
 
 def _count(dims: tuple[int, ...]) -> int:
-    """How many elements there are; a size that is not known makes them many."""
+    """Return the number of elements; an unknown size counts as large."""
     count = 1
     for size in dims:
         count = min(count * size, 1 << 62) if size >= 0 else 1 << 62
@@ -271,7 +272,7 @@ def _kinds(tensors: tuple[TensorDesc | None, ...]) -> tuple[str | None, ...]:
 def derived(
     schema: Schema | None, inputs: tuple[TensorDesc | None, ...], outputs: tuple[TensorDesc | None, ...]
 ) -> tuple[TensorDesc | None, ...]:
-    """Give outputs whose type nothing states the one that the operator's type variables say they have."""
+    """Return outputs with missing types derived from the type variables."""
     if schema is None or not schema.outputs:
         return outputs
     types = [None if tensor is None else tensor.type for tensor in inputs]

@@ -1,7 +1,8 @@
-"""A model as a release reads it: a domain that it uses and does not import counts at the release's newest version.
+"""Opset imports as a release of the runtime reads them.
 
-Source: onnxruntime core/graph/model.cc (Model::Model, which adds each known domain that is not imported). A model
-without any import is not loaded. Of a domain that is imported twice the last import counts.
+A domain that a model uses without importing it has the release's newest version. Source: onnxruntime
+core/graph/model.cc (Model::Model adds each known domain that is not imported). A model without imports is not loaded.
+The last of duplicate imports counts.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ _MISSING: Final = "onnx/model/opset-missing"
 
 
 def with_imports(graph: Graph, runtime: Runtime) -> Graph:
-    """Return a model that was read with the imports that a release adds, itself where it adds none."""
+    """Return a model with the imports that a release adds.
+
+    The same model is returned if the release adds none.
+    """
     source = graph.source
     imports = source.model.opset_imports
     if not imports or all(finding.id != _MISSING for finding in graph.findings):

@@ -1,7 +1,7 @@
-"""What a runtime refuses while it loads a model, where that differs from what the onnx package is known to refuse.
+"""Checks of the runtime at load time that differ from the onnx package's.
 
-The data is loading.yaml in the folder of the runtime: rules of the dialect that the runtime does not ask, rules that it
-always asks though the tables of the dialect only say that some do, and checks that the dialect does not have.
+The data is loading.yaml in the folder of the runtime. It lists the dialect's rules that the runtime skips, rules that
+it always enforces although the dialect's tables are not certain, and checks that the dialect lacks.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ __all__ = [
 
 
 class Ruled(NamedTuple):
-    """A rule of the dialect, with the first version of the operator that is meant and the first one behind.
+    """A rule of the dialect with its range of operator versions.
 
-    cpu: only the kernel of the CPU asks it.
+    The range includes its first version and excludes its end. cpu: only the CPU kernel enforces the rule.
     """
 
     name: str
@@ -55,7 +55,10 @@ class Ruled(NamedTuple):
 
 
 class Loading(NamedTuple):
-    """What is known of one operator in one release. takes: rules not asked; asks: rules that are always asked."""
+    """Load-time behavior of one operator in one release.
+
+    takes: rules that it skips. asks: rules that it always enforces.
+    """
 
     takes: tuple[Ruled, ...]
     asks: tuple[Ruled, ...]
@@ -63,21 +66,24 @@ class Loading(NamedTuple):
     checks: tuple[Check, ...]
 
     def asked(self, version: int, *, on_cpu: bool) -> set[str]:
-        """Return the rules that are always asked at a version; on_cpu: whether the CPU's kernel has a say."""
+        """Return the rules that are always enforced at a version.
+
+        on_cpu: whether the checks of the CPU kernel apply.
+        """
         ruleds = (one for one in self.asks if on_cpu or not one.cpu)
         return {one.name for one in ruleds if holds_at(one.since, one.until, version)}
 
     def sure(self, unsure: set[str], version: int) -> set[str]:
-        """Return which rules do not count at a version, of those that the tables are not sure of."""
+        """Return the uncertain rules that are not enforced at a version."""
         takes, asks = (
             {one.name for one in rules if holds_at(one.since, one.until, version)} for rules in (self.takes, self.asks)
         )
         return (unsure - asks) | takes
 
     def refused(self, descriptor: Descriptor, *, on_cpu: bool, at_run: bool = False) -> Finding | None:
-        """Return what a check says of a node, None where none refuses it for sure.
+        """Return the finding of a check that surely fails, or None.
 
-        at_run: of the checks that every run makes, instead of those that are made before a session is created.
+        at_run: evaluate the checks of every run instead of those at session creation.
         """
         if not self.checks or self.schema is None or descriptor.version is None:
             return None
@@ -92,16 +98,19 @@ class Loading(NamedTuple):
 
 
 def rule_holds(state: State, rule: Rule) -> bool:
-    """Return whether a condition on a node holds for sure."""
+    """Return whether a condition on a node certainly holds."""
     try:
         return state.holds(rule)
-    except (Open, Refused):  # it is not known, or has no value
+    except (Open, Refused):  # unknown or undefined
         return False
 
 
 @cache
 def condition_of(operator: str, when: str, version: int) -> Callable[[Descriptor], bool]:
-    """Return what says whether a condition on a version of an operator holds for a node of it for sure."""
+    """Return a predicate for a condition on one version of an operator.
+
+    The predicate is true for a node only if the condition certainly holds.
+    """
     condition = condition_rule(operator, when, version)
     if condition is None:
         return lambda _: False
@@ -116,7 +125,10 @@ def condition_of(operator: str, when: str, version: int) -> Callable[[Descriptor
 
 @cache
 def loading_of(operator: str, release: str) -> Loading:
-    """Return what is known of an operator, by its name in the dialect's tables, in a release of the runtime."""
+    """Return the load-time behavior of an operator in a release.
+
+    operator: its name in the dialect's tables.
+    """
     raw = runtime_tables()["loading"]["operators"].get(operator, {})
     at = release_position(release)
     takes, asks = (
@@ -132,16 +144,16 @@ def loading_of(operator: str, release: str) -> Loading:
 
 
 def is_of(entry: Mapping[str, Any], at: int) -> bool:
-    """Return whether an entry of the compiled tables applies to the release at a position."""
+    """Return whether a compiled entry applies to the release at a position."""
     return bool(entry["first"] <= at <= entry["last"])
 
 
 class FileRule(NamedTuple):
-    """A rule on a whole file that keeps a release from loading it.
+    """A rule on a whole file that a release enforces at load time.
 
-    read: only where something reads the constant that a finding is about. constants: where Constant nodes may break
-    the rule ("graph": the main graph; "body": bodies too; "": nowhere). uncalled: also in functions that nothing calls.
-    bodies: in bodies alone, not in the main graph. absent: only where the file leaves out what the rule is about.
+    read: only if a node reads the constant that the finding names. constants: where Constant nodes may break the rule
+    ("graph": the main graph; "body": bodies too; "": nowhere). uncalled: also in functions without a call. bodies: only
+    in bodies, not in the main graph. absent: only if the file omits the subject of the rule.
     """
 
     read: bool
@@ -153,7 +165,10 @@ class FileRule(NamedTuple):
 
 @cache
 def refusing_rules(release: str) -> Mapping[str, FileRule]:
-    """Return the rules on a whole file without which a release loads no model, by the ids of their findings."""
+    """Return the file rules that a release enforces at load time.
+
+    The keys are the ids of their findings.
+    """
     at = release_position(release)
     rules = runtime_tables()["loading"]["models"]
     return {
@@ -166,19 +181,19 @@ def refusing_rules(release: str) -> Mapping[str, FileRule]:
 
 
 def unloadable(release: str) -> frozenset[str]:
-    """Return the element types that keep a release from loading a model where a value in the file has one."""
+    """Return the element types of values with which a model does not load."""
     at = release_position(release)
     return frozenset(name for name, one in runtime_tables()["loading"]["types"].items() if is_of(one, at))
 
 
-#: What loads a model: the onnx package's checks, which the runtime has in it.
+#: The onnx package's checks, which the runtime contains.
 _LOADING: Final = ("checker", "inference")
-#: What makes kernels on the CPU.
+#: The enforcer of checks in CPU kernels.
 _MAKING: Final = "onnxruntime"
 
 
 def refusing_findings(graph: Graph, main: Body, release: str) -> list[Finding]:
-    """Return the findings on the file itself with which a release loads no such model.
+    """Return the findings on the file for which a release does not load it.
 
     main: its main graph as it is placed.
     """
@@ -187,13 +202,13 @@ def refusing_findings(graph: Graph, main: Body, release: str) -> list[Finding]:
         finding
         for finding in graph.findings
         if finding.id in rules
-        and finding.severity == RULES[finding.id.rpartition("/")[2]][0]  # else it is a milder form of the rule
+        and finding.severity == RULES[finding.id.rpartition("/")[2]][0]  # otherwise a milder form
         and _counts(finding, rules[finding.id], graph.source.model, main)
     ]
 
 
 def _counts(finding: Finding, rule: FileRule, model: OnnxModel, main: Body) -> bool:
-    """Whether a finding on a file keeps a release from loading it."""
+    """Return whether a finding prevents a release from loading the file."""
     place = _place(finding)
     if rule.constants and finding.values.get("constants") in ("graph", rule.constants):
         return False
@@ -206,7 +221,10 @@ def _counts(finding: Finding, rule: FileRule, model: OnnxModel, main: Body) -> b
 
 
 def _called(model: OnnxModel, place: str) -> bool:
-    """Whether a place is in a function that the main graph calls, directly or through others."""
+    """Return whether a place is in a function that the main graph calls.
+
+    Indirect calls count.
+    """
     functions = {function_key(function): function for function in model.functions}
     waiting, seen = [model.graph.nodes], set()
     while waiting:
@@ -223,7 +241,7 @@ def _called(model: OnnxModel, place: str) -> bool:
 
 
 def refused_models(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield why a release loads no model with these findings on the file, once for each rule."""
+    """Yield why a release rejects a model with these findings, once per rule."""
     by_rule: dict[str, list[Finding]] = {}
     for each in findings:
         by_rule.setdefault(each.id, []).append(each)
@@ -233,7 +251,7 @@ def refused_models(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _unread(finding: Finding, graph: OnnxGraph, main: Body) -> bool:
-    """Whether a finding is about a constant of the main graph that nothing reads."""
+    """Return whether a finding names an unused constant of the main graph."""
     place = _place(finding)
     if place == "graph":
         names = [finding.values.get("initializer")]
@@ -244,7 +262,7 @@ def _unread(finding: Finding, graph: OnnxGraph, main: Body) -> bool:
 
 
 def refused_graph(model: OnnxModel, main: Body) -> Iterator[str]:
-    """Yield what the runtime asks of a model and the dialect's checks do not."""
+    """Yield violations of checks on a model that only the runtime has."""
     graph = model.graph
     if not model.stated_imports and model.opset_imports:
         yield "model: it imports no opset, which its IR version allows and the runtime does not"
@@ -260,7 +278,10 @@ def _place(finding: Finding) -> str:
 
 
 def _only_in_the_runtime(descriptor: Descriptor, release: str) -> bool:
-    """Whether the runtime has an operator at a version where the dialect has none, or has withdrawn it."""
+    """Return whether only the runtime has an operator at this version.
+
+    The dialect does not define it yet, or has withdrawn it.
+    """
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     domain, _, name = descriptor.operator.rpartition(".")
     version = descriptor.version or ""
@@ -268,10 +289,10 @@ def _only_in_the_runtime(descriptor: Descriptor, release: str) -> bool:
 
 
 def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Finding | None:
-    """Return why a release refuses a node of a model, None where it takes it, or nothing certain is known.
+    """Return why a release rejects a node, None if it accepts it.
 
-    release: of the runtime. on_cpu: whether the CPU's kernel has a say. What an implementation does not look at, or
-    looks at by chance, is no reason.
+    It is also None for an uncertain answer. Rules whose enforcement is unreliable do not count. release: the runtime's.
+    on_cpu: whether the checks of the CPU kernel apply.
     """
     if descriptor is None:
         return None
@@ -279,7 +300,7 @@ def refusal(descriptor: Descriptor | None, release: str, *, on_cpu: bool) -> Fin
 
 
 def refusals(descriptor: Descriptor, release: str, *, on_cpu: bool) -> Iterator[Finding]:
-    """Yield every reason why a release refuses a node of a model, as `refusal` returns the first one."""
+    """Yield every reason why a release rejects a node; see `refusal`."""
     if descriptor.version is None:
         return
     known = loading_of(descriptor.operator, release)
@@ -297,15 +318,13 @@ def refusals(descriptor: Descriptor, release: str, *, on_cpu: bool) -> Iterator[
         verdict = check_at(descriptor, descriptor.version, "observed", implementation)
         spec = dialect(descriptor.dialect).operator(descriptor.operator)
         unsure = {name for key in UNSURE for name in named_rules(key, spec, descriptor.version, implementation)}
-        if implementation != _MAKING:  # what only the strict mode of inference asks, which the runtime does not use
+        if implementation != _MAKING:  # only strict inference enforces it, which the runtime does not use
             unsure |= {form.name for overlay in spec.overlays if overlay.by == implementation for form in overlay.rules}
         unsure = known.sure(unsure, int(descriptor.version))
         seen = looked_at(spec, implementation, {finding.id for finding in verdict.findings})
         for finding in verdict.findings:
             sure = finding.id in seen and finding.id.rpartition("/")[2] not in unsure
-            if sure and not of_outputs(
-                spec, finding.id, observed=True
-            ):  # a shape that the file states gives way to what is inferred
+            if sure and not of_outputs(spec, finding.id, observed=True):  # inference overrides a stated shape
                 yielded.add(finding.id)
                 yield finding
     always = known.asked(int(descriptor.version), on_cpu=on_cpu)

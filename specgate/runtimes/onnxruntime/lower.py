@@ -1,6 +1,6 @@
-"""The DirectML operators that ONNX Runtime's DirectML provider makes of a node, optimisations off.
+"""Lowering of nodes to DirectML operators, without graph optimizations.
 
-Their sources are in specs/onnxruntime/lowering, file by file.
+specs/onnxruntime/lowering names the sources file by file.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ __all__ = ["NotLowered", "lower", "node", "outline", "warnings"]
 
 @dataclass(frozen=True, slots=True)
 class NotLowered:
-    """Why a node has no known operators.
+    """Why the operators of a node are unknown.
 
-    kind: ``refused``, the provider's kernel refuses the node and the session fails, `rule` says by which check;
-    ``open``, what decides is not known before the first run; ``no-table``, no table says how it is lowered.
+    kind: ``refused`` if the provider's kernel rejects the node and the session fails (`rule` names the check), ``open``
+    if the answer depends on values that are unknown before the first run, ``no-table`` if the operator is missing from
+    the lowering tables.
     """
 
     kind: Literal["refused", "open", "no-table"]
@@ -36,12 +37,12 @@ class NotLowered:
 def lower(
     descriptor: Descriptor, version: int, release: str | None = None, origins: list[Origin] | None = None
 ) -> list[Descriptor] | NotLowered:
-    """Return the DirectML descriptors of a node in the order in which they are created, none where it needs none.
+    """Return the DirectML descriptors of a node in order of creation.
 
-    descriptor: of the dialect ``onnx``, with all inputs and outputs and the constants among them; see `node` for
-    operators of ONNX Runtime's own domains. version: that of the operator, or any opset that has this version.
-    release: of ONNX Runtime; None: the newest that is known. origins: gets the tensors of these descriptors which a
-    row, not a function, makes of the node's.
+    The list is empty for a node that does not need an operator.
+    descriptor: of the dialect ``onnx``, with all inputs, outputs and constants; see `node` for operators of ONNX
+    Runtime's own domains. version: the operator's, or any opset that has this version. release: ONNX Runtime's, None
+    for the newest. origins: receives the tensors that a row, not a function, creates from the node's.
     """
     try:
         table = lowering_of(descriptor.operator)
@@ -58,10 +59,10 @@ def lower(
 
 
 def outline(descriptor: Descriptor, version: int, release: str | None = None) -> list[Descriptor] | NotLowered:
-    """Return what is known of the DirectML descriptors of a node whose kernel waits for the first run.
+    """Return the known DirectML descriptors of a kernel made at first run.
 
-    Its tensors have sizes that are not known, and descriptors that depend on more are left out. `NotLowered`: the
-    kernel refuses the node whatever its sizes and constants are.
+    Tensors may have unknown sizes, and descriptors that depend on more are omitted. `NotLowered` means that the kernel
+    rejects the node for all sizes and constants.
     """
     table = lowering_of(descriptor.operator)
     try:
@@ -73,7 +74,7 @@ def outline(descriptor: Descriptor, version: int, release: str | None = None) ->
 
 
 def warnings(descriptor: Descriptor, version: int, release: str | None = None) -> list[str]:
-    """Return why the operators of a node compute other values than ONNX defines, as far as that is certain."""
+    """Return warnings for operators that certainly deviate from ONNX."""
     table = lowering_of(descriptor.operator)
     return [] if table is None else list(table.warned(descriptor, version, release))
 
@@ -85,10 +86,10 @@ def node(
     attributes: Mapping[str, Any],
     version: int,
 ) -> Descriptor | None:
-    """Return the descriptor of a node by its parts, None for an operator whose fields no table has.
+    """Return the descriptor of a node, None for an unknown operator.
 
-    operator: bare, or with its domain in front (``com.microsoft.MatMulNBits``). Tensors are by position; attributes by
-    name. Unlike the reader of ONNX it knows operators that only a lowering table has.
+    operator: bare, or prefixed with its domain (``com.microsoft.MatMulNBits``). Tensors are by position, attributes by
+    name. Operators that only a lowering table defines are supported, unlike in the reader of ONNX.
     """
     schema = schema_of(operator)
     return None if schema is None else schema.node(inputs, outputs, attributes, version)

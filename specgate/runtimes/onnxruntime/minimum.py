@@ -1,4 +1,7 @@
-"""The lowest level of the dialect below at which every node that a runtime's first provider takes is also created."""
+"""The minimum feature level for the nodes of a runtime's first provider.
+
+At this level, every such node is also created.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +36,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Blocked", "LevelMinimum", "level_minimum", "runtime_target"]
 
-#: By (path, how many nodes before had it): where a node is at some level; "" with the first provider.
+#: By path and number of earlier nodes with that path, the reason why a node is elsewhere at a level. "" stands for the
+#: first provider.
 _Elsewhere = dict[tuple[str, int], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A node that is not created at a level. causes: for each finding its rule's id and its message."""
+    """A node that is not created at a level.
+
+    causes: rule id and message of each finding.
+    """
 
     node: str
     operator: str
@@ -50,11 +57,11 @@ class Blocked:
 class LevelMinimum:
     """The answer of `level_minimum`.
 
-    target: the release that places the nodes. dialect: whose levels they are. level: the lowest one at which nothing
-    is known to block a node, None if there is none, or the provider takes no node. levels: all such. nodes: how many
-    it takes; deferred: how many of them are made at the first run, as sizes are not known; unknown: of how many no
-    table says what they become. blocked: for each other level the nodes. refusals: why the runtime loads no such
-    model.
+    target: the release that places the nodes. dialect: the dialect of the levels. level: the lowest level without
+    blocked nodes, None if none exists or the provider does not run any node. levels: all such levels. nodes: number of
+    the provider's nodes; deferred: number of those created at the first run, because sizes are unknown; unknown: number
+    of those without a lowering table. blocked: blocked nodes of each other level. refusals: why the runtime does not
+    load the model.
     """
 
     target: str
@@ -74,7 +81,10 @@ class LevelMinimum:
         return self.level or "none"
 
     def to_dict(self, name: str = "") -> dict[str, Any]:
-        """Return it as ``specgate minimum --dialect … --format json`` prints it. name: the file."""
+        """Return the JSON form that ``specgate minimum --dialect`` prints.
+
+        name: the file.
+        """
         return {
             "schema": "specgate-level-minimum/1",
             "file": name,
@@ -101,9 +111,9 @@ class LevelMinimum:
 
 
 def runtime_target(below: str | None, target: str | Target | None) -> Target:
-    """Return the release that is asked: `target`, or the newest of the package that carries the library of `below`.
+    """Return `target`, or the newest release with the library of `below`.
 
-    Raises InputError where there is none, or the target makes operators of another dialect.
+    Raises InputError if no release exists, or if the target creates operators of another dialect.
     """
     if target is None:
         for name, about in runtime_tables()["packages"].items():
@@ -119,10 +129,11 @@ def runtime_target(below: str | None, target: str | Target | None) -> Target:
 def level_minimum(
     model: Any, target: Target, settings: LintSettings, device: frozenset[str] | None = None
 ) -> LevelMinimum:
-    """Place a model as `target` does, and judge what its nodes become at every level, as builds have it.
+    """Place a model on `target`, and judge its descriptors at every level.
 
-    A node that the provider takes blocks a level at which it would be elsewhere, or at which one of its descriptors is
-    refused. Raises InputError for an unusable file and a target whose nodes become no descriptors.
+    Verdicts follow observed behavior of builds. A node of the provider blocks a level if it would be elsewhere there,
+    or if one of its descriptors is rejected there. Raises InputError for an unusable file, and for a target that does
+    not create descriptors.
     """
     runtime = target.runtime
     if runtime is None or not runtime.below:
@@ -149,7 +160,10 @@ def level_minimum(
 
 
 def _keyed(placement: Placement) -> Iterator[tuple[tuple[str, int], PlacedNode]]:
-    """Yield the nodes that are not like others, each by its path and how many before it had the same."""
+    """Yield nodes and differing duplicates, keyed by path and count.
+
+    The count is the number of earlier nodes with the same path.
+    """
     seen: Counter[str] = Counter()
     for node in placement.unlike:
         yield (node.node, seen[node.node]), node
@@ -157,10 +171,13 @@ def _keyed(placement: Placement) -> Iterator[tuple[tuple[str, int], PlacedNode]]
 
 
 class _Judge:
-    """Judges the nodes of one model at levels; descriptors that several nodes share once."""
+    """Judges the nodes of one model at levels.
+
+    Descriptors that several nodes share are judged once.
+    """
 
     def __init__(self, graph: Graph, target: Target, device: frozenset[str] | None) -> None:
-        assert target.runtime is not None  # noqa: S101  # asked before
+        assert target.runtime is not None  # noqa: S101  # checked by the caller
         self.graph = graph
         self.runtime = target.runtime
         self.device = device
@@ -190,7 +207,10 @@ class _Judge:
                 yield Blocked(node.node, node.operator, causes)
 
     def _elsewhere(self, level: str) -> tuple[str, _Elsewhere | None]:
-        """Return where nodes are at a level, None for those of the target, and a level that lacks the same types."""
+        """Return a level with equal types, and the location of nodes there.
+
+        The location is None if nodes are placed as on the target.
+        """
         runtime = replace(self.runtime, level=level)
         lacked = frozenset(lacking(runtime, self.device))
         if lacked == self.own:
@@ -210,7 +230,7 @@ class _Judge:
         return self._placed[lacked]
 
     def _at_run(self, node: PlacedNode, level: str) -> Causes:
-        """Return why a kernel that waits for the first run cannot be made there, whatever its sizes are."""
+        """Return why a deferred kernel fails at a level for all sizes."""
         if node.outline:
             return self._refused(node.outline, level)
         return ((f"{GROUP}/session-fails", f"fails at the first run: {node.run_fails}"),) if node.run_fails else ()

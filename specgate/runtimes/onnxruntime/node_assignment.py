@@ -1,10 +1,11 @@
-"""Gives the nodes of a model to providers: asks each one, walks for the CPU, and replaces calls of functions.
+"""Assignment of a model's nodes to providers.
 
-The order is that of onnxruntime core/framework/graph_partitioner.cc (commit 1266adfd2): each provider takes what it can
-of every body, calls of functions that none took are replaced by their nodes, and all is asked again; then
-core/optimizer/insert_cast_transformer.cc (commit 05f47fa0a) gives what reads FLOAT16 and was not taken to the CPU.
-Before all of it nodes are made again for each further node that reads them (`duplicating.py`), or, from some release
-on, in models that have functions, behind the calls (TransformGraph of core/session/inference_session.cc).
+The order is that of onnxruntime core/framework/graph_partitioner.cc (commit 1266adfd2). Each provider claims the nodes
+that it supports in every body. Calls of functions that no provider claims are replaced by their bodies, and the
+procedure repeats. Then core/optimizer/insert_cast_transformer.cc (commit 05f47fa0a) assigns unclaimed nodes that read
+FLOAT16 to the CPU.
+Before that, nodes with several consumers are duplicated (`qdq_duplication.py`). In models with functions, newer
+releases duplicate after the calls are replaced (TransformGraph of core/session/inference_session.cc).
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
 __all__ = ["CPU", "Assigned", "Assigner", "Whole", "assigned"]
 
 CPU: Final = "CPU"
-#: Calls of calls: how often what was inlined is asked for calls again.
+#: Nested calls: maximum number of rounds in which inlined bodies are searched for calls.
 _MOST_ROUNDS: Final = 100
-#: What calls may become all together: functions that call others twice each double it with every level.
+#: Maximum number of nodes of all expanded calls; nested calls can double it with every level.
 _MOST_NODES: Final = 500_000
 _NOT_ASKED: Final = Found(None)
 _PREFERRED: Final = (
@@ -48,9 +49,10 @@ _PREFERRED: Final = (
 
 @dataclass(slots=True)
 class Assigned:
-    """One node and its provider. row: the registration that it runs by, None where it runs by none.
+    """One node and its provider.
 
-    found: what the first provider said of it. has_kernel: its provider has a kernel for it.
+    row: the registration that it runs by, or None. found: the first provider's answer. has_kernel: whether its provider
+    has a kernel for it.
     """
 
     node: Node
@@ -66,7 +68,7 @@ class Assigned:
 
 @dataclass(slots=True)
 class Assigner:
-    """Assigns the nodes of models to the providers of one release, on one device."""
+    """Assigns nodes to the providers of one release on one device."""
 
     runtime: Runtime
     device: frozenset[str] | None = None
@@ -80,7 +82,7 @@ class Assigner:
             self.lookups[provider] = Lookup(registry, provider, lacked, self.device)
 
     def assign(self, main: Body) -> list[Assigned]:
-        """Return every node with its provider, bodies inside of nodes behind them."""
+        """Return every node with its provider, each before its nested bodies."""
         assigned_bodies: list[Assigned] = []
         self._body(main, assigned_bodies)
         return assigned_bodies
@@ -104,7 +106,10 @@ class Assigner:
                 self._body(inside, assigned_bodies)
 
     def _on_cpu(self, node: Node, body: Body, first: Found, reason: str, why: str) -> Assigned:
-        """Return a node on the CPU, or with no provider where the CPU has no kernel for it."""
+        """Return a node on the CPU, or without a provider.
+
+        The latter applies if the CPU does not have a kernel for it.
+        """
         result = self.lookups[CPU].of(node)
         open_ = first if first.open else result
         if result.taken:
@@ -113,9 +118,9 @@ class Assigner:
         return Assigned(node, body, None, None, open_, reason or result.reason, says, has_kernel=False)
 
     def cast(self, one: Assigned) -> Assigned:
-        """Return a node that no provider took as it runs with Casts around it: on the CPU, with FLOAT for FLOAT16.
+        """Return an unclaimed node on the CPU, with casts from FLOAT16 to FLOAT.
 
-        The runtime does not ask whether the CPU has a kernel for FLOAT: without one the node is there all the same.
+        The runtime assigns it even if the CPU does not have a kernel for FLOAT.
         """
         inputs, outputs = one.node.kinds
         if "FLOAT16" not in inputs:
@@ -131,11 +136,11 @@ class Assigner:
 
 @dataclass(slots=True)
 class Whole:
-    """Every node of a model with its provider, calls of functions that none took replaced by what they are made of.
+    """The assigned nodes of a model with unclaimed calls expanded.
 
-    origin: by node of such a call (its id) the call's path and operator. called: the calls, each with the place of its
-    body. main: the main body. source: the model with its calls, as the runtime infers its types.
-    added: by node (its id) what the runtime added for further nodes that read one.
+    origin: by id of a node of such a call, the call's path and operator. called: the calls, each with the place of its
+    body. main: the main body. source: the model with its calls, with types as the runtime infers them. added: the
+    duplicates that the runtime adds, by node id.
     """
 
     source: Source
@@ -147,9 +152,9 @@ class Whole:
 
 
 def assigned(source: Source, assigner: Assigner, functions: Functions, findings: list[Finding] | None = None) -> Whole:
-    """Assign the nodes of a model, and those of the functions that it calls.
+    """Assign the nodes of a model and of the functions that it calls.
 
-    findings: what is wrong with nodes is added to them, if it was not looked for before.
+    findings: receives findings on nodes if the nodes were not checked before.
     """
     release = assigner.runtime.release
     source = as_inferred(source, release, findings)
@@ -168,7 +173,7 @@ def assigned(source: Source, assigner: Assigner, functions: Functions, findings:
 
 
 def _called(source: Source, assigner: Assigner, functions: Functions, whole: Whole) -> Source:
-    """Assign nodes until no call is left that no provider takes; return the model without these calls."""
+    """Return the model with the unclaimed calls expanded and assigned."""
     for turn in range(_MOST_ROUNDS + 1):
         whole.main = body_of(source, assigner.runtime.release)
         whole.nodes = assigner.assign(whole.main)
@@ -192,7 +197,10 @@ def _called(source: Source, assigner: Assigner, functions: Functions, whole: Who
 
 
 def _inlined(before: Source, new_inlined: Inlined, release: str) -> Source:
-    """Return a model in which calls were replaced, with the sizes that a release knows; most are known from before."""
+    """Return an expanded model with the sizes that a release knows.
+
+    It reuses known sizes of the original model.
+    """
     if before.types:
         source = completed(before, new_inlined.model, new_inlined.types(before.types), release)
         if source is not None:

@@ -1,4 +1,4 @@
-"""The order in which a runtime looks at the nodes of a body."""
+"""The order in which a runtime visits the nodes of a body."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["ordered", "reads", "walked"]
 
 
 def ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
-    """Return nodes in topological order: as they are if they are so, else each behind what it reads.
+    """Return nodes in topological order, unchanged if already sorted.
 
-    What a subgraph reads of the graph around counts as read by its node. Nodes of a cycle come last.
+    Values that a subgraph reads from enclosing graphs count as read by its node. Nodes of a cycle come last.
     """
     numbers_by_name = {name: at for at, (_, node) in enumerate(nodes) for name in node.outputs if name}
     if _in_order(nodes, numbers_by_name):
@@ -40,7 +40,7 @@ def ordered(nodes: list[tuple[int, OnnxNode]]) -> list[tuple[int, OnnxNode]]:
             needs[after].discard(at)
             if not needs[after]:
                 heapq.heappush(ready, after)
-    cycle = [at for at, need in enumerate(needs) if need]  # which is reported by the linter
+    cycle = [at for at, need in enumerate(needs) if need]  # the linter reports cycles
     return [nodes[at] for at in (*order, *cycle)]
 
 
@@ -53,7 +53,10 @@ def _in_order(nodes: Sequence[tuple[int, OnnxNode]], numbers_by_name: Mapping[st
 
 
 def reads(node: OnnxNode) -> Sequence[str]:
-    """Return the values that a node reads, and those that its subgraphs may read of the graph around."""
+    """Return the values that a node or its subgraphs read.
+
+    They include values of the enclosing graph.
+    """
     if node.plain:
         return node.inputs
     texts = list(node.inputs)
@@ -65,10 +68,11 @@ def reads(node: OnnxNode) -> Sequence[str]:
 
 
 def walked(nodes: Sequence[OnnxNode]) -> list[int]:
-    """Return nodes, by their numbers, in the order of the walk from their ends that optimisations of ONNX Runtime take.
+    """Return node indices in the reverse depth-first order of ONNX Runtime.
 
-    The last node that nothing reads comes first, behind what it reads; of what a node reads, the last one does. Source:
-    onnxruntime core/graph/graph_viewer.cc (commit 486da22c9) and Graph::ReverseDFSFrom of core/graph/graph.cc.
+    Its optimizers walk from the last node without consumers, and list a node's inputs before the node, the last input
+    first. Source: onnxruntime core/graph/graph_viewer.cc (commit 486da22c9) and Graph::ReverseDFSFrom of
+    core/graph/graph.cc.
     """
     numbers_by_name = {name: at for at, node in enumerate(nodes) for name in node.outputs if name}
     needs = [

@@ -1,7 +1,8 @@
-"""Whether the kernel of a placed node is made: with the session, at the first run, or not at all.
+"""Creation of the kernels of placed nodes.
 
-Source: onnxruntime core/providers/dml/DmlExecutionProvider/src/MLOperatorAuthorImpl.cpp (AbiOpKernel): a kernel is made
-with the session where all inputs that it wants as constants are, and the sizes of all inputs are known.
+A kernel is created with the session, at the first run, or not at all. Source: onnxruntime
+core/providers/dml/DmlExecutionProvider/src/MLOperatorAuthorImpl.cpp (AbiOpKernel). A kernel is created with the session
+if all its constant inputs are constants and the sizes of all inputs are known.
 """
 
 from __future__ import annotations
@@ -39,18 +40,31 @@ Answer = TypeVar("Answer")
 
 _MADE: Final[Memo[Made]] = Memo()
 _OUTLINED: Final[Memo[Outlined]] = Memo()
-#: Of a constant: what a node becomes takes longer to find than the key of so many.
+#: Maximum elements of a constant in a cache key; for larger ones, hashing costs more than lowering.
 _MOST_ELEMENTS: Final = 4096
 _REFUSALS: Final[Memo[Finding | None]] = Memo()
 _FAILURES: Final[Memo[tuple[Finding, bool] | None]] = Memo()
 
 
 class Creator:
-    """Says of the nodes of one model whether their kernels are made. Nodes that are alike are looked at once."""
+    """Determines whether the kernels of a model's nodes are created.
 
-    def __init__(self, runtime: Runtime, device: frozenset[str] | None, stated: Mapping[str, Finding]) -> None:
-        """Look at the nodes of a model; stated: by a node's path that the file states another type of what it gives."""
-        self.runtime = runtime
+    Equal nodes are examined once.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        device: frozenset[str] | None,
+        stated: Mapping[str, Finding],
+        computed: Mapping[int, Descriptor],
+    ) -> None:
+        """Prepare for the nodes of a model.
+
+        stated: by node path, findings on stated output types that contradict the inferred ones. computed: by node id,
+        descriptors with the sizes of a run, for nodes whose stated sizes differ.
+        """
+        self.runtime, self.computed = runtime, computed
         self.stated = stated
         self.device = device
         self._known: dict[object, Made] = {}
@@ -59,10 +73,10 @@ class Creator:
         self._last = runtime.providers[-1]
         self._blind: set[tuple[int, str]] = set()
         self._refusals: dict[tuple[Alike, bool], Finding | None] = {}
-        self._failures: dict[Alike, tuple[Finding, bool] | None] = {}
+        self._failures: dict[int, tuple[Finding, bool] | None] = {}
 
     def create(self, one: Assigned, node: PlacedNode) -> None:
-        """Fill in what is known of the creation of a node; nodes come in the order of the model."""
+        """Set the creation of a node; nodes come in model order."""
         if not one.has_kernel:
             node.creation, node.created_by = "fails", one.why
         if self._blind or one.node.proto.domain:
@@ -72,7 +86,9 @@ class Creator:
             node.refused, node.findings = True, (refused,)
             node.creation, node.created_by = "fails", f"the runtime refuses the node: {refused.message}"
             return
-        late = self._late_failure(one)
+        late = self._late_failure(one, one.node.alike.descriptor)
+        if late is None and (computed := self.computed.get(id(one.node.proto))) is not None:
+            late = self._late_failure(one, computed)
         if late is not None:
             node.refused, node.at_run, node.findings = late[1], True, (late[0],)
             node.creation, node.created_by = "fails", f"fails at the first run: {late[0].message}"
@@ -97,20 +113,25 @@ class Creator:
             )
         return self._refusals[key]
 
-    def _late_failure(self, one: Assigned) -> tuple[Finding, bool] | None:
-        """Return why every run of a node fails on the CPU, and whether a rule of ONNX says so."""
+    def _late_failure(self, one: Assigned, descriptor: Descriptor | None) -> tuple[Finding, bool] | None:
+        """Return why every run of a node fails on the CPU.
+
+        The flag says whether the reason is a rule of ONNX.
+        """
         if one.provider != self._last or not one.has_kernel:
             return None
-        alike = one.node.alike
-        if alike not in self._failures:
-            release, descriptor = self.runtime.release, alike.descriptor
-            self._failures[alike] = _FAILURES.of(
+        if id(descriptor) not in self._failures:  # the nodes keep it alive
+            release = self.runtime.release
+            self._failures[id(descriptor)] = _FAILURES.of(
                 lambda: (release, key_of(descriptor)), lambda: run_failure(descriptor, release)
             )
-        return self._failures[alike]
+        return self._failures[id(descriptor)]
 
     def _look(self, one: Assigned) -> None:
-        """Note values whose sizes the runtime may know and nothing here: behind operators of its own domains."""
+        """Record values whose sizes only the runtime may know.
+
+        Such values come from operators of its own domains.
+        """
         proto = one.node.proto
         foreign = proto.domain not in STANDARD_DOMAINS and not inferred_here(proto)
         if not foreign and not self._blind:
@@ -125,9 +146,9 @@ class Creator:
         return f"the sizes of {names[0]} are not known here; the runtime may infer them" if names else ""
 
     def _late(self, one: Assigned) -> str:
-        """Why a kernel cannot be made with the session, "" where it can."""
+        """Return why a kernel is not created with the session, "" if it is."""
         node, row = one.node, one.row
-        assert row is not None  # noqa: S101  # asked before
+        assert row is not None  # noqa: S101  # checked by the caller
         for index in sorted(row.constant_inputs):
             name = node.proto.inputs[index] if index < len(node.proto.inputs) else ""
             if not name:
@@ -144,7 +165,10 @@ class Creator:
         return ""
 
     def _alike(self, one: Assigned, row: Registration) -> Made:
-        """Return what becomes of a node: of nodes with the same types, attributes and constants the same."""
+        """Return the creation of a node, cached for equal nodes.
+
+        Equal nodes have the same types, attributes and constants.
+        """
         node = one.node
         key: object = node.alike
         if row.constant_inputs:
@@ -161,7 +185,7 @@ class Creator:
     def _remembered(
         self, answers: Memo[Answer], node: Node, make: Callable[[Node, Mapping[str, Any]], Answer]
     ) -> Answer:
-        """Return what `make` says of a node and its attributes, once for equal nodes of all models."""
+        """Return the result of `make`, cached for equal nodes of all models."""
         attributes = {name: attribute_of(attribute) for name, attribute in node.proto.attributes.items()}
         target = self.runtime.release, self.runtime.level, self.device
 
@@ -186,14 +210,17 @@ class Creator:
         return parts if parts[0] == "fails" else (*parts[:3], self._warned(descriptor, node.opset))
 
     def _outlined(self, node: Node) -> Outlined:
-        """Return why a kernel cannot be made at the first run, "" where it may be, with what is known of it."""
+        """Return why a kernel fails at the first run, and its known outline.
+
+        The reason is "" if the kernel may be created.
+        """
         known = self._outlines.get(node.alike)
         if known is None:
             known = self._outlines[node.alike] = self._remembered(_OUTLINED, node, self._outline)
         return known
 
     def _outline(self, node: Node, attributes: Mapping[str, Any]) -> Outlined:
-        assert node.opset is not None  # noqa: S101  # else its creation is unknown
+        assert node.opset is not None  # noqa: S101  # otherwise its creation is unknown
         descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
         if descriptor is None:
             return "", (), ()
@@ -206,12 +233,12 @@ class Creator:
         return "", tuple(result), self._warned(descriptor, node.opset)
 
     def _warned(self, descriptor: Descriptor, version: int) -> tuple[Finding, ...]:
-        """Return warnings that a kernel computes other values than the dialect of the models defines."""
+        """Return warnings that a kernel deviates from the models' dialect."""
         reasons = lowering.warnings(descriptor, version, self.runtime.release)
         return tuple(Finding(f"{GROUP}/wrong-values", RULES["wrong-values"][0], why) for why in reasons)
 
     def _judged(self, descriptors: Sequence[Descriptor]) -> Made:
-        """Judge what a node becomes by the tables of the dialect below, as builds have it."""
+        """Judge a node's descriptors by the dialect below, as observed in builds."""
         findings: list[Finding] = []
         refused: list[str] = []
         for one in descriptors:

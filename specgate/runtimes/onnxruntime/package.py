@@ -1,4 +1,4 @@
-"""ONNX Runtime as a runtime: releases as targets, and what they do with the nodes of a model."""
+"""ONNX Runtime's releases as targets that place and run nodes."""
 
 from __future__ import annotations
 

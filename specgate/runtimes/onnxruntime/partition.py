@@ -1,7 +1,7 @@
-"""The partitions of a placed body, and the values that are copied between providers.
+"""Partitions of a placed body, and copies between providers.
 
 Sources: onnxruntime core/providers/dml/DmlExecutionProvider/src/GraphPartitioner.cpp (BuildPartitions, commit
-00ca16892) for which nodes belong together; core/optimizer/transformer_memcpy.cc (commit 032b5a32e) for the copies.
+00ca16892) for partitions; core/optimizer/transformer_memcpy.cc (commit 032b5a32e) for copies.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ __all__ = ["Copy", "copies", "partitions"]
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A value that is copied from one provider's memory to the other's. place: the body in which it happens."""
+    """A value that is copied between the memory of two providers.
+
+    place: the body of the copy.
+    """
 
     value: str
     source: str
@@ -34,7 +37,10 @@ class Copy:
 
 
 class _Group:
-    """Nodes that belong together; `closed` once a node outside reads of them, so that nothing may come behind it."""
+    """A partition under construction.
+
+    It is `closed` once a node outside reads from it, so that no later node may join.
+    """
 
     __slots__ = ("closed", "nodes", "root")
 
@@ -44,16 +50,16 @@ class _Group:
         self.root: _Group | None = None
 
     def found(self) -> _Group:
-        """Return the group that this one was merged into at last."""
+        """Return the group into which this one was finally merged."""
         group = self
         while group.root is not None:
-            if group.root.root is not None:  # else long chains are walked again and again
+            if group.root.root is not None:  # path compression, because chains can be long
                 group.root = group.root.root
             group = group.root
         return group
 
     def join(self, other: _Group) -> None:
-        """Take over the nodes of another group; the shorter list is copied."""
+        """Merge another group into this one by copying the shorter list."""
         other.root = self
         if len(other.nodes) > len(self.nodes):
             self.nodes, other.nodes = other.nodes, self.nodes
@@ -62,9 +68,10 @@ class _Group:
 
 
 def partitions(body: Body, inside: Callable[[Node], bool]) -> list[list[Node]]:
-    """Return the partitions of the nodes for which `inside` holds, each in topological order.
+    """Return the partitions of the nodes for which `inside` holds.
 
-    A node joins, and joins together, the partitions that it reads from and that nothing else has closed.
+    Each is in topological order. A node joins and merges the partitions that it reads from, unless another node has
+    closed them.
     """
     by_value: dict[str, _Group] = {}
     groups: list[_Group] = []
@@ -95,12 +102,12 @@ def partitions(body: Body, inside: Callable[[Node], bool]) -> list[list[Node]]:
 
 
 def copies(body: Body, provider: str, mine: Mapping[Node, Registration]) -> Iterable[Copy]:
-    """Yield what is copied in one body between `provider`, which has the nodes `mine`, and the CPU at run time.
+    """Yield the values copied between `provider` and the CPU in one body.
 
-    What comes into the body is copied before, unless nodes of both read it; initializers are copied once,
-    before the first run.
+    mine: the nodes of `provider`. Values from enclosing bodies are copied there, unless nodes of both providers read
+    them. Initializers are copied once, before the first run, and are omitted.
     """
-    here: tuple[set[str], set[str]] = (set(), set())  # what nodes of the provider read, and make, in its memory
+    here: tuple[set[str], set[str]] = (set(), set())  # values that nodes of the provider read and write in its memory
     cpu: tuple[dict[str, None], dict[str, None]] = ({}, {})
     for node in body.nodes:
         row = mine.get(node)

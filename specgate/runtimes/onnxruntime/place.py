@@ -1,4 +1,4 @@
-"""Places the nodes of a model: gives each to a provider, and says what comes of it."""
+"""Placement of a model's nodes on providers, with its consequences."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from specgate.runtimes.onnxruntime.node_assignment import CPU, Assigner, assigne
 from specgate.runtimes.onnxruntime.operator_creation import Creator
 from specgate.runtimes.onnxruntime.partition import copies, partitions
 from specgate.runtimes.onnxruntime.placement import Partition, PlacedNode, Placement, remark
+from specgate.runtimes.onnxruntime.shape_inference import computed_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,14 +42,14 @@ if TYPE_CHECKING:
 
 __all__ = ["place_graph", "place_model"]
 
-#: The finding on a type that a file states and its operators contradict, with which the runtime loads no model.
+#: Finding on a stated type that contradicts its operators; the runtime does not load such a model.
 _STATED: Final = "onnx/model/stated-type"
 
 
 def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, file: str | None) -> Placement:
-    """Return the placement of a model that was read, on a target that has a runtime."""
+    """Return the placement of a parsed model on a target with a runtime."""
     runtime = target.runtime
-    assert runtime is not None  # asked by all who call  # noqa: S101
+    assert runtime is not None  # every caller checks this  # noqa: S101
     graph = with_imports(graph, runtime)
     assigner = Assigner(runtime, device)
     functions = Functions(graph.source.model, runtime.opsets, runtime.release)
@@ -59,7 +60,7 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
     placement.own_refusals.extend(refused_graph(graph.source.model, whole.main))
     placement.own_refusals.extend(_unloadable(graph, runtime.release))
     stated = {str(at.node): finding for finding in graph.findings if finding.id == _STATED and (at := finding.location)}
-    creator = Creator(runtime, device, stated)
+    creator = Creator(runtime, device, stated, computed_descriptors(graph.source))
     placeds_by_node = _nodes(placement, whole, creator)
     for _, node in whole.called:
         refused = refusal(node.descriptor, runtime.release, on_cpu=False) or stated.get(node.path)
@@ -81,7 +82,10 @@ def place_graph(graph: Graph, target: Target, device: frozenset[str] | None, fil
 
 
 def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, PlacedNode]:
-    """Add the nodes of a model to its placement; return them all, those that the runtime adds included."""
+    """Add the nodes of a model to its placement.
+
+    Return all nodes, including those that the runtime adds.
+    """
     placeds_by_node: dict[Node, PlacedNode] = {}
     several: dict[int, list[PlacedNode]] = {}
     fusing = Fusing(placement.providers[0])
@@ -117,7 +121,7 @@ def _nodes(placement: Placement, whole: Whole, creator: Creator) -> dict[Node, P
 def _divide(
     placement: Placement, assigned_bodies: Sequence[Assigned], placeds_by_node: Mapping[Node, PlacedNode]
 ) -> None:
-    """Add the partitions of the first provider, and what is copied between it and the CPU."""
+    """Add the first provider's partitions and the copies to the placement."""
     first = placement.providers[0]
     if first == CPU:
         return
@@ -137,7 +141,10 @@ def _divide(
 
 
 def _refusals(graph: Graph, runtime: Runtime, refusing: Sequence[Finding]) -> list[str]:
-    """Why the release refuses the file whatever its nodes run on: its versions, and what is wrong with the graph."""
+    """Return why the release rejects the file regardless of its nodes.
+
+    The reasons are its versions and invalid parts of the graph.
+    """
     texts = []
     for domain, version in graph.imports.items():
         newest = runtime.opsets.get(domain)
@@ -151,7 +158,7 @@ def _refusals(graph: Graph, runtime: Runtime, refusing: Sequence[Finding]) -> li
 
 
 def _unloadable(graph: Graph, release: str) -> list[str]:
-    """Which constants have no value, or a type that the runtime has no values of."""
+    """Return texts about constants without a value or of unsupported types."""
     types, scope = unloadable(release), graph.source.scopes.get(id(graph.source.model.graph), {})
     items = [node for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
     values = ((node.outputs[0], scope.get(node.outputs[0])) for node in items)
@@ -164,23 +171,24 @@ def _unloadable(graph: Graph, release: str) -> list[str]:
 
 
 def place_model(model: Any, target: Target, device: frozenset[str] | None, settings: LintSettings) -> Placement:
-    """Return the placement of a model: a path, an ``onnx.ModelProto``, or what was given otherwise (`Given`).
+    """Return the placement of a model.
 
-    Raises InputError for a file that is no such model, and for a target that places no nodes.
+    model: a path, an ``onnx.ModelProto``, or a `Given`. Raises InputError for an invalid file, and for a target that
+    does not place nodes.
     """
     if target.runtime is None:
         raise InputError(f"{target} places no nodes; give a release of a runtime such as onnxruntime-directml:1.24.4")
     file = (
         model.name if isinstance(model, Given) else os.fspath(model) if isinstance(model, str | os.PathLike) else None
     )
-    with gc_paused():  # what is read is gone when it ends, so that nothing of it is looked at
+    with gc_paused():  # objects are freed at the end, so that collection is useless
         return _placed(model, target, device, settings, file)
 
 
 def _placed(
     model: Any, target: Target, device: frozenset[str] | None, settings: LintSettings, file: str | None
 ) -> Placement:
-    if _is_text(model, file):  # whatever else may be wrong with it
+    if _is_text(model, file):  # reported even if the file has other problems
         raise InputError("only an ONNX model is placed", file=file)
     graph = graph_of(model, replace(settings, placing=True))
     if graph.dialect != target.dialect or graph.source is None:

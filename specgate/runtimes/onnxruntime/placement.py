@@ -1,4 +1,4 @@
-"""How placements are put in words."""
+"""Placements of models and of their nodes, and texts about them."""
 
 from __future__ import annotations
 
@@ -27,19 +27,22 @@ _MOST = 6
 
 
 def several(noun: str, count: int) -> str:
-    """Return a noun as it stands behind a number."""
+    """Return a noun in its plural form unless `count` is 1."""
     return noun if count == 1 else f"{noun}s"
 
 
 def spared(node: PlacedNode) -> str:
-    """Return why a session without optimisations fails because of a node, and one with the default ones does not."""
+    """Return why only a session without optimizations fails due to a node."""
     why = node.why if not node.has_kernel else node.created_by or node.run_fails
     how = "remove it" if node.removed else "compute its values early"
     return f"{why or 'no provider has a kernel for it'}; default optimisations {how}, a session without them fails"
 
 
 def listed(items: Sequence[object], most: int = _MOST) -> str:
-    """Return things with commas, the last ones where there are many: versions grow."""
+    """Return a comma-separated list; a long list omits its middle.
+
+    The last items remain, because versions grow.
+    """
     texts = [str(item) for item in items]
     if len(texts) > most:
         return f"{', '.join(texts[:2])} … {', '.join(texts[2 - most :])}"
@@ -51,27 +54,26 @@ Creation = Literal["created", "deferred", "fails", "unknown"]
 
 @dataclass(slots=True)
 class PlacedNode:
-    """Where one node runs.
+    """The placement of one node.
 
-    node: its path in the file. version: that of its operator which the model's imports mean, None where the tables do
-    not say. provider: "DirectML", "CPU", or None where no provider has a kernel. reason: why it is not with the
-    target's first provider, in one word (`newer`, `older`, `unregistered`, `type`, `query`, `device`, `preferred`), ""
-    where it is; why: the same in a sentence. casts: it runs as FLOAT between Casts that the runtime inserts.
-    has_kernel: its provider has a kernel for it; what reads FLOAT16 the runtime leaves to the CPU even without one.
-    creation: whether its kernel is made with the session, at the first run, or not at all; created_by: why not with the
-    session.
-    run_fails: why a kernel that is made at the first run fails there whatever its sizes are, as long as they are not 0;
-    "" where that is not certain. outline: what is known of the descriptors of such a kernel.
-    lowered: the descriptors that it becomes, None where that is not known. function: the path of the call that it is a
-    part of. partition: the number of its partition, from 1 on. open: what was taken for granted, "" for nothing.
-    at_run: the session is created, and every run of this node fails: its `creation` is "fails".
-    refused: the runtime refuses it wherever it might run, as it is not what ONNX takes. folds: with default
-    optimisations it may not be there when nodes are placed, as its outputs follow from constants and known sizes.
-    removed: they remove it before nodes are placed, as it changes nothing.
-    fuses: unless a session forbids it, its provider may make one kernel of it and its neighbours; it stays there.
-    duplicates: nodes like it that the runtime adds, one for each further node that reads it, with names of their own;
-    reader: the path of the node that one of these is for, "" for a node of the file. descriptor: the node by the tables
-    of the models' dialect, None without one.
+    node: its path in the file. version: its operator's version by the model's imports, None if the tables lack it.
+    provider: "DirectML", "CPU", or None if no provider has a kernel. reason: why it is not on the target's first
+    provider, in one word (`newer`, `older`, `unregistered`, `type`, `query`, `device`, `preferred`), "" if it is; why:
+    the same as a sentence. casts: it runs as FLOAT between casts that the runtime inserts. has_kernel: whether its
+    provider has a kernel for it; nodes that read FLOAT16 are left to the CPU even without one.
+    creation: whether its kernel is created with the session, at the first run, or not at all; created_by: why it is not
+    created with the session. run_fails: why a deferred kernel fails at the first run for all nonzero sizes, "" if that
+    is not certain. outline: the known descriptors of such a kernel.
+    lowered: the descriptors that it becomes, None if unknown. function: the path of the call that it belongs to.
+    partition: the number of its partition, starting from 1. open: an assumption of the answer, "" for none. at_run: the
+    session is created, and every run of this node fails; its `creation` is "fails".
+    refused: the runtime rejects it on every provider, because it is invalid in ONNX. folds: default optimizations may
+    fold it before placement, because its outputs follow from constants and known sizes. removed: they remove it before
+    placement, because it is a no-op. fuses: its provider may fuse it with its neighbors unless a session forbids it; it
+    stays on the provider.
+    duplicates: copies that the runtime adds, one per further consumer, with separate names; reader: the path of a
+    copy's consumer, "" for a node of the file. descriptor: the node by the tables of the models' dialect, None without
+    a table.
     """
 
     node: str
@@ -102,41 +104,45 @@ class PlacedNode:
 
     @property
     def gone(self) -> bool:
-        """Whether a session with default optimisations has no such node, whatever becomes of its kernel.
+        """Return whether default optimizations remove the node.
 
-        One whose values are computed early needs the CPU for that, so one that fails there does not count.
+        A node that is folded needs the CPU for that, so one that fails there does not count. The state of its kernel
+        does not matter.
         """
         folded = self.folds and self.provider not in {None, "CPU"}
         return (self.removed or folded) and (self.at_run or not self.refused)
 
     @property
     def fails(self) -> bool:
-        """Whether the session fails because of it, with default optimisations."""
+        """Return whether it makes a session with default optimizations fail."""
         return not self.gone and (self.provider is None or self.creation == "fails")
 
     @property
     def spared(self) -> bool:
-        """Whether it is for default optimisations alone that it does not fail."""
+        """Return whether only default optimizations keep it from failing."""
         return self.gone and (self.provider is None or self.creation == "fails" or bool(self.run_fails))
 
     @property
     def warnings(self) -> Sequence[Finding]:
-        """Return why its kernel, which is created, computes other values than ONNX defines."""
+        """Return warnings that its created kernel deviates from ONNX."""
         return () if self.creation == "fails" or self.run_fails else self.findings
 
     @property
     def times(self) -> int:
-        """How often the runtime makes it."""
+        """Return how many copies of it the runtime has, itself included."""
         return 1 + len(self.duplicates)
 
     @property
     def unlike(self) -> Sequence[PlacedNode]:
-        """The duplicates that become something else: some releases add them without its attributes."""
+        """Return the duplicates that become something else.
+
+        Some releases add duplicates without the node's attributes.
+        """
         return [one for one in self.duplicates if one.becomes != self.becomes]
 
     @property
     def becomes(self) -> tuple[object, ...]:
-        """What becomes of its kernel, in which duplicates may differ."""
+        """Return the properties of its kernel in which duplicates may differ."""
         return self.creation, self.lowered, self.run_fails, self.outline
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,9 +183,9 @@ class PlacedNode:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Nodes of one provider that run with no node of another one between them. place: their body.
+    """Nodes of one provider that run without nodes of another in between.
 
-    nodes: their paths; those that the runtime adds have paths of their own.
+    place: their body. nodes: their paths; nodes that the runtime adds have separate paths.
     """
 
     number: int
@@ -196,14 +202,14 @@ class Partition:
 
 @dataclass(slots=True)
 class Placement:
-    """Where a runtime runs the nodes of a model. Iterates over the nodes of the file, which are what is counted.
+    """The placement of a model by a runtime.
 
-    target: as it was given; providers: in the order in which they are asked. device: what it reports, None where it is
-    not known and counts as reporting everything. session: whether it is created; refusals: why the runtime refuses the
-    model whatever its nodes; file_findings: the findings on the file itself because of which it does; own_refusals:
-    refusals that no finding states. fixes: what would move nodes to the first provider. notes: what the answer rests
-    on.
-    All but `session` holds without optimisations, which is also the only way in which a runtime keeps the nodes of the
+    Iterates over the nodes of the file; counts also refer to these.
+    target: as the caller gave it. providers: in order of preference. device: the capabilities that it reports, None if
+    unknown, which counts as all. session: whether it is created. refusals: why the runtime rejects the model regardless
+    of its nodes. file_findings: findings on the file for which it does so. own_refusals: refusals without a finding.
+    fixes: changes that would move nodes to the first provider. notes: assumptions of the answer.
+    All but `session` describes a session without optimizations, because only such a session keeps the nodes of the
     file.
     """
 
@@ -229,43 +235,46 @@ class Placement:
 
     @property
     def every(self) -> Iterator[PlacedNode]:
-        """Every node that the runtime has: those of the file, each with its duplicates behind it."""
+        """Yield every node of the runtime: the file's, each before its copies."""
         for node in self.nodes:
             yield node
             yield from node.duplicates
 
     @property
     def unlike(self) -> Iterator[PlacedNode]:
-        """The nodes of the file, each with those of its duplicates behind it that become something else."""
+        """Yield the nodes of the file, each before its differing duplicates."""
         for node in self.nodes:
             yield node
             yield from node.unlike
 
     @property
     def counts(self) -> Mapping[str | None, int]:
-        """How many nodes each provider has; None: no kernel anywhere."""
+        """Return the number of nodes per provider; None: without a kernel."""
         return Counter(node.provider for node in self.nodes)
 
     @property
     def session(self) -> Literal["created", "fails"]:
-        """Whether the session is created; nodes that default optimisations take away do not count."""
+        """Return whether the session is created.
+
+        Nodes that default optimizations remove do not count.
+        """
         failed = self.refusals or any(node.fails for node in self.every)
         return "fails" if failed else "created"
 
     @property
     def unoptimised(self) -> Literal["created", "fails"]:
-        """Whether a session without optimisations is created."""
+        """Return whether a session without optimizations is created."""
         spared = any(node.spared and (node.provider is None or node.creation == "fails") for node in self.every)
         return "fails" if spared else self.session
 
     @property
     def usable(self) -> bool:
-        """Whether the session is created and no node is certain to fail at its first run."""
+        """Return whether the session is created and no first run surely fails."""
         return self.session == "created" and not any(node.run_fails and not node.gone for node in self.every)
 
     @property
     def elsewhere(self) -> Sequence[PlacedNode]:
-        """The nodes that the target's first provider does not have."""
+        """Return the nodes that are not on the target's first provider."""
         return [node for node in self.nodes if node.provider != self.providers[0]]
 
     def to_dict(self) -> dict[str, Any]:
@@ -289,7 +298,7 @@ class Placement:
 
 
 def remark(placement: Placement, graph: Graph, functions: Functions, main: Body, release: str) -> None:
-    """Say what the answer rests on."""
+    """Add notes about the assumptions of the answer to a placement."""
     placement.notes.append("optimisations are off; with them nodes are fused, folded and moved before they are placed")
     folded = [node.node for node in placement.nodes if node.folds]
     if folded:

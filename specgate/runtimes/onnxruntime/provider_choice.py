@@ -1,7 +1,7 @@
-"""What a device reports of the types that a provider's tensors may have there.
+"""Registrations that match a node, and types that a device supports.
 
-DirectML answers for each of its types whether it takes them (DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT): by its own level
-and by what the D3D12 device reports, as the tables of types say.
+DirectML reports the support of each type (DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT). It depends on the feature level and on
+the capabilities of the D3D12 device, as the tables of types state.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ __all__ = ["Found", "Lookup", "Reason", "answered", "lacking", "lowered_types"]
 
 
 def lowered_types(below: str) -> dict[str, str]:
-    """Return the type of the dialect `below` that each type of ONNX becomes; truth values become bytes.
+    """Return the type in the dialect `below` for each ONNX type.
 
-    Types are the same where they have one name, or else where the same type of numpy carries them.
+    Booleans become bytes. Other types match by name, or else by their numpy type.
     """
     theirs = dialect(below).types
     carried = {str(info.get("numpy")): name for name, info in reversed(theirs.items())}  # the first of each counts
@@ -47,9 +47,9 @@ def lowered_types(below: str) -> dict[str, str]:
 
 
 def lacking(runtime: Runtime, device: frozenset[str] | None) -> dict[str, str]:
-    """Return the types of ONNX that no tensor on the device may have, each with the reason.
+    """Return the ONNX types without tensors on the device, with reasons.
 
-    device: the capabilities that it reports, None where it counts as reporting all of them.
+    device: the capabilities that it reports, None for all.
     """
     if not runtime.below:
         return {}
@@ -72,11 +72,12 @@ def lacking(runtime: Runtime, device: frozenset[str] | None) -> dict[str, str]:
 
 
 def answered(query: Rule, node: Node) -> bool | None:
-    """Return whether a query holds for a node, None where an unknown attribute or type decides it.
+    """Return whether a query holds for a node, None if that is unknown.
 
-    A query that names an optional field that the node leaves out does not apply, as rules of tables.
+    It is unknown if it depends on an unknown attribute or type. A query that names an omitted optional field does not
+    apply, like a table's rules.
     """
-    assert node.schema is not None  # a registration was found by its version  # noqa: S101
+    assert node.schema is not None  # the version selected the registration  # noqa: S101
     context = Context(_fields(node, node.schema), {}, dialect("onnx").bits, {})
     if any(context.absent(path) for path in query.needs):
         return True
@@ -100,7 +101,10 @@ def _fields(node: Node, schema: Schema) -> dict[str, Any]:
 
 
 def _value(info: FieldInfo, raw: Any) -> Any:
-    """An attribute's value as its field has it, unknown where it is of another kind: the linter says so."""
+    """Return an attribute's value as its field requires it.
+
+    A value of another kind is unknown; the linter reports it.
+    """
     if raw is UNKNOWN:
         return UNKNOWN
     try:
@@ -109,20 +113,20 @@ def _value(info: FieldInfo, raw: Any) -> Any:
         return UNKNOWN
 
 
-#: Why a provider does not take a node. `newer`, `older`: it has the operator at other versions only.
+#: Why a provider does not support a node. `newer`, `older`: it supports other versions of the operator only.
 Reason = Literal["", "unregistered", "newer", "older", "type", "query", "device", "unknown"]
 
 
-#: Answers that a registry keeps for the next model.
+#: Maximum cached answers of a registry, kept for the next model.
 _MOST_FOUND: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a provider has for a node.
+    """A provider's answer about a node.
 
-    registration: the one that matches by version and types, None without. reason: why the provider does not take the
-    node, "" if it does; says: the same in words. open: what is not known and was taken for granted.
+    registration: the one that matches by version and types, or None. reason: why the provider does not support the
+    node, "" if it does; says: the same as a sentence. open: an assumption about something unknown.
     """
 
     registration: Registration | None
@@ -132,16 +136,16 @@ class Found:
 
     @property
     def taken(self) -> bool:
-        """Whether the provider takes the node."""
+        """Return whether the provider supports the node."""
         return not self.reason
 
 
 class Lookup:
-    """Looks up the nodes of one model in one provider's registry. Nodes that are alike are looked up once.
+    """Lookup of one model's nodes in a provider's registry, cached.
 
-    lacking: the types, in words of registrations, that tensors on the device may not have, each with the reason; a
-    tensor that the kernel reads in CPU memory as a constant may. registry: None where it is not known what the provider
-    registers; it then counts as one that has everything. device: what it reports, None: everything.
+    lacking: types of registrations that tensors on the device may not have, each with the reason; they are allowed for
+    constants that the kernel reads from CPU memory. registry: None if the registrations are unknown, which counts as
+    supporting every node. device: the capabilities that it reports, None for all.
     """
 
     def __init__(
@@ -158,7 +162,7 @@ class Lookup:
         self._known: dict[Alike, Found] = {}
 
     def of(self, node: Node) -> Found:
-        """Return what the provider has for a node."""
+        """Return the provider's answer about a node."""
         result = self._known.get(node.alike)
         if result is None:
             result = self._known[node.alike] = self._looked(node)
@@ -167,7 +171,7 @@ class Lookup:
         return result
 
     def kernel(self, node: Node, inputs: tuple[str | None, ...], outputs: tuple[str | None, ...]) -> Found:
-        """Return the registration that matches a node with these types."""
+        """Return the answer for a node with these types."""
         if self.registry is None:
             return Found(None, open=f"what {self.provider} registers in this release is not known")
         key = node.operator, None if node.schema is None else node.schema.since, inputs, outputs
@@ -214,7 +218,7 @@ class Lookup:
         return refused or result
 
     def _other_version(self, node: Node, rows: Sequence[Registration]) -> Found:
-        assert node.schema is not None  # noqa: S101  # asked before
+        assert node.schema is not None  # noqa: S101  # checked by the caller
         since = node.schema.since
         versions = sorted({row.version for row in rows})
         newest = max(row.until or row.version for row in rows)
@@ -225,8 +229,11 @@ class Lookup:
     def _types(
         self, node: Node, row: Registration, inputs: Sequence[str | None], outputs: Sequence[str | None]
     ) -> Found:
-        """Return the registration where the first argument that each of its names limits has one of the types."""
-        assert node.schema is not None  # noqa: S101  # asked before
+        """Return the registration that accepts the argument types.
+
+        Each constraint name is compared with the first argument that it limits.
+        """
+        assert node.schema is not None  # noqa: S101  # checked by the caller
         unknown = ""
         for name, types in row.types.items():
             kind = node.schema.first(name, inputs, outputs)
@@ -240,15 +247,18 @@ class Lookup:
         return Found(row, open=unknown)
 
     def _device(self, node: Node, row: Registration) -> Found | None:
-        """What the device lacks for the types of a node's tensors; None where it lacks nothing.
+        """Return why the device lacks support for a node's types, or None.
 
-        A list of tensors is in no memory of the device; nothing else but a tensor can be there.
+        Only tensors are in device memory; lists of tensors are not.
         """
         inputs, outputs = node.kinds
         return self._lacks((*inputs, *outputs), row, "a tensor", len(inputs))
 
     def _lacks(self, kinds: Sequence[str | None], row: Registration, what: str, inputs: int = 0) -> Found | None:
-        """Return what the device lacks for tensors of these types. inputs: how many of them, in front, are inputs."""
+        """Return why the device lacks support for tensors of these types.
+
+        inputs: the number of leading types that belong to inputs.
+        """
         constant: Collection[int] = row.constant_inputs
         for index, kind in enumerate(kinds if self.lacking else ()):
             if not kind or kind.startswith("seq("):

@@ -1,9 +1,9 @@
-"""Nodes that a runtime makes again, one for each further node that reads them, before it places any.
+"""Nodes that a runtime duplicates for each further consumer.
 
-Source: onnxruntime core/optimizer/qdq_transformer/ensure_unique_dq_for_node_unit.cc (commit 398a07aa3), which
-core/session/inference_session.cc (TransformGraph) calls whatever optimisations are asked for. For what operators it
-does so, and in what releases, is in specs/onnxruntime/releases.yaml. What is added shares what its node reads; the node
-itself stays for whatever else reads it, or else for the first that does.
+Source: onnxruntime core/optimizer/qdq_transformer/ensure_unique_dq_for_node_unit.cc (commit 398a07aa3). TransformGraph
+of core/session/inference_session.cc runs it before placement at every optimization level.
+specs/onnxruntime/releases.yaml lists the operators and releases. A duplicate has the same inputs as its node. The
+original serves the graph outputs and subgraphs, or else its first consumer.
 """
 
 from __future__ import annotations
@@ -34,11 +34,10 @@ __all__ = ["Added", "Duplicating", "duplicated", "duplicating"]
 
 
 class Duplicating(NamedTuple):
-    """What one release does.
+    """The duplication of one release.
 
-    operators: by name their domains. attributes: whether what is added has those of its node, or none.
-    inlined: whether calls are replaced before that, in a model that has functions. setting: of a session that keeps it
-    from that.
+    operators: domains by operator name. attributes: whether duplicates have the attributes of the original. inlined:
+    whether calls are replaced first in a model with functions. setting: the session setting that disables duplication.
     """
 
     operators: Mapping[str, frozenset[str]]
@@ -47,13 +46,16 @@ class Duplicating(NamedTuple):
     setting: str
 
     def wants(self, node: OnnxNode) -> bool:
-        """Return whether a node is made again where several read it."""
+        """Return whether a node is duplicated if it has several consumers."""
         domains = self.operators.get(node.op_type)
         return domains is not None and node.domain in domains and bool(node.outputs and node.outputs[0])
 
 
 class Added(NamedTuple):
-    """A node that was added. of: the one (its id) that it duplicates; reader: the path of the node that it is for."""
+    """A duplicate.
+
+    of: the id of the original node. reader: the path of the consumer.
+    """
 
     of: int
     reader: str
@@ -61,7 +63,7 @@ class Added(NamedTuple):
 
 @cache
 def duplicating(release: str) -> Duplicating | None:
-    """Return what a release does, None where it adds no nodes."""
+    """Return the duplication of a release, None if it does not duplicate."""
     at = release_position(release)
     for entry in runtime_tables()["duplicating"]:
         if entry["first"] <= at <= entry["last"]:
@@ -76,15 +78,15 @@ def duplicating(release: str) -> Duplicating | None:
 
 @on_change
 def _forget() -> None:
-    """Drop what was read from tables that are gone."""
+    """Clear the cache of tables that are no longer in use."""
     duplicating.cache_clear()
 
 
 def duplicated(source: Source, how: Duplicating, calls: Whole | None = None) -> tuple[Source, Mapping[int, Added]]:
-    """Return a model that was read with what the runtime adds to it, and by node (its id) what was added.
+    """Return a model with duplicates, and the duplicates by node id.
 
-    calls: what was assigned before, with the calls that were replaced, which gets to know new nodes of theirs; None
-    where none were. The model is the same where nothing is added.
+    calls: earlier assignments with replaced calls, None if there were none; it receives new nodes of these calls. The
+    same model is returned without duplicates.
     """
     if not any(node.op_type in how.operators for nodes in _lists(source) for node in nodes):
         return source, {}
@@ -95,10 +97,10 @@ def duplicated(source: Source, how: Duplicating, calls: Whole | None = None) -> 
 
 @dataclass(slots=True)
 class _Model:
-    """What changes in one model.
+    """Changes to one model.
 
-    units: by new node (its id). named: by new graph (its id) the one that it was, and by value that was added the one
-    that it repeats. made: new nodes, which are kept, as no other may get their ids.
+    units: by id of a new node. named: by id of a new graph, its original, and for each added value the value that it
+    repeats. made: new nodes, kept alive so that ids are not reused.
     """
 
     before: Source
@@ -116,9 +118,9 @@ class _Model:
         types = None if before.types is None else dict(before.types)
         for new, (old, names) in self.named.items():
             known = before.scopes[id(old)]
-            assert isinstance(known, dict | ChainMap)  # noqa: S101  # as the reader makes them
+            assert isinstance(known, dict | ChainMap)  # noqa: S101  # the reader creates no other type
             more = {name: known[own] for name, own in names.items() if own in known}
-            # A plain dict is quicker to ask, and the scope of a main graph mostly is one.
+            # A main graph's scope is usually a plain dict, whose lookups are faster.
             scopes[new] = {**known, **more} if isinstance(known, dict) else ChainMap(more, *known.maps)
             if types is not None:
                 kinds = types.get(id(old), {})
@@ -127,7 +129,10 @@ class _Model:
         return replace(before, model=model, scopes=scopes, more={**before.more, **self.units}, types=types)
 
     def graph(self, graph: OnnxGraph, place: str) -> OnnxGraph:
-        """Return a graph with what is added to it and to the bodies of its nodes, itself where nothing is."""
+        """Return a graph with duplicates, or the same graph without any.
+
+        It includes the duplicates in nested bodies.
+        """
         nodes: list[OnnxNode] = []
         for index, node in enumerate(graph.nodes):
             if node.plain:
@@ -149,7 +154,7 @@ class _Model:
         return new
 
     def changed(self, node: OnnxNode, **changes: object) -> OnnxNode:
-        """Return a node with changes, which is otherwise what it was."""
+        """Return a modified copy of a node that keeps its metadata."""
         new = replace(node, **changes)  # type: ignore[arg-type]  # fields of a node
         unit = self.unit(node)
         if unit is not None:
@@ -164,7 +169,7 @@ class _Model:
         return self.units.get(id(node)) or self.before.units.get(id(node))
 
     def repeated(self, node: OnnxNode, name: str, output: str) -> OnnxNode:
-        """Return another node of the same inputs."""
+        """Return a duplicate of a node."""
         outputs = [output, *([""] * (len(node.outputs) - 1))]
         if self.how.attributes or not node.attributes:
             return self.changed(node, name=name, outputs=outputs)
@@ -177,31 +182,31 @@ class _Model:
 
 
 class _Graph:
-    """One graph: its nodes, and behind which of them others are added."""
+    """One graph's nodes, and the duplicates to insert after each."""
 
     def __init__(self, model: _Model, graph: OnnxGraph, nodes: list[OnnxNode], place: str) -> None:
         self.model, self.before, self.nodes, self.place = model, graph, nodes, place
         self.behind: dict[int, list[OnnxNode]] = {}
-        self.names: dict[str, str] = {}  # by value that was added the one that it repeats
-        # Values and nodes share numbers, and each call but the first of an operator has used one up.
+        self.names: dict[str, str] = {}  # duplicated value by added value
+        # Values and nodes share a counter, and each call of an operator but the first has used a number.
         used = [node.proto.op_type for where, node in model.calls.called if where == place] if model.calls else []
         self.numbers = count(len(used) - len(set(used)))
         self.values: set[str] | None = None
         self.titles: set[str] = set()
-        self.changed: set[int] = set()  # nodes that read what was added, whose inputs are their own
+        self.changed: set[int] = set()  # consumers of duplicates, which have separate inputs
 
     def whole(self) -> list[OnnxNode]:
         """Return all nodes."""
         return [one for at, node in enumerate(self.nodes) for one in (node, *self.behind.get(at, ()))]
 
     def run(self) -> None:
-        """Add what is to be added, in the order in which the runtime goes over the nodes."""
+        """Add duplicates in the order in which the runtime visits nodes."""
         expected_numbers = [at for at, node in enumerate(self.nodes) if self.model.how.wants(node)]
         if not expected_numbers:
             return
         values = {self.nodes[at].outputs[0] for at in expected_numbers}
         readers: dict[str, list[tuple[int, int]]] = {name: [] for name in values}
-        names = {info.name for info in self.before.outputs} & values  # what something else than a node here reads
+        names = {info.name for info in self.before.outputs} & values  # values with other consumers
         for at, node in enumerate(self.nodes):
             for position, name in enumerate(node.inputs):
                 if name in values:
@@ -220,7 +225,7 @@ class _Graph:
                         self._add(at, reader, position)
 
     def _numbered(self, at: int) -> tuple[bool, int]:
-        """Return what a node is numbered by in the runtime: those that took the place of calls come last."""
+        """Return a node's sort key; nodes of expanded calls come last."""
         calls = self.model.calls
         return calls is not None and id(self.nodes[at]) in calls.origin, at
 
@@ -243,7 +248,7 @@ class _Graph:
         target.inputs = (*target.inputs[:position], value, *target.inputs[position + 1 :])
 
     def _free(self, value: str, name: str) -> tuple[str, str]:
-        """Return names that nothing here has: these, or with a number behind them."""
+        """Return unused names, with a number appended if necessary."""
         if self.values is None:
             graph = self.before
             self.values = {text for node in self.nodes for text in (*reads(node), *node.outputs)}
@@ -262,7 +267,7 @@ class _Graph:
 
 def _lists(source: Source) -> Iterator[list[OnnxNode]]:
     """Yield the nodes of every graph of a model that was read."""
-    if len(source.scopes) < 2:  # no node holds a graph
+    if len(source.scopes) < 2:  # without nested graphs
         yield source.model.graph.nodes
     else:
         yield from (body.nodes for body in bodies(source.model) if body.function is None)

@@ -1,4 +1,4 @@
-"""Casts that a runtime's kernels can read: a fix names only types that one of its providers registers."""
+"""Cast fixes limited to types that a provider of the runtime registers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["registered_fix"]
 
 
 def registered_fix(finding: Finding, descriptor: Descriptor, runtime: Runtime) -> Finding:
-    """Return a finding on a type whose cast, if it proposes one, is to a type that the runtime has a kernel for."""
+    """Return a type finding whose cast fix names a registered type only."""
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     name, _, aspect = finding.id.rpartition("/")[2].rpartition(".")
     level = str(descriptor.version)
@@ -45,7 +45,10 @@ def registered_fix(finding: Finding, descriptor: Descriptor, runtime: Runtime) -
 
 
 def _rows(spec: OperatorSpec, level: str, runtime: Runtime) -> Iterable[Mapping[str, frozenset[str]]]:
-    """Yield what the kernels of all providers take, by type variable or field."""
+    """Yield the types that each provider kernel supports.
+
+    The keys are type variables or fields.
+    """
     since = int(spec.row_held(level) or level)
     domain, _, op_type = spec.name.rpartition(".")
     for provider in runtime.registered:
@@ -59,5 +62,8 @@ def _rows(spec: OperatorSpec, level: str, runtime: Runtime) -> Iterable[Mapping[
 def _types(
     types: Mapping[str, frozenset[str]], name: str, variable: str | None, allowed: Iterable[str]
 ) -> Iterable[str]:
-    """Return the types that a kernel takes of a field; all of them where it does not limit the field."""
+    """Return the types that a kernel supports for a field.
+
+    All types are supported if the kernel does not constrain the field.
+    """
     return types.get(variable or name) or types.get(name) or allowed

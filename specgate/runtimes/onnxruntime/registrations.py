@@ -1,4 +1,7 @@
-"""What a runtime's providers register, release by release, and the releases themselves; no YAML, no pydantic."""
+"""Registrations of a runtime's providers per release, and its releases.
+
+Neither YAML nor pydantic is imported to read them.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ __all__ = [
     "registrations", "release_named", "release_position", "released", "runtime_tables",
 ]  # fmt: skip
 
-#: The folder of specs/ with the runtime's files; its packages begin with this name.
+#: The runtime's folder in specs/, and the prefix of its packages.
 RUNTIME: Final = "onnxruntime"
 
 
@@ -35,13 +38,12 @@ RUNTIME: Final = "onnxruntime"
 class Registration:
     """A kernel that a provider registers.
 
-    version: the schema version since which it holds. until: the last one; None where it is open-ended, which means that
-    it holds for `version` alone. types: by constraint (a type variable of the schema, or an input or output) what it
-    takes, such as ``FLOAT`` or ``seq(FLOAT)``. cpu_inputs, cpu_outputs: positions of those in CPU memory, the
-    constant inputs among them. constant_inputs: of those that have to be constants for the kernel to be made early.
-    graph: whether it can be part of a fused graph; graph_inputs: and how many inputs it has then, None: any number.
-    needs: by type what a device must report (one is enough) before the kernel takes tensors of it. query: what must
-    hold of the node besides; None: nothing.
+    version: the first schema version that it supports. until: the last one; None if open-ended, in which case it
+    supports `version` only. types: supported types, such as ``FLOAT`` or ``seq(FLOAT)``, by constraint (a type variable
+    of the schema, or an input or output). cpu_inputs, cpu_outputs: positions of those in CPU memory, constant inputs
+    included. constant_inputs: positions of inputs that must be constants to create the kernel with the session. graph:
+    whether it can be part of a fused graph; graph_inputs: the number of inputs required for that, None for any. needs:
+    by type, capabilities of which the device must report one. query: a condition on the node, or None.
     """
 
     provider: str
@@ -59,18 +61,18 @@ class Registration:
     query: Rule | None = field(default=None, hash=False)
 
     def holds(self, since: int) -> bool:
-        """Return whether it is for the version of an operator that a schema has had since `since`."""
+        """Return whether it supports a schema version."""
         return since == self.version if self.until is None else self.version <= since <= self.until
 
 
 @dataclass(frozen=True, slots=True)
 class KnownRelease:
-    """A release of one package. minor: the release that tables name, ``1.24`` for 1.24.4.
+    """A release of one package.
 
-    providers: those that the package asks, the first one first. opsets: the newest version of each domain that it takes
-    without a warning. carries: the dialect and the release of what the package brings along; None where it brings
-    nothing, or the release is not known. registered: the providers whose registrations are known. read: whether it is
-    one whose content was read, and not only a release between such.
+    minor: the release in the tables, such as ``1.24`` for 1.24.4. providers: in order of preference. opsets: the newest
+    version of each domain that it loads without a warning. carries: dialect and release of the library in the package;
+    None without a library, or if its release is unknown. registered: the providers with known registrations. read:
+    whether its contents were inspected, rather than inferred from neighboring releases.
     """
 
     package: str
@@ -86,14 +88,14 @@ class KnownRelease:
 
     @property
     def target(self) -> str:
-        """How a user writes it: ``onnxruntime:1.24.4``."""
+        """The target as users write it: ``onnxruntime:1.24.4``."""
         return f"{self.package}:{self.release}"
 
 
 class Registry:
     """The registrations of one provider in one release.
 
-    found: what was looked up before, by operator, its version, and the types of inputs and outputs.
+    found: cached answers by operator, version, and types of inputs and outputs.
     """
 
     def __init__(self, provider: str, release: str, tables: Mapping[str, Any]) -> None:
@@ -107,17 +109,23 @@ class Registry:
 
     @property
     def domains(self) -> tuple[str, ...]:
-        """The domains that it has operators of."""
+        """The domains with registered operators."""
         return tuple(domain for domain in self._rows if any(True for _ in self.operators(domain)))
 
     def operators(self, domain: str) -> Iterator[str]:
-        """Yield the operators of a domain ("" is ai.onnx) that it has a kernel of, in the order of the file."""
+        """Yield a domain's operators with a kernel, in file order.
+
+        The domain "" is ai.onnx.
+        """
         for operator in self._rows.get(domain or MAIN_DOMAIN, {}):
             if self.of(domain, operator):
                 yield operator
 
     def of(self, domain: str, operator: str) -> tuple[Registration, ...]:
-        """Return the kernels of an operator, those of the oldest version first; the domain "" is ai.onnx."""
+        """Return an operator's kernels, oldest version first.
+
+        The domain "" is ai.onnx.
+        """
         key = (domain or MAIN_DOMAIN, operator)
         matching_registrations = self._made.get(key)
         if matching_registrations is None:
@@ -155,13 +163,14 @@ class Registry:
         if text is None:
             return None
         scope = operator_scope(domain, operator, row["version"], self._tables["schemas"])
-        return None if scope is None else parse(text, scope)  # the build refuses a query without a scope
+        return None if scope is None else parse(text, scope)  # the build rejects a query without a scope
 
 
 def registrations(provider: str, release: str) -> Registry:
-    """Return what a provider ("CPU") registers in a release, "1.24" or "1.24.4" of any package.
+    """Return the registrations of a provider ("CPU") in a release.
 
-    Raises InputError for an unknown provider or release, and for a release whose registrations are not known.
+    release: "1.24" or "1.24.4" of any package. Raises InputError for an unknown provider or release, and for a release
+    with unknown registrations.
     """
     tables = runtime_tables()
     if provider not in tables["providers"]:
@@ -174,14 +183,14 @@ def registrations(provider: str, release: str) -> Registry:
 
 
 def known_releases() -> list[KnownRelease]:
-    """Return every release of each package that the tables know, oldest first."""
+    """Return every known release of each package, oldest first."""
     return list(_known())
 
 
 def release_named(package: str, name: str) -> KnownRelease:
-    """Return a release of a package by its name, ``1.24.4``, or the newest one of ``1.24``; ``latest``: the newest.
+    """Return a package's release: ``1.24.4``, ``1.24`` or ``latest``.
 
-    Raises InputError for an unknown one, with its neighbours.
+    ``1.24`` stands for its newest patch release. Raises InputError, with similar releases, for an unknown one.
     """
     every = [known for known in _known() if known.package == package]
     if not every:
@@ -197,7 +206,10 @@ def release_named(package: str, name: str) -> KnownRelease:
 
 
 def minor_release(release: str) -> str:
-    """Return the minor release, which tables name, of "1.24" or "1.24.4"; raise InputError for an unknown one."""
+    """Return the minor release of "1.24" or "1.24.4", as tables name it.
+
+    Raises InputError for an unknown release.
+    """
     tables = runtime_tables()
     names: Sequence[str] = list(tables["releases"])
     minor = ".".join(str(release).split(".")[:2])
@@ -209,15 +221,18 @@ def minor_release(release: str) -> str:
 
 
 def release_position(release: str | None) -> int:
-    """Return the place of a release in the tables, None for the newest; raise InputError for an unknown one."""
+    """Return a release's position in the tables; None is the newest.
+
+    Raises InputError for an unknown release.
+    """
     order = list(runtime_tables()["releases"])
     return len(order) - 1 if release is None else order.index(minor_release(release))
 
 
 def released(releases: str | None, release: str | None) -> bool:
-    """Return whether what holds for a range of releases holds for one.
+    """Return whether a range of releases contains a release.
 
-    No range stands for all releases, no release for the newest. Raises InputError for an unknown release.
+    A missing range means all releases, a missing release the newest. Raises InputError for an unknown release.
     """
     return releases is None or _released(releases, release)
 
@@ -229,7 +244,10 @@ def _released(releases: str, release: str | None) -> bool:
 
 
 def runtime_tables() -> dict[str, Any]:
-    """Return the compiled tables of the runtime, loaded once; raise InputError when they are missing or wrong."""
+    """Return the compiled tables of the runtime, loaded once.
+
+    Raises InputError if they are missing or invalid.
+    """
     return _loaded()
 
 
@@ -283,12 +301,12 @@ def _registered(provider: str, minor: str, tables: Mapping[str, Any]) -> bool:
 
 @on_change
 def _forget() -> None:
-    """Drop what was made of tables that no longer count."""
+    """Clear the caches of tables that are no longer in use."""
     _registry.cache_clear()
     _released.cache_clear()
 
 
 def function_bodies(release: str) -> str:
-    """Return what says which body of one of ONNX's functions a release means: ``opset`` or ``version``."""
+    """Return whether ``opset`` or ``version`` selects a function's body."""
     text: str = runtime_tables()["releases"][minor_release(release)].get("function_bodies", "opset")
     return text

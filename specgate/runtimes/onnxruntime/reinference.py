@@ -1,6 +1,7 @@
-"""Types of a model's values, inferred anew for the nodes that something else is known of, and for what follows.
+"""Repeated type inference for nodes with additional facts.
 
-Types of other values stay: an inference gives the same for a node whose inputs are the same.
+Only nodes with new facts and their consumers are inferred again. Other types stay, because inference gives the same
+result for the same inputs.
 """
 
 from __future__ import annotations
@@ -33,19 +34,20 @@ if TYPE_CHECKING:
 __all__ = ["OwnSizes", "Renewal", "inferred_here"]
 
 _UNKNOWN: Final = OnnxType()
-#: Of a constant whose elements say something of sizes.
+#: Maximum elements of a constant that may hold sizes.
 _MOST_ELEMENTS: Final = 256
-#: What follows is mostly another type for a few steps or for all that is behind: how many are looked at first, and
-#: how many times as many then.
+#: New types usually spread for a few steps or to all consumers. These are the steps of the first round, and the factor
+#: for each further round.
 _FIRST_STEPS: Final = 2
 _MORE_STEPS: Final = 4
 
 
 class Renewal:
-    """The types of the values in one model.
+    """The types of the values in one model, updated by inference.
 
-    types: by graph (its id), those known to begin with; sizes lose the names that inference made up. stated: by name
-    what the file states, where that goes together with what is inferred. told: what replaces the nodes that compute it.
+    types: initial types by graph id; symbolic sizes that inference generated are dropped. stated: types that the file
+    states and that are consistent with inference, by name. told: known types and constants, which replace the nodes
+    that compute them.
     """
 
     def __init__(self, model: OnnxModel, types: Types, stated: Mapping[str, OnnxType]) -> None:
@@ -53,7 +55,7 @@ class Renewal:
         self.nodes = model.graph.nodes
         self.questions = Questions(model)
         self.told: StatedTypes = {}
-        kinds = {id(kind): kind for known in types.values() for kind in known.values()}  # mostly fewer than values
+        kinds = {id(kind): kind for known in types.values() for kind in known.values()}  # types are often shared
         without = {key: nameless(kind) for key, kind in kinds.items()}
         self.types = {
             graph: {name: without[id(kind)] for name, kind in known.items()} for graph, known in types.items()
@@ -68,27 +70,28 @@ class Renewal:
         self.small, self.weights = _initializers(model)
 
     def reading(self, names: Iterable[str]) -> set[int]:
-        """Return the nodes that read one of some values, by number."""
+        """Return the indices of the nodes that read one of some values."""
         readers = self.readers
         return {index for name in names for index in readers.get(name, ())}
 
     def making(self, names: AbstractSet[str]) -> set[int]:
-        """Return the nodes that compute one of some values, by number."""
+        """Return the indices of the nodes that compute one of some values."""
         if not names:
             return set()
         return {index for index, node in enumerate(self.nodes) if not names.isdisjoint(node.outputs)}
 
     def renew(self, entries: StatedTypes, numbers: Collection[int], surely: Collection[int] = ()) -> None:
-        """Infer the types of what some nodes compute, and of what follows where they are others than before.
+        """Infer the outputs of some nodes, and of consumers of changed values.
 
-        numbers: these nodes by number. surely: those that compute another type for sure. Raises Failed without answer.
+        numbers: indices of these nodes. surely: indices of nodes whose types certainly change. Raises Failed without an
+        answer.
         """
         self.told = entries
         for name, one in entries.items():
             self.main[name] = tensor_type(one) if isinstance(one, OnnxTensor) else one
         nodes = self._behind(surely, len(self.nodes)).union(numbers)
         steps = _FIRST_STEPS
-        while nodes:  # no more once all is looked at that is behind, also where nodes form a circle
+        while nodes:  # ends even for cycles, because no consumer is added twice
             changed = self._ask([index for index in sorted(nodes) if not self._told(self.nodes[index])])
             nodes = self._behind(self.reading(changed) - nodes, steps)
             steps *= _MORE_STEPS
@@ -97,7 +100,7 @@ class Renewal:
         return all(name in self.told for name in node.outputs if name)
 
     def _behind(self, nodes: Iterable[int], steps: int) -> set[int]:
-        """Return nodes and what follows from what they compute in so many steps."""
+        """Return nodes and their consumers, up to a number of steps."""
         numbers = set(nodes)
         edge = numbers
         while edge and steps:
@@ -108,7 +111,7 @@ class Renewal:
         return numbers
 
     def _ask(self, chosen: list[int]) -> set[str]:
-        """Infer what some nodes compute from what is known of their inputs; return what has another type now."""
+        """Infer the outputs of some nodes; return the values that changed."""
         nodes = [self.nodes[index] for index in chosen]
         new_entries = dict.fromkeys(name for node in nodes for name in node.outputs if name)
         read = dict.fromkeys(name for node in nodes for name in reads(node) if name and name not in new_entries)
@@ -130,7 +133,7 @@ class Renewal:
         return changed
 
     def _known(self, name: str) -> OnnxType:
-        """Return what is known of a value that nodes read."""
+        """Return the known type of an input of a node."""
         return self.main.get(name) or self.given.get(name) or self.weights.get(name) or _UNKNOWN
 
     def _stated(self, name: str) -> OnnxType:
@@ -142,7 +145,7 @@ class Renewal:
 
 
 def _initializers(model: OnnxModel) -> tuple[dict[str, OnnxTensor], dict[str, OnnxType]]:
-    """Return the initializers of a model that are small and constant, and the types of the others."""
+    """Return the small constant initializers, and the types of the others."""
     graph = model.graph
     inputs = {info.name for info in graph.inputs} if (model.ir_version or 4) >= 4 else set()
     small = {
@@ -158,7 +161,10 @@ _BLANK = TensorDesc(None, None)
 
 
 def inferred_here(node: OnnxNode) -> bool:
-    """Return whether it is known what the runtime infers of a node of one of its own operators."""
+    """Return whether the runtime's inference of a node's type is known.
+
+    The node belongs to one of the runtime's own operators.
+    """
     if node.domain in STANDARD_DOMAINS:
         return False
     table = lowering_of(f"{node.domain}.{node.op_type}")
@@ -166,7 +172,7 @@ def inferred_here(node: OnnxNode) -> bool:
 
 
 class OwnSizes:
-    """The inference of one release for one model's nodes of the runtime's own operators."""
+    """The size inference of one release for the runtime's own operators."""
 
     def __init__(self, release: str, imports: Mapping[str, int]) -> None:
         self.release = release
@@ -174,13 +180,14 @@ class OwnSizes:
         self._found: dict[int, tuple[tuple[TensorDesc | None, ...], dict[str, OnnxType]]] = {}
 
     def has(self, node: OnnxNode) -> bool:
-        """Return whether it is known what the runtime infers of what a node computes."""
+        """Return whether the runtime's inference of a node is known."""
         return node.domain in self.imports and inferred_here(node)
 
     def types(self, node: OnnxNode, tensor: Callable[[str], TensorDesc | None]) -> dict[str, OnnxType]:
-        """Return by name the types of what a node computes, as far as they follow from its inputs.
+        """Return the inferred types of a node's outputs by name.
 
-        tensor: what is known of a value, with its elements if it is constant. The node must live as long as this.
+        tensor: returns the description of a value, with its elements if it is constant. The node must outlive this
+        object.
         """
         inputs = tuple([(tensor(name) or _BLANK) if name else None for name in node.inputs])
         pair = self._found.get(id(node))

@@ -1,4 +1,4 @@
-"""Ranges of releases as files write them: ``1.13..1.17``, ``1.18..``, ``..1.17`` or ``1.20``."""
+"""Ranges of releases: ``1.13..1.17``, ``1.18..``, ``..1.17``, ``1.20``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["bounds", "range_text", "span"]
 
 
 def bounds(text: str, order: Sequence[str]) -> tuple[int, int]:
-    """Return the positions of a range's first and last release in `order`; raise ValueError for one that is not there.
+    """Return the positions of a range's first and last release in `order`.
 
-    A range without a first begins at the first of all, one without a last ends at the last of all.
+    A missing start or end means the first or last of all. Raises ValueError for an unknown release.
     """
     first, dots, last = text.partition("..")
     for end in (first, last):
@@ -28,7 +28,10 @@ def bounds(text: str, order: Sequence[str]) -> tuple[int, int]:
 
 
 def span(text: str | None, order: Sequence[str], whole: tuple[int, int]) -> tuple[int, int]:
-    """Return the positions of a range within `whole`; None stands for all of it. Raise ValueError as `bounds` does."""
+    """Return the positions of a range within `whole`; None means `whole`.
+
+    Raises ValueError as `bounds` does.
+    """
     if text is None:
         return whole
     first, last = bounds(text, order)
@@ -39,7 +42,10 @@ def span(text: str | None, order: Sequence[str], whole: tuple[int, int]) -> tupl
 
 
 def range_text(first: int, last: int, order: Sequence[str], whole: tuple[int, int]) -> str | None:
-    """Return a range as a file writes it: None for `whole`, and without an end where it reaches that of `whole`."""
+    """Return the text of a range, None for `whole`.
+
+    A start or end that equals that of `whole` is omitted.
+    """
     if (first, last) == whole:
         return None
     if first == last:

@@ -1,6 +1,7 @@
-"""Whether the CPU provider refuses, fails to run, or computes a node that breaks a rule of the models' dialect.
+"""Outcomes of invalid nodes on the CPU provider.
 
-The data is runs.yaml in the folder of the runtime, for rules that keep no session from being created, and loading.yaml.
+The provider rejects such a node, fails at run time, or computes outputs. The data is loading.yaml, and for rules that
+do not prevent a session runs.yaml, in the folder of the runtime.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Outcome", "outcome", "run_failure", "with_open_outputs"]
 
-#: What a schema says.
+#: Rule groups that a schema states.
 _SCHEMA: Final = ("structure", "type")
-#: The session is not created; it is, and every run fails; it is, and the node computes an output; not measured.
+#: No session; a session whose runs all fail; a session that computes an output; not measured.
 Outcome = Literal["refused", "fails", "runs", "unknown"]
 
 
@@ -43,7 +44,10 @@ class _Entry(NamedTuple):
 
 
 class _Runs(NamedTuple):
-    """The entries of one operator in one release. schema: None where no entry has a condition."""
+    """The entries of one operator in one release.
+
+    schema: None if no entry has a condition.
+    """
 
     runs: tuple[_Entry, ...]
     fails: tuple[_Entry, ...]
@@ -66,10 +70,10 @@ class _Runs(NamedTuple):
 
 
 def outcome(descriptor: Descriptor, rule: str, release: str) -> Outcome:
-    """Return what a release's CPU provider does with a node that breaks a rule.
+    """Return what a release's CPU provider does with an invalid node.
 
-    descriptor: of the dialect of the models, with its version. rule: the name of a rule or cell that it breaks, which
-    is the last part of a finding's id: ``axis-range``, ``mode.value``, ``X.rank``.
+    descriptor: of the models' dialect, with its version. rule: the broken rule or cell, which is the last part of a
+    finding's id: ``axis-range``, ``mode.value``, ``X.rank``.
     """
     if descriptor.version is None:
         return "unknown"
@@ -90,9 +94,10 @@ def outcome(descriptor: Descriptor, rule: str, release: str) -> Outcome:
 
 
 def run_failure(descriptor: Descriptor | None, release: str) -> tuple[Finding, bool] | None:
-    """Return why every run of a node on the CPU fails, and whether a rule of the dialect says so; None if unknown.
+    """Return why every run of a node on the CPU fails, None if unknown.
 
-    The session is created all the same: what keeps it from that is `validity.refusal`.
+    The flag says whether the reason is a rule of the dialect. The session is created; `load_checks.refusal` covers
+    nodes that prevent it.
     """
     if descriptor is None or descriptor.version is None:
         return None

@@ -1,4 +1,7 @@
-"""The schemas that only the runtime has: operators of its own domains, and experimental ones of early ai.onnx."""
+"""Schemas that only the runtime defines.
+
+They are operators of its own domains, and experimental operators of early ai.onnx.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,10 @@ __all__ = ["OwnSchema", "Param", "Parameter", "Schema", "opset_meant", "own_sche
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An input or output. limited: the type variable, or its only type such as ``INT64``.
+    """An input or output.
 
-    optional: it may be left out. several: it takes any number of tensors, and is the last.
+    limited: the type variable, or the only type such as ``INT64``. optional: it may be omitted. several: it is
+    variadic, and the last.
     """
 
     name: str
@@ -34,7 +38,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class OwnSchema:
-    """A version of an operator. attributes: by name the type and the default, None where there is none."""
+    """A version of an operator.
+
+    attributes: type and default by name; the default is None if missing.
+    """
 
     domain: str
     operator: str
@@ -46,10 +53,11 @@ class OwnSchema:
 
 
 def own_schema(domain: str, operator: str, opset: int, release: str | None = None) -> OwnSchema | None:
-    """Return the schema that an imported version of a domain means, None where the runtime has none of its own.
+    """Return the runtime's own schema for an imported version of a domain.
 
-    Of an operator of ai.onnx the dialect's table may have a newer version, which then counts. domain: "" is ai.onnx.
-    release: "1.24" or "1.24.4", None for the newest; raises InputError for an unknown one.
+    None means that the runtime does not define one. For an operator of ai.onnx, a newer version in the dialect's table
+    takes precedence. domain: "" is ai.onnx. release: "1.24" or "1.24.4", None for the newest; raises InputError for an
+    unknown one.
     """
     at = release_position(release)
     rows = runtime_tables()["schemas"].get(domain or MAIN_DOMAIN, {}).get(operator, ())
@@ -78,9 +86,10 @@ def _parameters(written: Mapping[str, str]) -> tuple[Parameter, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """An input or output. field: its name in tables. limited: the name by which its types are limited.
+    """An input or output.
 
-    several: it takes any number of tensors; mixed: of different types. only: its type where it has but one.
+    field: its name in tables. limited: the name of its type constraint. several: it is variadic. mixed: its tensors may
+    have different types. only: its type if it has exactly one.
     """
 
     name: str
@@ -93,10 +102,10 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """An operator as an imported opset has it. since: the version that the opset means.
+    """An operator at an imported opset.
 
-    bound: by each name that limits types the inputs and outputs that it limits, in order: whether it is an output, and
-    its position.
+    since: its version at the opset. bound: by type constraint, the inputs and outputs in order, each as a flag for
+    outputs and a position.
     """
 
     since: int
@@ -109,7 +118,7 @@ class Schema:
     def of(
         cls, since: int, inputs: Sequence[Param], outputs: Sequence[Param], attributes: Sequence[FieldInfo]
     ) -> Schema:
-        """Return the schema of these inputs and outputs."""
+        """Return the schema with these inputs and outputs."""
         bound: dict[str, tuple[tuple[bool, int], ...]] = {}
         for is_output, params in ((False, inputs), (True, outputs)):
             for index, param in enumerate(params):
@@ -117,9 +126,10 @@ class Schema:
         return cls(since, tuple(inputs), tuple(outputs), tuple(attributes), bound)
 
     def first(self, limited: str, inputs: Sequence[str | None], outputs: Sequence[str | None]) -> str | None:
-        """Return the type of the first argument that a name limits and that is there; "" where it is not known.
+        """Return the type of the first existing argument of a constraint.
 
-        inputs, outputs: the types by position, None where one is left out. None: no such argument is there.
+        The type is "" if unknown, and None if no such argument exists. inputs, outputs: types by position, None for an
+        omitted one.
         """
         for is_output, index in self.bound.get(limited, ()):
             texts = outputs if is_output else inputs
@@ -132,7 +142,10 @@ _SPELT: Final[dict[str, str]] = {}
 
 
 def word(kind: str | None) -> str:
-    """Return a type in the words of registrations: ``FLOAT``, ``seq(FLOAT)``; "" for one that is not known."""
+    """Return a type as registrations spell it, "" if it is unknown.
+
+    Examples are ``FLOAT`` and ``seq(FLOAT)``.
+    """
     if kind is None:
         return ""
     if "(" not in kind:
@@ -145,22 +158,23 @@ def word(kind: str | None) -> str:
 
 @on_change
 def _forget() -> None:
-    """Drop what was read from tables that are gone."""
+    """Clear the caches of tables that are no longer in use."""
     _SPELT.clear()
     schema_of.cache_clear()
 
 
 @lru_cache(maxsize=8192)
 def schema_of(domain: str, op_type: str, opset: int | None, release: str = "") -> Schema | None:
-    """Return the schema of an operator at an imported opset; None where the tables have none, or it is withdrawn.
+    """Return the schema of an operator at an imported opset.
 
-    release: of the runtime, whose own operators differ from release to release.
+    None means that the operator is unknown or withdrawn there. release: the runtime's, because its own operators differ
+    between releases.
     """
     if opset is None:
         return None
     table = dialect("onnx")
     name = operator_name(op_type, domain)
-    # what a runtime's own operators take differs from release to release, which the dialect's tables do not say
+    # The types of the runtime's own operators differ between releases, which the dialect's tables do not record.
     if name not in table.tables.operators or domain in table.tables.foreign:
         return _own(domain, op_type, opset, release) if release else None
     try:
@@ -169,10 +183,10 @@ def schema_of(domain: str, op_type: str, opset: int | None, release: str = "") -
         return None
     level = str(opset)
     row = spec.row_at(level) if level in spec.dialect.position else None
-    if row is None and level in spec.dialect.position:  # of a withdrawn version the runtime still has the function
+    if row is None and level in spec.dialect.position:  # the runtime still has the function of a withdrawn version
         text = spec.row_held(level)
         row = text if text in spec.table.deprecated else None
-    if row is None:  # the runtime has some of ONNX's operators at opsets before ONNX does
+    if row is None:  # the runtime implements some ONNX operators before ONNX does
         return _own(domain, op_type, opset, release) if release else None
     cells = spec.table.only_rows[row]
     layout = spec.layout(level)
@@ -185,9 +199,10 @@ def schema_of(domain: str, op_type: str, opset: int | None, release: str = "") -
 
 
 def opset_meant(domain: str, op_type: str, opset: int | None, release: str) -> int | None:
-    """Return the opset by which a release reads an operator, an older one where the tables are ahead of it.
+    """Return the opset by which a release reads an operator.
 
-    ONNX now and then puts a new version of an operator into an opset that runtimes already have.
+    It is older than `opset` if the tables have a newer version than the release. ONNX sometimes adds a new version of
+    an operator to an opset that runtimes already support.
     """
     name = operator_name(op_type, domain)
     late = runtime_tables()["lacks"].get(name)
@@ -208,7 +223,10 @@ def _param(info: FieldInfo, cell: Mapping[str, Any]) -> Param:
 
 
 def _own(domain: str, op_type: str, opset: int, release: str) -> Schema | None:
-    """Return the schema of one of the runtime's own operators: the newest version that the import means."""
+    """Return the schema of one of the runtime's own operators.
+
+    It is the newest version that the import allows.
+    """
     tables = runtime_tables()
     at = list(tables["releases"]).index(".".join(release.split(".")[:2]))
     rows = tables["schemas"].get(domain or "ai.onnx", {}).get(op_type, ())

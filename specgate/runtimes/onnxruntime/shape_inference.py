@@ -1,7 +1,7 @@
-"""The sizes of a model's values as a runtime infers them: what it places and makes kernels by.
+"""Value shapes as a runtime infers them, for placement and kernels.
 
-It differs from what lint goes by: there a part of a list of sizes is enough where an operator asks for its elements,
-and what the file states is compared, not believed.
+They differ from lint's. Lint uses partially known lists of sizes when an operator needs their elements. It compares the
+shapes that the file states with inferred ones, and the runtime uses them as facts.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from specgate.dialects.onnx.infer.inference import inferred
 from specgate.dialects.onnx.infer.process import Failed
 from specgate.dialects.onnx.infer.strip import question
 from specgate.dialects.onnx.lint.graph import reread
+from specgate.dialects.onnx.lint.types import contradictions
 from specgate.runtimes.onnxruntime.reinference import Renewal
 from specgate.runtimes.onnxruntime.value_facts import Teller, known_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from specgate.descriptors.core import Descriptor
     from specgate.dialects.onnx.file.structure import OnnxModel, OnnxTensor, OnnxType
     from specgate.dialects.onnx.lint.graph import Source
     from specgate.verdict import Finding
@@ -27,17 +29,17 @@ if TYPE_CHECKING:
     Types = Mapping[int, Mapping[str, OnnxType]]
     Told = dict[str, OnnxType | OnnxTensor]
 
-__all__ = ["as_inferred", "completed"]
+__all__ = ["as_inferred", "completed", "computed_descriptors"]
 
-#: Each is right for more of the model than the one before. What lint knows to begin with is right but for a little.
+#: Maximum number of rounds. Each round corrects more types, and lint's initial types are mostly right.
 _MOST_ROUNDS: Final = 12
 
 
 def as_inferred(source: Source, release: str, findings: list[Finding] | None = None) -> Source:
-    """Return a model that was read with the sizes of its values that a release of the runtime knows.
+    """Return a model with the value shapes that a release knows.
 
-    It is the same where nothing was inferred, where that comes to an end too late, and where nothing can differ; but
-    its nodes are read, if they were not: what is wrong with them is then added to `findings`.
+    The same model is returned if nothing was inferred, if inference did not converge, or if no shape can differ. Nodes
+    that were not read before are read, and their findings are added to `findings`.
     """
     types = _types(source, release)
     known = types is None or (source.types is not None and _alike(types, source.types))
@@ -46,8 +48,24 @@ def as_inferred(source: Source, release: str, findings: list[Finding] | None = N
     return source if known else reread(source, types)
 
 
+def computed_descriptors(source: Source) -> dict[int, Descriptor]:
+    """Return by a node's id its descriptor with the sizes of a run, if the file states others of a value.
+
+    The runtime loads such a model by what both have in common, and computes with the sizes that follow.
+    """
+    graph = source.model.graph
+    types = (source.types or {}).get(id(graph), {})
+    read = {name for node in graph.nodes for name in node.inputs}
+    infos = (info for info in chain(graph.value_infos, graph.outputs) if info.name in read)
+    pairs = ((info.type, types.get(info.name)) for info in infos)
+    if not any(a is not None and b is not None and any(contradictions("", a, b, (None, "", None))) for a, b in pairs):
+        return {}
+    units = reread(source, source.types).units
+    return {id(node): unit.descriptor for node in graph.nodes if (unit := units.get(id(node))) and unit.descriptor}
+
+
 def _types(source: Source, release: str) -> Types | None:
-    """Return the types of values as a release knows them; None where they are those that the model was read with."""
+    """Return types as a release knows them, None if they are unchanged."""
     if not source.types:
         return None
     try:
@@ -62,9 +80,10 @@ def _types(source: Source, release: str) -> Types | None:
 
 
 def _renewed(source: Source, known: Types, release: str, *, doubting: bool = False) -> tuple[Types | None, bool]:
-    """Return types as a release knows them, None where they are `known`; and whether that came to an end.
+    """Return types as a release knows them, and whether they converged.
 
-    doubting: among `known` is what follows from values that lint knows and the runtime may not. Raises Failed.
+    The types are None if they equal `known`. doubting: `known` may depend on values that lint knows and the runtime may
+    not. Raises Failed.
     """
     teller = Teller(source.model, known, release, source.scopes[id(source.model.graph)])
     if not teller.may_differ():
@@ -76,16 +95,16 @@ def _renewed(source: Source, known: Types, release: str, *, doubting: bool = Fal
 
 
 def _renewal(model: OnnxModel, types: Types, teller: Teller) -> Renewal:
-    """Return the types of a model's values, for what else is said of them."""
+    """Return the updatable types of a model, with stated facts included."""
     renewal = Renewal(model, types, teller.stated)
     renewal.main.update(teller.named)
     return renewal
 
 
 def completed(before: Source, model: OnnxModel, types: Types, release: str) -> Source | None:
-    """Return what was made of a model that was read, with the sizes that a release knows; None without an answer.
+    """Return a derived model with the shapes that a release knows.
 
-    types: what is known of its values to begin with, which is most of them.
+    It is None for a failed inference. types: known types of most values.
     """
     tensors_by_name = {
         node.outputs[0]: tensor for node in model.graph.nodes if (tensor := before.known.held(node)) is not None
@@ -104,10 +123,10 @@ def completed(before: Source, model: OnnxModel, types: Types, release: str) -> S
 
 
 def _settled(teller: Teller, renewal: Renewal, entries: Told, numbers: set[int], doubted: Collection[int] = ()) -> bool:
-    """Infer types until they say no more of the values that stand for what computes them; return whether that comes.
+    """Infer types until the known values do not change.
 
-    entries: known types to begin with. asked, doubted: the nodes whose types are to be inferred first. Raises
-    Failed without an answer.
+    Return whether that happens. entries: values known at the start. numbers: nodes to infer first. doubted: nodes whose
+    types certainly change. Raises Failed without an answer.
     """
     renewal.renew(entries, numbers, doubted)
     for _ in range(_MOST_ROUNDS - 1):
@@ -120,7 +139,7 @@ def _settled(teller: Teller, renewal: Renewal, entries: Told, numbers: set[int],
 
 
 def _alike(one: Types, two: Types) -> bool:
-    """Whether two inferences know the same sizes."""
+    """Return whether two inferences know the same sizes."""
     return one.keys() == two.keys() and all(
         types.keys() == two[key].keys()
         and all(known_sizes(kind) == known_sizes(two[key][name]) for name, kind in types.items())

@@ -1,4 +1,4 @@
-"""The verdict on one node for a release of a runtime, by the placement of a model of this node alone."""
+"""Verdicts on one node for a release, from a model of this node alone."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ __all__ = ["runtime_verdict"]
 
 _NODE: Final = "node"
 _UNDECIDED: Final = f"{GROUP}/undecided"
-#: The place of findings on the file, which a node by itself does not have.
+#: The location of findings on the file, which a single node lacks.
 _FILE: Final = "model"
-#: The kinds of attributes whose values stand in a node itself.
+#: Attribute types whose values the node itself contains.
 _KINDS: Final = {
     "int": "INT", "float": "FLOAT", "string": "STRING", "int[]": "INTS", "float[]": "FLOATS", "string[]": "STRINGS",
 }  # fmt: skip
@@ -44,22 +44,22 @@ _KINDS: Final = {
 def runtime_verdict(
     descriptor: Descriptor, version: str, page: Verdict, target: Target, device: frozenset[str] | None
 ) -> Verdict:
-    """Return what a release of a runtime does with a node: rejected where no session is created or no run succeeds.
+    """Return a release's verdict on a node.
 
-    version: of the operator's domain. page: the verdict by ONNX's tables; what it rejects and the release runs is a
-    warning.
+    It is rejected if no session is created or no run succeeds. version: of the operator's domain. page: the verdict by
+    ONNX's tables; a rejection that the release does not share is a warning.
     """
     graph = _graph_of(replace(descriptor, version=version), target)
     runtime = RuntimeFindings(graph, target, device, None)
     at = Location(None, None, f"graph/{_NODE}", descriptor.operator)
     settled = runtime.settle([replace(finding, location=at) for finding in page.findings])
-    # Where nodes of functions run is nothing that a verdict on the call says, but what is not known of them decides it.
+    # The verdict on a call excludes notes on nodes in its function, except those that leave it undecided.
     here = [
         finding
         for finding in settled
         if finding.severity != "note" or finding.location == at or finding.id == _UNDECIDED
     ]
-    if any(info.type is None for info in graph.source.model.graph.inputs):  # unknown here; no file may leave it out
+    if any(info.type is None for info in graph.source.model.graph.inputs):  # unknown here, but stated in every file
         here = [finding for finding in here if finding.location is None or finding.location.node != _FILE]
     findings = tuple(replace(finding, location=None) for finding in here if finding.id != _UNDECIDED)
     undecided = (*page.undecided, *(replace(finding, location=None) for finding in here if finding.id == _UNDECIDED))
@@ -69,7 +69,7 @@ def runtime_verdict(
 
 
 def _graph_of(descriptor: Descriptor, target: Target) -> Graph:
-    """Return a graph of one node, as the linter reads it."""
+    """Return a single-node graph, as the linter reads it."""
     table = dialect(descriptor.dialect)
     spec = table.operator(descriptor.operator)
     domain, _, op_type = descriptor.operator.rpartition(".")

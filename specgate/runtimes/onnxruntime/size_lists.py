@@ -1,6 +1,7 @@
-"""Lists of sizes, and numbers out of them, that a runtime knows although nodes compute them.
+"""Lists of sizes and single sizes that a runtime knows while it infers.
 
-The data is inference.yaml in the folder of the runtime: the operators through which such values go.
+Nodes compute them. The data is inference.yaml in the folder of the runtime, which lists the operators that pass on such
+values.
 """
 
 from __future__ import annotations
@@ -16,21 +17,27 @@ if TYPE_CHECKING:
 
 __all__ = ["WAYS", "Inference", "Row", "Value"]
 
-#: More elements than any list of sizes has.
+#: Maximum length of a list of sizes.
 _MOST: Final = 256
-#: Numbers beyond those of 64 bits are no sizes.
+#: Sizes must fit 64 bits.
 _LARGEST: Final = 1 << 63
 
 
 class Value(NamedTuple):
-    """A value that is known. kind: ``list`` or ``number``; a number has one element."""
+    """A known value.
+
+    kind: ``list`` or ``number``; a number has one element.
+    """
 
     kind: str
     elements: tuple[int, ...]
 
 
 class Row(NamedTuple):
-    """What nodes of one operator and opset give. of: what their inputs are, one word for each or one for all."""
+    """The results of one operator at a range of opsets.
+
+    of: kinds of the inputs, as one word each or one for all.
+    """
 
     first: int
     last: int | None
@@ -40,25 +47,26 @@ class Row(NamedTuple):
 
 
 class Inference(NamedTuple):
-    """What a release infers otherwise.
+    """Differences of a release's inference from the onnx package's.
 
-    values: by operator its rows. unsized: by operator the opsets at which its outputs have no known rank.
+    values: rows by operator. unsized: by operator, the opsets at which its outputs have an unknown rank.
     """
 
     values: Mapping[str, Sequence[Row]]
     unsized: Mapping[str, Sequence[tuple[int, int | None]]]
 
     def unsized_at(self, opset: int) -> frozenset[str]:
-        """Return the operators the ranks of whose outputs stay unknown at an opset."""
+        """Return the operators whose outputs have an unknown rank at an opset."""
         return frozenset(name for name, spans in self.unsized.items() if any(_within(opset, *one) for one in spans))
 
     def value(
         self, node: OnnxNode, opset: int, known: Mapping[str, Value], sizes: Callable[[str], Sizes],
         constant: Callable[[str], Sequence[Any] | None],
     ) -> Value | None:  # fmt: skip
-        """Return what a node gives, None where it does not count as known.
+        """Return the value that a node computes, None if it is unknown.
 
-        known: the values before it by name. sizes: of a value. constant: the elements of one that is constant.
+        known: earlier known values by name. sizes: returns the sizes of a value. constant: returns the elements of a
+        constant.
         """
         if node.domain or len(node.outputs) != 1:
             return None
@@ -87,7 +95,7 @@ def _taken(
     kind: str, name: str, known: Mapping[str, Value], sizes: Callable[[str], Sizes],
     constant: Callable[[str], Sequence[Any] | None],
 ) -> Sequence[Any] | None:  # fmt: skip
-    """Return the elements of an input where it is of a kind, None where it is not."""
+    """Return the elements of an input, None if it is of another kind."""
     if kind == "any":
         return ()
     if kind == "sizes":
@@ -112,7 +120,10 @@ def _picked(inputs: Sequence[Sequence[Any]], _: slice) -> tuple[int, ...] | None
 def _each(
     function: Callable[[int, int], int | None],
 ) -> Callable[[Sequence[Sequence[Any]], slice], tuple[int, ...] | None]:
-    """Return what goes through two lists side by side; one with one element is repeated."""
+    """Return a function that combines two lists by element.
+
+    A list with one element is broadcast.
+    """
 
     def combined(inputs: Sequence[Sequence[Any]], _: slice) -> tuple[int, ...] | None:
         if len(inputs) != 2:
@@ -129,11 +140,11 @@ def _each(
 
 
 def _quotient(one: int, two: int) -> int | None:
-    """Return a quotient rounded toward 0."""
+    """Return a quotient rounded toward 0, None for a divisor of 0."""
     return None if two == 0 else abs(one) // abs(two) * (1 if (one < 0) == (two < 0) else -1)
 
 
-#: How elements follow from those of the inputs. The slice: the part of all sizes that a node asks for.
+#: Computation of elements from those of the inputs. The slice is the part of all sizes that a node selects.
 WAYS: Final[Mapping[str, Callable[[Sequence[Sequence[Any]], slice], tuple[int, ...] | None]]] = {
     "sizes": _sizes,
     "same": lambda inputs, _: tuple(inputs[0]),

@@ -1,4 +1,7 @@
-"""What the file of a runtime's own functions may say: pydantic models. Imported only to (re)build the tables."""
+"""Pydantic models of the runtime's table files.
+
+Imported only to build the tables.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ class _File(BaseModel):
 
 
 class FunctionNode(_File):
-    """A node of a function, which may be there only with an input of the function, or without it."""
+    """A node of a function.
+
+    It may depend on the presence or absence of an input of the function.
+    """
 
     node: Annotated[str, StringConstraints(pattern=rf"^{_NODE.pattern}$", max_length=200)]
     given: Word | None = None
@@ -40,7 +46,7 @@ class FunctionNode(_File):
 
 
 class RuntimeFunction(_File):
-    """What one of the runtime's own operators is made of."""
+    """The function body of one of the runtime's own operators."""
 
     opset: int = Field(ge=1, description="of ai.onnx, whose operators the nodes are")
     inputs: list[Word] = Field(min_length=1)
@@ -51,7 +57,7 @@ class RuntimeFunction(_File):
 
 
 class FunctionsFile(_File):
-    """Functions among the runtime's own operators."""
+    """Function bodies of the runtime's own operators."""
 
     sources: list[Source] = Field(min_length=1)
     unknowns: list[str] = []
@@ -59,14 +65,14 @@ class FunctionsFile(_File):
 
 
 def node_parts(text: str) -> tuple[str, str, list[str]]:
-    """Return the result of a node, its operator and its inputs."""
+    """Return the result, operator and inputs of a node."""
     match = _NODE.fullmatch(text)
-    assert match is not None  # noqa: S101  # the model asks for it
+    assert match is not None  # noqa: S101  # the pattern of the model guarantees it
     return match[1], match[2], match[3].split(", ")
 
 
 def function_problems(content: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield which nodes are of no operator, which read what nothing makes, and which outputs nothing makes."""
+    """Yield nodes of unknown operators, undefined inputs and outputs."""
     known = dialect("onnx").tables.operators
     for name, function in content.get("functions", {}).items():
         place = ("functions", name)
@@ -87,7 +93,7 @@ Patch = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$", ma
 ReleaseRange = Annotated[
     str, StringConstraints(pattern=r"^([0-9]+\.[0-9]+)?(\.\.([0-9]+\.[0-9]+)?)?$", min_length=2, max_length=40)
 ]
-#: ``13`` is open-ended, ``6..12`` ends with the schema version 12.
+#: ``13`` is open-ended; ``6..12`` ends with schema version 12.
 Versions = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*(\.\.[1-9][0-9]*)?$", max_length=20)]
 #: ``17..`` or ``..12``.
 RunOfVersions = Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*\.\.|\.\.[1-9][0-9]*)$", max_length=20)]
@@ -117,7 +123,7 @@ class Package(_File):
 
 
 class Folding(_File):
-    """What the optimisation that computes constants early does."""
+    """The constant folding optimization."""
 
     domains: list[Domain] = Field(description="whose operators it takes, but for those in `never`")
     never: list[Word]
@@ -126,7 +132,7 @@ class Folding(_File):
 
 
 class Removing(_File):
-    """Operators whose nodes default optimisations remove before nodes are placed."""
+    """Operators that default optimizations remove before placement."""
 
     releases: ReleaseRange
     operators: dict[Word, Versions] = Field(min_length=1, description="of ai.onnx, with their versions")
@@ -137,7 +143,10 @@ class Removing(_File):
 
 
 class Duplicating(_File):
-    """Operators whose nodes are made again for each further node that reads them, before nodes are placed."""
+    """Operators whose nodes are duplicated per further consumer.
+
+    The duplication happens before placement.
+    """
 
     releases: ReleaseRange
     operators: dict[Domain, list[Word]] = Field(min_length=1, description="by domain")
@@ -179,13 +188,16 @@ class ReleasesFile(_File):
 
 
 class TypeSetsFile(_File):
-    """Named lists of types; an entry ``$NAME`` means those of a set before it."""
+    """Named lists of types.
+
+    An entry ``$NAME`` stands for the types of an earlier set.
+    """
 
     types: dict[SetName, list[str]]
 
 
 class Row(_File):
-    """One registration of an operator, over the releases that have it."""
+    """A registration of an operator over the releases that have it."""
 
     types: dict[Word, Types] | list[dict[Word, Types]] = Field(
         default={}, description="what each type constraint takes; a list of such for kernels that are registered apart"
@@ -213,7 +225,7 @@ class Row(_File):
 
 
 class ProviderFile(_File):
-    """What a provider registers for the operators of one domain."""
+    """A provider's registrations for the operators of one domain."""
 
     provider: Word
     domain: Domain
@@ -233,10 +245,10 @@ class Attribute(_File):
 
 
 class Schema(_File):
-    """One version of an operator that no dialect has a table of.
+    """One version of an operator without a table in any dialect.
 
-    Inputs and outputs in order, each with the name that limits its types, or its only type; behind it ``?`` for one
-    that may be left out, ``*`` for any number of them.
+    Inputs and outputs are in order, each with its type constraint or its only type. The suffix ``?`` marks an optional
+    one, and ``*`` a variadic one.
     """
 
     inputs: dict[Word, str] = {}
@@ -247,7 +259,7 @@ class Schema(_File):
 
 
 class SchemasFile(_File):
-    """The schemas of operators that no dialect has a table of."""
+    """The schemas of operators without a table in any dialect."""
 
     domain: Domain
     sources: list[Source] = Field(min_length=1)
@@ -256,7 +268,7 @@ class SchemasFile(_File):
 
 
 class Observation(_File):
-    """A class of differences between these tables and what a build does."""
+    """A class of differences between these tables and a build."""
 
     aspects: list[Literal["session", "kernel", "run", "node", "descriptor"]] = Field(min_length=1)
     operators: list[str] | None = Field(default=None, description="as placements name them; none: any")
@@ -272,13 +284,13 @@ class Observation(_File):
 
 
 class ObservedFile(_File):
-    """Differences that are known, by name."""
+    """Known differences by name."""
 
     observed: dict[EntryName, Observation]
 
 
 class ValueKind(_File):
-    """A kind of values in random graphs."""
+    """A kind of value in random graphs."""
 
     type: Word
     shape: list[int | Word] = []
@@ -298,7 +310,7 @@ class Piece(_File):
 
 
 class GraphsFile(_File):
-    """What random graphs are put together from."""
+    """The building blocks of random graphs."""
 
     kinds: dict[Word, ValueKind]
     pieces: list[Piece] = Field(min_length=1)
@@ -313,7 +325,7 @@ class GraphsFile(_File):
 
 
 class LoadingCheck(_File):
-    """What the runtime refuses by itself."""
+    """A check that the runtime itself makes."""
 
     when: Expression = Field(description="over the operator's fields; what holds for a refused node")
     because: str
@@ -327,7 +339,7 @@ class LoadingCheck(_File):
 
 
 class LoadingRule(_File):
-    """A rule of the dialect, with the versions of the operator and the releases for which something is said of it."""
+    """A rule of the dialect at some operator versions and releases."""
 
     rule: str
     since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
@@ -337,7 +349,10 @@ class LoadingRule(_File):
 
 
 class LoadingOperator(_File):
-    """How the runtime differs in one operator from what the dialect's tables say that its package enforces."""
+    """Load-time differences between the runtime and the dialect's tables.
+
+    The tables describe the enforcement in the onnx package.
+    """
 
     takes: list[str | LoadingRule] = Field(default=[], description="rules of the dialect that it does not ask")
     asks: list[str | LoadingRule] = Field(
@@ -348,7 +363,7 @@ class LoadingOperator(_File):
 
 
 class RunRule(_File):
-    """A rule of the dialect, with the nodes that break it that the entry applies to."""
+    """A rule of the dialect, for some of the nodes that break it."""
 
     rule: str
     since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
@@ -358,14 +373,14 @@ class RunRule(_File):
 
 
 class RunsOperator(_File):
-    """What becomes of nodes of one operator that break a rule and are loaded all the same."""
+    """Outcomes of loaded nodes of one operator that break a rule."""
 
     runs: list[str | RunRule] = Field(default=[], description="rules that nothing enforces: such nodes compute")
     fails: list[str | RunRule] = Field(default=[], description="rules without which no run succeeds")
 
 
 class RunsFile(_File):
-    """What the provider does with nodes that break a rule of the dialect and that the runtime loads."""
+    """Outcomes of loaded nodes that break a rule of the dialect."""
 
     sources: list[Source] = Field(min_length=1)
     unknowns: list[str] = []
@@ -379,7 +394,7 @@ class RunsFile(_File):
 
 
 class LoadingModel(_File):
-    """A rule on a whole file: where it fails no session is created."""
+    """A rule on a whole file whose violation prevents a session."""
 
     releases: ReleaseRange | None = Field(default=None, description="the releases, where it is not all")
     read: bool = Field(default=False, description="only where something reads the constant that it is about")
@@ -393,13 +408,13 @@ class LoadingModel(_File):
 
 
 class LoadingType(_File):
-    """An element type that a release has no values of."""
+    """An element type that a release does not support in values."""
 
     releases: ReleaseRange | None = Field(default=None, description="the releases, where it is not all")
 
 
 class LoadingFile(_File):
-    """What the runtime refuses while it loads a model."""
+    """The checks of the runtime while it loads a model."""
 
     sources: list[Source] = Field(min_length=1)
     unknowns: list[str] = []
@@ -412,7 +427,7 @@ KnownInput = Literal["sizes", "list", "number", "constant", "any"]
 
 
 class KnownValues(_File):
-    """Nodes whose results count as constants where their inputs are what is said."""
+    """Nodes whose results count as constants for the given input kinds."""
 
     operators: dict[Word, SpanOfVersions] = Field(min_length=1, description="by name the opsets")
     of: KnownInput | list[KnownInput] = Field(description="what the inputs are, one word for all or one for each")
@@ -422,14 +437,14 @@ class KnownValues(_File):
 
 
 class Unsized(_File):
-    """Operators of whose outputs no rank is known."""
+    """Operators whose outputs have an unknown rank."""
 
     operators: dict[Word, SpanOfVersions] = Field(min_length=1, description="by name the opsets")
     releases: ReleaseRange | None = None
 
 
 class InferenceFile(_File):
-    """What the runtime infers of values' sizes otherwise than the package of the dialect."""
+    """Differences between the inference of the runtime and of onnx."""
 
     sources: list[Source] = Field(min_length=1)
     unknowns: list[str] = []

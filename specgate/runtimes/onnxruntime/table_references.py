@@ -1,4 +1,7 @@
-"""What registrations refer to in the tables of the models' dialect: its types, its operators' names and constraints."""
+"""References of registrations to the tables of the models' dialect.
+
+They are types, operator names and constraint names.
+"""
 
 from __future__ import annotations
 
@@ -30,23 +33,23 @@ __all__ = [
 
 #: The dialect of the models that the runtime reads.
 MODELS: Final = "onnx"
-#: The domain whose operators go by their bare names there, and that a model may also leave empty.
+#: Its operators have bare names in tables, and its name may be empty in models.
 MAIN_DOMAIN: Final = "ai.onnx"
 
 _KINDS: Final = {
     "int": NUMBER, "float": NUMBER, "string": WORD, "int[]": NUMBERS, "float[]": NUMBERS, "string[]": WORDS,
     "graph": GRAPH, "tensor-proto": TENSOR,
 }  # fmt: skip
-#: A tensor in one of the forms that are no sequences or maps; its element type stays as schemas spell it.
+#: A tensor type that is neither a sequence nor a map; schemas' spelling of its element type is kept.
 _SPARSE: Final = "sparse_tensor"
 _MAP: Final = "map"
 
 
 def type_word(spelt: str) -> str:
-    """Return a type as registrations name it: ``FLOAT`` for ``tensor(float)``, ``seq(FLOAT)`` for a list of such.
+    """Return a schema's type as registrations spell it.
 
-    Keys of maps and sparse tensors stay as schemas spell them: ``map(int64,FLOAT)``, ``sparse_tensor(float)``. What is
-    no type's name stays as it is.
+    Examples are ``FLOAT`` for ``tensor(float)``, and ``seq(FLOAT)`` for a sequence. Keys of maps and sparse tensors are
+    unchanged: ``map(int64,FLOAT)``, ``sparse_tensor(float)``. Text that is not a type is unchanged.
     """
     tree = parse_type(spelt)
     return spelt if tree is None else _type_word(tree)
@@ -65,7 +68,10 @@ def _type_word(tree: TypeName) -> str:
 
 
 def schema_type(word: str) -> str | None:
-    """Return a registration's type as schemas spell it, None of no type: the inverse of `type_word`."""
+    """Return a registration's type as schemas spell it, None if unknown.
+
+    It is the inverse of `type_word`.
+    """
     tree = parse_type(word)
     return None if tree is None else _schema_type(tree)
 
@@ -83,22 +89,22 @@ def _schema_type(tree: TypeName) -> str | None:
     spelt = _schema_type(inner)
     if spelt is None or any(key.parts or key.word not in table.type_elements for key in keys):
         return None
-    if tree.word == _MAP:  # whose values go by their element type alone
+    if tree.word == _MAP:  # the values of a map have bare element types
         bare = parse_type(spelt)
         spelt = spelt if bare is None else bare.element or spelt
     return f"{tree.word}({', '.join([*map(str, keys), spelt])})"
 
 
 def is_type(word: str) -> bool:
-    """Return whether registrations have a type of this name."""
+    """Return whether a name is a type of registrations."""
     spelt = schema_type(word)
     return spelt is not None and type_word(spelt) == word
 
 
 def operator_scope(domain: str, operator: str, version: int, schemas: Mapping[str, Any]) -> Scope | None:
-    """Return the names that a query of an operator at a version may use; None where no table has that version.
+    """Return the names that a query of an operator version may use.
 
-    schemas: those of operators without a table in the dialect, by domain and name.
+    None means that no table has the version. schemas: by domain and name, for operators without a table in the dialect.
     """
     schema = _schema(domain, operator, version, schemas)
     if schema is not None:
@@ -112,9 +118,9 @@ def operator_scope(domain: str, operator: str, version: int, schemas: Mapping[st
 
 
 def constraints(domain: str, operator: str, version: int, schemas: Mapping[str, Any]) -> frozenset[str] | None:
-    """Return the names by which types of an operator can be limited; None where no table has that version.
+    """Return the names of an operator's type constraints at a version.
 
-    They are the type variables, and the names of inputs and outputs.
+    They are the type variables, and the names of inputs and outputs. None means that no table has the version.
     """
     schema = _schema(domain, operator, version, schemas)
     if schema is not None:
@@ -130,7 +136,7 @@ def constraints(domain: str, operator: str, version: int, schemas: Mapping[str, 
 
 
 def _schema(domain: str, operator: str, version: int, schemas: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the newest form of a schema at a version."""
+    """Return the newest form of a schema version."""
     tables: Sequence[Mapping[str, Any]] = schemas.get(domain, {}).get(operator, ())
     return next((each for each in reversed(tables) if each["version"] == version), None)
 
@@ -160,13 +166,16 @@ def _scope_of(schema: Mapping[str, Any]) -> Scope:
 
 
 def _attributes(schema: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the attributes; one named as an input or output has ``_attribute`` behind it, as in the dialect."""
+    """Return the attributes by their names in the dialect.
+
+    An attribute with the name of an input or output has the suffix ``_attribute``.
+    """
     params = {*schema.get("inputs", {}), *schema.get("outputs", {})}
     return [(f"{name}_attribute" if name in params else name, e) for name, e in schema.get("attributes", {}).items()]
 
 
 def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
-    """Return what is wrong with the names in ``releases.yaml``."""
+    """Return the invalid names in ``releases.yaml``."""
     pairs: list[Problem] = []
     order = list(content.get("releases", {}))
     providers, packages = content.get("providers", {}), content.get("packages", {})
@@ -193,7 +202,7 @@ def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
 
 
 def _conditions(index: int, entry: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield what is wrong with the condition of an entry under ``removing``, and unknown operators."""
+    """Yield invalid conditions and unknown operators under ``removing``."""
     from specgate.runtimes.onnxruntime.lowering.checks import condition_rule
     from specgate.spec.tables import dialect
 
@@ -212,7 +221,7 @@ def _number(release: str) -> tuple[int, ...]:
 
 
 def type_problems(sets: Mapping[str, Sequence[str]]) -> list[Problem]:
-    """Return which of the named lists have types that the dialect of the models does not have."""
+    """Return the types in named lists that the models' dialect lacks."""
     return [
         (("types", name), f"unknown type {item!r:.80}")
         for name, listed in sets.items()
@@ -222,7 +231,7 @@ def type_problems(sets: Mapping[str, Sequence[str]]) -> list[Problem]:
 
 
 def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
-    """Return which rules and fields in ``loading.yaml`` the dialect of the models does not have."""
+    """Return rules and fields in ``loading.yaml`` that the dialect lacks."""
     from specgate.runtimes.onnxruntime.lowering.checks import check_of
 
     pairs = type_problems({"types": list(content.get("types", {}))})
@@ -240,7 +249,10 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
 def _operators(
     content: Mapping[str, Any], keys: Sequence[str], problems: list[Problem]
 ) -> Iterator[tuple[Keys, Mapping[str, Any], Scope]]:
-    """Yield each known operator's place, entry and names; add unknown operators, and rules in lists, to `problems`."""
+    """Yield the place, entry and names of each known operator.
+
+    Unknown operators and unknown rules are added to `problems`.
+    """
     for name, entry in content["operators"].items():
         place: Keys = ("operators", name)
         schema = schema_from(name, None)
@@ -265,7 +277,7 @@ def _unknown_rules(operator: str, place: Keys, entry: Mapping[str, Any], keys: S
 
 
 def runs_problems(content: Mapping[str, Any]) -> list[Problem]:
-    """Return which rules and fields in ``runs.yaml`` the dialect of the models does not have."""
+    """Return rules and fields in ``runs.yaml`` that the dialect lacks."""
     from specgate.runtimes.onnxruntime.lowering.checks import scope_of
 
     pairs: list[Problem] = []
@@ -282,7 +294,7 @@ def runs_problems(content: Mapping[str, Any]) -> list[Problem]:
 
 
 def inference_problems(content: Mapping[str, Any]) -> list[Problem]:
-    """Return which operators in ``inference.yaml`` the dialect does not have, and which ways nothing goes by."""
+    """Return unknown operators and methods in ``inference.yaml``."""
     from specgate.spec.tables import dialect
 
     known = dialect("onnx").tables.operators
@@ -301,7 +313,10 @@ def inference_problems(content: Mapping[str, Any]) -> list[Problem]:
 def operator_problems(
     domain: str, operator: str, versions: Mapping[str, Any], schemas: Mapping[str, Any], order: Sequence[str]
 ) -> list[Problem]:
-    """Return what is wrong with an operator's rows: versions that overlap, constraints and queries of unknown names."""
+    """Return the problems in an operator's rows.
+
+    They are overlapping versions, and unknown names in constraints and queries.
+    """
     pairs = list(_overlaps(operator, versions, order))
     for key, forms in versions.items():
         version = int(key.partition("..")[0])
@@ -310,7 +325,7 @@ def operator_problems(
                 ("operators", operator, key, index) if isinstance(forms, list) else ("operators", operator, key)
             )
             types = form.get("types", {})
-            if "note" not in form:  # a note says what is strange about a row
+            if "note" not in form:  # a note explains an unusual row
                 for each in types if isinstance(types, list) else [types]:
                     pairs += _constraint_problems((*place, "types"), domain, operator, version, each, schemas)
             if form.get("query") is not None:
@@ -319,7 +334,7 @@ def operator_problems(
 
 
 def _overlaps(operator: str, versions: Mapping[str, Any], order: Sequence[str]) -> Iterator[Problem]:
-    """Yield where two rows of one version hold for one release."""
+    """Yield rows of one version that overlap in a release."""
     for key, forms in versions.items():
         if not isinstance(forms, list):
             continue
@@ -328,7 +343,7 @@ def _overlaps(operator: str, versions: Mapping[str, Any], order: Sequence[str]) 
             try:
                 first, last = span(form.get("releases"), order, (0, len(order) - 1))
             except ValueError:
-                continue  # reported where the range is read
+                continue  # reported when the range is parsed
             here = set(range(first, last + 1))
             if numbers & here:
                 again = order[min(numbers & here)]

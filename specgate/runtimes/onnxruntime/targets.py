@@ -1,4 +1,4 @@
-"""Which tables of the runtime are in use: the hash of what they say."""
+"""Targets of the runtime's releases, and the hashes of its tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["hashes", "runtime_rows", "runtime_target"]
 
 
 def hashes() -> dict[str, str]:
-    """Return the hash of what the runtime's tables say, those of registrations and of lowering together."""
+    """Return the hashes of the tables: registrations with lowering."""
     parts = f"{runtime_tables()['digest']} {lowering_tables()['digest']}"
     return {RUNTIME: hashlib.sha256(parts.encode()).hexdigest()}
 
@@ -33,11 +33,10 @@ _MAIN = "ai.onnx"
 
 
 def runtime_target(package: str, result: str) -> Target | None:
-    """Return the target of a package's release, None for what is no package of a runtime.
+    """Return a release of a runtime package, None for another package.
 
-    result: ``1.24.4``, ``1.24``, ``latest``; with ``@5.0`` behind it the library below counts as one of that level.
-    Raises InputError for an unknown release or level, for a name that is almost a package's, and where it is not known
-    what the providers register.
+    result: ``1.24.4``, ``1.24`` or ``latest``; the suffix ``@5.0`` overrides the level of the library below. Raises
+    InputError for an unknown release or level, for a name similar to a package's, and for unknown registrations.
     """
     tables = runtime_tables()
     about = tables["packages"].get(package)
@@ -76,7 +75,7 @@ def runtime_target(package: str, result: str) -> Target | None:
 
 
 def _level(release: KnownRelease, below: str, result: str, *, at: bool) -> str:
-    """Return the level of the library below: the one that was asked for, or that of what the package brings along."""
+    """Return the requested level of the library below, or the package's."""
     table = dialect(below)
     if at:
         text = table.level_named(result)
@@ -96,7 +95,10 @@ def _level(release: KnownRelease, below: str, result: str, *, at: bool) -> str:
 
 
 def _known(release: KnownRelease) -> bool:
-    """Whether it is known what its first provider registers; that the CPU takes the rest may be taken for granted."""
+    """Return whether its first provider's registrations are known.
+
+    The CPU's registrations need not be known, because it is assumed to support the rest.
+    """
     return release.providers[0] in release.registered
 
 
@@ -106,7 +108,7 @@ def _known_ones(package: str) -> str:
 
 
 def runtime_rows() -> Iterator[dict[str, Any]]:
-    """Yield what `specgate targets` lists of each release whose registrations are known."""
+    """Yield the `specgate targets` rows of releases with registrations."""
     for release in known_releases():
         if not _known(release):
             continue

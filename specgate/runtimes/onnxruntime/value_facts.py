@@ -1,4 +1,7 @@
-"""What is said of a model's values besides what is inferred: by the file, and by lists of sizes that nodes compute."""
+"""Shapes and constants of a model's values known without inference.
+
+They come from the file, and from nodes that compute lists of sizes.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +31,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Teller", "inference_of", "known_sizes"]
 
-#: Types of lists that say sizes.
+#: Element types of lists of sizes.
 _COUNTING: Final = frozenset({"INT64", "INT32"})
 _AT: Final = (None, "", None)
 
 
 class Teller:
-    """What is said of one model's values besides what is inferred.
+    """Shapes and constants of one model that inference does not give.
 
-    types: those that lint inferred. scope: what is known of the values of the main graph, constants above all.
+    types: lint's inferred types. scope: descriptions of the main graph's values, in particular of constants.
     """
 
     def __init__(self, model: OnnxModel, types: Types, release: str, scope: Mapping[str, TensorDesc]) -> None:
@@ -47,13 +50,13 @@ class Teller:
         self.opset = model.opset_imports.get("", 0)
         self.facts = inference_of(release)
         self.sizes = OwnSizes(release, model.opset_imports)
-        self.tensors: dict[int, tuple[OnnxType, TensorDesc]] = {}  # by identity, which each entry keeps
+        self.tensors: dict[int, tuple[OnnxType, TensorDesc]] = {}  # by id; each entry keeps its key alive
         self.foreign = {id(node) for node in graph.nodes if node.domain and self.sizes.has(node)}
         self.valued = [n for n in graph.nodes if n.op_type in self.facts.values or id(n) in self.foreign]
         self.lists = self._computed()
-        self.better: set[str] = set()  # values that the file states a size for which does not follow
-        self.named: dict[str, OnnxType] = {}  # values that it states but the name of a size for
-        self.doubtful: set[str] = set()  # values that lint may know more about than the runtime
+        self.better: set[str] = set()  # values with a stated size that inference does not give
+        self.named: dict[str, OnnxType] = {}  # values for which the file adds only a symbolic size
+        self.doubtful: set[str] = set()  # values that lint may know better than the runtime
         self.stated: dict[str, OnnxType] = {}
         self.fixed: Told = {}
         self._stated()
@@ -65,14 +68,15 @@ class Teller:
             self.fixed |= {name: _rankless(self.main.get(name)) for name in names}
 
     def _stated(self) -> None:
-        """Find the types that the file states, and for those that contradict lint's what both say.
+        """Collect stated types, and merge those that contradict lint's.
 
-        The latter only where something reads the value: what makes it goes by what it makes.
+        A merged type keeps the common part. It is stored only for values that nodes read, because a value's producer
+        uses its computed type.
         """
         read = {name for node in self.graph.nodes for name in node.inputs}
         known: dict[tuple[int, int], tuple[bool, bool, OnnxType | None]] = {}  # equal types are mostly one object
         for info in chain(self.graph.value_infos, self.graph.outputs):
-            kind, type_ = info.type, self.main.get(info.name, info.type)  # of some values nothing else is known
+            kind, type_ = info.type, self.main.get(info.name, info.type)  # some values lack an inferred type
             if kind is None or kind.kind != "tensor" or kind.shape is None or type_ is None or type_.kind != "tensor":
                 continue
             key = id(kind), id(type_)
@@ -90,11 +94,11 @@ class Teller:
                 self.fixed[info.name] = _shared(kind, type_)
 
     def may_differ(self) -> bool:
-        """Return whether more is known of a value than lint knows, or less may be."""
+        """Return whether the runtime may know more or less than lint."""
         return bool(self.better) or bool(self.fixed) or bool(self.lists) or bool(self.foreign)
 
     def _computed(self) -> frozenset[str]:
-        """Return the values that nodes compute and that may be lists of sizes."""
+        """Return the computed values that may be lists of sizes."""
         constants = {node.outputs[0] for node in self.graph.nodes if node.op_type == "Constant" and node.outputs}
         names: set[str] = set()
         for types in self.types.values():
@@ -104,9 +108,10 @@ class Teller:
         return frozenset(names - constants)
 
     def told(self, types: Types, *, doubting: bool = False) -> Told:
-        """Return what is known of values in place of what nodes compute, by the types that were inferred last.
+        """Return known types and constants that replace computed ones.
 
-        doubting: these are lint's, which may know the sizes of what follows from a list of sizes that is none here.
+        types: the last inferred types. doubting: they are lint's, and may depend on a list of sizes that is unknown to
+        the runtime.
         """
         result = _Held(self, types.get(id(self.graph), {}))
         for node in self.graph.nodes if doubting else self.valued:
@@ -125,12 +130,12 @@ class Teller:
 
     @cached_property
     def infos(self) -> dict[str, OnnxType]:
-        """What the file states; few models have nodes that ask for it."""
+        """The types that the file states; few models need them."""
         infos = chain(self.graph.value_infos, self.graph.outputs)
         return {info.name: info.type for info in infos if info.type is not None}
 
     def _with_stated(self, name: str, kind: OnnxType) -> OnnxType:
-        """Return what follows from a node of the runtime's own operators together with what the file states."""
+        """Return an inferred type of an own operator, merged with the stated one."""
         stated = self.infos.get(name)
         if stated is None or stated.kind != "tensor" or stated.shape is None:
             return kind
@@ -138,9 +143,9 @@ class Teller:
 
 
 class _Held:
-    """What is known of the values of a model's main graph in one turn. types: that were inferred last.
+    """Known values of a model's main graph in one round.
 
-    doubtful: values that lint knows more of than is known here.
+    types: the last inferred types. doubtful: values that lint may know better.
     """
 
     def __init__(self, teller: Teller, types: Mapping[str, OnnxType]) -> None:
@@ -167,7 +172,7 @@ class _Held:
         return None if tensor is None or not isinstance(tensor.value, tuple) else tensor.value
 
     def tensor(self, name: str) -> TensorDesc | None:
-        """Return all that is known of a value."""
+        """Return the full description of a value."""
         result = self.told.get(name)
         kind = tensor_type(result) if isinstance(result, OnnxTensor) else result or self.types.get(name)
         tensor = self.scope.get(name)
@@ -179,13 +184,13 @@ class _Held:
         return pair[1] if tensor is None or tensor.value is None else pair[1]._replace(value=tensor.value)
 
     def doubts(self, names: Sequence[str]) -> bool:
-        """Return whether what a node computes of these values may be known to lint alone."""
+        """Return whether only lint may know the results of these inputs."""
         return not self.doubtful.isdisjoint(names) or (
             not self.lists.isdisjoint(names) and any(name in self.lists and name not in self.known for name in names)
         )
 
     def learn(self, name: str, value: Value) -> None:
-        """Note a list of sizes, or a number out of one, that a node computes."""
+        """Record a list of sizes, or a single size, that a node computes."""
         self.known[name] = value
         kind = self.types.get(name)
         if kind is not None and kind.elem_type in _COUNTING and name not in self.told:
@@ -197,18 +202,18 @@ def _counts(kind: OnnxType) -> bool:
 
 
 def _constant(name: str, kind: OnnxType, value: Value) -> OnnxType | OnnxTensor:
-    """Return a value as a constant; its type alone where its sizes are not those of its elements."""
+    """Return a value as a constant, or its type if its sizes do not match."""
     dims = tuple(size for size in kind.shape or () if isinstance(size, int))
     if kind.shape is None or len(dims) < len(kind.shape) or prod(dims) != len(value.elements):
         return kind
-    assert kind.elem_type in STORED  # noqa: S101  # as all of _COUNTING are
+    assert kind.elem_type in STORED  # noqa: S101  # holds for all of _COUNTING
     return OnnxTensor(name, kind.elem_type or "", dims, data=list(value.elements))
 
 
 def _more(stated: OnnxType, type_: OnnxType) -> tuple[bool, OnnxType | None]:
-    """Return whether a file states a size of a value that does not follow from its nodes, and its type with names.
+    """Return whether the file adds a size to a type, and the merged type.
 
-    The latter is None where no name of a size comes along. The types do not contradict each other.
+    The merged type includes symbolic sizes, and is None if it does not differ. The types must be consistent.
     """
     kept = nameless(type_)
     both = merged(nameless(stated), kept)
@@ -220,7 +225,7 @@ def _rankless(kind: OnnxType | None) -> OnnxType:
 
 
 def _shared(one: OnnxType, two: OnnxType) -> OnnxType:
-    """Return what two types that contradict each other both say."""
+    """Return the common part of two contradictory types."""
     if one.shape is None or two.shape is None or len(one.shape) != len(two.shape):
         return OnnxType("tensor", one.elem_type)
     pairs = zip(one.shape, two.shape, strict=True)
@@ -232,7 +237,7 @@ def _shared(one: OnnxType, two: OnnxType) -> OnnxType:
 
 
 def known_sizes(kind: OnnxType | None) -> object:
-    """Return what is known of sizes: the names of those that are not known do not count."""
+    """Return the sizes of a type with symbolic sizes replaced by None."""
     if kind is None or kind.shape is None:
         return None
     return tuple([size if isinstance(size, int) else None for size in kind.shape])
@@ -240,7 +245,10 @@ def known_sizes(kind: OnnxType | None) -> object:
 
 @cache
 def inference_of(release: str) -> Inference:
-    """Return what a release infers otherwise, "1.24" or "1.24.4"; raise InputError for an unknown one."""
+    """Return the inference differences of a release.
+
+    release: "1.24" or "1.24.4"; raises InputError for an unknown one.
+    """
     at = release_position(release)
     raw = runtime_tables()["inference"]
     values: dict[str, list[Row]] = {}

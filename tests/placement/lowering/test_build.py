@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,6 +35,14 @@ def test_a_good_table_is_built(tmp_path: Path) -> None:
     (tmp_path / "general.yaml").write_text((FOLDER / "general.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     (tmp_path / "relu.yaml").write_text(GOOD, encoding="utf-8")
     assert list(build_lowering(tmp_path)["operators"]) == ["Relu"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.timeout(20)
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "general.yaml")
+    with pytest.raises(SpecErrors, match=r"general\.yaml: expected a regular file"):
+        build_lowering(tmp_path)
 
 
 @pytest.mark.parametrize(

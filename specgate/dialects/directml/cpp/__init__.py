@@ -1,1 +1,1 @@
-"""DirectML's tables as one C++ header that judges descriptions in the process which makes them."""
+"""The DirectML tables as a C++ header that validates descriptors."""

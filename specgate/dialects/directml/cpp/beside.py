@@ -1,4 +1,4 @@
-"""The header beside a DirectML library in one process: what create_operator does, and how long either takes."""
+"""Run the generated C++ header next to a DirectML build in one process."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ if TYPE_CHECKING:
 __all__ = ["Beside", "Created", "Times"]
 
 _PROGRAMS: Final = Path(__file__).parent / "programs"
-#: A refused descriptor may corrupt the heap of the library without a sign, so no process is asked more than this.
+#: A rejected descriptor may corrupt the library's heap silently, so a process answers at most this many questions.
 _FRESH_AFTER: Final = 250
 
 
 class Created(NamedTuple):
-    """What create_operator did: how often it asked the library, what it returned, and the length of what it told.
+    """The result of one call of create_operator.
 
-    accepted: what the header says of the description.
+    The number of calls into the library, the returned HRESULT, and the length of the message. accepted: the header's
+    verdict on the description.
     """
 
     accepted: bool
@@ -44,9 +45,10 @@ class Created(NamedTuple):
 
 
 class Times(NamedTuple):
-    """Nanoseconds: of what both accept, accepts(), check() and CreateOperator; of a refusal, check() with its text.
+    """Times in nanoseconds.
 
-    proposing: the same with changes that are searched for.
+    For descriptors that header and build accept: accepts(), check() and CreateOperator. For rejected ones: check() with
+    its message. proposing: check() with its message and the search for fixes.
     """
 
     accepting: float
@@ -57,9 +59,9 @@ class Times(NamedTuple):
 
 
 class Beside:
-    """A program that has the header and asks a build of DirectML.
+    """A program that includes the header and calls a build of DirectML.
 
-    Raises InputError where the build of the level is not installed, or no compiler makes programs for its system.
+    Raises InputError if the level's build is not installed, or if no compiler targets its system.
     """
 
     def __init__(
@@ -86,13 +88,13 @@ class Beside:
             paths = os.pathsep.join(map(str, (library.parent, cache.d3d12_directory(), host)))
             return [str(self.program), str(library)], {**os.environ, "LD_LIBRARY_PATH": paths}
         for name in host.glob("*.dll"):
-            shutil.copy(name, self.folder)  # Windows looks for them beside the program
+            shutil.copy(name, self.folder)  # Windows searches the program's folder for libraries
         if cache.ON_WINDOWS:
             return [str(self.program), str(library)], dict(os.environ)
         return [cache.wine().path or "", str(self.program), _as_windows(library)], wine_environment()
 
     def created(self, questions: Sequence[Image]) -> list[Created | None]:
-        """Return what create_operator does with each description, None where the process did not survive."""
+        """Return create_operator's result per description, None after a crash."""
         createds: list[Created | None] = []
         while len(createds) < len(questions):
             lines = self._ask(questions[len(createds) : len(createds) + _FRESH_AFTER])
@@ -102,9 +104,9 @@ class Beside:
         return createds
 
     def times(self, questions: Sequence[Image], rounds: int) -> list[Times]:
-        """Return how long each takes, the best of `rounds` rounds.
+        """Return the best time per description over `rounds` rounds.
 
-        Nothing that the header refuses is asked of the build. Raises InputError where the process did not survive.
+        Descriptions that the header rejects are not passed to the build. Raises InputError if the process crashes.
         """
         lines = self._ask(questions, str(rounds))
         if len(lines) != len(questions):

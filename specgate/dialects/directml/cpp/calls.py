@@ -1,4 +1,4 @@
-"""The functions and loops of the rule language in C++, and what rules read of fields."""
+"""C++ for functions and loops of the rule language, and field access."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["MAX_RANK", "SATURATED", "Calls"]
 
 UINT32: Final = 2**32 - 1
-#: More dimensions than this, or longer arrays than a loop may run over, are refused before anything reads them.
+#: Tensors with more dimensions, and arrays longer than a loop may run over, are rejected before any rule reads them.
 MAX_RANK: Final = 64
-#: Products of sizes end here: no level takes a tensor of as many elements.
+#: Products of sizes saturate here: no level supports a tensor with this many elements.
 SATURATED: Final = 2**62
 _ATTRIBUTES: Final[Mapping[str, tuple[str, int]]] = {
     "TotalTensorSizeInBytes": ("total", 2**64 - 1),
@@ -42,7 +42,7 @@ _ATTRIBUTES: Final[Mapping[str, tuple[str, int]]] = {
 
 
 class Turn(NamedTuple):
-    """A loop: what it runs over, its variable with its type, what each turn gives, and which turns count."""
+    """A loop: its range, its typed variable, its element and its filter."""
 
     over: str
     parameter: str
@@ -51,10 +51,10 @@ class Turn(NamedTuple):
 
 
 class Calls:
-    """What is known while one operator's rules are translated.
+    """The translation state of one operator's rules.
 
-    fields: what each field is in the function. limits: numbers of the level. bound: what the name of a tensor rule's
-    tensor stands for. variables: those of the loops around a part.
+    fields: the C++ value of each field. limits: numbers of the level. bound: the tensor that the variable of a tensor
+    rule refers to. variables: those of the enclosing loops.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Calls:
         return self.bound.get(name, name)
 
     def words(self, left: Value, right: Value) -> tuple[str, str]:
-        """Return two words as numbers: one without an enum of its own is of the enum of the other."""
+        """Return two words as numbers; a word without an enum gets the other's."""
         enum = left.enum or right.enum
         if enum is None:
             raise Untranslatable(f"the words {left.code} and {right.code} are of no enum")
@@ -95,7 +95,7 @@ class Calls:
         )
 
     def attribute(self, tensor: Value, name: str) -> Value:
-        """Return what stands behind the dot of a tensor."""
+        """Return the value of a tensor's attribute."""
         if name in {"sizes", "strides"}:
             return Value(f"{tensor.code}.{name}", "wholes", 0, UINT32, tight=True)
         member, high = _ATTRIBUTES[name]
@@ -103,14 +103,14 @@ class Calls:
         return whole(f"Wide({code})" if high > 2**63 else f"int64_t({code})", 0, high, tight=True)
 
     def member_of(self, operator: Value, name: str) -> Value:
-        """Return what an operator that a field holds has behind its dot."""
+        """Return the value of a member of an operator that a field holds."""
         code = f"fused_{name}({operator.code})"
         if name == "ScaleBias":
             return Value(code, "pair", tight=True)
         return Value(code, "wholes", 0, UINT32, tight=True)
 
     def part_of_pair(self, pair: Value, name: str) -> Value:
-        """Return a member of two numbers that stand together."""
+        """Return a member of a pair of numbers."""
         code = f"{pair.code}.{name}"
         return (
             whole(f"int64_t({code})", 0, UINT32, tight=True)
@@ -119,7 +119,7 @@ class Calls:
         )
 
     def present(self, node: ast.expr) -> str:
-        """Return what says whether a field, or a member of it, is given."""
+        """Return a condition that is true if a field or its member is present."""
         if isinstance(node, ast.Attribute):
             owner = self(node.value)
             if owner.kind == "operator":
@@ -183,7 +183,10 @@ class Calls:
         return written
 
     def sequence(self, value: Value) -> str:
-        """Return several numbers as an argument: a list that is written out is one of 64-bit integers or doubles."""
+        """Return a sequence as an argument.
+
+        A literal list becomes a list of 64-bit integers or of doubles.
+        """
         if value.items and value.code.startswith("{"):
             kind = "double" if value.kind == "reals" else "int64_t"
             return f"List<{kind}>{value.code}"
@@ -191,7 +194,7 @@ class Calls:
 
     @contextmanager
     def turn(self, node: ast.GeneratorExp) -> Iterator[Turn]:
-        """Give a loop in C++; while it is used, the loop's variable is known."""
+        """Yield a loop in C++ with its variable in scope."""
         loop = node.generators[0]
         over = self(loop.iter)
         name = loop.target.id  # type: ignore[attr-defined]  # parse() has checked it
@@ -250,7 +253,7 @@ class Calls:
 
 
 def _written(name: str, argument: Value) -> Value | None:
-    """Return a function as its entry has it, None where that has no form in C++."""
+    """Return a function call from its entry, None without a C++ form."""
     function = LAYOUT_FUNCTIONS.get(name) or FUNCTIONS[name]
     if function.cpp is None:
         return None
@@ -261,7 +264,7 @@ def _written(name: str, argument: Value) -> Value | None:
 
 
 def _counted(over: Value) -> bool:
-    """Whether a loop runs over numbers from 0 up, so that it is as long as they are large."""
+    """Return whether a loop counts from 0, so its length is its bound."""
     return over.items == ()
 
 

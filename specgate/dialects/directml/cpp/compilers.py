@@ -1,4 +1,4 @@
-"""The compilers of C++ that can be asked to compile the header, and programs made with it."""
+"""C++ compilers on this machine, and programs compiled with them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ __all__ = ["COMPILERS", "Compiler", "compilers"]
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A compiler that is installed. command: how it begins. windows: whether it makes programs for Windows."""
+    """An installed C++ compiler.
+
+    command: its command line up to the arguments. windows: whether it targets Windows.
+    """
 
     name: str
     command: tuple[str, ...]
@@ -29,17 +32,20 @@ class Compiler:
 
     @property
     def sanitizes(self) -> bool:
-        """Whether it has AddressSanitizer and UndefinedBehaviorSanitizer, with what they need when a program runs."""
+        """Return whether ASan and UBSan work, including their runtime libraries."""
         return not self.windows and "ziglang" not in self.command
 
     def run(self, arguments: Sequence[str]) -> None:
-        """Run it; raise InputError with what it says first where it fails."""
+        """Run it; raise InputError with its first message on failure."""
         done = subprocess.run([*self.command, *arguments], capture_output=True, text=True, check=False)
         if done.returncode:
             raise InputError(f"{self.name} failed: {done.stderr.strip()[:2000]}")
 
     def program(self, folder: Path, sources: Sequence[Path], includes: Sequence[Path], flags: Sequence[str]) -> Path:
-        """Compile C++ and C, by the endings of the names, into a program in `folder`; the header lies there as well."""
+        """Compile C++ and C sources into a program in `folder`.
+
+        The language follows the file suffix. The header is in `folder` too.
+        """
         path = folder / ("program.exe" if self.windows else "program")
         within = [f"-I{each}" for each in (folder, *includes)]
         objects = []
@@ -51,7 +57,7 @@ class Compiler:
         return path
 
 
-#: How compilers begin, by the names under which they are asked for. zig is clang in a package of Python.
+#: Command lines of compilers, by the name that an option selects. zig is clang as a Python package.
 COMPILERS: Final = {
     "g++": ("g++",),
     "clang++": ("clang++",),
@@ -65,9 +71,9 @@ _ON_WINDOWS: Final = os.name == "nt"
 
 
 def compilers(*, windows: bool = _ON_WINDOWS) -> Iterator[Compiler]:
-    """Yield the compilers that are installed, the first choice first. windows: those that make programs for Windows.
+    """Yield the installed compilers, the preferred one first.
 
-    On Windows itself every compiler does.
+    windows: only those that target Windows; on Windows itself all of them do.
     """
     for name, command in COMPILERS.items():
         makes = _ON_WINDOWS or name in _FOR_WINDOWS

@@ -1,4 +1,4 @@
-"""The fields of an operator in C++: how each is loaded, what must be given, and what the rows of the levels take."""
+"""C++ for an operator's fields: loading, presence, and support rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ALL_BITS: Final = "any_word"
 
 
 def value_of(info: FieldInfo) -> Value:
-    """Return what rules see of a field."""
+    """Return a field's value as rules see it."""
     name = info.name
     match info.type:
         case "uint":
@@ -78,12 +78,12 @@ def declared(operator: str, info: FieldInfo) -> str:
 
 
 def at(name: str, number: int) -> str:
-    """Return how a function names one of its fields: by its name and its place among them."""
+    """Return the C++ name of a field: its name and its position."""
     return f'{{"{name}", {number}}}'
 
 
 def presence_lines(info: FieldInfo, number: int) -> Iterator[str]:
-    """Yield statements that refuse a field which is left out or cannot be read."""
+    """Yield statements that reject a missing or unreadable field."""
     name = info.name
     kind = value_of(info).kind
     if kind in {"tensor", "tensors", "operators", "wholes", "reals"} or (kind == "operator" and not info.optional):
@@ -96,7 +96,7 @@ def presence_lines(info: FieldInfo, number: int) -> Iterator[str]:
 def cell_lines(
     name: str, number: int, sides: Mapping[Stretch, Resolved], levels: Levels, words: Words
 ) -> Iterator[str]:
-    """Yield statements that refuse what the rows do not take."""
+    """Yield statements that reject values outside the support rows."""
     info = next(iter(sides.values())).fields[name]
     cells = grouped({stretch: _asked(resolved.cells.get(name), info) for stretch, resolved in sides.items()})
     for cell, where in cells.items():
@@ -108,7 +108,7 @@ def cell_lines(
 
 
 def _asked(cell: Cell | None, info: FieldInfo) -> tuple[object, ...] | None:
-    """Return what a cell asks of a field, None for nothing."""
+    """Return the constraints of a cell on a field, None without any."""
     types, ranks = (None, None) if cell is None else (cell.types, cell.ranks)
     values = cell.values if cell is not None and cell.values is not None else info.words
     operators = None if cell is None else cell.operators
@@ -137,7 +137,7 @@ def _cell(info: FieldInfo, place: str, items: tuple[object, ...], words: Words) 
 
 
 def _ranks(bounds: Bounds | None) -> str:
-    """Return the ranks that a row takes, as bits of the numbers."""
+    """Return the supported ranks as a bit mask."""
     if bounds is None:
         return "any_rank"
     if bounds.only is not None:

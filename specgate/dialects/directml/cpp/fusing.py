@@ -1,4 +1,4 @@
-"""Operators that others hold, in C++: which can be read there, and what rules read of them."""
+"""C++ for fused operators: which are readable, and their members."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["fused_lines", "fusible"]
 
 
 def fusible(specs: Sequence[OperatorSpec], levels: Levels) -> list[str]:
-    """Return the operators that others may hold, in the order of the tables."""
+    """Return the operators that can be fused, in table order."""
     entries: dict[str, None] = {}
     for spec in specs:
         holding = [info.name for info in spec.fields.values() if info.fuses]
@@ -30,7 +30,7 @@ def fusible(specs: Sequence[OperatorSpec], levels: Levels) -> list[str]:
 
 
 def fused_lines(specs: Sequence[OperatorSpec], words: Words, levels: Levels) -> Iterator[str]:
-    """Yield what judges an operator that another one holds, and what reads its members."""
+    """Yield the validation of fused operators and access to their members."""
     operators = fusible(specs, levels)
     yield "// What is wrong with an operator that another one holds: it has no tensors, and needs all else."
     yield "inline bool judge_fused(Check& check, const Operator& fused, const Place& place) {"
@@ -53,7 +53,7 @@ def fused_lines(specs: Sequence[OperatorSpec], words: Words, levels: Levels) -> 
 
 
 def _flaws(spec: OperatorSpec, laid: Structure) -> Iterator[str]:
-    """Yield conditions that note a flaw and say whether that settles the question."""
+    """Yield conditions that record a flaw; true if it decides the verdict."""
     for member in laid.members:
         info = spec.fields[member.name]
         at, place = f"load(&desc->{member.name})", f'place.with("{member.name}")'
@@ -72,7 +72,7 @@ def _flaws(spec: OperatorSpec, laid: Structure) -> Iterator[str]:
 
 
 def _reader(member: str, operators: Sequence[str], words: Words) -> Iterator[str]:
-    """Yield the function that reads a member of whichever operator is held."""
+    """Yield the function that reads a member of any fused operator."""
     having = []
     for name in operators:
         laid = abi().structure(name)

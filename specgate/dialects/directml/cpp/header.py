@@ -1,4 +1,4 @@
-"""The whole header: what is fixed, from files beside this one, around what is made of the tables."""
+"""The complete header: fixed parts from files, and generated parts."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["write_header"]
 
 _SUPPORT: Final = Path(__file__).parent / "support"
-#: How a compiler says for which system it compiles, by the names of implementations that are those of a system.
+#: The predefined macro of each system, by the name of the implementation that exists on one system only.
 _SYSTEMS: Final = {"linux": "__linux__", "windows": "_WIN32"}
 _INCLUDES: Final = (
     "algorithm", "charconv", "cmath", "cstddef", "cstdint", "cstdio", "cstdlib", "cstring", "forward_list",
     "initializer_list", "limits", "new", "string", "string_view", "type_traits", "utility", "vector",
 )  # fmt: skip
-#: What reads rules again for a sentence, in a namespace of its own.
+#: The files that evaluate rules again for messages, in a separate namespace.
 _LANGUAGE: Final = (
     "whole", "language", "spelling", "evaluate", "operations", "evaluator", "explain", "words", "facts", "places",
     "proposals", "repair", "advice",
@@ -40,11 +40,11 @@ _LANGUAGE: Final = (
 def write_header(
     operators: Sequence[str] | None = None, levels: Sequence[str] | None = None, *, text: bool = True
 ) -> str:
-    """Return the header of the tables. operators, levels: those that it knows, None for all there are.
+    """Return the C++ header of the tables.
 
-    text: whether findings have messages.
+    operators, levels: the ones to include, None for all. text: whether findings have messages.
 
-    Raises NoTable for an operator that does not exist, and InputError for an unknown level.
+    Raises NoTable for an unknown operator and InputError for an unknown level.
     """
     table = dialect("directml")
     for level in levels or ():
@@ -56,10 +56,10 @@ def write_header(
 
 
 def _apart(text: str) -> str:
-    """Return a header in a namespace of its own.
+    """Return a header in a separate namespace.
 
-    Libraries of one process may have been built with different headers, and linkers would take what bears the same name
-    in two of them for the same.
+    Libraries of one process may include different headers. The linker would merge equal names with different
+    definitions.
     """
     opened, closed = "namespace specgate {\n", "}  // namespace specgate\n"
     name = f"tables_{sha256(text.encode()).hexdigest()[:8]}"
@@ -69,7 +69,7 @@ def _apart(text: str) -> str:
 
 
 def _fixed(*names: str) -> Iterator[str]:
-    """Yield the lines of files that are the same in every header."""
+    """Yield the lines of files that are identical in every header."""
     for name in names:
         yield from ("", *(_SUPPORT / f"{name}.h").read_text(encoding="utf-8").splitlines())
 
@@ -83,7 +83,10 @@ class _Writer:
         self.functions = Functions(levels, self.words, text=text)
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the header; what uses words comes before their definitions are written."""
+        """Yield the lines of the header.
+
+        Parts that use enum words are generated before the definitions of the words are written.
+        """
         judged = [*self.functions.tensor_function(), ""]
         for spec in self.specs:
             judged += [*self.functions.operator_function(spec), ""]
@@ -126,7 +129,7 @@ class _Writer:
         )
 
     def _implementations(self) -> Iterator[str]:
-        """Yield the implementations that have rules of their own, and which of them this system has."""
+        """Yield the implementations with separate rules and their systems."""
         for number, name in enumerate(self.levels.implementations):
             yield f"constexpr uint32_t implementation_{name} = {1 << number};"
         here = {name: _SYSTEMS[name] for name in self.levels.implementations if name in _SYSTEMS}
@@ -136,21 +139,21 @@ class _Writer:
         yield from ("#endif" for _ in here)
 
     def _names(self) -> Iterator[str]:
-        """Yield the names of the types, by their numbers."""
+        """Yield the names of the data types by their numbers."""
         names = {self.words.number("TENSOR_DATA_TYPE", kind): f'"{kind}"' for kind in self.levels.dialect.types}
         names[0] = '"UNKNOWN"'
         listed = ", ".join(names.get(number, "nullptr") for number in range(max(names) + 1))
         yield f"constexpr const char* names_of_types[] = {{{listed}}};"
 
     def _types(self) -> Iterator[str]:
-        """Yield the bits of an element of each type, by the number of the type."""
+        """Yield the bits per element of each data type, by its number."""
         bits = self.levels.dialect.bits
         numbers = {self.words.number("TENSOR_DATA_TYPE", kind): bits[kind] for kind in self.levels.dialect.types}
         listed = ", ".join(str(numbers.get(number, 0)) for number in range(max(numbers) + 1))
         yield f"constexpr uint8_t bits_of_types[] = {{{listed}}};"
 
     def _dispatch(self) -> Iterator[str]:
-        """Yield what finds an operator's function, and what a device lacks."""
+        """Yield the function lookup by operator, and the missing capabilities."""
         yield "// changes: the levels that take something else than the one before, as bits of their places in"
         yield "// every_level. alike: those at which all sides and implementations say the same."
         yield "struct Entry {"

@@ -1,4 +1,4 @@
-"""The structures of operators as data in C++: members, what they hold, and the words of their numbers."""
+"""The structures of operators as C++ data: members, types and enums."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 __all__ = ["enum_lines", "layout_lines"]
 
-#: Of a member alone, and of an array.
+#: The shapes of a single member and of an array.
 _SHAPES: Final = {
     "input": ("input", "inputs"), "output": ("output", "outputs"), "uint": ("number", "numbers"),
     "int": ("integer", "integers"), "float": ("real", "reals"), "bool": ("truth", ""), "enum": ("word", ""),
     "scalar": ("scalar", ""), "scale-bias": ("scale_bias", ""), "size-2d": ("size", ""), "operator": ("held", "helds"),
 }  # fmt: skip
-#: What every tensor has words for.
+#: The enums that every tensor uses.
 _OF_TENSORS: Final = ("TENSOR_TYPE", "TENSOR_DATA_TYPE")
 
 
 def layout_lines(specs: Sequence[OperatorSpec], words: Words, levels: Levels, *, text: bool) -> Iterator[str]:
-    """Yield the function that finds the table of a structure by its operator's number.
+    """Yield the function that returns a structure's table by operator number.
 
-    text: whether names in rules are written, which only sentences need.
+    text: whether to write the names in rules, which only messages need.
     """
     yield "inline const Layout* layout_of(uint32_t type) {"
     yield "  switch (type) {"
@@ -45,7 +45,7 @@ def layout_lines(specs: Sequence[OperatorSpec], words: Words, levels: Levels, *,
 
 
 def enum_lines(specs: Sequence[OperatorSpec], levels: Levels) -> Iterator[str]:
-    """Yield the words of every enum that a structure has."""
+    """Yield the words of every enum that a structure uses."""
     members = [member for spec in specs for member in abi().structure(spec.name).members]
     enums = dict.fromkeys([*_OF_TENSORS, *(m.of for m in members if m.base == "enum" and m.of is not None)])
     for enum in enums:
@@ -89,7 +89,7 @@ def _shape(member: Member) -> str:
 
 
 def _by(member: Member) -> str:
-    """Return where the number lies by which a member is read, and the words of its numbers."""
+    """Return the offset of a member's type or count, and its enum, as C++."""
     if member.base == "enum":
         return f"0, &enum_{member.of}"
     other = member.of if member.base == "scalar" else member.count

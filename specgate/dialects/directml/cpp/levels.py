@@ -1,4 +1,4 @@
-"""Which levels and which sides of the tables a part of the header is for, as conditions in C++."""
+"""Levels and table sides of a part of the header, as C++ conditions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 __all__ = ["SIDES", "Levels", "Stretch", "grouped"]
 
 SIDES: Final[tuple[SingleBasis, ...]] = ("documented", "observed")
-#: A level, and a side or one implementation, which has all that is observed of every one, and its own.
+#: A level, and a side or one implementation. An implementation has all shared observations and its own.
 Stretch = tuple[str, str]
 
 
 class Levels:
-    """The levels that a header is for, and conditions on `level`, `documented` and `observed` of a check."""
+    """The levels of a header, and conditions on a check's members.
+
+    The members are `level`, `documented` and `observed`.
+    """
 
     def __init__(self, dialect: Dialect, chosen: Sequence[str]) -> None:
         self.dialect = dialect
@@ -30,11 +33,11 @@ class Levels:
         self.implementations = tuple(sorted(set(every)))
 
     def number(self, level: str) -> int:
-        """Return the number of a level, as headers of the vendor have it."""
+        """Return the number of a level as in the vendor's headers."""
         return int(self.dialect.tables.levels[level]["target_version"], 16)
 
     def sides(self, spec: OperatorSpec) -> dict[Stretch, Resolved]:
-        """Return what the tables say of an operator at each level and on each side."""
+        """Return the table of an operator per level and side."""
         resolved_by_stretch: dict[Stretch, Resolved] = {}
         texts: list[tuple[str, SingleBasis, str | None]] = [(side, side, None) for side in SIDES]
         texts += [(by, "observed", by) for by in self.implementations if by in _own(spec)]
@@ -46,7 +49,10 @@ class Levels:
         return resolved_by_stretch
 
     def stretches(self, spec: OperatorSpec) -> tuple[int, int]:
-        """Return the levels at which an operator changes, and those at which its sides are alike, as bits."""
+        """Return the levels at which an operator changes, as bits.
+
+        The second mask has the levels whose sides are equal.
+        """
         sides = self.sides(spec)
         names = (*SIDES, *self.implementations)
         changes = alike = 0
@@ -64,9 +70,9 @@ class Levels:
         return [(level, side) for level in levels for side in SIDES]
 
     def condition(self, where: Iterable[Stretch], every: Iterable[Stretch]) -> str | None:
-        """Return what is true exactly `where` something holds, None where that is everywhere.
+        """Return a condition for `where`, None if it always holds.
 
-        every: all that can be asked; outside of it any answer will do.
+        every: all possible stretches; outside of them the condition may have any value.
         """
         texts, possible = set(where), set(every)
         if texts >= possible:
@@ -91,7 +97,7 @@ class Levels:
         return parts[0] if len(parts) == 1 else " || ".join(f"({part})" if "&&" in part else part for part in parts)
 
     def _range(self, known_texts: Sequence[str], levels: Sequence[str]) -> str | None:
-        """Return a condition on `level` among `levels`: None where it always holds, false where it never does."""
+        """Return a condition on `level`: None for always, false for never."""
         runs: list[list[str]] = []
         for level in levels:
             if level not in known_texts:
@@ -118,17 +124,17 @@ class Levels:
 
     @staticmethod
     def name(level: str) -> str:
-        """Return the name of a level's number in the header."""
+        """Return the name of a level's constant in the header."""
         return f"level_{level.replace('.', '_')}"
 
 
 def _own(spec: OperatorSpec) -> set[str]:
-    """Return the implementations that take or refuse something on their own."""
+    """Return the implementations with separate observations."""
     return {o.by for o in spec.overlays if o.by is not None and (o.cells or o.rules or o.not_enforced)}
 
 
 def grouped(entries: Mapping[Stretch, Hashable]) -> dict[Any, list[Stretch]]:
-    """Return each different entry with the levels and sides that have it, in the order of the levels."""
+    """Return each distinct entry with its levels and sides, in level order."""
     texts_by_value: dict[Any, list[Stretch]] = {}
     for stretch, entry in entries.items():
         texts_by_value.setdefault(entry, []).append(stretch)

@@ -1,4 +1,4 @@
-"""Lines of C++: comments, and conditions that are too long for one."""
+"""Lines of C++: comments, and long conditions broken into lines."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["code_of", "comment", "folded", "quoted", "wrapped"]
 WIDTH: Final = 116
 _LONGEST: Final = 120
 _STEP: Final = 4
-#: Texts, brackets, and what a line may end with.
+#: String literals, brackets, and tokens after which a line may break.
 _PARTS: Final = re.compile(
     r'"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]|, | (?:&&|\|\||\?|=) |(?<=\w): (?=return)|(?<=\{) (?=return)'
 )
 
 
 def wrapped(parts: Sequence[str], leave: str) -> Iterator[str]:
-    """Yield an if statement whose conditions stand on lines of their own where they are long."""
+    """Yield an if statement, one condition per line if they are long."""
     parts = [f"({part})" if "||" in part and not part.startswith("check.") else part for part in parts]
     line = f"if ({' && '.join(parts)}) {leave};"
     if len(line) <= WIDTH:
@@ -40,20 +40,20 @@ def comment(text: str) -> Iterator[str]:
 
 
 def code_of(text: str) -> str:
-    """Return C++ without its comments and without its texts."""
+    """Return C++ without comments and string literals."""
     return re.sub(r'"[^"\n]*"', '""', re.sub(r"//.*", "", text))
 
 
 def quoted(text: str) -> str:
-    """Return a text as C++ has it."""
+    """Return a text as a C++ string literal."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def folded(line: str, hang: int | None = None) -> Iterator[str]:
-    """Yield a line of code as several where it is too long, broken within as few brackets as possible.
+    """Yield a long line of code as several, broken at the outermost brackets.
 
-    hang: how far those behind the first are indented, None for a step more than the line.
+    hang: indentation of the continuation lines, None for one step more than the first line.
     """
     if len(line) <= _LONGEST or line.lstrip().startswith(("//", "#")):
         yield line
@@ -69,7 +69,7 @@ def folded(line: str, hang: int | None = None) -> Iterator[str]:
 
 
 def _break(line: str, start: int) -> int | None:
-    """Return where a line is to be broken: the last place among those in the fewest brackets, None without any."""
+    """Return the last break position in the fewest brackets, or None."""
     best: tuple[int, int] | None = None
     depth = 0
     for match in _PARTS.finditer(line, start):
@@ -84,7 +84,7 @@ def _break(line: str, start: int) -> int | None:
 
 
 def _folded_text(line: str, indent: int) -> Iterator[str]:
-    """Yield a line that is one long text, as several texts that C++ joins."""
+    """Yield a long string literal as several adjacent ones."""
     match = next((m for m in _PARTS.finditer(line, indent) if m[0][0] == '"' and m.end() >= _LONGEST - _STEP), None)
     at = -1 if match is None else line.rfind(" ", match.start(), _LONGEST - _STEP) + 1
     if match is None or at <= match.start():

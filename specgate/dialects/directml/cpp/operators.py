@@ -1,4 +1,4 @@
-"""One function of C++ for each operator: what it loads, what the rows take, and the rules with their sentences."""
+"""One C++ function per operator: loading, support rows and rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Functions"]
 
 
 class Functions:
-    """Writes the functions of a header, which share its levels and its words."""
+    """Writes the functions of a header with shared levels and words."""
 
     def __init__(self, levels: Levels, words: Words, *, text: bool = True) -> None:
         self.text = text
@@ -40,7 +40,7 @@ class Functions:
             self.limits[name] = whole(f"limit_{name}(check.level)", min(known), max(known), tight=True)
 
     def limit_lines(self) -> Iterator[str]:
-        """Yield a function for each number that depends on the level alone."""
+        """Yield a function per number that depends only on the level."""
         for name in self.limits:
             yield f"inline int64_t limit_{name}(uint32_t level) {{"
             known = {level: self.levels.dialect.limits(level)[name] for level in self.levels.chosen}
@@ -53,7 +53,7 @@ class Functions:
             yield "}"
 
     def tensor_function(self) -> Iterator[str]:
-        """Yield the function of what every tensor obeys."""
+        """Yield the function with the rules of every tensor."""
         rules_at = self.levels.dialect.tensor_rules_at
         every = self.levels.everywhere(self.levels.chosen)
         forms: dict[Stretch, Sequence[RuleForm]] = {(level, side): rules_at(level, side, None) for level, side in every}
@@ -69,7 +69,7 @@ class Functions:
         yield "}"
 
     def operator_function(self, spec: OperatorSpec) -> Iterator[str]:
-        """Yield the function that judges one operator."""
+        """Yield the function that validates one operator."""
         sides = self.levels.sides(spec)
         structure = structure_name(spec.name)
         body = list(self._body(spec, sides))
@@ -89,7 +89,7 @@ class Functions:
             yield from lines
 
     def _scope(self, body: Sequence[str]) -> Iterator[str]:
-        """Yield what the conditions on levels, sides and implementations of a body read."""
+        """Yield the variables that a body's level and side conditions read."""
         text = code_of("\n".join(body))
         if re.search(r"(?<!\.)\blevel\b", text):
             yield "  const uint32_t level = check.level;"
@@ -102,7 +102,10 @@ class Functions:
 
 
 class _AllLevels:
-    """An operator at all levels and on all sides at once, to be walked: C++ tells its rows and rules apart."""
+    """An operator at all levels and sides at once, for the walk.
+
+    The generated C++ distinguishes its rows and rules.
+    """
 
     strangers: tuple[str, ...] = ()
     rules: tuple[RuleForm, ...] = ()
@@ -114,7 +117,7 @@ class _AllLevels:
 
 
 class _Body:
-    """Writes what one operator's function does at each step."""
+    """Writes one operator's function step by step."""
 
     def __init__(self, functions: Functions, spec: OperatorSpec, sides: Mapping[Stretch, Resolved]) -> None:
         self.functions = functions
@@ -146,13 +149,13 @@ class _Body:
         yield from Rules(self.spec.name, forms, levels, self.translate, text=text).lines()
 
     def _cases_once(self) -> Iterator[str]:
-        """Yield the rows of cases after all cells."""
+        """Yield the conditional rows after all cells."""
         if not self.cases_written:
             self.cases_written = True
             yield from self._cases()
 
     def _cases(self) -> Iterator[str]:
-        """Yield the rows of an operator that has several at a level: the first whose condition holds counts."""
+        """Yield conditional rows; the first one whose condition holds applies."""
         spec, sides, levels = self.spec, self.sides, self.functions.levels
         before = ""
         held_rows: list[tuple[str, str | None]] = []

@@ -1,6 +1,7 @@
-"""Which field a finding of a rule points at: one that is compared itself, else the first that decides the rule.
+"""The field that a finding of a rule points at.
 
-It is known here where the parts of the rule that may decide it name the same one; else the header looks which did.
+It is a field that the rule compares directly, else the first that decides the rule. The place is constant if all
+deciding parts name the same field; otherwise the header finds the deciding part.
 """
 
 from __future__ import annotations
@@ -20,14 +21,17 @@ __all__ = ["place_of"]
 
 
 class _Named(NamedTuple):
-    """What a part names, as bits in the order of the fields in the rule's text: compared itself, and at all."""
+    """The fields that a part names: compared directly, and any, as bits.
+
+    The bits are in the order of the fields in the rule's text.
+    """
 
     alone: int = 0
     within: int = 0
 
 
 def place_of(rule: Rule, translate: Translator) -> str:
-    """Return the place of a rule that does not hold as C++: a text, or a lambda that looks for it."""
+    """Return the place of a broken rule as C++: a text or a lambda."""
     names = sorted(rule.fields, key=lambda name: (rule.text.find(name), name))
     if not names:
         return '""'
@@ -41,14 +45,20 @@ def place_of(rule: Rule, translate: Translator) -> str:
 
 
 class _Blamer:
-    """Walks a rule's tree as the explaining path does: parts that have the value of the whole decided it."""
+    """Finds the parts of a rule that decide its value.
+
+    Like the explanation of findings, it follows the parts whose value equals that of the whole.
+    """
 
     def __init__(self, names: list[str], translate: Translator) -> None:
         self.names = names
         self.translate = translate
 
     def blame(self, node: ast.expr, written: Mapping[str, str], *, value: bool) -> _Named | str:
-        """Return what decides that a part is `value`. written: what loops' variables stand for."""
+        """Return the fields that make a part equal `value`.
+
+        written: the C++ expressions of loop variables.
+        """
         if isinstance(node, ast.BoolOp):
             return self._joined(node, written, value=value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -118,7 +128,7 @@ class _Blamer:
 
 
 def _replaced(text: str, variable: str, stands: str) -> str:
-    """Return an expression with what a variable stands for."""
+    """Return an expression with a variable replaced."""
     tree = ast.parse(text, mode="eval").body
     for part in ast.walk(tree):
         if isinstance(part, ast.Name) and part.id == variable:

@@ -1,4 +1,4 @@
-"""The rules of an operator, or of every tensor, in C++: each with its sentence, and when it is asked."""
+"""Rules in C++, of an operator or of every tensor, with messages."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Rules", "in_order"]
 
-#: What the bits of a word hold: names of rules, and fields.
+#: The bits of a word, for sets of rules and of fields.
 _BITS = 64
 
 
 class Rules:
-    """Writes the rules that one function holds.
+    """Writes the rules of one function.
 
-    scope: the part of their ids between dialect and name. forms: what holds at each level and on each side. text:
-    whether sentences are written. of_tensors: whether they are those of every tensor.
+    scope: the part of their ids between dialect and name. forms: the rules per level and side. text: whether to write
+    messages. of_tensors: whether they are the rules of every tensor.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Rules:
             raise Untranslatable(f"{scope} has more than {_BITS} rules or fields")
 
     def lines(self) -> Iterator[str]:
-        """Yield all of them in the order of the tables."""
+        """Yield all rules in table order."""
         seen: dict[str, int] = {}
         for form in self.forms:
             number = seen[form.name] = seen.get(form.name, 0) + 1
@@ -92,7 +92,7 @@ class Rules:
         yield from wrapped(parts, "return true" if self.of_tensors else "return")
 
     def _bits(self, form: RuleForm) -> Iterator[str]:
-        """Yield the rule's own bit, those of the rules that it may echo, and those of what it reads."""
+        """Yield the bits of the rule, of rules it may repeat, and of its fields."""
         after = sum(1 << self.names.index(name) for name in set(form.after) if name in self.names)
         reads = 0 if self.of_tensors else sum(1 << self.fields.index(name) for name in form.fields)
         yield from (f"{bits:#x}" for bits in (1 << self.names.index(form.name), after, reads))
@@ -101,9 +101,13 @@ class Rules:
         yield from ("true" if known else "false" for known in ("ranks" in form.hides, form.crashes))
 
     def _levels(self, form: RuleForm, test: str) -> Iterator[str]:
-        """Yield the levels that refuse what breaks the rule at one of them, by the page and by builds, as bits."""
+        """Yield the levels that reject the broken rule, as bits.
+
+        The first mask has the documented levels, the second one the observed levels. Both are 0 if the rule depends on
+        the level.
+        """
         numbers_by_name: dict[str, int] = dict.fromkeys(SIDES, 0)
-        if "check.level" not in test:  # what it asks is the same at all of them
+        if "check.level" not in test:  # the rule is the same at all levels
             texts, every = set(self.where[form]), set(self.every)
             for number, level in enumerate(self.levels.chosen):
                 own = [(level, by) for by in self.levels.implementations]
@@ -113,13 +117,13 @@ class Rules:
         yield from (f"{bits:#x}" for bits in numbers_by_name.values())
 
     def _given(self, path: str) -> str | None:
-        """Return what says that what a rule reads is given, None where it always is."""
+        """Return the presence condition of a rule's fields, None for always."""
         text = self.translate.present(ast.parse(path, mode="eval").body)
         return None if text == "true" else text
 
 
 def in_order(sequences: Iterable[Sequence[RuleForm]]) -> list[RuleForm]:
-    """Return all forms in one order, which is the order of each of the sequences."""
+    """Return all forms in one order that is consistent with each sequence."""
     before: dict[RuleForm, set[RuleForm]] = {}
     for sequence in sequences:
         for number, form in enumerate(sequence):

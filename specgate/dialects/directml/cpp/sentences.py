@@ -1,4 +1,4 @@
-"""What the header needs beside the rules to say why: numbers by name, and what depends on the level alone."""
+"""C++ data for messages: numbers by name, and level limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STRANGE = 4242
 
 
 def sentence_lines(words: Words, levels: Levels) -> Iterator[str]:
-    """Yield constants and functions that sentences are made with."""
+    """Yield the constants and functions that messages need."""
     numbers = {**levels.dialect.type_numbers, "UNKNOWN": 0}
     known = [word for word in numbers if word != "UNKNOWN"]
     text = unknown_word("", _STRANGE, "DML_TENSOR_DATA_TYPE", known).partition(str(_STRANGE))[2]
@@ -52,7 +52,7 @@ def sentence_lines(words: Words, levels: Levels) -> Iterator[str]:
 
 
 def limit_names(names: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the function that finds a number of the level by its name in rules."""
+    """Yield the function that returns a level's number by its rule name."""
     yield "inline bool limit_named(std::string_view name, uint32_t level, int64_t& number) {"
     for name in names:
         yield f'  if (name == "{name}") return number = limit_{name}(level), true;'
@@ -61,7 +61,7 @@ def limit_names(names: Mapping[str, Any]) -> Iterator[str]:
 
 
 def written(form: RuleForm) -> Iterator[str]:
-    """Yield the expressions of a rule and its own fix, as members of `Rule`."""
+    """Yield a rule's expressions and its fix as members of `Rule`."""
     texts = [form.require.text, form.when.text if form.when is not None else None, form.fix]
     while texts[-1] is None:
         texts.pop()
@@ -69,12 +69,12 @@ def written(form: RuleForm) -> Iterator[str]:
 
 
 def capitalized(sentence: str, form: RuleForm, fields: Mapping[str, Any]) -> str:
-    """Return a rule's sentence as a finding begins."""
+    """Return a rule's message as the beginning of a finding."""
     return capital(sentence, fields) if form.because else sentence
 
 
 def _error(compute: Callable[[float, float], float], one: float) -> str:
-    """Return what Python says of a division by zero, which depends on its version."""
+    """Return Python's message for division by zero, which varies by version."""
     try:
         compute(one, 0)
     except ZeroDivisionError as error:

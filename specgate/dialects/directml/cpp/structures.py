@@ -1,4 +1,4 @@
-"""DirectML's structures and the numbers of its words in C++, from the table of how they lie in memory."""
+"""DirectML's structures and enum numbers in C++, from the ABI table."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _POINTED: Final = {
 }  # fmt: skip
 
 
-#: Types of elements are said often, so that they have short names: f32 for FLOAT32.
+#: Element types occur often, so they have short names: f32 for FLOAT32.
 _TYPES_ENUM: Final = "TENSOR_DATA_TYPE"
 _NO_TYPE: Final = "UNKNOWN"
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Words:
-    """The words that a header uses, each a constant with the number that structures hold."""
+    """The enum words of a header, each a constant with its number."""
 
     def __init__(self) -> None:
         self._used: dict[str, int] = {}
 
     def number(self, enum: str, word: str) -> int:
-        """Return the number of a word of an enum."""
+        """Return the number of an enum's word."""
         if enum == "OPERATOR_TYPE":
             return abi().structure(word).number
         known = abi().enums.get(enum, {})
@@ -45,7 +45,7 @@ class Words:
         return known[word]
 
     def constant(self, enum: str, word: str) -> str:
-        """Return the name of the constant for a word."""
+        """Return the constant's name of an enum's word."""
         name = (
             f"{word[0].lower()}{word.lstrip(_LETTERS)}"
             if enum == _TYPES_ENUM and word != _NO_TYPE
@@ -55,14 +55,14 @@ class Words:
         return name
 
     def mask(self, enum: str, words: Iterable[str]) -> str:
-        """Return a set of words as the bits of their numbers, spelt with the names of the constants."""
+        """Return a set of words as a bit mask, spelled with their constants."""
         names = [self.constant(enum, word) for word in words]
         if any(self._used[name] > 31 for name in names):
             raise Untranslatable(f"the words of {enum} do not fit 32 bits")
         return f"words<{', '.join(names)}>"
 
     def constants(self) -> Iterator[str]:
-        """Yield the definitions of all constants that were asked for."""
+        """Yield the definitions of all constants in use."""
         for name, number in sorted(self._used.items(), key=lambda item: (item[0].rpartition("_")[0], item[1])):
             yield f"constexpr uint32_t {name} = {number};"
 
@@ -73,7 +73,7 @@ def structure_name(operator: str) -> str:
 
 
 def structure(operator: str) -> Iterator[str]:
-    """Yield the lines that define an operator's structure."""
+    """Yield the definition of an operator's structure."""
     laid: Structure = abi().structure(operator)
     yield f"struct {laid.name} {{"
     for member in laid.members:

@@ -1,4 +1,4 @@
-"""Rewrite a rule's tree into a C++ expression over what an operator's function has loaded of a structure."""
+"""Translate a rule's tree to a C++ expression over loaded fields."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LISTS: Final = frozenset({"wholes", "reals"})
 
 
 class Translator(Calls):
-    """Translates the trees of one operator's rules; see `Calls` for what it knows of fields."""
+    """Translates one operator's rules; see `Calls` for its state."""
 
     def on_Constant(self, node: ast.Constant) -> Value:
         value: Any = node.value
@@ -51,7 +51,7 @@ class Translator(Calls):
         if 0 <= value < 2**126:
             text = f"wide({value >> 64:#x}, UINT64_C({value & (2**64 - 1):#x}))"
             return Value(text, "whole", value, value, tight=True, constant=value)
-        return Value("", "whole", value, value, tight=True, constant=value)  # it has a place beside a double only
+        return Value("", "whole", value, value, tight=True, constant=value)  # only valid next to a double
 
     def on_Name(self, node: ast.Name) -> Value:
         name = node.id
@@ -223,7 +223,10 @@ def _refused(node: ast.expr) -> Untranslatable:
 
 
 def _typed(value: Value, *, wide: bool) -> str:
-    """Return a number whose type in C++ is certain, so that both ways of a condition have the same."""
+    """Return a number with an explicit C++ type.
+
+    Both branches of a conditional expression need the same type.
+    """
     if wide:
         return as_number(value, wide=True)
     return value.code if value.code.startswith("int64_t(") else f"int64_t({value.code})"

@@ -1,4 +1,4 @@
-"""What a part of a rule is in C++: its text, its kind, and for whole numbers the bounds that choose their type."""
+"""A part of a rule in C++: text, kind, and bounds of whole numbers."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from typing import Final
 
 __all__ = ["Untranslatable", "Value", "as_number", "joined", "narrow", "negated", "real", "truth", "whole"]
 
-#: Whole numbers within these bounds are `int64_t`, others `Wide`; what leaves those of `Wide` is refused here.
+#: Whole numbers within these bounds are `int64_t`, larger ones `Wide`. Numbers beyond `Wide` are rejected here.
 _NARROW: Final = 2**63 - 1
 _WIDE: Final = 2**126
-#: A double holds whole numbers up to here exactly.
+#: The largest whole number up to which doubles are exact.
 _EXACT: Final = 2**53
 
 
 class Untranslatable(ValueError):
-    """A part of the rule language that has no C++ yet: the header is not written rather than written wrongly."""
+    """A part of a rule without a C++ form; no header is written then."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
     """A part of a rule in C++.
 
-    kind: whole, real, truth, word, wholes, reals, tensor, tensors, operator, operators or pair. low, high: of a whole
-    number, or of the elements of several, where nothing is larger or smaller. enum: of a word, the enum it is of.
-    tight: whether the text needs no parentheses as an operand. constant: its value where it is a literal. items: the
-    parts of a list written out.
+    kind: whole, real, truth, word, wholes, reals, tensor, tensors, operator, operators or pair. low, high: inclusive
+    bounds of a whole number or of the elements of a sequence. enum: the enum of a word. tight: whether the text needs
+    no parentheses as an operand. constant: the value of a literal. items: the parts of a literal list.
     """
 
     code: str
@@ -39,7 +38,7 @@ class Value:
 
     @property
     def operand(self) -> str:
-        """The text as a part of a larger expression."""
+        """Return the text as an operand of a larger expression."""
         return self.code if self.tight else f"({self.code})"
 
 
@@ -49,37 +48,37 @@ def narrow(value: Value) -> bool:
 
 
 def whole(code: str, low: int, high: int, *, tight: bool = False, constant: int | None = None) -> Value:
-    """Return a whole number with its bounds; raise Untranslatable where no type of C++ surely holds it."""
+    """Return a whole number; raise Untranslatable if it may overflow."""
     if low < -_WIDE or high > _WIDE:
         raise Untranslatable(f"{code} may be from {low} to {high}, which no integer holds")
     return Value(code, "whole", low, high, tight=tight, constant=constant)
 
 
 def real(code: str, *, tight: bool = False, constant: float | None = None) -> Value:
-    """Return a floating number."""
+    """Return a floating-point number."""
     return Value(code, "real", tight=tight, constant=constant)
 
 
 def truth(code: str, *, tight: bool = False) -> Value:
-    """Return what is true or false."""
+    """Return a truth value."""
     return Value(code, "truth", tight=tight)
 
 
 def joined(value: Value, sign: str) -> str:
-    """Return a condition as one of several that `sign` joins, in parentheses where it needs them."""
+    """Return a condition as an operand of `sign`, in parentheses if needed."""
     bare = value.tight or not any(other in value.code for other in {"&&", "||", " ? "} - {sign})
     return value.code if bare else f"({value.code})"
 
 
 def negated(value: Value) -> Value:
-    """Return the opposite of a condition."""
+    """Return the negation of a condition."""
     if value.tight:
         return truth(value.code[1:] if value.code[0] == "!" else f"!{value.code}", tight=True)
     return truth(f"!({value.code})", tight=True)
 
 
 def as_number(value: Value, *, wide: bool = False, floating: bool = False) -> str:
-    """Return the text of a number, made a `Wide` or a double where another one of the expression is."""
+    """Return a number's text, converted to `Wide` or double if asked."""
     if floating:
         if value.kind == "real":
             return value.operand

@@ -1,1 +1,1 @@
-"""DxDispatch models: read, written, and run with buffers as bytes."""
+"""DxDispatch models: read, write and run them."""

@@ -1,4 +1,4 @@
-"""Buffers as DxDispatch has them: bytes with an initial content, and tensors laid out in them by sizes and strides."""
+"""DxDispatch buffers: bytes, and tensors with sizes and strides in them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from specgate.descriptors.beside import size_in_folder, unusable_location
+from specgate.descriptors.core import shown
 from specgate.dialects.directml.vocabulary import minimum_size
 from specgate.errors import InputError
 from specgate.execution.types import gather, numpy_type, scatter
@@ -31,10 +33,11 @@ _IMAGES: Final = (".jpg", ".jpeg", ".png")
 
 @dataclass(slots=True)
 class Buffer:
-    """A resource's bytes. data: the whole buffer, its size a multiple of 4.
+    """A resource's bytes.
 
-    type: the short name of its elements' type, None for mixed ones. initialised: how many bytes had initial values;
-    they are what is printed. declared: how many bytes the file asks for.
+    data: the whole buffer, its size a multiple of 4. type: the short name of the element type, None for mixed types.
+    initialised: the number of bytes with initial values, which are printed. declared: the number of bytes that the file
+    requests.
     """
 
     data: NDArray[np.uint8]
@@ -43,7 +46,7 @@ class Buffer:
     declared: int
 
     def values(self, size: int) -> NDArray[Any]:
-        """Return a copy of the elements in the first `size` bytes; bytes where they are of mixed types."""
+        """Return a copy of the elements in `size` bytes; mixed types as bytes."""
         if self.type is None:
             return self.data[:size].copy()
         dtype = _dtype(self.type)
@@ -55,14 +58,17 @@ def _dtype(name: str) -> np.dtype[Any]:
 
 
 def _typed(data: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """View bytes as little-endian elements, in the machine's own order."""
+    """View little-endian bytes as elements in native byte order."""
     view: NDArray[Any] = data.view(dtype.newbyteorder("<"))
     return view.astype(dtype, copy=False)
 
 
 @dataclass(slots=True)
 class Plan:
-    """A buffer that is not made yet. whole: its bytes. size: of its initial content, which `content` makes."""
+    """A buffer before allocation.
+
+    whole: its size in bytes. size: the bytes of its initial content, which `content` returns.
+    """
 
     type: str | None
     size: int
@@ -78,15 +84,15 @@ class Plan:
         return Buffer(data, self.type, self.size, self.declared)
 
 
-def plan_buffer(resource: DxResource, folders: Sequence[str], place: str, budget: int) -> Plan:
+def plan_buffer(resource: DxResource, folder: str, place: str, budget: int, *, read_outside: bool = False) -> Plan:
     """Return how a resource's buffer is made; raise InputError above `budget` bytes.
 
-    folders: where a relative sourcePath is looked for, in order. FLOAT16 values are rounded toward zero, as in
-    DxDispatch.
+    folder: where a relative sourcePath begins, and where its file must be unless `read_outside` is set; then the
+    current folder is searched as well, as in DxDispatch. FLOAT16 values are rounded toward zero, as in DxDispatch.
     """
     if resource.extra.get("initialValuesOffsetInBytes"):
         raise InputError("an initialValuesOffsetInBytes is not supported; DxDispatch itself ignores it", place=place)
-    count, kind, make = _content(resource, folders, place, budget)
+    count, kind, make = _content(resource, folder, place, budget, read_outside=read_outside)
     dtype = np.dtype(np.uint8) if kind is None else _dtype(kind)
     size = count * dtype.itemsize
     declared = size if resource.size_in_bytes is None else resource.size_in_bytes
@@ -99,19 +105,23 @@ def plan_buffer(resource: DxResource, folders: Sequence[str], place: str, budget
 
 
 def _content(
-    resource: DxResource, folders: Sequence[str], place: str, budget: int
+    resource: DxResource, folder: str, place: str, budget: int, *, read_outside: bool
 ) -> tuple[int, str | None, Callable[[], NDArray[Any]]]:
-    """Return how many elements (of mixed types: bytes) there are, their type, and what makes all of them, or one."""
+    """Return the number of elements, their type, and a content function.
+
+    Mixed types count in bytes. The content function returns all elements or a single one to repeat.
+    """
     initial, kind = resource.initial, resource.data_type
     if resource.kind == "deferred":
         raise InputError("deferred initial values come from running an ONNX model, which is not done here", place=place)
     if resource.kind == "file":
-        return _file_content(initial["sourcePath"], kind, folders, place, budget)
+        path = _source_path(initial["sourcePath"], folder, place, read_outside=read_outside)
+        return _file_content(path, kind, place, budget)
     if resource.kind == "list":
         parts = [_numbers([e["value"]], e["type"].removeprefix("DML_TENSOR_DATA_TYPE_")) for e in initial]
         joined = b"".join(part.astype(part.dtype.newbyteorder("<")).tobytes() for part in parts)
         return len(joined), None, lambda: np.frombuffer(joined, np.uint8)
-    assert kind is not None  # the reader asks for it  # noqa: S101
+    assert kind is not None  # required by the reader  # noqa: S101
     if resource.kind == "array":
         return len(initial), kind, lambda: _numbers(initial, kind)
     count = initial["valueCount"]
@@ -129,7 +139,7 @@ def _numbers(values: Sequence[Any], kind: str) -> NDArray[Any]:
 
 
 def _half(values: NDArray[np.float32]) -> NDArray[np.float16]:
-    """Round float32 toward zero to float16; what is 65536 or more becomes infinite."""
+    """Round float32 toward zero to float16; 65536 and above become infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
         near = values.astype(np.float16)
         too_far = (np.abs(near.astype(np.float32)) > np.abs(values)) & (np.abs(values) < 65536)
@@ -138,14 +148,17 @@ def _half(values: NDArray[np.float32]) -> NDArray[np.float16]:
 
 
 def _sequence(start_and_delta: NDArray[Any], count: int) -> NDArray[Any]:
-    """Add the delta again and again in the elements' own type, so that roundings add up and integers wrap."""
+    """Return the sequence, accumulated in the element type.
+
+    Rounding errors accumulate and integers wrap, as in DxDispatch.
+    """
     start, delta = start_and_delta[:1], start_and_delta[1:]
     result = np.repeat(delta, count)
     result[:1] = start
     with np.errstate(all="ignore"):
         if result.dtype != np.float16:
             return np.add.accumulate(result, dtype=result.dtype, out=result)
-        for at in range(1, count):  # ends at the latest when all 65536 values of the type have been passed
+        for at in range(1, count):  # repeats after at most 65536 values
             start, before = _half(start.astype(np.float32) + delta.astype(np.float32)), start
             result[at] = start[0]
             if start[0] == before[0] or np.isnan(start[0]):
@@ -154,13 +167,26 @@ def _sequence(start_and_delta: NDArray[Any], count: int) -> NDArray[Any]:
     return result
 
 
-def _file_content(
-    source: str, kind: str | None, folders: Sequence[str], place: str, budget: int
-) -> tuple[int, str | None, Callable[[], NDArray[Any]]]:
+def _source_path(source: str, folder: str, place: str, *, read_outside: bool) -> str:
+    """Return the path of a sourcePath; raise InputError if it is outside the folder and that is not allowed."""
     if source.lower().endswith(_IMAGES):
         raise InputError(f"images are not read; expected .npy or raw bytes, found {source!r:.80}", place=place)
+    path = Path(folder, source)
+    if read_outside:
+        return str(path) if "\0" not in source and path.exists() else source
+    problem = unusable_location(source)
+    if problem is None and isinstance(size := size_in_folder(folder, source), str):
+        problem = f"{shown(source)}, which {size}"
+    if problem is not None:
+        message = f"cannot be read: sourcePath is {problem}; --read-outside allows files outside of the model's folder"
+        raise InputError(message, place=place)
+    return str(path)
+
+
+def _file_content(
+    path: str, kind: str | None, place: str, budget: int
+) -> tuple[int, str | None, Callable[[], NDArray[Any]]]:
     try:
-        path = next((str(p) for p in (Path(folder, source) for folder in folders) if p.exists()), source)
         state = Path(path).stat()
         if not stat.S_ISREG(state.st_mode):
             raise InputError("expected a regular file", file=path, place=place)
@@ -171,7 +197,7 @@ def _file_content(
         data = np.fromfile(path, np.uint8)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot be read: {reason}", file=source[:200], place=place) from None
+        raise InputError(f"cannot be read: {reason}", file=path[:200], place=place) from None
     if kind is None:
         raise InputError("raw bytes need an initialValuesDataType", file=path, place=place)
     dtype = _dtype(kind)
@@ -182,7 +208,7 @@ def _file_content(
 
 def _npy_content(path: str, kind: str | None, place: str) -> tuple[int, str | None, Callable[[], NDArray[Any]]]:
     try:
-        array = np.lib.format.open_memmap(path, mode="r")  # the header says how much there is before it is read
+        array = np.lib.format.open_memmap(path, mode="r")  # the header has the size before any data is read
     except Exception as error:  # noqa: BLE001  # a wrong header raises whatever ast and tokenize raise
         message = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"cannot be read as an .npy file: {message:.120}", file=path, place=place) from None
@@ -199,7 +225,10 @@ def _npy_content(path: str, kind: str | None, place: str) -> tuple[int, str | No
 
 
 def needed_bytes(tensor: TensorDesc, place: str) -> int:
-    """Return how many bytes a tensor takes: TotalTensorSizeInBytes, else what its sizes and strides reach."""
+    """Return a tensor's size in bytes.
+
+    TotalTensorSizeInBytes if present, else the extent of its sizes and strides.
+    """
     sizes = _sizes(tensor, place)
     if tensor.strides is not None and len(tensor.strides) != len(sizes):
         raise InputError(f"has {len(tensor.strides)} strides for {len(sizes)} sizes", place=place)
@@ -225,10 +254,10 @@ def _bits(tensor: TensorDesc, place: str) -> int:
 
 
 def gather_tensor(data: NDArray[np.uint8], tensor: TensorDesc, place: str, max_bytes: int) -> NDArray[Any]:
-    """Return a tensor's logical array, read from the bytes of a buffer that begin with it.
+    """Return a tensor's logical array from the bytes of a buffer.
 
-    The bytes must be as many as `needed_bytes` at least. Strides of 0 make it larger than its buffer: InputError above
-    `max_bytes`.
+    The tensor starts at the first byte; `data` has at least `needed_bytes` bytes. Strides of 0 make the array larger
+    than its buffer; raises InputError above `max_bytes`.
     """
     sizes = _sizes(tensor, place)
     dtype = _dtype(str(tensor.type))
@@ -239,14 +268,14 @@ def gather_tensor(data: NDArray[np.uint8], tensor: TensorDesc, place: str, max_b
 
 
 def scatter_tensor(array: NDArray[Any], data: NDArray[np.uint8], tensor: TensorDesc, place: str) -> int:
-    """Write a logical array where a tensor lies in a buffer's bytes; return how many elements are undefined (masked).
+    """Write a logical array to a buffer; return the count of masked elements.
 
-    Undefined elements, and bytes between and after the elements, keep what they held.
+    Masked elements, and bytes between and after the elements, keep their values.
     """
     sizes = _sizes(tensor, place)
     if overlapping(sizes, tensor.strides):
         raise InputError(f"the strides {list(tensor.strides or ())} let elements of an output overlap", place=place)
-    elements = _elements(data, tensor, sizes, place).copy()  # with the gaps, which are written back as they were
+    elements = _elements(data, tensor, sizes, place).copy()  # includes the gaps, which are written back unchanged
     undefined = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
     plain = np.ma.getdata(array)
     if undefined is not None:
@@ -260,7 +289,7 @@ def scatter_tensor(array: NDArray[Any], data: NDArray[np.uint8], tensor: TensorD
 
 
 def _elements(data: NDArray[np.uint8], tensor: TensorDesc, sizes: tuple[int, ...], place: str) -> NDArray[Any]:
-    """The elements from a tensor's first to its last, those in the gaps included; of 4-bit types a copy."""
+    """Return the elements from first to last with gaps; 4-bit ones copied."""
     count, bits, dtype = extent(sizes, tensor.strides), _bits(tensor, place), _dtype(str(tensor.type))
     if bits != 4:
         return _typed(data[: count * dtype.itemsize], dtype)
@@ -272,7 +301,7 @@ def _elements(data: NDArray[np.uint8], tensor: TensorDesc, sizes: tuple[int, ...
 
 
 def _pack(elements: NDArray[Any], data: NDArray[np.uint8]) -> None:
-    """Write 4-bit elements, the first in the low half of its byte; the last high half keeps its bits if left over."""
+    """Write 4-bit elements, low half first; an unused high half is kept."""
     nibbles = elements.view(np.uint8) & 15
     low, high = nibbles[::2], nibbles[1::2]
     data[: low.size] = (data[: low.size] & 0xF0) | low

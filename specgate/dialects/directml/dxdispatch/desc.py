@@ -1,7 +1,7 @@
-"""What DxDispatch makes of an operator's description before DirectML sees it: defaults, and what it leaves out.
+"""DxDispatch's changes to a descriptor: defaults and omitted tensors.
 
 Source: microsoft/DirectML at a9614e82, DxDispatch/src/model/JsonParsers.cpp (ParseDmlBufferTensorDesc,
-ParseDmlScalarUnion) and JsonParsersGenerated.cpp (fused operators). A single descriptor is judged as it stands.
+ParseDmlScalarUnion) and JsonParsersGenerated.cpp (fused operators). A single descriptor is validated unchanged.
 """
 
 from __future__ import annotations
@@ -21,17 +21,20 @@ __all__ = ["as_dispatched", "bind_points"]
 
 
 def as_dispatched(descriptor: Descriptor) -> Descriptor:
-    """Return the description that DirectML is given for one in a DxDispatch model.
+    """Return the description that DxDispatch passes to DirectML.
 
-    Empty Strides are none, a TotalTensorSizeInBytes of 0 is worked out, tensors of fused operators are left out, and
-    a number for a FLOAT16 scalar is rounded toward zero. The same object where nothing of it applies.
+    It drops empty Strides, computes a TotalTensorSizeInBytes of 0, omits the tensors of fused operators, and rounds
+    FLOAT16 scalars toward zero. Returns the same object if nothing changes.
     """
     fields = _given(descriptor)
     return descriptor if fields == descriptor.fields else replace(descriptor, fields=fields)
 
 
 def bind_points(descriptor: Descriptor, kind: str) -> dict[str, list[TensorDesc]]:
-    """Return the tensors that a descriptor has, by field; arrays of tensors in their order. kind: input or output."""
+    """Return a descriptor's tensors by field; arrays keep their order.
+
+    kind: input or output.
+    """
     tensors_by_name: dict[str, list[TensorDesc]] = {}
     for info in dialect("directml").operator(descriptor.operator).fields.values():
         value = descriptor.fields.get(info.name)
@@ -59,7 +62,7 @@ def _value(value: Any, info: FieldInfo, of: Descriptor) -> Any:
 
 
 def _half(value: float) -> float:
-    """Round to float32, then toward zero to float16; what is 65536 or more becomes infinite."""
+    """Round to float32, then toward zero to float16; 65536 becomes infinite."""
     if not math.isfinite(value):
         return value
     try:

@@ -1,4 +1,4 @@
-"""A DxDispatch model of descriptors that come from elsewhere: each is dispatched with buffers of its own."""
+"""A DxDispatch model that dispatches descriptors from other sources."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["dispatching"]
 
-#: What is not larger is printed after its dispatch.
+#: Outputs of at most this many bytes are printed after the dispatch.
 _PRINTED: Final = 1024
 
 
 def dispatching(descriptors: Sequence[Descriptor]) -> DxModel:
-    """Return a model that dispatches descriptors in their order. InputError where sizes are unknown or too large.
+    """Return a model that dispatches descriptors in order.
 
-    Buffers have the bytes that their tensors take and hold zeros: what a descriptor computes with is not known here.
-    Inputs that DirectML owns are bound to the dispatchable, the others and the outputs to its dispatch.
+    Buffers have the size of their tensors and hold zeros. Inputs owned by DirectML are bound to the dispatchable,
+    others and the outputs to its dispatch. Raises InputError if sizes are unknown or too large.
     """
     model = DxModel({}, {}, [])
     for number, descriptor in enumerate(descriptors):
@@ -55,7 +55,7 @@ def _add(model: DxModel, name: str, descriptor: Descriptor) -> None:
 
 
 def _resource(tensor: TensorDesc, place: str) -> DxResource:
-    """Return a buffer of zeros for one tensor. Elements of less than a byte lie in bytes."""
+    """Return a zero buffer for one tensor; types below 8 bits become bytes."""
     bits = dialect("directml").bits.get(tensor.type or "") or 8
     kind = str(tensor.type) if bits >= 8 else "UINT8"
     count = max(needed_bytes(tensor, place) * 8 // max(bits, 8), 1)

@@ -1,9 +1,9 @@
-"""What IDMLDevice1::CompileGraph asks of the edges of a graph, as findings on the file that holds it.
+"""The rules of IDMLDevice1::CompileGraph for edges, as findings.
 
-The page of DML_GRAPH_DESC lets an edge join tensors of other types, sizes and numbers of dimensions, if both have
-the same bytes. The build of feature level 6.2 was asked about every rule here: it answers E_INVALIDARG where one is
-broken, and passes to what needs a real device where only types, sizes and numbers of dimensions differ. Of outputs the
-page wants an edge for each that is not optional, the build for one of each node.
+The documentation of DML_GRAPH_DESC lets an edge connect tensors of different types, sizes and ranks if their sizes in
+bytes are equal. The build of feature level 6.2 was tested for every rule here. It returns E_INVALIDARG for a broken
+rule, and continues to device code if only types, sizes and ranks differ. The documentation requires an edge for every
+required output; the build requires one per node.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PAGE: Final = {
     "path": "sdk-api-src/content/directml/ns-directml-dml_graph_desc.md",
     "commit": "0d481a2b0906c53942b5142a1f0a294e0d3c11fc",
 }
-#: By rule: its severity, what it asks for, and where that stands.
+#: By rule: its severity, its requirement, and the source.
 RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "edge-bytes": (
         "error",
@@ -63,7 +63,7 @@ RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
 
 
 class _Slot(NamedTuple):
-    """One tensor of a node. tensor: None for an optional one that is left out."""
+    """One tensor of a node; `tensor` is None for an omitted optional one."""
 
     name: str
     tensor: TensorDesc | None
@@ -71,7 +71,7 @@ class _Slot(NamedTuple):
 
     @property
     def bytes(self) -> int | None:
-        """How many bytes its buffer has, None where a size is not known."""
+        """Return the buffer's size in bytes, None if a size is unknown."""
         tensor = self.tensor
         if tensor is None or tensor.size_in_bytes is not None:
             return None if tensor is None else tensor.size_in_bytes
@@ -85,9 +85,10 @@ class _Slot(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """One edge. where: it stands. source, goal: the node and which of its outputs or inputs, None for the graph itself.
+    """One edge of a graph.
 
-    end: which input or output of the graph it is, where it is one.
+    where: its path in the file. source, goal: the index of the node and of its output or input, None for the graph
+    itself. end: the index of the graph's input or output, if the edge has one.
     """
 
     where: str
@@ -97,7 +98,10 @@ class Edge(NamedTuple):
 
 
 class GraphNode(NamedTuple):
-    """One node. name: it is called in messages. descriptor: None where it is a constant, or was not seen."""
+    """One node of a graph.
+
+    name: used in messages. descriptor: None for a constant and for an operator that was not recorded.
+    """
 
     where: str
     name: str
@@ -105,7 +109,7 @@ class GraphNode(NamedTuple):
 
 
 def edge_findings(document: Mapping[str, Any], file: str) -> Iterator[Finding]:
-    """Yield what the graphs of a loaded model file break; raise InputError for what cannot be read."""
+    """Yield findings on the graphs of a loaded model file; raise InputError."""
     raw = document.get("dispatchables", {})
     if not any(isinstance(one, dict) and one.get("type", one.get("Type")) == GRAPH for one in raw.values()):
         return
@@ -143,7 +147,7 @@ def _goal(edge: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def broken_edges(nodes: Sequence[GraphNode], edges: Sequence[Edge], at: Location) -> Iterator[Finding]:
-    """Yield what the edges of a graph break. at: where the graph is."""
+    """Yield findings on the edges of a graph. at: the graph's location."""
     for rule, where, message in _Graph(nodes, edges).broken():
         yield Finding(f"{NAME}/model/{rule}", _severity(rule), message, where, location=at)
 
@@ -164,7 +168,7 @@ class _Graph:
         self.between = [edge for edge in edges if edge.source is not None and edge.goal is not None]
 
     def broken(self) -> Iterator[tuple[str, str, str]]:
-        """Yield each rule that is broken, where, and what is wrong."""
+        """Yield each broken rule, its place and its message."""
         yield from self._edges()
         yield from self._inputs_of_the_graph()
         yield from self._counts()
@@ -172,7 +176,7 @@ class _Graph:
             yield "graph-cycle", "IntermediateEdges", "the edges between nodes lead back to where they began"
 
     def _slot(self, end: tuple[int, int] | None, slots: Sequence[Sequence[_Slot] | None]) -> tuple[str, _Slot] | None:
-        """Return the tensor at one end of an edge with what it is called; None where it was not seen."""
+        """Return the tensor at an edge's end and its name, None if unknown."""
         known = None if end is None else slots[end[0]]
         if end is None or known is None or end[1] >= len(known):
             return None
@@ -204,7 +208,7 @@ class _Graph:
                 yield "edge-owned", edge.where, text
 
     def _counts(self) -> Iterator[tuple[str, str, str]]:
-        """Yield tensors that no edge joins, and what two edges fill."""
+        """Yield unconnected tensors, and inputs and outputs with several edges."""
         read = Counter(edge.goal for edge in (*self.given, *self.between) if edge.goal is not None)
         written = {edge.source for edge in (*self.taken, *self.between)}
         for index, known in enumerate(self.inputs):
@@ -231,14 +235,17 @@ class _Graph:
         return rule, self.nodes[index].where, f"{text} of {self.nodes[index].name}"
 
     def _has_cycle(self) -> bool:
-        """Whether nodes are left when, again and again, one is taken away that reads of none."""
+        """Return whether the graph has a cycle.
+
+        Nodes without unprocessed producers are removed until none is left.
+        """
         steps = [(edge.source[0], edge.goal[0]) for edge in self.between if edge.source and edge.goal]
         readers: dict[int, list[int]] = {}
         for source, goal in steps:
             readers.setdefault(source, []).append(goal)
         waits = Counter(goal for _, goal in steps)
         ready = [node for node in range(len(self.nodes)) if not waits[node]]
-        for node in ready:  # which grows
+        for node in ready:  # grows during the loop
             for reader in readers.get(node, ()):
                 waits[reader] -= 1
                 if not waits[reader]:
@@ -254,7 +261,7 @@ def _other_bytes(where: str, one: tuple[str, _Slot], other: tuple[str, _Slot]) -
 
 
 def _slots(descriptor: Descriptor | None, kind: str) -> Sequence[_Slot] | None:
-    """Return an operator's tensors in the order that edges count them; None where the operator was not seen."""
+    """Return an operator's tensors in edge order, None if not recorded."""
     if descriptor is None:
         return None
     slots = []

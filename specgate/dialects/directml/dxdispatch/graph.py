@@ -1,7 +1,8 @@
-"""A DML_GRAPH_DESC in a model file: nodes that name dispatchables, and edges between them.
+"""DML_GRAPH_DESC in a model file: nodes, and edges between them.
 
-The form is that of DxDispatch's own sample ``dml_graph_quadratic.json`` (microsoft/DirectML at 0d5bc75c). A graph is
-judged by its operators; its edges are held against what there is, as IDMLDevice1::CompileGraph does.
+Nodes name dispatchables, as in DxDispatch's sample ``dml_graph_quadratic.json`` (microsoft/DirectML at 0d5bc75c). The
+operators of a graph are validated separately. Edge indices are checked against the nodes and tensors, as in
+IDMLDevice1::CompileGraph.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = ["GRAPH", "check_graphs", "graph_dispatchable", "unseen_nodes"]
 
 GRAPH: Final = "DML_GRAPH_DESC"
 _EDGES: Final = ("InputEdges", "OutputEdges", "IntermediateEdges")
-#: What each index of an edge counts: inputs or outputs of the graph, its nodes, or tensors of the node beside it.
+#: By edge index: the upper bound, which is a count of the graph or the tensors of the edge's node.
 _INDICES: Final = {
     "GraphInputIndex": "InputCount", "GraphOutputIndex": "OutputCount", "FromNodeIndex": "Nodes",
     "ToNodeIndex": "Nodes", "FromNodeOutputIndex": "output", "ToNodeInputIndex": "input",
@@ -34,13 +35,13 @@ _INDICES: Final = {
 
 
 def graph_dispatchable(raw: Mapping[str, Any], bindings: dict[str, list[DxBinding]]) -> DxDispatchable:
-    """Return the dispatchable of a graph as the file has it."""
+    """Return the dispatchable of a graph in a file."""
     why = "the program did not say what this operator was created of, so it is not judged"
     return DxDispatchable(GRAPH, GRAPH, no_table=why, raw=dict(raw), bindings=bindings)
 
 
 def check_graphs(model: DxModel) -> None:
-    """Refuse graphs whose parts do not fit together; raise InputError with the place of the part."""
+    """Check the indices and names in graphs; raise InputError with the place."""
     operators = {name: one.operator for name, one in model.dispatchables.items()}
     for name, one in model.dispatchables.items():
         if one.kind == GRAPH:
@@ -81,7 +82,10 @@ def _edge(
 
 
 def _tensors(operator: str, kind: str) -> int:
-    """Return how many tensors of a kind an operator has at most; a constant has one output."""
+    """Return the maximum number of an operator's tensors of a kind.
+
+    A constant has one output.
+    """
     if not operator:
         return int(kind == "output")
     try:
@@ -92,7 +96,10 @@ def _tensors(operator: str, kind: str) -> int:
 
 
 def _node(node: Any, operators: Mapping[str, str], place: str) -> str:
-    """Return a node's operator, "" for a constant, a name that no table has where it was not seen."""
+    """Return a node's operator; "" for a constant.
+
+    Returns "?" for an operator that was not recorded. Raises InputError.
+    """
     if not isinstance(node, dict):
         raise InputError(f"expected a node, found {shown(node)}", place=place)
     kind = _kind(node)
@@ -109,7 +116,7 @@ def _node(node: Any, operators: Mapping[str, str], place: str) -> str:
 
 
 def unseen_nodes(graph: DxDispatchable, place: str) -> Iterator[tuple[str, NoTableEntry]]:
-    """Yield the nodes that do not say what their operator was created of, with their places."""
+    """Yield the nodes without a recorded operator, with their places."""
     desc = graph.raw.get("desc") or graph.raw.get("Desc") or {}
     for index, node in enumerate(desc.get("Nodes", [])):
         if _kind(node) == "OPERATOR" and node.get("Operator") is None:

@@ -1,4 +1,7 @@
-"""The parts of a DxDispatch model file as plain data, and their document; `read` reads it."""
+"""The parts of a DxDispatch model as plain data, and its document.
+
+`read` reads them.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,12 @@ __all__ = ["DxBinding", "DxCommand", "DxDispatchable", "DxModel", "DxResource", 
 
 @dataclass(slots=True)
 class DxResource:
-    """A buffer. kind says how `initial`, the file's initialValues as it stands, is to be read.
+    """A buffer.
 
-    array: numbers of `data_type`; constant: value, valueCount; sequence: valueStart, valueDelta, valueCount;
-    list: objects with a type and value each; file: sourcePath; deferred: nothing until an ONNX model is run.
-    data_type: a short name such as FLOAT32, None where the file leaves it out or says UNKNOWN.
+    kind: the form of `initial`, which is the file's initialValues unchanged.
+    array: numbers of `data_type`; constant: value, valueCount; sequence: valueStart, valueDelta, valueCount; list:
+    objects with a type and value each; file: sourcePath; deferred: none until an ONNX model runs.
+    data_type: a short name such as FLOAT32, None if the file omits it or has UNKNOWN.
     """
 
     kind: str
@@ -33,7 +37,10 @@ class DxResource:
 
 @dataclass(slots=True)
 class DxBinding:
-    """A resource bound to a tensor; 0 is what the file leaves out. Elements are of the resource's own type or size."""
+    """A resource bound to a tensor; 0 for omitted members.
+
+    By default, elements have the resource's type and size.
+    """
 
     name: str
     element_offset: int = 0
@@ -43,10 +50,11 @@ class DxBinding:
 
 @dataclass(slots=True)
 class DxDispatchable:
-    """What a command can dispatch. kind: directml, hlsl, onnx, dmlSerializedGraph or DML_GRAPH_DESC.
+    """A dispatchable.
 
-    descriptor: of a DirectML operator that has a table; else None, `no_table` says why and `raw` is what the file has.
-    bindings: of the tensors that DirectML takes over when the operator is initialised (OWNED_BY_DML).
+    kind: directml, hlsl, onnx, dmlSerializedGraph or DML_GRAPH_DESC. descriptor: of a DirectML operator with a table;
+    otherwise None, with the reason in `no_table` and the file's data in `raw`.
+    bindings: of the tensors that DirectML owns from the operator's initialization on (OWNED_BY_DML).
     """
 
     kind: str
@@ -77,7 +85,7 @@ class DxCommand:
 
 @dataclass(slots=True)
 class DxModel:
-    """A model file; file is its path as given, None for a document that came from elsewhere."""
+    """A model file; `file` is its path, None for a document without one."""
 
     resources: dict[str, DxResource]
     dispatchables: dict[str, DxDispatchable]
@@ -87,7 +95,10 @@ class DxModel:
 
 
 def write_dx_model(model: DxModel) -> dict[str, Any]:
-    """Return the document of a model, which reads as an equal one: short names, nothing that equals its default."""
+    """Return the document of a model.
+
+    It reads back as an equal model, has short names, and omits default values.
+    """
     return {
         **model.extra,
         "resources": {name: _written_resource(resource) for name, resource in model.resources.items()},

@@ -1,4 +1,4 @@
-"""A buffer's elements as DxDispatch prints them."""
+"""The elements of a buffer as DxDispatch prints them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_PRINTED", "printed"]
 
-#: More elements than this are not printed, whatever the buffer holds.
+#: Buffers with more elements are not printed.
 MAX_PRINTED: Final = 1_000_000
 
 
 def printed(buffer: Buffer, verbose: bool) -> str:
-    """Return the initialised elements as DxDispatch prints them: C++'s default format, 6 significant digits.
+    """Return the initialized elements in DxDispatch's print format.
 
-    verbose: a line each, with its index and its bits. 8-bit integers are printed as numbers, not as characters.
+    The format is C++'s default with 6 significant digits; 8-bit integers are printed as numbers. verbose: one line per
+    element with its index and bits.
     """
     if buffer.type is None:
         raise InputError("a buffer of mixed types cannot be printed")

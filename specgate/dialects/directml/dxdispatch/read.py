@@ -1,8 +1,8 @@
-"""DxDispatch model files: resources, dispatchables and commands, read without touching data files.
+"""Read DxDispatch model files without opening data files.
 
-Source: microsoft/DirectML at d430ee25 and later, DxDispatch/doc/Guide.md, models/_schema.json and, where the two are
-silent or differ, the program's own parser (src/model/JsonParsers.cpp). Like that parser, unknown members are not
-refused; they are kept in `extra`.
+Covers resources, dispatchables and commands. Source: microsoft/DirectML at d430ee25 and later, DxDispatch/doc/Guide.md,
+models/_schema.json and, where the two are silent or differ, the program's parser (src/model/JsonParsers.cpp). Unknown
+members are accepted, as in that parser, and kept in `extra`.
 """
 
 from __future__ import annotations
@@ -51,21 +51,24 @@ __all__ = [
 UINT32: Final = 2**32 - 1
 UINT64: Final = 2**64 - 1
 FOREIGN: Final = {"hlsl": "hlsl", "onnx": "onnx", "dmlserializedgraph": "dmlSerializedGraph"}
-#: Of these, what names a model of operators.
+#: Kinds of dispatchables that refer to a model file.
 MODELS: Final = frozenset({"onnx", "dmlSerializedGraph"})
 COMMANDS: Final = {"dispatch": "dispatch", "print": "print", "writefile": "writeFile"}
 _WORDS: Final = frozenset({"nan", "inf", "-inf"})
 
 
 def is_dx_model(document: Any) -> bool:
-    """Return whether a loaded JSON or YAML document looks like a DxDispatch model."""
+    """Return whether a JSON or YAML document looks like a DxDispatch model."""
     return isinstance(document, dict) and isinstance(document.get("dispatchables"), dict)
 
 
 def entries(document: Mapping[str, Any], file: str) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
-    """Yield the dispatchables of a model with their places; of kinds that no table covers as such."""
+    """Yield the dispatchables of a model with their places.
+
+    Kinds without tables become NoTableEntry.
+    """
     for key, dispatchable in read_dx_model(document, file=file).dispatchables.items():
-        if dispatchable.kind == GRAPH:  # judged by its operators, which are dispatchables of their own
+        if dispatchable.kind == GRAPH:  # its operators are separate dispatchables
             yield from unseen_nodes(dispatchable, place_of("dispatchables", key))
         elif dispatchable.descriptor is not None:
             yield place_of("dispatchables", key), dispatchable.descriptor
@@ -74,7 +77,10 @@ def entries(document: Mapping[str, Any], file: str) -> Iterator[tuple[str, Descr
 
 
 def _entry(dispatchable: DxDispatchable, file: str) -> NoTableEntry:
-    """Return a dispatchable without a descriptor, with the model that it names where that may be read."""
+    """Return the entry of a dispatchable without a descriptor.
+
+    It includes the model file of the dispatchable if that is readable.
+    """
     source, why = dispatchable.raw.get("sourcePath"), dispatchable.no_table or ""
     if dispatchable.kind not in MODELS or not isinstance(source, str) or not os.path.isfile(file):  # noqa: PTH113
         return NoTableEntry(NAME, dispatchable.operator, why)
@@ -91,14 +97,15 @@ def _entry(dispatchable: DxDispatchable, file: str) -> NoTableEntry:
 
 
 def read_dx_model(source: str | os.PathLike[str] | Mapping[str, Any], *, file: str | None = None) -> DxModel:
-    """Return the model of a path, of a document already loaded, or of a text (a string with a brace or line break).
+    """Return the model of a path, of a loaded document, or of a text.
 
-    file: names a text or document in errors, and is where its relative paths begin. Raises InputError.
+    A string is a text if it has a brace or a line break. file: the name of a text or document in errors, and the base
+    of its relative paths. Raises InputError.
     """
     if isinstance(source, dict):
         document: Any = source
     else:
-        text = os.fspath(source)  # type: ignore[arg-type]  # any Mapping that is no dict is refused below
+        text = os.fspath(source)  # type: ignore[arg-type]  # a Mapping that is not a dict is rejected below
         if "{" not in text and "\n" not in text:
             file, text = text, read_text_file(text)
         document = load_relaxed(text, file or "<text>")
@@ -197,7 +204,7 @@ def _kind_of(initial: Any, data_type: str | None, place: str) -> str:
 
 
 def _data_type(raw: Any, place: str) -> str | None:
-    """The short name of a type whose elements fill whole bytes, None for UNKNOWN."""
+    """Return a byte-sized type's short name, None for UNKNOWN."""
     short = word_of(raw, {**dialect("directml").type_numbers, "UNKNOWN": 0}, "DML_TENSOR_DATA_TYPE_")
     if short == "UNKNOWN":
         return None
@@ -229,7 +236,10 @@ def _check_initial(kind: str, initial: Any, data_type: str, place: str) -> None:
 
 
 def _check_numbers(values: Iterable[tuple[int | str, Any]], data_type: str, place: str) -> None:
-    """Hold the values, each with its key, against a type; those of a floating type may also be words or infinite."""
+    """Check values, each with its key, against a data type.
+
+    Floating-point types also allow infinity and its names. Raises InputError.
+    """
     floating = data_type.startswith("FLOAT")
     low: float
     high: float
@@ -281,7 +291,7 @@ def _dispatchable(raw: Any, place: str) -> DxDispatchable:
     operator = str(kind).removeprefix("DML_OPERATOR_")
     key = next((k for k in ("Desc", "desc") if k in raw), None)
     options = _rest(raw, "type", "Type", "Desc", "desc", "bindings")
-    if key is None:  # the operator's fields stand beside its type
+    if key is None:  # the operator's fields are next to its type
         desc: Any = _rest(options, "dmlCompileType", "executionFlags")
         options = {k: v for k, v in options.items() if k not in desc}
     else:

@@ -1,4 +1,7 @@
-"""Run a DxDispatch model with the kernels: buffers, dispatches, and what its print and writeFile commands ask for."""
+"""Run a DxDispatch model with the kernels.
+
+Supports dispatch, print and writeFile commands.
+"""
 
 from __future__ import annotations
 
@@ -53,16 +56,19 @@ def run_dx_model(
     out: Callable[[str], None],
     base_dir: str | os.PathLike[str] | None = None,
     write_files: bool = False,
+    read_outside: bool = False,
     budget: memory.Budget | None = None,
     basis: Basis = "documented",
 ) -> Outputs:
-    """Execute a model's commands in order; return what its buffers hold at the end, flat, by the resources' names.
+    """Run a model's commands; return the final buffers by resource name.
 
-    level: the feature level whose behaviour applies. out: takes the text of each print command, in DxDispatch's form,
-    and notes on undefined elements. base_dir: where files are read from (else the current folder) and written to; the
-    model file's folder when left out. write_files: let writeFile commands write; without it a model that has one is
-    refused. budget: of buffers, tensors, the kernels' work and the time. basis: whose values. Raises InputError,
-    NoTable and NoKernel, before anything runs where it can be known.
+    Buffers are returned as 1-D arrays.
+    level: the feature level. out: receives the output of each print command in DxDispatch's format, and notes on
+    undefined elements. base_dir: the folder of input files (in addition to the current folder) and of output files; by
+    default, the model's folder. read_outside: allow a sourcePath outside base_dir. write_files: allow writeFile
+    commands; without it, models that have one are rejected. budget: limits memory, work and time. basis:
+    documented or observed values.
+    Raises InputError, NoTable and NoKernel, before the first command if possible.
     """
     dialect("directml").check_level(level)
     folder = os.fspath(base_dir) if base_dir is not None else str(Path(model.file).parent) if model.file else "."
@@ -72,9 +78,11 @@ def run_dx_model(
     plans: dict[str, Plan] = {}
     for name, resource in model.resources.items():
         with _placed(model, ""):
-            plans[name] = plan_buffer(resource, [folder], place_of("resources", name), budget.left)
+            plans[name] = plan_buffer(
+                resource, folder, place_of("resources", name), budget.left, read_outside=read_outside
+            )
         budget = budget.less(plans[name].whole)
-    for name in list(plans):  # memory is taken when all is known to fit
+    for name in list(plans):  # allocate after all sizes are known to fit
         buffers[name] = plans.pop(name).make()
     run = _Run(model, level, out, folder, budget, buffers, basis)
     for i, command in enumerate(model.commands):
@@ -106,7 +114,10 @@ def _refuse_early(model: DxModel, level: str, write_files: bool) -> None:
 
 
 def _hold_bound(descriptor: Descriptor, bindings: Mapping[str, list[DxBinding]]) -> None:
-    """Refuse a dispatch whose tensors are not all bound, or that binds others; not yet those that DirectML owns."""
+    """Reject a dispatch with missing or unknown bindings.
+
+    Tensors owned by DirectML are checked later.
+    """
     owned = dialect("directml").tables.flags["OWNED_BY_DML"]
     points = {**bind_points(descriptor, "input"), **bind_points(descriptor, "output")}
     _refuse_unknown(bindings, points, descriptor)
@@ -128,7 +139,7 @@ def _hold_count(name: str, tensors: list[TensorDesc], bound: list[DxBinding]) ->
 
 @contextmanager
 def _placed(model: DxModel, place: str) -> Iterator[None]:
-    """Give errors the model's file and the command's place."""
+    """Add the model's file and the command's place to errors."""
     try:
         yield
     except InputError as error:
@@ -140,7 +151,7 @@ def _placed(model: DxModel, place: str) -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Run:
-    """The state of one execution. owned: arrays that DirectML took over when an operator was initialised."""
+    """The state of one run; `owned` has the arrays of OWNED_BY_DML tensors."""
 
     model: DxModel
     level: str
@@ -185,7 +196,7 @@ class _Run:
 
     def _dispatch(self, command: DxCommand) -> None:
         descriptor = self.model.dispatchables[command.dispatchable].descriptor
-        assert descriptor is not None  # _refuse_early has looked  # noqa: S101
+        assert descriptor is not None  # checked in _refuse_early  # noqa: S101
         inputs, outputs = bind_points(descriptor, "input"), bind_points(descriptor, "output")
         _refuse_unknown(command.bindings, {**inputs, **outputs}, descriptor)
         arrays = dict(self.owned[command.dispatchable])
@@ -211,9 +222,10 @@ class _Run:
                     self.out(f"Resource '{plain_name(binding.name)}': {note}")
 
     def _ranges(self, name: str, tensors: list[TensorDesc], bound: list[DxBinding]) -> list[NDArray[np.uint8]]:
-        """The bytes of each binding, from its offset to the buffer's end, held against what its tensor takes.
+        """Return the bytes of each binding from its offset to the buffer's end.
 
-        An elementCount does not shorten them: DxDispatch binds DirectML operators to the rest of the buffer too.
+        Raises InputError if they are too few for the tensor. An elementCount does not shorten them; DxDispatch also
+        binds DirectML operators to the rest of the buffer.
         """
         _hold_count(name, tensors, bound)
         arrays = []
@@ -237,7 +249,7 @@ class _Run:
     def _gathered(
         self, name: str, tensors: list[TensorDesc], bound: list[DxBinding], descriptor: Descriptor
     ) -> NDArray[Any] | list[NDArray[Any]]:
-        """The logical array of an input, a list where the field is an array of tensors."""
+        """Return an input's logical array, a list for an array of tensors."""
         pairs = zip(self._ranges(name, tensors, bound), tensors, strict=True)
         arrays = [gather_tensor(data, tensor, name, self.budget.left) for data, tensor in pairs]
         return arrays[0] if isinstance(descriptor.fields[name], TensorDesc) else arrays
@@ -272,7 +284,7 @@ class _Run:
 
 
 def _shaped(buffer: Buffer, dimensions: tuple[int, ...]) -> NDArray[Any]:
-    """The elements as an array of `dimensions`, flat without them."""
+    """Return the elements in the shape `dimensions`, 1-D without them."""
     values = buffer.values(buffer.declared)
     if not dimensions:
         return values

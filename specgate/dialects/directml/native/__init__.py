@@ -1,1 +1,1 @@
-"""DirectML's structures in memory: laid out, written as images, and read back from images and running programs."""
+"""DirectML's structures in memory: layout, images, and reading back."""

@@ -1,4 +1,7 @@
-"""How DirectML's structures lie in memory: the table ``abi/directml.yaml``, with every member's offset worked out."""
+"""The ABI of DirectML's structures, from ``abi/directml.yaml``.
+
+Offsets of members are computed.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _PACKAGE: Final = Path(__file__).resolve().parents[3]
 #: In a checkout, then in a wheel.
 _PLACES: Final = (_PACKAGE.parent / "specs", _PACKAGE / "_specs" / "yaml")
 _KIND: Final = re.compile(r"([a-z0-9-]+)(?::(\w+))?(?:\[(\w+)\])?(\?)?")
-#: Of a member that lies in the structure itself: its size and alignment.
+#: Size and alignment of members that are stored inline.
 _INLINE: Final = {
     "uint": (4, 4), "int": (4, 4), "float": (4, 4), "bool": (4, 4), "enum": (4, 4),
     "size-2d": (8, 4), "scalar": (8, 8), "size": (8, 8),
@@ -32,9 +35,9 @@ _POINTED: Final = frozenset({"input", "output", "operator", "scale-bias", "objec
 class Member:
     """One member of an operator's structure.
 
-    base: the kind without its marks, e.g. ``uint``, ``input``, ``enum``. of: the enum's name or the member that types a
-    scalar. count: the member that counts an array's elements, None if it is no array. counts: the arrays that this
-    member counts.
+    base: the kind without its marks, e.g. ``uint``, ``input``, ``enum``. of: the name of the enum, or of the member
+    that types a scalar. count: the member with an array's length, None if it is not an array. counts: the arrays whose
+    length this member is.
     """
 
     name: str
@@ -56,7 +59,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """One structure: its operator's number, 0 for one of a graph; its members in order, its size in bytes."""
+    """One structure: operator number, members in order, size in bytes.
+
+    The number is 0 for the structures of graphs.
+    """
 
     name: str
     number: int
@@ -66,7 +72,7 @@ class Structure:
 
 
 class Abi:
-    """The whole table; structures are laid out when they are first asked for."""
+    """The whole ABI table; structures are laid out on first use."""
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self._raw = raw
@@ -76,7 +82,10 @@ class Abi:
         self._structures: dict[str, Structure] = {}
 
     def structure(self, operator: str) -> Structure:
-        """Return an operator's structure by its name, with or without ``DML_OPERATOR_``; raise NoTable."""
+        """Return an operator's structure; raise NoTable.
+
+        The name may have the prefix ``DML_OPERATOR_``.
+        """
         name = operator.removeprefix("DML_OPERATOR_")
         name = self._raw["aliases"].get(name, name)
         if name not in self._structures:
@@ -86,14 +95,17 @@ class Abi:
         return self._structures[name]
 
     def graph(self, name: str) -> Structure:
-        """Return a structure that describes a graph or a part of one, by its name without ``DML_``."""
+        """Return a structure of a graph by its name without ``DML_``."""
         if name not in self._structures:
             self._structures[name] = _laid_out(name, {"value": 0, **self._raw["graph"][name]})
         return self._structures[name]
 
 
 def parse_kind(text: str) -> tuple[str, str | None, str | None, bool]:
-    """Return a kind's base, what it is of, what counts it, and whether it may be left out; raise ValueError."""
+    """Return a kind's base, enum or type, count member, and optionality.
+
+    Raises ValueError.
+    """
     match = _KIND.fullmatch(text)
     if match is None or match[1] not in {*_INLINE, *_POINTED}:
         raise ValueError(f"unknown kind {text!r}")
@@ -115,7 +127,7 @@ def _laid_out(name: str, raw: Mapping[str, Any]) -> Structure:
 
 @cache
 def abi() -> Abi:
-    """Return the table, read once; raise InputError when the file is not there."""
+    """Return the table, read once; raise InputError if the file is missing."""
     from specgate.spec.yamlio import load_yaml
 
     for place in _PLACES:

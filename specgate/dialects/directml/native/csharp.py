@@ -1,4 +1,4 @@
-"""The C# file that prints structures as JSON: what is written by hand, with the table of the structures put in."""
+"""The C# file that prints structures as JSON, from a template."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TEMPLATE: Final = Path(__file__).parent / "SpecgateDml.cs"
 
 
 def csharp_source() -> str:
-    """Return the C# file. What the template has between two @ is replaced."""
+    """Return the C# file; names between two @ in the template are replaced."""
     table = abi()
     structures = [table.structure(name) for name in table.operators]
     parts = {

@@ -1,7 +1,7 @@
-"""Descriptors as relocatable images of DirectML's structures: bytes, where the pointers in them are, the root.
+"""Descriptors as relocatable images of DirectML's structures.
 
-A pointer holds the offset in the image of what it points to; the loader of the image adds its address. The layout is
-that of 64-bit processes, the same on Linux and Windows.
+An image has its bytes, the offsets of its pointers, and its root. A pointer holds the offset of its target; the loader
+adds the address of the image. The layout is that of 64-bit processes, identical on Linux and Windows.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["BUFFER", "MAX_IMAGE", "MAX_NESTING", "Image", "image", "operator_parts"]
 
-#: Bytes and pointers that a host takes in one question.
+#: The largest number of bytes and pointers that a host accepts per question.
 MAX_IMAGE: Final = 2**24
 MAX_POINTERS: Final = 2**20
-#: Operators inside operators: DirectML knows one, a fused activation.
+#: The nesting limit of operators; DirectML has one level, for fused activations.
 MAX_NESTING: Final = 8
 BUFFER: Final = 1  # DML_TENSOR_TYPE_BUFFER
 _TENSOR_HEAD: Final = 16
@@ -36,7 +36,10 @@ _CODES: Final = {"uint": "I", "int": "i", "float": "f", "bool": "I", "enum": "I"
 
 
 class Image(NamedTuple):
-    """A description ready to be loaded: `pointers` are offsets in `data`, `root` is that of the DML_OPERATOR_DESC."""
+    """A relocatable description.
+
+    pointers: their offsets in `data`. root: the offset of the DML_OPERATOR_DESC.
+    """
 
     data: bytes
     pointers: tuple[int, ...]
@@ -44,14 +47,15 @@ class Image(NamedTuple):
 
 
 def image(descriptor: Descriptor | Mapping[str, Any], *, exact: bool = False) -> Image:
-    """Return the image of a DirectML descriptor, read or as a dict in DxDispatch's words; it needs no operator table.
+    """Return the image of a DirectML descriptor.
 
-    What is absent becomes a null pointer; counts are taken from the arrays when they are left out; a tensor without
-    TotalTensorSizeInBytes gets the least that it needs (modulo 2**64).
-    exact: refuse what the structures would not show: a count that is left out, an array longer than its count, and one
-    of none that is left out.
-    Raises InputError for what the structures cannot hold (an unknown size, fewer strides than sizes, a missing number),
-    and NoTable for an operator that DirectML does not have.
+    Accepts a Descriptor or a dict in DxDispatch's form, also of operators without a table. Omitted fields become null
+    pointers. Omitted counts are the lengths of the arrays. A tensor without TotalTensorSizeInBytes gets its minimum
+    size (modulo 2**64).
+    exact: reject descriptors that the structures cannot represent exactly: an omitted count, an array longer than its
+    count, and an omitted array with a count of 0.
+    Raises InputError for values that do not fit the structures (an unknown size, fewer strides than sizes, a missing
+    number), and NoTable for an operator that DirectML does not define.
     """
     writer = _Writer(exact=exact)
     root = writer.room(_OPERATOR_HEAD)
@@ -62,7 +66,10 @@ def image(descriptor: Descriptor | Mapping[str, Any], *, exact: bool = False) ->
 
 
 class _Writer:
-    """An image in the making. Places are for messages: the way to a field, "" for the operator itself."""
+    """Builds an image.
+
+    A place in messages is the path of a field, "" for the operator itself.
+    """
 
     def __init__(self, *, exact: bool) -> None:
         self.exact = exact
@@ -83,7 +90,7 @@ class _Writer:
         self.pointers.append(offset)
 
     def operator(self, value: Any, at: int, place: str, depth: int) -> None:
-        """Write a DML_OPERATOR_DESC at `at` and the structure it points to."""
+        """Write a DML_OPERATOR_DESC at `at`, and the structure it points to."""
         if depth > MAX_NESTING:
             raise InputError(f"expected at most {MAX_NESTING} operators inside one another", place=place)
         if len(self.data) > MAX_IMAGE:
@@ -102,12 +109,12 @@ class _Writer:
     def member(
         self, member: Member, structure: Structure, fields: Mapping[str, Any], base: int, place: str, depth: int
     ) -> None:
-        """Write one member at its place in the structure that begins at `base`."""
+        """Write one member of the structure that begins at `base`."""
         value, at = fields.get(member.name), base + member.offset
         if member.counts:
             self.put("I", at, _count(member, fields, place, exact=self.exact))
         elif member.pointer:
-            if value is not None:  # left out: the null pointer that is there already
+            if value is not None:  # omitted fields stay null pointers
                 self.pointed(member, value, at, place, depth)
         elif value is None:
             raise InputError(f"expected a value for {member.name} of {structure.name}", place=place)
@@ -119,7 +126,7 @@ class _Writer:
             self.put(_CODES[member.base], at, number(member, value, place))
 
     def pointed(self, member: Member, value: Any, at: int, place: str, depth: int) -> None:
-        """Write what a pointer member points to, and the pointer at `at`."""
+        """Write the target of a pointer member, and the pointer at `at`."""
         if member.count is not None:
             self.array(member, _listed(value, place), at, place, depth)
         elif member.tensor:
@@ -151,7 +158,7 @@ class _Writer:
         self.point(at, heads)
 
     def tensor(self, value: Any, place: str) -> int:
-        """Write a DML_TENSOR_DESC and its buffer description; return where."""
+        """Write a DML_TENSOR_DESC and its buffer description; return its offset."""
         tensor = _tensor(value, place)
         head = self.room(_TENSOR_HEAD)
         self.put("I", head, BUFFER)
@@ -159,7 +166,7 @@ class _Writer:
         return head
 
     def buffer(self, tensor: TensorDesc, place: str) -> int:
-        """Write a DML_BUFFER_TENSOR_DESC, its sizes and its strides; return where."""
+        """Write a DML_BUFFER_TENSOR_DESC with its arrays; return its offset."""
         kind, sizes, strides = tensor.type, tensor.sizes, tensor.strides
         if kind is None or sizes is None:
             raise InputError("expected a tensor whose type and sizes are known", place=place)
@@ -188,7 +195,10 @@ class _Writer:
 
 @lru_cache(maxsize=256)
 def _buffer_layout(rank: int, strides: int | None) -> struct.Struct:
-    """DataType, Flags, DimensionCount, Sizes*, Strides*, TotalTensorSizeInBytes, alignment; sizes; strides."""
+    """Return the layout of a buffer description and its arrays.
+
+    The order is DataType, Flags, DimensionCount, Sizes*, Strides*, TotalTensorSizeInBytes, alignment; sizes; strides.
+    """
     return struct.Struct(f"<IIIxxxxQQQIxxxx{rank}I{strides or 0}I")
 
 
@@ -198,7 +208,10 @@ def _member_names(operator: str) -> frozenset[str]:
 
 
 def operator_parts(value: Any, place: str = "") -> tuple[str, Mapping[str, Any]]:
-    """Return the operator's name and fields of a Descriptor or a dict; it needs no operator table."""
+    """Return the operator's name and fields, from a Descriptor or a dict.
+
+    Operators without a table are supported.
+    """
     if isinstance(value, Descriptor):
         if value.dialect != "directml":
             raise InputError(f"expected a directml descriptor, found one of {value.dialect}", place=place or None)
@@ -249,9 +262,10 @@ def _part(value: Any, name: str, place: str) -> Any:
 
 
 def _count(member: Member, fields: Mapping[str, Any], place: str, *, exact: bool) -> int:
-    """Return what a count says, or else how long the arrays are that it counts; they may be longer, never shorter.
+    """Return a count, by default the length of its arrays.
 
-    exact: the count must be given, and the length of the arrays; none of them left out where it is 0.
+    Arrays may be longer than their count, but not shorter. exact: require the count and equal lengths, and reject an
+    omitted array with a count of 0.
     """
     parent = place.removesuffix(member.name)
     listed = {n: _listed(fields[n], f"{parent}{n}") for n in member.counts if fields.get(n) is not None}

@@ -1,4 +1,4 @@
-"""Where structures lie: in an image that was made of them, or in the memory of this process."""
+"""Memory that holds structures: an image, or this process."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 __all__ = ["ImageMemory", "Memory", "ProcessMemory"]
 
-#: Texts are read in parts of so many bytes, which none of a page's end cuts: the next page need not be there.
+#: Texts are read in parts of this many bytes. A part never crosses the end of a page, as the next page may be unmapped.
 _PART: Final = 64
 
 
 class Memory(Protocol):
-    """What structures are read from, at addresses or offsets."""
+    """Bytes at addresses or offsets, from which structures are read."""
 
     def read(self, at: int, size: int) -> bytes:
-        """Return `size` bytes; raise InputError where there are none."""
+        """Return `size` bytes; raise InputError if they are not readable."""
 
     def target(self, at: int) -> int | None:
-        """Return where the pointer at `at` leads, None for the null pointer; raise InputError."""
+        """Return the target of the pointer at `at`, None if null; InputError."""
 
 
 class ImageMemory:
-    """An image: a pointer is one that the image lists, since offset 0 may be pointed to."""
+    """An image; only its listed pointers are non-null, as 0 is an offset."""
 
     def __init__(self, image: Image) -> None:
         self._data = image.data
@@ -52,10 +52,9 @@ class ImageMemory:
 
 
 class ProcessMemory:
-    """The memory of this process. An address that nothing is mapped at is refused, it does not end the process.
+    """The memory of this process; unmapped addresses raise InputError.
 
-    The system copies what is read, as it does for debuggers. All that one object reads together is bounded: pointers
-    that lead in a circle do not go on for ever.
+    The system copies the bytes, as for debuggers. The total that one object reads is limited, so pointer cycles end.
     """
 
     def __init__(self) -> None:
@@ -75,7 +74,7 @@ class ProcessMemory:
         return int(struct.unpack("<Q", self.read(at, 8))[0]) or None
 
     def text(self, at: int, most: int) -> str:
-        """Return a text that ends with a zero byte, at most so many bytes of it."""
+        """Return a zero-terminated text of at most `most` bytes."""
         data = bytearray()
         while b"\0" not in data and len(data) < most:
             data += self.read(at + len(data), _PART - (at + len(data)) % _PART)
@@ -84,7 +83,7 @@ class ProcessMemory:
 
 @cache
 def _copier() -> Callable[[int, int], bytes | None]:
-    """Return what copies bytes at an address, None where they cannot be read."""
+    """Return a function that copies bytes, or returns None if unreadable."""
     if struct.calcsize("P") != 8 or sys.byteorder != "little":
         raise InputError("DirectML's structures are read in 64-bit little-endian processes only")
     if sys.platform == "win32":
@@ -96,14 +95,14 @@ def _copier() -> Callable[[int, int], bytes | None]:
 
 def _of_linux(at: int, size: int) -> bytes | None:
     try:
-        with open("/proc/self/mem", "rb", buffering=0) as memory:  # noqa: PTH123  # no other opens it unbuffered
+        with open("/proc/self/mem", "rb", buffering=0) as memory:  # noqa: PTH123  # pathlib cannot open it unbuffered
             return os.pread(memory.fileno(), size, at)
     except OSError:
         return None
 
 
 def _of_windows() -> Callable[[int, int], bytes | None]:
-    kernel: Any = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined]  # there on Windows alone
+    kernel: Any = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined]  # Windows only
     kernel.GetCurrentProcess.restype = ctypes.c_void_p
     kernel.ReadProcessMemory.argtypes = [
         ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p,

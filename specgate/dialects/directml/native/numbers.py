@@ -1,4 +1,7 @@
-"""Numbers of descriptors as the structures' members hold them; InputError, with the field, for what does not fit."""
+"""Numbers of descriptors as members of structures.
+
+Values that do not fit raise InputError with the field.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ SCALARS: Final = {
 
 
 def enum_number(enum: str, value: Any, place: str) -> int:
-    """Return an enum value's number from its name, short or long, or from a number that need not be one of them."""
+    """Return an enum value's number from its short or long name.
+
+    Numbers are accepted even if the enum does not define them.
+    """
     if isinstance(value, str):
         known = abi().enums[enum]
         short = value.removeprefix(f"DML_{enum}_")
@@ -34,7 +40,7 @@ def enum_number(enum: str, value: Any, place: str) -> int:
 
 
 def number(member: Member, value: Any, place: str) -> float:
-    """Return what a 32-bit member holds."""
+    """Return the value of a 32-bit member."""
     if member.base == "enum":
         return enum_number(member.of or "", value, place)
     if member.base == "float":
@@ -43,7 +49,7 @@ def number(member: Member, value: Any, place: str) -> float:
 
 
 def integer(kind: str, value: Any, place: str) -> int:
-    """Return a uint, int or bool that is in its range."""
+    """Return a uint, int or bool; raise InputError out of range."""
     low, high = _NUMBERS[kind]
     if not isinstance(value, int) or (isinstance(value, bool) and kind != "bool") or not low <= value <= high:
         raise InputError(f"expected an integer from {low} to {high}, found {shown(value)}", place=place)
@@ -51,7 +57,7 @@ def integer(kind: str, value: Any, place: str) -> int:
 
 
 def real(value: Any, place: str, code: str = "f") -> float:
-    """Return a number that packs as `code`; one that is too large for it is infinite, as in a C conversion."""
+    """Return a number that packs as `code`; overflow becomes infinity."""
     if isinstance(value, str) and value.lower() in {"nan", "inf", "-inf"}:
         return float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -65,7 +71,10 @@ def real(value: Any, place: str, code: str = "f") -> float:
 
 
 def scalar(value: Any, kind: Any, place: str) -> bytes:
-    """Return the 8 bytes of a DML_SCALAR_UNION: a number, or a dict with the one member that is meant."""
+    """Return the 8 bytes of a DML_SCALAR_UNION.
+
+    Accepts a number, or a dict with one member of the union.
+    """
     if isinstance(kind, int):
         kind = next((word for word, number in abi().enums["TENSOR_DATA_TYPE"].items() if number == kind), "")
     word = kind.removeprefix("DML_TENSOR_DATA_TYPE_") if isinstance(kind, str) else ""

@@ -1,6 +1,7 @@
-"""Descriptions that a running program has, as the JSON that ``specgate check`` reads: from the address of a structure.
+"""Descriptions of a running program as JSON for ``specgate check``.
 
-For programs in Python that hand structures to DirectML through ctypes, and for debuggers with Python in them.
+They are read from the address of a structure. This serves Python programs that call DirectML through ctypes, and
+debuggers with Python.
 """
 
 from __future__ import annotations
@@ -19,29 +20,29 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_NAME", "from_pointer", "graph_from_pointer"]
 
-#: Of a name in a graph, so many bytes are read.
+#: The maximum length in bytes of a name in a graph.
 MAX_NAME: Final = 1024
 _HEAD: Final = 16
-#: By the array that has them: what its edges are.
+#: The type of the edges in each array.
 _EDGES: Final = {"InputEdges": "INPUT", "OutputEdges": "OUTPUT", "IntermediateEdges": "INTERMEDIATE"}
 
 
 def from_pointer(address: int) -> dict[str, Any]:
-    """Return the ``DML_OPERATOR_DESC`` at an address of this process as a dict that ``check`` reads.
+    """Return the ``DML_OPERATOR_DESC`` at an address as a dict for ``check``.
 
-    It has all that the structures hold, counts and sizes in bytes too. An operator that DirectML does not have keeps
-    its number. Raises InputError, with the place, for a null pointer, an address that cannot be read, and a count or
-    a number of dimensions that cannot be meant.
+    The address is in this process. The dict has all members of the structures, including counts and sizes in bytes. An
+    operator that DirectML does not define keeps its number. Raises InputError, with the place, for a null pointer, an
+    unreadable address, and an implausible count or rank.
     """
     return Reading(ProcessMemory()).operator(_start(address, "DML_OPERATOR_DESC"), "", 0)
 
 
 def graph_from_pointer(address: int, operators: Mapping[int, Mapping[str, Any]] | None = None) -> dict[str, Any]:
-    """Return the ``DML_GRAPH_DESC`` at an address of this process as a DxDispatch model that ``check`` reads.
+    """Return the ``DML_GRAPH_DESC`` at an address as a DxDispatch model.
 
-    A graph has its operators as interfaces, which do not show what they were created of. operators: what
-    `from_pointer` gave for each when it was created, by the address of its interface; those that are missing are
-    listed, and not judged. Raises InputError as `from_pointer`.
+    The address is in this process. A graph refers to compiled operators, which do not expose their descriptions.
+    operators: the results of `from_pointer` at creation, by the address of the operator's interface. Nodes without one
+    are listed but not validated. Raises InputError as `from_pointer`.
     """
     reading = _GraphReading(ProcessMemory())
     return reading.graph(_start(address, "DML_GRAPH_DESC"), operators or {})
@@ -103,6 +104,6 @@ class _GraphReading(Reading):
                     entries[member.name] = self.memory.text(to, MAX_NAME)
             elif member.base == "object":
                 entries[member.name] = self.memory.target(at)
-            elif member.base != "data":  # constants are known by their size; what they hold is not judged
+            elif member.base != "data":  # a constant's size is kept; its data is not validated
                 entries[member.name] = self.numbers("Q" if member.base == "size" else "I", at)[0]
         return entries

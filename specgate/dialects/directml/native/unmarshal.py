@@ -1,4 +1,7 @@
-"""Images of DirectML's structures read back: what `marshal` writes, and what a host copies out of a running program."""
+"""Read back images of DirectML's structures.
+
+The images come from `marshal`, or from a host that copies them out of a running program.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_ELEMENTS", "Reading", "described", "plain", "pointer_layout", "real", "word"]
 
-#: Of an array that a structure counts: more is taken for memory that holds something else.
+#: A larger count of elements is treated as invalid memory.
 MAX_ELEMENTS: Final = 2**16
 
-#: What a member points to, as a host numbers it: the kind of one, and of an array.
+#: The numbers by which a host knows the kinds of pointers, single and array.
 _TENSORS: Final = (1, 2)
 _OPERATORS: Final = (3, 4)
 _PAIR: Final = 5
@@ -35,10 +38,10 @@ _CODES: Final = {"uint": "I", "int": "i", "float": "f", "bool": "I", "enum": "I"
 
 
 def pointer_layout() -> bytes:
-    """Return what a host has to know to copy descriptions out of memory, for every operator, as 32-bit numbers.
+    """Return the pointer layout of every operator as 32-bit numbers.
 
-    The number of operators; for each its own number, its structure's size, how many pointers are in that; for each of
-    those its kind, its offset and the offset of the member that counts it.
+    Hosts need it to copy descriptions out of memory. It has the number of operators; per operator its number, the
+    structure's size and the number of pointers; per pointer its kind, its offset, and the offset of its count.
     """
     structures = [abi().structure(name) for name in abi().operators]
     words = [len(structures)]
@@ -59,22 +62,25 @@ def _kind(member: Member) -> int:
 
 
 def described(image: Image) -> dict[str, Any]:
-    """Return an image's descriptor as a dict in DxDispatch's words, with all that is in the structures.
+    """Return an image's descriptor as a dict in DxDispatch's form.
 
-    Numbers that no word is known for stay numbers; of an operator that is not known its number is all there is. Raises
-    InputError for an image that is no description.
+    It has all members of the structures. Unknown enum numbers stay numbers; of an unknown operator only the number is
+    returned. Raises InputError for an invalid image.
     """
     return Reading(ImageMemory(image)).operator(image.root, "", 0)
 
 
 class Reading:
-    """Structures read from a memory. Places are for messages: the way to a field, "" for the operator itself."""
+    """Reads structures from a memory.
+
+    A place in messages is the path of a field, "" for the operator itself.
+    """
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
 
     def numbers(self, code: str, at: int, count: int = 1) -> list[Any]:
-        """Return so many numbers that lie one after the other."""
+        """Return `count` consecutive numbers."""
         layout = struct.Struct(f"<{count}{code}")
         return list(layout.unpack(self.memory.read(at, layout.size)))
 
@@ -101,7 +107,7 @@ class Reading:
     def member(
         self, member: Member, structure: Structure, fields: Mapping[str, Any], base: int, place: str, depth: int
     ) -> Any:
-        """Return the value of a member of the structure at `base`, None where it is left out."""
+        """Return a member of the structure at `base`, None if omitted."""
         at = base + member.offset
         if member.pointer:
             to = self.memory.target(at)
@@ -115,7 +121,7 @@ class Reading:
         return plain(member, self.numbers(_CODES[member.base], at)[0])
 
     def count(self, member: Member, structure: Structure, base: int) -> int | None:
-        """Return how many elements an array has, None for what is no array."""
+        """Return the length of an array, None if it is not an array."""
         counter = next((m for m in structure.members if m.name == member.count), None)
         if counter is None:
             return None
@@ -125,7 +131,7 @@ class Reading:
         return count
 
     def pointed(self, member: Member, to: int, count: int | None, place: str, depth: int) -> Any:
-        """Return what a pointer member points to."""
+        """Return the value that a pointer member points to."""
         if member.tensor:
             return self.tensor(to) if count is None else [self.tensor(to + 16 * i) for i in range(count)]
         if member.base == "operator" and count is None:
@@ -137,7 +143,10 @@ class Reading:
         return [plain(member, number) for number in self.numbers(_CODES[member.base], to, count)]
 
     def tensor(self, at: int) -> dict[str, Any] | None:
-        """Return a tensor's description, None where a program points to an empty one for a tensor that is left out."""
+        """Return a tensor's description.
+
+        Returns None for an empty description, which some programs use for an omitted tensor.
+        """
         start = self.memory.target(at + 8)
         if start is None:
             return None
@@ -147,7 +156,7 @@ class Reading:
         sizes, strides = self.memory.target(start + 16), self.memory.target(start + 24)
         total, alignment = struct.unpack("<QI", self.memory.read(start + 32, 12))
         tensor: dict[str, Any] = {}
-        if (of := self.numbers("I", at)[0]) != BUFFER:  # what programs forget, and DirectML refuses
+        if (of := self.numbers("I", at)[0]) != BUFFER:  # a common mistake that DirectML rejects
             tensor["Type"] = word("TENSOR_TYPE", of)
         tensor["DataType"] = word("TENSOR_DATA_TYPE", kind)
         tensor["Sizes"] = [] if sizes is None else self.numbers("I", sizes, rank)
@@ -159,7 +168,7 @@ class Reading:
 
 
 def plain(member: Member, number: Any) -> Any:
-    """Return a number of a member as descriptors have it: a word, true or false, or itself."""
+    """Return a member's number in descriptor form: word, bool or number."""
     if member.base == "enum":
         return word(member.of or "", number)
     if member.base == "bool" and number in {0, 1}:
@@ -168,7 +177,7 @@ def plain(member: Member, number: Any) -> Any:
 
 
 def real(number: float) -> float | str:
-    """Return a number, one that JSON cannot hold as the word for it."""
+    """Return a number, or its name if JSON cannot represent it."""
     return number if isinstance(number, int) or math.isfinite(number) else str(number)
 
 
@@ -183,5 +192,5 @@ def _words(enum: str) -> dict[int, str]:
 
 
 def word(enum: str, number: int) -> str | int:
-    """Return the word of an enum's number, the number where there is none."""
+    """Return the word of an enum's number, or the number if unknown."""
     return _words(enum).get(number, number)

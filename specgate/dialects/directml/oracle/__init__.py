@@ -1,1 +1,1 @@
-"""The public builds of DirectML as oracle, for verdicts and for values."""
+"""Public DirectML builds as oracles for verdicts and values."""

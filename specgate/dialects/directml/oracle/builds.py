@@ -1,4 +1,4 @@
-"""The DirectML builds that can be asked: which public wheel holds each, its hash, and the library file in it."""
+"""Available DirectML builds: wheel, hash and library file of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ System = Literal["linux", "windows"]
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """One wheel as pip finds it: package, version, the Python it is for, its platform, and the file's sha256."""
+    """One wheel on the package index.
+
+    python, platform: its compatibility tags. sha256: of the file.
+    """
 
     package: str
     version: str
@@ -29,8 +32,8 @@ class Wheel:
 class Build:
     """One DirectML build.
 
-    library: the file's path in the wheel as a glob. reports: the level that the device confirms, where it is another.
-    folder: its name in the cache, in the folder of its system.
+    library: the file's path in the wheel as a glob. reports: the level that the device reports, if it differs. folder:
+    its cache folder below the folder of its system.
     """
 
     level: str
@@ -42,7 +45,10 @@ class Build:
 
     @property
     def title(self) -> str:
-        """The build for messages: ``6.2 linux (torch-directml 0.2.5.dev240914)``."""
+        """Return its name for messages.
+
+        For example ``6.2 linux (torch-directml 0.2.5.dev240914)``.
+        """
         return f"{self.level} {self.system} ({self.wheel.package} {self.wheel.version})"
 
 
@@ -97,15 +103,15 @@ BUILDS: Final[tuple[Build, ...]] = (
         "5.0", _TENSORFLOW, "1.15.6", "3.7",
         "ed5e9abd5aa6c1b96b7b9483e7d54bbe20cf62d3c949747984a2081b58c10c10",
     ),
-    _windows(  # older caches have the build of 5.1 under "5.0", and both report the same
+    _windows(  # older caches have the build of 5.1 under "5.0"; both report the same level
         "5.0", _ORT, "1.11.1", "3.7",
         "1960465dcc13edf941639847b16aedf55b96c0f91f9a28a7b7fa2aaff4add4d2", folder="5.0-1.8.0",
     ),
-    _linux(  # has the operators of 5.1, but says 5.0
+    _linux(  # has the operators of 5.1, but reports 5.0
         "5.1", _TENSORFLOW, "1.15.8", "3.7",
         "6a3eb3727fa24dfb3220072f230e86bed6a15d103d853aac11a5971cdccd7baa", reports="5.0",
     ),
-    _windows(  # likewise
+    _windows(  # same as above
         "5.1", _ORT, "1.12.1", "3.7",
         "e308aacb630e91bf4b867a35a63a0dbc19326bffd2cd9642cebb55c4f579b839", reports="5.0",
     ),
@@ -139,7 +145,7 @@ BUILDS: Final[tuple[Build, ...]] = (
     ),
 )  # fmt: skip
 
-#: The wheel whose D3D12 loader libraries every Linux build is run with, and those files.
+#: The wheel with the D3D12 loader libraries for all Linux builds, and those files.
 D3D12_WHEEL: Final[Wheel] = next(b.wheel for b in BUILDS if (b.level, b.system) == ("6.2", "linux"))
 D3D12_FILES: Final = ("libd3d12.so", "libd3d12core.so")
 
@@ -150,7 +156,10 @@ def levels() -> list[str]:
 
 
 def find_builds(level: str, system: System | None = None) -> list[Build]:
-    """Return a level's builds, the one that needs no Wine here first; raise InputError that names what there is."""
+    """Return a level's builds, the ones that run without Wine first.
+
+    Raises InputError with the available levels if there is no build.
+    """
     builds = [b for b in BUILDS if b.level == level and system in {None, b.system}]
     if not builds:
         known = ", ".join(levels() if system is None else [b.level for b in BUILDS if b.system == system])

@@ -1,4 +1,7 @@
-"""Where downloaded builds and compiled hosts lie, outside the repository, and which tools of the system they need."""
+"""The cache of builds and compiled hosts, and required system tools.
+
+The cache is outside the repository.
+"""
 
 from __future__ import annotations
 
@@ -22,20 +25,20 @@ __all__ = ["HOSTS", "HostForm", "Tool", "directory", "host_directory", "library"
 
 ON_WINDOWS: Final = sys.platform == "win32"
 _SOURCES: Final = Path(__file__).resolve().parent / "host"
-_SHARED: Final = ("capability.h", "common.h", "device.h")  # which hosts include
-_DEBIAN_WINE: Final = "/usr/lib/wine/wine64"  # Debian's package does not put it on the path
+_SHARED: Final = ("capability.h", "common.h", "device.h")  # included by the hosts
+_DEBIAN_WINE: Final = "/usr/lib/wine/wine64"  # not on Debian's default PATH
 
 
 @dataclass(frozen=True, slots=True)
 class HostForm:
-    """How the C host for one system is built: source files, the files made of them, further options."""
+    """The build of one system's C host: sources, outputs and options."""
 
     compilers: tuple[str, ...]
     package: str
     targets: tuple[tuple[str, str, tuple[str, ...]], ...]
 
 
-#: By the system of the builds that a host serves: (source, file, options).
+#: By the system of the builds that a host runs: (source, file, options).
 HOSTS: Final[dict[System, HostForm]] = {
     "linux": HostForm(
         ("cc", "gcc", "clang"),
@@ -55,7 +58,7 @@ HOSTS: Final[dict[System, HostForm]] = {
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A program of the system: its path where it is found, and the package that has it."""
+    """A system program: its path if installed, and its package."""
 
     name: str
     package: str
@@ -63,14 +66,17 @@ class Tool:
 
     @property
     def advice(self) -> str:
-        """What to do about a missing one, for messages."""
+        """Return the installation advice for a missing tool."""
         if ON_WINDOWS:
             return f"{self.name} is not found: install {self.package}"
         return f"{self.name} is not found: install the package {self.package} (apt-get install {self.package})"
 
 
 def directory() -> Path:
-    """Return the folder of the DirectML oracle in the cache, which need not exist; SPECGATE_CACHE moves it."""
+    """Return the cache folder of the DirectML oracle; it may not exist.
+
+    SPECGATE_CACHE changes its location.
+    """
     chosen = os.environ.get("SPECGATE_CACHE")
     if chosen:
         base = Path(chosen)
@@ -82,12 +88,12 @@ def directory() -> Path:
 
 
 def library(build: Build) -> Path:
-    """Return where a build's library file lies once it is installed."""
+    """Return the path of an installed build's library file."""
     return directory() / build.system / build.folder / ("libdirectml.so" if build.system == "linux" else "DirectML.dll")
 
 
 def d3d12_directory() -> Path:
-    """Return the folder of the D3D12 loader that Linux builds are linked against."""
+    """Return the folder of the D3D12 loader that Linux builds link to."""
     return directory() / "linux" / "d3d12"
 
 
@@ -98,7 +104,7 @@ def _stamp(system: System) -> str:
 
 
 def stamp(targets: Sequence[tuple[str, str, tuple[str, ...]]]) -> str:
-    """Return a word that changes with the sources that `targets` are made of, and with how."""
+    """Return a hash of the sources and the options of `targets`."""
     digest = hashlib.sha256(repr(targets).encode())
     for name in (*_SHARED, *(name for sources, _, _ in targets for name in sources.split())):
         digest.update((_SOURCES / name).read_bytes())
@@ -106,12 +112,15 @@ def stamp(targets: Sequence[tuple[str, str, tuple[str, ...]]]) -> str:
 
 
 def source(name: str) -> Path:
-    """Return a C source of the host."""
+    """Return the path of one of the host's C sources."""
     return _SOURCES / name
 
 
 def host_directory(system: System) -> Path:
-    """Return the folder of the compiled host; its name changes with the sources, so that a stale one is never run."""
+    """Return the compiled host's folder; its name has a hash of the sources.
+
+    A host of older sources therefore never runs.
+    """
     return directory() / system / f"host-{_stamp(system)}"
 
 
@@ -123,7 +132,7 @@ def compiler(system: System) -> Tool:
 
 
 def wine() -> Tool:
-    """Return the program that runs Windows programs here; on Windows none is needed."""
+    """Return Wine, which is not needed on Windows."""
     text = shutil.which("wine64") or shutil.which("wine")
     if text is None and os.access(_DEBIAN_WINE, os.X_OK):
         text = _DEBIAN_WINE
@@ -131,17 +140,17 @@ def wine() -> Tool:
 
 
 def wine_prefix() -> Path:
-    """Return Wine's folder for our processes, apart from the user's own."""
+    """Return the Wine prefix of our processes, separate from the user's."""
     return directory() / "wine"
 
 
 def runtime_tools(system: System) -> list[Tool]:
-    """Return the programs without which builds of `system` cannot be asked on this machine."""
+    """Return the programs that builds of `system` need on this machine."""
     return [wine()] if system == "windows" and not ON_WINDOWS else []
 
 
 def missing(build: Build) -> list[str]:
-    """Return what keeps a build from being asked, in words; nothing when it is ready."""
+    """Return messages on missing requirements; empty if the build is ready."""
     if build.system == "linux" and not sys.platform.startswith("linux"):
         return ["Linux builds run on Linux only"]
     texts = [tool.advice for tool in runtime_tools(build.system) if tool.path is None]

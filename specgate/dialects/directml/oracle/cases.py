@@ -1,4 +1,4 @@
-"""What a build is asked to compute: descriptors that cover much, with arrays for them."""
+"""Test cases for builds: descriptors of broad coverage, with inputs."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Drawn", "draw_cases", "features", "laid_out"]
 
-#: For each case that is wanted, so many descriptors are drawn to choose from.
+#: The number of descriptors drawn per requested case.
 _POOL: Final = 10
 
 
 class Drawn(NamedTuple):
-    """A valid descriptor and inputs for it, each laid out so that elements which share memory are equal."""
+    """A valid descriptor and its inputs; elements in shared memory are equal."""
 
     descriptor: Descriptor
     runs: list[dict[str, Any]]
 
 
 def draw_cases(operator: str, level: str, count: int, seed: int, *, runs: int, max_elements: int) -> Iterator[Drawn]:
-    """Yield `count` descriptors of a DirectML operator that build and page take, the same ones for the same seed.
+    """Yield `count` valid descriptors with inputs, repeatable by seed.
 
-    They are chosen from more so that types, ranks, layouts and attributes all come. runs: inputs for each, one of small
-    values, the others at boundaries. max_elements: of all tensors of a descriptor together; fewer descriptors come
-    where too many are larger. Raises InputError where nothing valid is found.
+    Documentation and builds accept the descriptors. They are selected from a larger set to cover types, ranks, layouts
+    and attributes. runs: inputs per descriptor, one of small values, the others with boundary values. max_elements: of
+    all tensors of a descriptor together; if many are larger, fewer descriptors are returned. Raises InputError if no
+    valid descriptor is found.
     """
     random = Random(f"{operator} {level} {seed}")  # noqa: S311  # repeatable on purpose
     source = valid_descriptors(find_operator("directml", operator, level), level, "both")
@@ -49,10 +50,10 @@ def draw_cases(operator: str, level: str, count: int, seed: int, *, runs: int, m
 
 
 def features(descriptor: Descriptor) -> set[tuple[Any, ...]]:
-    """Return what a descriptor covers, as words to compare.
+    """Return the features that a descriptor covers, as comparable tuples.
 
-    They are types, ranks, layouts and the last larger dimension of each tensor, the types together, and attributes with
-    the rank of the first tensor.
+    Features are the type, rank, layout and last dimension above 1 of each tensor, the combination of types, and
+    attributes with the rank of the first tensor.
     """
     items: set[tuple[Any, ...]] = set()
     tensors = {name: value for name, value in descriptor.fields.items() if isinstance(value, TensorDesc)}
@@ -85,9 +86,9 @@ def _layout(sizes: list[int], tensor: TensorDesc) -> set[str]:
 
 
 def _covering(pool: list[Descriptor], count: int) -> list[Descriptor]:
-    """Choose those first that add most to what is covered already, the small ones among equals; then the rest.
+    """Return descriptors ordered by new coverage, small ones first if equal.
 
-    A type counts twice: each type has shaders of its own.
+    A type counts twice, as each type has separate shaders.
     """
 
     def added(i: int) -> int:
@@ -106,7 +107,7 @@ def _covering(pool: list[Descriptor], count: int) -> list[Descriptor]:
 
 
 def laid_out(descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Return the arrays as a build reads them: elements that share memory are equal."""
+    """Return the arrays as a build reads them: shared elements are equal."""
     entries = dict(arrays)
     for name, value in inputs_of(descriptor):
         if name in entries:

@@ -1,4 +1,4 @@
-"""What installing is made of: folders that appear whole or not at all, and programs run to their end."""
+"""Installation helpers: atomic folders, and subprocesses."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ _PATIENCE: Final = 1800.0  # seconds; the largest download has 119 MB
 
 @contextmanager
 def appearing(folder: Path) -> Iterator[Path]:
-    """Give a temporary folder that becomes `folder` when all went well; an equal one made meanwhile stays."""
+    """Yield a temporary folder that is renamed to `folder` on success.
+
+    If the folder was created in the meantime, it is kept.
+    """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-")
@@ -73,12 +76,12 @@ def appearing(folder: Path) -> Iterator[Path]:
 
 
 def run_program(command: list[str], what: str, environment: Mapping[str, str] | None = None) -> None:
-    """Run a program to its end; raise InputError with the first line that it said about an error, or its first one."""
+    """Run a program; raise InputError with its first error line, or line."""
     try:
         with start(command, environment=environment, errors=subprocess.STDOUT) as process:
             try:
                 data, _ = process.communicate(timeout=_PATIENCE)
-            except BaseException:  # interrupted, for one: its answer is not awaited any more
+            except BaseException:  # includes KeyboardInterrupt: stop the program
                 process.kill()
                 raise
     except OSError as error:
@@ -93,7 +96,10 @@ def run_program(command: list[str], what: str, environment: Mapping[str, str] | 
 
 @dataclass(frozen=True, slots=True)
 class BuildStatus:
-    """One build: whether it can be asked here, what is missing if not, and the command that gets it."""
+    """The installation state of a build.
+
+    It has the missing requirements and the command that installs the build.
+    """
 
     build: Build
     missing: tuple[str, ...]
@@ -105,7 +111,7 @@ class BuildStatus:
 
     @property
     def command(self) -> str:
-        """The command that installs it."""
+        """Return the command that installs it."""
         return install_command([self.build.level], None if self.preferred else self.build.system)
 
 
@@ -116,7 +122,7 @@ def install_command(texts: Sequence[str], system: System | None = None) -> str:
 
 
 def status() -> list[BuildStatus]:
-    """Return every known build, in the order of levels; looks at this machine only."""
+    """Return the state of every build by level, without network access."""
     return [BuildStatus(b, tuple(cache.missing(b)), find_builds(b.level)[0] is b) for b in BUILDS]
 
 
@@ -126,11 +132,11 @@ def install_directml(
     system: System | None = None,
     progress: Callable[[str], object] = print,
 ) -> None:
-    """Install the builds of some levels, or of all that have one; what is there already is left alone.
+    """Install the builds of some levels, or "all"; keep installed ones.
 
-    system: "linux" or "windows" for the build of that system; left out, of two at a level the one that needs no Wine.
-    progress: takes one line of text at a time.
-    Raises InputError for an unknown level, a missing program (naming its package), a failed download or a wrong hash.
+    system: "linux" or "windows"; by default, the one that runs without Wine. progress: receives one line of text per
+    call.
+    Raises InputError for an unknown level, a missing program (with its package), a failed download and a wrong hash.
     """
     if result == "all":
         result = [level for level in levels() if system is None or any(b.system == system for b in find_builds(level))]
@@ -142,7 +148,7 @@ def install_directml(
 
 
 def check_programs(systems: set[System]) -> None:
-    """Refuse at once what would fail after a long download."""
+    """Raise InputError for missing programs before a long download."""
     if "linux" in systems and not sys.platform.startswith("linux"):
         raise InputError("Linux builds of DirectML run on Linux only; ask for the Windows ones")
     needed = [cache.compiler(s) for s in sorted(systems)] + [t for s in sorted(systems) for t in cache.runtime_tools(s)]
@@ -171,7 +177,10 @@ def _install_host(system: System, progress: Callable[[str], object]) -> None:
 
 
 def _wait_for_wine(prefix: Path) -> None:
-    """Wine's server writes the registry when it ends; the folder must not move before."""
+    """Wait until Wine's server has written the registry, and exited.
+
+    The folder must not be moved before.
+    """
     for name in ("wineserver", "/usr/lib/wine/wineserver"):
         server = shutil.which(name)
         if server is not None:
@@ -180,7 +189,10 @@ def _wait_for_wine(prefix: Path) -> None:
 
 
 def wine_environment(prefix: Path | None = None) -> dict[str, str]:
-    """Return the environment of a process under Wine: its own folder, no display, no debugger, no messages."""
+    """Return the environment of Wine: prefix, no display, no messages.
+
+    The debugger is disabled.
+    """
     kept = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER"}}
     return {
         **kept,
@@ -192,7 +204,10 @@ def wine_environment(prefix: Path | None = None) -> dict[str, str]:
 
 
 def install_libraries(builds: Sequence[Build], progress: Callable[[str], object]) -> None:
-    """Extract the builds' libraries, and the D3D12 loader that Linux builds need, each wheel fetched once."""
+    """Extract the builds' libraries and the D3D12 loader of Linux builds.
+
+    Each wheel is downloaded once.
+    """
     pairs_by_wheel: dict[Wheel, list[tuple[Path, dict[str, str]]]] = {}
     if any(build.system == "linux" for build in builds):
         loader = (cache.d3d12_directory(), {name: f"*/{name}" for name in D3D12_FILES})
@@ -215,7 +230,10 @@ def install_libraries(builds: Sequence[Build], progress: Callable[[str], object]
 
 @contextmanager
 def downloaded(wheel: Wheel, progress: Callable[[str], object]) -> Iterator[Path]:
-    """Give the path of a wheel whose hash is right; it is deleted afterwards."""
+    """Yield the path of a downloaded wheel with a verified hash.
+
+    The file is deleted afterwards.
+    """
     progress(f"fetching {wheel.package} {wheel.version}")
     with tempfile.TemporaryDirectory(prefix="specgate-oracle-") as folder:
         platforms = [word for platform in wheel.platforms for word in ("--platform", platform)]
@@ -238,7 +256,7 @@ def downloaded(wheel: Wheel, progress: Callable[[str], object]) -> Iterator[Path
 
 
 def extract(wheel: Path, pattern: str, target: Path) -> None:
-    """Copy the one file of a wheel that matches `pattern`, which needs no folder before the name's own."""
+    """Copy the one file of a wheel that matches `pattern` to `target`."""
     with zipfile.ZipFile(wheel) as archive:
         names = [n for n in archive.namelist() if fnmatch.fnmatchcase(n, pattern)]
         if len(names) != 1:

@@ -1,4 +1,4 @@
-"""Tensors of a descriptor as a host binds them, and arrays as the bytes of buffers, by sizes and strides."""
+"""Tensor bindings of a descriptor, and arrays as bytes of buffers."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_BYTES", "Bound", "bound_tensors", "input_bytes", "lay_out", "output_arrays", "read_out"]
 
-#: Of all tensors of a descriptor together.
+#: The limit of the total size of a descriptor's tensors.
 MAX_BYTES = 2**28
 _OWNED = 1  # DML_TENSOR_FLAG_OWNED_BY_DML
 
 
 class Bound(NamedTuple):
-    """One tensor in the order of bindings.
+    """One tensor in binding order.
 
-    position: in an array of tensors, else None. tensor: None where an optional one is left out. size: in bytes, 0 then.
+    position: the index in an array of tensors, else None. tensor: None for an omitted optional one. size: in bytes, 0
+    if omitted.
     """
 
     field: str
@@ -44,14 +45,14 @@ class Bound(NamedTuple):
 
     @property
     def owned(self) -> bool:
-        """Whether DirectML takes it over when the operator is initialised."""
+        """Return whether DirectML owns it from initialization on."""
         return self.tensor is not None and bool((self.tensor.flags or 0) & _OWNED)
 
 
 def bound_tensors(operator: str, fields: Mapping[str, Any], kind: str) -> list[Bound]:
-    """Return an operator's tensors of a kind (``input`` or ``output``) in the order in which DirectML binds them.
+    """Return an operator's tensors of a kind in DirectML's binding order.
 
-    Raises InputError for a tensor that no buffer can hold, and above MAX_BYTES.
+    kind: ``input`` or ``output``. Raises InputError for a tensor without a valid size, and above MAX_BYTES.
     """
     bounds: list[Bound] = []
     for member in abi().structure(operator).members:
@@ -73,17 +74,17 @@ def _bound(field: str, index: int | None, value: Any) -> Bound:
     if value is None:
         return bound
     tensor = value if isinstance(value, TensorDesc) else read_tensor(value, bound.place)
-    size = -(-needed_bytes(tensor, bound.place) // 4) * 4  # a buffer is bound in whole words
+    size = -(-needed_bytes(tensor, bound.place) // 4) * 4  # bindings have a multiple of 4 bytes
     if tensor.known_elements > MAX_BYTES or size > MAX_BYTES:
         raise InputError(f"takes more than {MAX_BYTES} bytes", place=bound.place)
     return bound._replace(tensor=tensor, size=size)
 
 
 def input_bytes(inputs: Sequence[Bound], arrays: Mapping[str, Any], fill: int) -> bytes:
-    """Return the bytes of all bound inputs, one after the other. fill: a byte for the gaps between elements.
+    """Return the concatenated bytes of all bound inputs.
 
-    arrays: logical ones by field name, a list where the field is an array of tensors. Raises InputError for one that
-    is missing, too many, or of another type or shape than declared.
+    arrays: logical arrays by field name, a list for an array of tensors. fill: a byte for the gaps between elements.
+    Raises InputError for missing and extra arrays, and for wrong types and shapes.
     """
     entries = dict(arrays)
     parts = []
@@ -103,9 +104,9 @@ def input_bytes(inputs: Sequence[Bound], arrays: Mapping[str, Any], fill: int) -
 
 
 def lay_out(value: Any, tensor: TensorDesc, size: int, fill: int, place: str) -> NDArray[np.uint8]:
-    """Return the bytes of a buffer that holds a logical array; gaps are filled with the byte `fill`.
+    """Return the bytes of a logical array; gaps have the byte `fill`.
 
-    Raises InputError where elements that share a place by their strides differ.
+    Raises InputError if elements that share memory differ.
     """
     sizes, dtype = _shape(tensor), _dtype(tensor)
     array = as_array(value, dtype, sizes, place)
@@ -125,16 +126,17 @@ def lay_out(value: Any, tensor: TensorDesc, size: int, fill: int, place: str) ->
 
 
 def read_out(value: Any, tensor: TensorDesc, place: str) -> NDArray[Any]:
-    """Return the array that a buffer holds after `value` was written to it: elements may share a place."""
+    """Return an array as read back from a buffer with shared elements."""
     elements = np.zeros(extent(_shape(tensor), tensor.strides), _dtype(tensor))
     scatter(as_array(value, _dtype(tensor), _shape(tensor), place), elements, tensor.strides)
     return gather(elements, _shape(tensor), tensor.strides)
 
 
 def output_arrays(outputs: Sequence[Bound], first: bytes, second: bytes) -> dict[str, Any]:
-    """Return the logical outputs by field name from their bytes after two dispatches, filled differently beforehand.
+    """Return the outputs by field name from two dispatches.
 
-    Elements that differ between the two were not written: they are masked.
+    The buffers had different contents before each dispatch. Elements that differ between the two were not written and
+    are masked.
     """
     entries: dict[str, Any] = {}
     at = 0
@@ -152,7 +154,7 @@ def output_arrays(outputs: Sequence[Bound], first: bytes, second: bytes) -> dict
 
 
 def _logical(data: bytes, each: Bound) -> NDArray[Any]:
-    assert each.tensor is not None  # the caller has looked  # noqa: S101
+    assert each.tensor is not None  # checked by the caller  # noqa: S101
     return gather_tensor(np.frombuffer(data, np.uint8), each.tensor, each.place, MAX_BYTES)
 
 

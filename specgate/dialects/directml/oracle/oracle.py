@@ -1,4 +1,4 @@
-"""Real DirectML builds, asked whether CreateOperator takes a descriptor; no GPU and no Windows needed.
+"""Real DirectML builds that create operators, without GPU or Windows.
 
     with DirectMLOracle("6.2") as oracle:
         oracle.accepts(descriptor).word     # "accepted", "rejected", "crashed" or "timeout"
@@ -33,14 +33,17 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "BuildValues", "Builds", "Capabilities", "DirectMLOracle"]
 
 _OK: Final = 0
-#: E_INVALIDARG, and how builds up to 3.1 for Linux number it: the answers that leave a process as it was.
+#: E_INVALIDARG, and its number in Linux builds up to 3.1. Rejections with these HRESULTs leave the process intact.
 _REFUSALS: Final = frozenset({0x80070057, 0x80000003})
-#: A refused descriptor may corrupt the heap without a sign, so no process is asked longer than this.
+#: A rejected descriptor may corrupt the heap silently, so a process answers at most this many questions.
 _FRESH_AFTER: Final = 300
 
 
 class Answer(NamedTuple):
-    """A build's answer: accepted is None where there was none; hresult is CreateOperator's, None if it did not end."""
+    """A build's answer.
+
+    accepted: None without a verdict. hresult: of CreateOperator, None if it did not return.
+    """
 
     accepted: bool | None
     word: Literal["accepted", "rejected", "crashed", "timeout"]
@@ -49,12 +52,12 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What the stub device reports; a build refuses some types without them, at every level.
+    """Capabilities of the stub device; builds reject some types without them.
 
     double: DoublePrecisionFloatShaderOps (FLOAT64). native16 and typed_uav_load: Native16BitShaderOps and
-    TypedUAVLoadAdditionalFormats (one of them for 16-bit types). int64: Int64ShaderOps (64-bit indices at 2.1
-    and 3.1). min_precision: D3D12_SHADER_MIN_PRECISION_SUPPORT. wave_ops: WaveOps. shader_model, feature_level:
-    as D3D_SHADER_MODEL and D3D_FEATURE_LEVEL number them.
+    TypedUAVLoadAdditionalFormats (one of them for 16-bit types). int64: Int64ShaderOps (64-bit indices at 2.1 and 3.1).
+    min_precision: D3D12_SHADER_MIN_PRECISION_SUPPORT. wave_ops: WaveOps. shader_model, feature_level: numbers of
+    D3D_SHADER_MODEL and D3D_FEATURE_LEVEL.
     """
 
     double: bool = True
@@ -68,13 +71,13 @@ class Capabilities:
 
 
 class DirectMLOracle(Renewing[Worker]):
-    """One DirectML build, asked in a process of its own that is started afresh whenever it may have been harmed.
+    """One DirectML build in a subprocess, restarted after possible damage.
 
-    level: a feature level that has a build. build: "linux" or "windows"; left out, of those that are installed the one
-    that needs no Wine. device: what the stub device can do. timeout: seconds for each question.
-    confirmed_level: the level that the device reports (one build reports a lower one than it has operators of).
-    Not for several threads at once.
-    Raises InputError where there is no such build or it is not installed, with the command that gets it.
+    level: a feature level with a build. build: "linux" or "windows"; by default, the installed one that runs without
+    Wine. device: the capabilities of the stub device. timeout: seconds per question.
+    confirmed_level: the level that the device reports (one build reports a lower level than its operators have). Not
+    thread-safe.
+    Raises InputError if the build does not exist or is not installed, with the command that installs it.
     """
 
     def __init__(
@@ -98,18 +101,17 @@ class DirectMLOracle(Renewing[Worker]):
             raise InputError(f"expected a device of level {self.build.reports}, found {self.confirmed_level}")
 
     def accepts(self, descriptor: Descriptor | Mapping[str, Any] | Image) -> Answer:
-        """Return what the build answers to one descriptor; `accepts_many` saves a round trip for each of many."""
+        """Return the answer to one descriptor; for many, use `accepts_many`."""
         return self.accepts_many([descriptor])[0]
 
     def accepts_many(
         self, descriptors: Sequence[Descriptor | Mapping[str, Any] | Image], *, confirm: bool = False
     ) -> list[Answer]:
-        """Return the build's answer to each descriptor: read, as a dict in DxDispatch's words, or as an image.
+        """Return the build's answer to each descriptor, dict or image.
 
-        A crash, a late answer and an unusual HRESULT count only if the descriptor brings them about in a process that
-        was asked nothing else. confirm: ask everything again in the reverse order; where that differs, the answer of
-        such a process counts too.
-        Raises InputError, before anything is asked, for a descriptor that DirectML's structures cannot hold.
+        A crash, a timeout and an unusual HRESULT count only if the descriptor reproduces them in a new process.
+        confirm: repeat all questions in reverse order; a differing answer is decided in a new process.
+        Raises InputError, before the first question, for a descriptor that does not fit DirectML's structures.
         """
         images = [d if isinstance(d, Image) else image(d) for d in descriptors]
         answers = self._ask(images)
@@ -120,26 +122,26 @@ class DirectMLOracle(Renewing[Worker]):
         return answers
 
     def seconds(self, descriptor: Descriptor | Mapping[str, Any]) -> float:
-        """Return how many seconds of the processor the build takes to create this operator and to release it.
+        """Return the CPU seconds of creating and releasing this operator.
 
-        The average of 20,000 times. Raises InputError where the build does not accept the descriptor.
+        It is the average of 20,000 runs. Raises InputError if the build does not accept the descriptor.
         """
         if not self.accepts(descriptor).accepted:
             raise InputError(f"{self.build.title} does not create it, so there is nothing to time")
         return self._ready().seconds(image(descriptor), self.timeout)
 
     def run(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
-        """Execute it with the Windows build of this level; see `ValuesOracle.run` in `values`."""
+        """Run it with this level's Windows build; see `ValuesOracle.run`."""
         return self._executing().run(descriptor, arrays)
 
     def run_many(
         self, descriptor: Descriptor | Mapping[str, Any], cases: Sequence[Mapping[str, Any]]
     ) -> list[dict[str, Any]]:
-        """Execute it with many inputs, compiled once; see `ValuesOracle.run_many` in `values`."""
+        """Run it with many inputs; see `ValuesOracle.run_many`."""
         return self._executing().run_many(descriptor, cases)
 
     def values(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> Values:
-        """Execute it, or say why not; see `ValuesOracle.values` in `values`."""
+        """Run it, or return the reason; see `ValuesOracle.values`."""
         return self._executing().values(descriptor, arrays)
 
     def _executing(self) -> ValuesOracle:
@@ -162,7 +164,7 @@ class DirectMLOracle(Renewing[Worker]):
         return answers
 
     def _alone(self, question: Image) -> Answer:
-        """Ask a process that has been asked nothing, and nothing after."""
+        """Ask one question in a new process."""
         self._retire()
         outcome = self._ready().ask([question], self.timeout)
         self._retire()
@@ -175,7 +177,7 @@ class DirectMLOracle(Renewing[Worker]):
         return process.asked >= _FRESH_AFTER
 
     def close(self) -> None:
-        """End the processes; the oracle cannot be asked any more."""
+        """End the processes; the oracle cannot be used afterwards."""
         super().close()
         if self._values is not None:
             self._values.close()
@@ -190,12 +192,12 @@ def _answer(code: int) -> Answer:
 
 
 def _spoken(number: int) -> str:
-    """Return a DML_FEATURE_LEVEL as it is spoken: 0x6200 is 6.2."""
+    """Return a DML_FEATURE_LEVEL as text: 0x6200 is 6.2."""
     return f"{number >> 12}.{number >> 8 & 15}"
 
 
 def _installed(level: str, system: System | None) -> Build:
-    """Return the build to ask; raise InputError with what is missing and how to get it."""
+    """Return the installed build; raise InputError with missing requirements."""
     builds = find_builds(level, system)
     for build in builds:
         if not cache.missing(build):
@@ -205,7 +207,7 @@ def _installed(level: str, system: System | None) -> Build:
 
 
 def _command(build: Build, device: Capabilities) -> tuple[list[str], dict[str, str]]:
-    """Return the command line and environment of the host for a build."""
+    """Return the host's command line and environment for a build."""
     switches = [f"{f.name}={int(getattr(device, f.name))}" for f in fields(device)]
     host, library = cache.host_directory(build.system), cache.library(build)
     if build.system == "linux":
@@ -218,7 +220,10 @@ def _command(build: Build, device: Capabilities) -> tuple[list[str], dict[str, s
 
 
 class Builds:
-    """The builds of a level, Linux's and Windows's apart. Raises InputError where none is installed."""
+    """The Linux and Windows builds of a level.
+
+    Raises InputError if none is installed.
+    """
 
     dialect = "directml"
 
@@ -235,7 +240,10 @@ class Builds:
         }
 
     def ask(self, descriptors: Sequence[Descriptor]) -> list[dict[str, Reply]]:
-        """Ask every build twice, in both orders: a refused descriptor may harm the answers after it."""
+        """Ask every build twice, in both orders.
+
+        A rejected descriptor may affect the answers after it.
+        """
         from specgate.dialects.directml.native.marshal import Image, image
 
         items: list[Image | InputError] = []
@@ -268,12 +276,12 @@ def _absent(level: str) -> str:
     from specgate.dialects.directml.oracle.builds import find_builds
     from specgate.dialects.directml.oracle.install import install_command
 
-    find_builds(level)  # says which levels have a build, where this one has none
+    find_builds(level)  # raises with the supported levels if there is none
     return f"no DirectML build of {level} is installed: {install_command([level])}"
 
 
 class BuildValues:
-    """The build of a level on the software device, as an implementation like the others."""
+    """The build of a level on the software device as an implementation."""
 
     def __init__(self, level: str) -> None:
         self._oracle = ValuesOracle(level)

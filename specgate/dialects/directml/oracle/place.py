@@ -1,6 +1,7 @@
-"""Where DirectML computes values: Wine 10 and Mesa's software Vulkan, of this system or of a Debian root in the cache.
+"""Environments for DirectML's values: Wine 10 and software Vulkan.
 
-Everything that a process needs lies in one folder: the host, the builds' libraries, Wine's own folder.
+They are this system, or a Debian root in the cache. All files of a process are in one folder: the host, the builds'
+libraries and Wine's prefix.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ __all__ = [
     "root_place",
 ]
 
-#: Levels whose Windows build executes on Wine. That of 3.1 does not: its shaders are packed as LZMS, which Wine cannot
-#: unpack; those of 2.1 are packed as MSZIP, for which there is a library here.
+#: Levels whose Windows build runs on Wine. The build of 3.1 does not, as its shaders are packed with LZMS, which Wine
+#: cannot unpack. Those of 2.1 are packed with MSZIP, which a library of this package unpacks.
 VALUE_LEVELS: Final = ("2.1", "5.0", "5.1", "5.2", "6.1", "6.2", "6.3", "6.4")
 _PACKED: Final = "2.1"
-#: The packages that compute values, in Debian 13 and later, and its name.
+#: The first suitable Debian release, and the packages that compute values.
 DEBIAN: Final = ("trixie", ("wine64", "mesa-vulkan-drivers", "xvfb"))
 #: Sources, file, options; the stub of DXCore replaces Wine's.
 HOST: Final = (
@@ -47,10 +48,10 @@ _WINESERVERS: Final = ("/usr/lib/wine/wineserver", "/usr/bin/wineserver")
 
 @dataclass(frozen=True, slots=True)
 class WineEnvironment:
-    """A system to run processes in.
+    """A system in which processes run.
 
-    folder: what they need, as this system sees it; seen: the same folder as they see it. root: of a system of its own
-    that they run in, None for this one. wine: the program that runs Windows programs, as they see it.
+    folder: the folder of their files as this system sees it; seen: the same folder as the processes see it. root: a
+    separate root file system, None for this system. wine: the path of Wine as the processes see it.
     """
 
     folder: Path
@@ -60,16 +61,16 @@ class WineEnvironment:
 
     @property
     def host(self) -> Path:
-        """The folder of the compiled host; its name changes with the sources."""
+        """Return the compiled host's folder; its name has a hash of the sources."""
         return self.folder / f"host-{cache.stamp(HOST)}"
 
     @property
     def prefix(self) -> Path:
-        """Wine's folder."""
+        """Return Wine's prefix."""
         return self.folder / "wine"
 
     def library(self, level: str) -> Path:
-        """Return where a build's library lies."""
+        """Return the path of a build's library."""
         return self.folder / "builds" / find_builds(level, "windows")[0].folder / "DirectML.dll"
 
     def inside(self, path: Path) -> str:
@@ -84,7 +85,7 @@ class WineEnvironment:
         return ["unshare", *_ISOLATED, f"--root={self.root}", "--wd=/", *launched]
 
     def environment(self, prefix: Path | None = None) -> dict[str, str]:
-        """Return their environment: the software driver only, no debugger, no messages."""
+        """Return the environment: software driver, no debugger, no messages."""
         kept = {k: v for k, v in os.environ.items() if k in {"HOME", "PATH", "TMPDIR", "USER", "XDG_RUNTIME_DIR"}}
         own = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "SPECGATE_OWN_TMP": "1"}
         drivers = ":".join(f"/{path}" for path in _drivers(self.root or Path("/")))
@@ -95,7 +96,7 @@ class WineEnvironment:
             "WINEDEBUG": "-all",
             "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe,winedbg.exe=;dxcore=n;cabinet=n,b",
             "VK_DRIVER_FILES": drivers,
-            "VK_ICD_FILENAMES": drivers,  # what loaders before 1.3.207 read
+            "VK_ICD_FILENAMES": drivers,  # for loaders before 1.3.207
         }
 
     def values_command(self, level: str) -> list[str]:
@@ -105,7 +106,7 @@ class WineEnvironment:
         return self.command(self.wine, self.inside(self.host / "values.exe"), *as_windows)
 
     def wineserver(self) -> str:
-        """Return the program that ends when Wine has written its registry."""
+        """Return the program that exits after Wine has written its registry."""
         top = self.root or Path("/")
         return next((name for name in _WINESERVERS if (top / name[1:]).exists()), "wineserver")
 
@@ -115,24 +116,27 @@ def _drivers(top: Path) -> list[str]:
 
 
 def debian_root() -> Path:
-    """Return where the Debian root lies once it is made."""
+    """Return the path of the Debian root, which may not exist."""
     return cache.directory() / "values" / DEBIAN[0]
 
 
 def root_place() -> WineEnvironment:
-    """Return the place in the Debian root, which need not exist."""
+    """Return the environment in the Debian root, which may not exist."""
     root = debian_root()
     return WineEnvironment(root / "specgate", "/specgate", root, "/usr/lib/wine/wine64")
 
 
 def native_place() -> WineEnvironment:
-    """Return the place on this system, whose packages need not be installed."""
+    """Return the environment of this system, whose packages may be missing."""
     folder = cache.directory() / "values" / "native"
     return WineEnvironment(folder, folder.as_posix(), None, cache.wine().path or "wine64")
 
 
 def missing_packages() -> list[str]:
-    """Return the packages that this system lacks, by what they would bring; old ones are not noticed."""
+    """Return the missing packages of this system.
+
+    Outdated versions are not detected.
+    """
     entries = {
         "wine64": cache.wine().path is not None,
         "mesa-vulkan-drivers": bool(_drivers(Path("/"))),
@@ -142,15 +146,15 @@ def missing_packages() -> list[str]:
 
 
 def find_place() -> WineEnvironment | None:
-    """Return the place that was set up, the Debian root first; None where there is none."""
+    """Return the environment that is set up, the Debian root first, or None."""
     places = (root_place(), native_place())
     return next((place for place in places if place.prefix.is_dir()), None)
 
 
 def missing_values(level: str) -> list[str]:
-    """Return what keeps a level's values from being computed here, in words; nothing when all is ready."""
+    """Return missing requirements for a level's values; empty if ready."""
     if level not in VALUE_LEVELS:
-        find_builds(level)  # says which levels have a build at all
+        find_builds(level)  # raises if the level has no build
         return [f"values are computed with the builds of {', '.join(VALUE_LEVELS)} only"]
     if not sys.platform.startswith("linux"):
         return ["values are computed on Linux only"]
@@ -170,7 +174,10 @@ def missing_values(level: str) -> list[str]:
 
 
 def ready_place(level: str) -> WineEnvironment:
-    """Return the place where a level's values are computed; raise InputError with the command that makes it."""
+    """Return the environment for a level's values.
+
+    Raises InputError with the command that sets it up.
+    """
     absent = missing_values(level)
     place = find_place()
     if absent or place is None:
@@ -180,12 +187,12 @@ def ready_place(level: str) -> WineEnvironment:
 
 
 def value_status(level: str) -> str:
-    """Return whether the build of a level computes values here, or how to install what does."""
+    """Return a level's state: computes values here, or how to install it."""
     if level not in VALUE_LEVELS:
         return "no values"
     return f"values missing: {values_command([level])}" if missing_values(level) else "values installed"
 
 
 def values_command(texts: list[str]) -> str:
-    """Return the command that installs what computes values at these levels."""
+    """Return the command that installs the values of these levels."""
     return f"specgate oracle install directml --values --levels {','.join(texts)}"

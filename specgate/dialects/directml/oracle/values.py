@@ -1,10 +1,10 @@
-"""Values that real DirectML builds compute, on a CPU: no GPU and no Windows needed.
+"""Values of real DirectML builds on a CPU, without GPU or Windows.
 
     with ValuesOracle("6.4") as oracle:
         oracle.run(descriptor, {"IndicesTensor": indices, "ValuesTensor": values})["OutputTensor"]
 
-The device is Mesa's software Vulkan behind Wine's D3D12: where it rounds otherwise than hardware, the values show it
-and not DirectML. Install it with `values_install.install_values` of this package.
+The device is Mesa's software Vulkan below Wine's D3D12. Where its rounding differs from hardware, the values differ for
+that reason and not because of DirectML. Install it with `values_install.install_values` of this package.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FILLS", "ValuesOracle"]
 
-#: The outputs are filled with one of these bytes and then with the other: no bit is the same in both.
+#: The outputs are filled with each of these bytes before a dispatch; the two differ in every bit.
 FILLS: Final = (0xA5, 0x5A)
-#: Operators that a process compiles before another takes its place.
+#: The maximum number of compiled operators per process.
 _FRESH_AFTER: Final = 200
 
 
@@ -40,15 +40,15 @@ class _Question(NamedTuple):
     image: Image
     inputs: list[Bound]
     outputs: list[Bound]
-    data: list[tuple[bytes, bytes]]  # of each case, for each of FILLS
+    data: list[tuple[bytes, bytes]]  # per case, one per byte in FILLS
 
 
 class ValuesOracle(Renewing[ValuesProcess]):
-    """One DirectML build that executes, in a process of its own that is started afresh whenever it failed.
+    """One DirectML build that runs operators in a subprocess.
 
-    level: a feature level whose build computes values. timeout: seconds for compiling, and for each dispatch.
-    versions: of what computes, by its name. Not for several threads at once.
-    Raises InputError where the level's values are not installed, with the command that installs them.
+    The process is restarted after a failure. level: a feature level whose build computes values. timeout: seconds for
+    compilation and for each dispatch. versions: of the packages that compute, by name. Not thread-safe.
+    Raises InputError if the level's values are not installed, with the command that installs them.
     """
 
     def __init__(self, level: str, *, timeout: float = 120.0) -> None:
@@ -64,18 +64,18 @@ class ValuesOracle(Renewing[ValuesProcess]):
             raise InputError(f"expected a device of level {self.build.reports}, found 0x{number:04X}")
 
     def run(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the outputs by name: arrays of the declared sizes, masked where DirectML wrote nothing.
+        """Return the outputs by name, masked where DirectML wrote nothing.
 
-        descriptor: read, or as a dict in DxDispatch's words. arrays: logical inputs by name, a list for an array of
-        tensors; UINT4 and INT4 as uint8 and int8. An output that is an array of tensors is a list.
-        Raises InputError where the build computes nothing, with its reason.
+        descriptor: a Descriptor or a dict in DxDispatch's form. arrays: logical inputs by name, a list for an array of
+        tensors; UINT4 and INT4 as uint8 and int8. Outputs have the declared sizes; an array of tensors is a list.
+        Raises InputError with the reason if the build computes nothing.
         """
         return self.run_many(descriptor, [arrays])[0]
 
     def run_many(
         self, descriptor: Descriptor | Mapping[str, Any], cases: Sequence[Mapping[str, Any]]
     ) -> list[dict[str, Any]]:
-        """Return the outputs for each of many inputs; the operator is compiled once."""
+        """Return the outputs per set of inputs; the operator is compiled once."""
         tables = []
         for answer in self.values_many(descriptor, cases):
             if answer.arrays is None:
@@ -86,17 +86,17 @@ class ValuesOracle(Renewing[ValuesProcess]):
     def values(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> Values:
         """Return the outputs, or None with the reason.
 
-        That is `rejected` by CreateOperator, `no kernel` where it does not compile or the device is lost (the detail
-        has the HRESULT), `crashed` or `timeout`. Raises InputError for arrays that do not fit the descriptor.
+        Reasons are `rejected` by CreateOperator, `no kernel` if it does not compile or the device is lost (the detail
+        has the HRESULT), `crashed` and `timeout`. Raises InputError for arrays that do not fit the descriptor.
         """
         return self.values_many(descriptor, [arrays])[0]
 
     def values_many(
         self, descriptor: Descriptor | Mapping[str, Any], cases: Sequence[Mapping[str, Any]]
     ) -> list[Values]:
-        """Return an answer as of `values` for each of many inputs; the operator is compiled once.
+        """Return an answer per set of inputs; the operator is compiled once.
 
-        A failure counts only if it comes about in a process that did nothing else before.
+        A failure counts only if it is reproduced in a new process.
         """
         operator, fields = operator_parts(descriptor)
         inputs, outputs = bound_tensors(operator, fields, "input"), bound_tensors(operator, fields, "output")
@@ -108,7 +108,7 @@ class ValuesOracle(Renewing[ValuesProcess]):
         return answers
 
     def _some(self, question: _Question, first: int) -> list[Values]:
-        """Return answers from the case `first` on: all of them, or those before a failure and the failure."""
+        """Return answers from case `first` to the last one or first failure."""
         process = self._ready()
         fresh = process.compiled == 0
         answers: list[Values] = []
@@ -140,9 +140,9 @@ class ValuesOracle(Renewing[ValuesProcess]):
     def _failure(
         self, answers: list[Values], reply: Reply, question: _Question, first: int, *, fresh: bool, whole: bool = False
     ) -> list[Values]:
-        """Add a failure if the process was fresh; otherwise the case is asked again of a fresh one.
+        """Add a failure if the process was new, else leave the case for a retry.
 
-        whole: it is about the operator, whatever the inputs.
+        whole: the failure applies to all cases, as it concerns the operator.
         """
         self._retire()
         if not fresh:
@@ -161,7 +161,7 @@ def _reply(failed: Failed) -> Reply:
 
 
 def _versions(place: WineEnvironment) -> dict[str, str]:
-    """Return the versions of the packages that compute, as Debian's list of what is installed has them."""
+    """Return the versions of the packages that compute, from dpkg's status."""
     path: Path = (place.root or type(place.folder)("/")) / "var/lib/dpkg/status"
     try:
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -1,6 +1,7 @@
-"""Set up what computes DirectML's values: the packages of this system, or a Debian 13 root made by debootstrap.
+"""Set up the environment that computes DirectML's values.
 
-Every folder appears whole or not at all; once they are there the network is not needed again.
+It consists of this system's packages, or of a Debian 13 root made by debootstrap. Folders are created atomically; once
+they exist, the network is not used.
 """
 
 from __future__ import annotations
@@ -26,16 +27,12 @@ if TYPE_CHECKING:
 
 __all__ = ["install_values", "plan"]
 
-_WINE: Final = 10  # the first whose d3d12 writes the outputs
+_WINE: Final = 10  # the first version whose d3d12 writes the outputs
 _DEBIAN: Final = 13
 
 
 def install_values(result: Sequence[str] | Literal["all"], *, progress: Callable[[str], object] = print) -> None:
-    """Install what computes values at some levels; what is there already is left alone.
-
-    progress: takes one line of text at a time.
-    Raises InputError for a level without values, a missing program (naming its package) and a failed download.
-    """
+    """Read the hello; return an error message, "" if it is valid."""
     levels = list(VALUE_LEVELS) if result == "all" else list(result)
     for level in levels:
         if level not in VALUE_LEVELS:
@@ -54,9 +51,9 @@ def install_values(result: Sequence[str] | Literal["all"], *, progress: Callable
 
 
 def plan() -> Literal["native", "root"]:
-    """Return where values are to be computed here: on this system, or in a Debian root that is yet to be made.
+    """Return the environment to set up: this system or a Debian root.
 
-    Raises InputError where neither can be, with what to install.
+    Raises InputError with the missing programs if neither is possible.
     """
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         raise InputError(f"values are computed on Linux on x86_64 only, found {sys.platform} on {platform.machine()}")
@@ -76,7 +73,10 @@ def plan() -> Literal["native", "root"]:
 
 
 def debian_version() -> int:
-    """Return the number of this Debian release; 0 for another system or an unnumbered release."""
+    """Return the release number of this Debian; 0 for another system.
+
+    Releases without a number, such as testing, are 0 too.
+    """
     try:
         release = platform.freedesktop_os_release()
     except OSError:
@@ -86,7 +86,7 @@ def debian_version() -> int:
 
 
 def wine_version(program: str) -> int:
-    """Return a Wine's major version, 0 where it does not print one."""
+    """Return a Wine's major version, 0 if it does not print one."""
     try:
         data = subprocess.run([program, "--version"], capture_output=True, timeout=30, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
@@ -100,7 +100,7 @@ def _debian_root(progress: Callable[[str], object]) -> WineEnvironment:
     progress(f"making a Debian root ({release}) with {', '.join(packages)}: about 300 MB to fetch, 1.5 GB on disk")
     with appearing(place.debian_root()) as path:
         bootstrap = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", release, str(path)]
-        # What it mounts is gone when it ends, however it ends.
+        # The mount namespace removes its mounts on exit.
         run_program(["unshare", "--mount", *bootstrap], "making a Debian root", _bare_environment())
         for archive in (path / "var/cache/apt/archives").glob("*.deb"):
             archive.unlink()
@@ -108,7 +108,7 @@ def _debian_root(progress: Callable[[str], object]) -> WineEnvironment:
 
 
 def _bare_environment() -> dict[str, str]:
-    """No language of this system, which the root does not have."""
+    """Return an environment without locale, which the root does not have."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHON"))}
     return {**kept, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
 
@@ -150,7 +150,10 @@ def _prepare_wine(where: WineEnvironment, progress: Callable[[str], object]) -> 
 
 
 def _share_copies(prefix: Path, root: Path) -> None:
-    """Wine copies its libraries into each folder, 700 MB in Debian; make them one file with the originals."""
+    """Hard-link Wine's copies of its libraries to the originals.
+
+    Wine copies them to each prefix, which is 700 MB in Debian.
+    """
     originals = {path.name: path for path in root.glob("usr/lib/*/wine/x86_64-windows/*")}
     for copy in (prefix / "drive_c/windows/system32").rglob("*"):
         original = originals.get(copy.name)

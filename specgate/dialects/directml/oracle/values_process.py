@@ -1,4 +1,4 @@
-"""The process that executes: an operator is compiled once, then dispatched with many inputs."""
+"""The subprocess that compiles an operator and dispatches it many times."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ if TYPE_CHECKING:
 
 __all__ = ["STAGES", "Compiled", "Failed", "ValuesProcess"]
 
-#: Where a question may end, as the host numbers it.
+#: The stages of a question, in the host's numbering.
 STAGES: Final = ("done", "CreateOperator", "CompileOperator", "the initialiser", "allocating buffers", "the dispatch")
 _COMPILE: Final = struct.Struct("<IIIIII")
 _COMPILED: Final = struct.Struct("<IIIIQQ")
 _DISPATCH: Final = struct.Struct("<II")
 _DISPATCHED: Final = struct.Struct("<II")
-_START: Final = 120.0  # seconds; Wine may have to update its folder first
+_START: Final = 120.0  # seconds; Wine may update its prefix first
 
 
 class Compiled(NamedTuple):
-    """A compiled operator's needs: descriptors, and bytes of its temporary and persistent resource."""
+    """The needs of a compiled operator.
+
+    They are descriptors, and bytes of the temporary and of the persistent resource.
+    """
 
     descriptors: int
     temporary: int
@@ -36,7 +39,7 @@ class Compiled(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A question that the process answered with an error: where it ended, one of STAGES, and the HRESULT."""
+    """A question that failed: one of STAGES, and the HRESULT."""
 
     stage: str
     hresult: int
@@ -46,7 +49,10 @@ class Failed(NamedTuple):
 
 
 class ValuesProcess(HostProcess):
-    """A running host with a device that executes. compiled: how many operators it was given."""
+    """A host with a device that runs operators.
+
+    compiled: the number of operators it was given.
+    """
 
     def __init__(self, place: WineEnvironment, level: str) -> None:
         self.compiled = 0
@@ -55,19 +61,22 @@ class ValuesProcess(HostProcess):
     def compile(
         self, image: Image, inputs: Sequence[Bound], outputs: Sequence[Bound], timeout: float
     ) -> Compiled | Failed:
-        """Compile an operator, which replaces the one before; raise WorkerLost where the process dies or is late."""
+        """Compile an operator, replacing the previous one.
+
+        Raises WorkerLost if the process dies or the timeout expires.
+        """
         self.compiled += 1
         answer = self.exchange(compile_question(image, inputs, outputs), _COMPILED.size, timeout)
         stage, code, descriptors, _, temporary, persistent = _COMPILED.unpack(answer)
         if stage >= len(STAGES):
-            self.kill()  # a dying process wrote text into the pipe
+            self.kill()  # a dying process wrote text to the pipe
             raise WorkerLost("crashed")
         return Failed(STAGES[stage], code) if stage else Compiled(descriptors, temporary, persistent)
 
     def dispatch(self, data: bytes, fill: int, size: int, timeout: float) -> bytes | Failed:
-        """Return the outputs' bytes, `size` of them, for the bytes of the inputs.
+        """Return `size` bytes of outputs for the bytes of the inputs.
 
-        fill: the byte that the outputs are filled with beforehand. Raises WorkerLost where the process dies or is late.
+        fill: the byte that fills the outputs before. Raises WorkerLost if the process dies or the timeout expires.
         """
         if not 0 <= fill <= 255:
             raise InputError(f"expected a byte to fill the outputs with, found {fill}")
@@ -80,7 +89,7 @@ class ValuesProcess(HostProcess):
 
 
 def compile_question(image: Image, inputs: Sequence[Bound], outputs: Sequence[Bound]) -> bytes:
-    """Return the bytes that ask for an operator to be compiled."""
+    """Return the bytes of the question that compiles an operator."""
     pointers = image.pointers
     head = _COMPILE.pack(1, len(image.data), len(pointers), image.root, len(inputs), len(outputs))
     tensors = b"".join(struct.pack("<QQ", each.size, each.owned) for each in (*inputs, *outputs))

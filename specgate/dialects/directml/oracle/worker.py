@@ -1,4 +1,4 @@
-"""A process of a C host: it says hello with the level of its device, and may be lost at its start."""
+"""The subprocess of a C host, with a handshake and restarts."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _LOST: Final = "ended before it came up"
 class HostProcess(PipedProcess):
     """A running host with its device created.
 
-    magic: the first four bytes of its hello. level: the feature level that the device confirms, as DML_FEATURE_LEVEL's
-    number. Raises InputError when the process does not come up with a device within `start_timeout` seconds.
+    magic: the first four bytes of its hello. level: the feature level that the device reports, as a DML_FEATURE_LEVEL
+    number. Raises InputError if no device is created within `start_timeout` seconds.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class HostProcess(PipedProcess):
             try:
                 super().__init__(command, environment=environment, errors=errors.fileno(), group=group)
                 problem = self._greet(magic, start_timeout)
-                if problem == _LOST:  # Wine now and then loses a process that starts while its server is about to end
+                if problem == _LOST:  # Wine may lose a process that starts while its server is exiting
                     self.close()
                     self.restart()
                     problem = self._greet(magic, start_timeout)
@@ -57,7 +57,7 @@ class HostProcess(PipedProcess):
                 raise InputError(f"the oracle's process {problem}{detail}", file=command[-1][:200])
 
     def _greet(self, magic: bytes, patience: float) -> str:
-        """Read the hello; return what is wrong with it, if anything."""
+        """Read the hello; return a message if it is wrong."""
         try:
             data = self.exchange(b"", _HELLO.size, patience)
         except WorkerLost as lost:
@@ -68,7 +68,10 @@ class HostProcess(PipedProcess):
         return f"created no device: 0x{code:08X}" if code else ""
 
     def exchange(self, question: bytes, size: int, timeout: float) -> bytes:
-        """Send a question and return `size` bytes of its answer; raise WorkerLost where they do not come in time."""
+        """Send a question and return `size` bytes of the answer.
+
+        Raises WorkerLost if the process dies or the timeout expires.
+        """
         with self.within(timeout):
             self.send(question)
             return self.read(size)
@@ -81,28 +84,34 @@ _TIMED: Final = 0x80000000
 
 @dataclass(slots=True)
 class Outcome:
-    """HRESULTs of the first questions of a batch; `end` says why there are fewer than questions, if there are."""
+    """The HRESULTs of a batch in order, up to a failure.
+
+    end: the reason if there are fewer HRESULTs than questions.
+    """
 
     codes: list[int] = field(default_factory=list)
     end: Literal["", "crashed", "timeout"] = ""
 
 
 class Worker(HostProcess):
-    """A running host that creates operators and nothing more. asked: questions so far."""
+    """A running host that only creates operators.
+
+    asked: the number of questions so far.
+    """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], *, start_timeout: float = 60.0) -> None:
         self.asked = 0
-        self._rest = b""  # of an answer that has arrived in part
+        self._rest = b""  # a partially received answer
         super().__init__(command, environment, b"SGDM", start_timeout=start_timeout)
 
     def ask(self, images: Sequence[Image], timeout: float) -> Outcome:
-        """Return the HRESULTs of creating these operators, in order, as far as the process lives.
+        """Return the HRESULTs of creating these operators, up to a failure.
 
-        timeout: seconds for each. A process that is late is killed.
+        timeout: seconds per operator. After a timeout the process is killed.
         """
         outcome = Outcome()
         first = self.asked
-        self.asked += len(images)  # before anything is sent: after an interrupt no number is used twice
+        self.asked += len(images)  # before sending, so that no number is used twice after an interrupt
         try:
             with self.within(timeout):
                 self.send(b"".join(_question(first + i, image) for i, image in enumerate(images)))
@@ -114,13 +123,19 @@ class Worker(HostProcess):
         return outcome
 
     def seconds(self, image: Image, timeout: float) -> float:
-        """Return how long creating and releasing this operator takes; raise WorkerLost without an answer."""
+        """Return the seconds to create and release this operator.
+
+        Raises WorkerLost without an answer.
+        """
         self.asked += 1
         data = self.exchange(_question(_TIMED | self.asked, image), _ANSWER.size, timeout)
         return float(_ANSWER.unpack(data)[1]) * 1e-9
 
     def _collect(self, outcome: Outcome, first: int, expected_number: int) -> None:
-        """Take the answers that are there, waiting for one; EOFError where the process is gone or talks nonsense."""
+        """Read the available answers, at least one.
+
+        Raises EOFError if the process is gone or its output is invalid.
+        """
         data = self.receive()
         if not data:
             raise EOFError
@@ -129,7 +144,7 @@ class Worker(HostProcess):
         data, self._rest = self._rest[:whole], self._rest[whole:]
         for number, code in _ANSWER.iter_unpack(data):
             if number != first + len(outcome.codes) or len(outcome.codes) == expected_number:
-                self.kill()  # a dying process wrote text into the pipe
+                self.kill()  # a dying process wrote text to the pipe
                 raise EOFError
             outcome.codes.append(code)
 

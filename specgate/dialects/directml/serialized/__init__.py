@@ -1,1 +1,4 @@
-"""Graphs as ONNX Runtime and DxDispatch serialise them (``dmlSerializedGraph``): flatbuffers of operators."""
+"""DirectML graphs serialized by ONNX Runtime and DxDispatch.
+
+The format is ``dmlSerializedGraph``, a flatbuffer of operators.
+"""

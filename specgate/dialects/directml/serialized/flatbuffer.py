@@ -1,6 +1,6 @@
-"""Tables, vectors and texts of a flatbuffer, each held against the length of the data: nothing is read beyond it.
+"""Bounds-checked reading of flatbuffers: tables, vectors and texts.
 
-The flatbuffers package is not used: its reader for Python trusts every offset.
+The flatbuffers package for Python is not used, as its reader trusts every offset.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from specgate.errors import InputError
 
 __all__ = ["Data", "Table", "root_of"]
 
-#: How much may be read of data, as a multiple of its length: offsets may lead many times to one large part.
+#: The limit of bytes read, as a multiple of the data's length. Many offsets may refer to one large part.
 _AGAIN: Final = 64
 _U16, _U32, _I32 = struct.Struct("<H"), struct.Struct("<I"), struct.Struct("<i")
 
 
 @dataclass(slots=True)
 class Data:
-    """The bytes, and how many may still be read of them."""
+    """The bytes, and the number of bytes that may still be read."""
 
     content: bytes
     left: int = 0
@@ -30,7 +30,7 @@ class Data:
         self.left = _AGAIN * len(self.content)
 
     def take(self, layout: struct.Struct, at: int) -> tuple[Any, ...]:
-        """Return the numbers of a layout; raise InputError where the data ends before."""
+        """Return the numbers of a layout; raise InputError past the end."""
         self.left -= layout.size
         if self.left < 0:
             raise InputError("expected parts that are read once, found the same ones again and again")
@@ -43,18 +43,18 @@ class Data:
         return self.take(struct.Struct(f"<{code}"), at)[0]
 
     def followed(self, at: int) -> int:
-        """Return where the offset at a place leads: always forward."""
+        """Return the target of the offset at `at`; offsets only point forward."""
         return at + int(self.take(_U32, at)[0])
 
     def length(self, at: int, size: int) -> int:
-        """Return how many elements of a size the vector at a place has, all of them inside the data."""
+        """Return a vector's length; raise InputError if it exceeds the data."""
         count = int(self.take(_U32, at)[0])
         if count * size > len(self.content) - at - 4:
             raise InputError(f"expected the {count} elements of the vector at {at}, found the end of the data")
         return count
 
     def text(self, at: int) -> str:
-        """Return the text at a place; what is not UTF-8 is replaced."""
+        """Return the text at `at`; invalid UTF-8 is replaced."""
         if at not in self.texts:
             count = self.length(at, 1)
             self.left -= count
@@ -63,7 +63,10 @@ class Data:
 
 
 class Table:
-    """One table: its fields by their number in the schema, None where the default is left out."""
+    """One table; fields are identified by their number in the schema.
+
+    Omitted fields have their default.
+    """
 
     __slots__ = ("_at", "_data", "_fields", "_room")
 
@@ -82,27 +85,27 @@ class Table:
         return self._at + offset if offset else None
 
     def number(self, number: int, code: str) -> Any:
-        """Return a number, 0 where it is left out."""
+        """Return a number, 0 if it is omitted."""
         place = self._place(number)
         return 0 if place is None else self._data.number(code, place)
 
     def text(self, number: int) -> str | None:
-        """Return a text."""
+        """Return a text, None if it is omitted."""
         place = self._place(number)
         return None if place is None else self._data.text(self._data.followed(place))
 
     def table(self, number: int) -> Table | None:
-        """Return a table."""
+        """Return a table, None if it is omitted."""
         place = self._place(number)
         return None if place is None else Table(self._data, self._data.followed(place))
 
     def record(self, number: int, code: str) -> tuple[Any, ...] | None:
-        """Return the numbers of a structure that a union's offset leads to."""
+        """Return the numbers of a structure in a union, None if it is omitted."""
         place = self._place(number)
         return None if place is None else self._data.take(struct.Struct(f"<{code}"), self._data.followed(place))
 
     def numbers(self, number: int, code: str) -> list[Any] | None:
-        """Return a vector of numbers."""
+        """Return a vector of numbers, None if it is omitted."""
         place = self._place(number)
         if place is None:
             return None
@@ -111,16 +114,16 @@ class Table:
         return list(self._data.take(struct.Struct(f"<{count}{code}"), at + 4))
 
     def size(self, number: int) -> int:
-        """Return how many bytes a vector of bytes has; they are not looked at."""
+        """Return the length of a byte vector without reading it."""
         place = self._place(number)
         return 0 if place is None else self._data.length(self._data.followed(place), 1)
 
     def texts(self, number: int) -> list[str]:
-        """Return a vector of texts, an empty one where it is left out."""
+        """Return a vector of texts, empty if it is omitted."""
         return [self._data.text(at) for at in self._targets(number)]
 
     def tables(self, number: int) -> list[Table]:
-        """Return a vector of tables, an empty one where it is left out."""
+        """Return a vector of tables, empty if it is omitted."""
         return [Table(self._data, at) for at in self._targets(number)]
 
     def _targets(self, number: int) -> list[int]:
@@ -132,6 +135,6 @@ class Table:
 
 
 def root_of(content: bytes) -> Table:
-    """Return the table that all others are in; raise InputError."""
+    """Return the root table; raise InputError."""
     data = Data(content)
     return Table(data, data.followed(0))

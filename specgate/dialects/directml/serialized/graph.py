@@ -1,8 +1,8 @@
-"""A serialised graph of DirectML: its operators as descriptors, its constants by name and size.
+"""Serialized DirectML graphs: operators, and constants by name and size.
 
 Source: microsoft/onnxruntime at a358b6b2, core/providers/dml/DmlExecutionProvider/src/External/DirectMLHelpers:
-DmlGraphDesc_generated.h and OperatorFieldTypes_generated.h (tables and their fields), DmlGraphSerialization.h and
-DmlGraphDeserialization.h (which tensors are left out, what is owned by DirectML). DxDispatch has the same.
+DmlGraphDesc_generated.h and OperatorFieldTypes_generated.h (tables and fields), DmlGraphSerialization.h and
+DmlGraphDeserialization.h (omitted tensors, tensors owned by DirectML). DxDispatch has the same files.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _OPERATOR, _CONSTANT = 1, 2
 _BY_NAME: Final = 1
 _OWNED: Final = 1  # DML_TENSOR_FLAG_OWNED_BY_DML
 _ACTIVATION, _SCALAR = 1, 12
-#: Kinds of attributes that are one number or a vector of them, with the code of the number.
+#: Kinds of attributes that are a number or a vector of numbers, with the struct code.
 _NUMBER: Final = {3: "I", 4: "Q", 5: "i", 6: "f", 13: "B"}
 _RECORDS: Final = {10: (("Scale", "Bias"), "ff"), 11: (("Width", "Height"), "II")}
 _VECTOR: Final = {7: "I", 8: "i", 9: "f"}
-#: The kinds in which a member's value is written, by the member's own kind. Enums are plain numbers.
+#: The kinds that store a member, by the member's kind. Enums are plain numbers.
 _WRITTEN: Final = {
     "uint": {3, 4, 7}, "int": {5, 8}, "float": {6, 9}, "bool": {3, 13}, "enum": {3}, "operator": {1, 2},
     "scale-bias": {10}, "size-2d": {11}, "scalar": {12},
@@ -44,9 +44,10 @@ _WRITTEN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node. fields: of an operator, as a dict that the dialect reads; None for a constant, which has no operator.
+    """One node.
 
-    reads, writes: the names of its edges by position, "" where there is none.
+    fields: of an operator, as a dict for the dialect's reader; None for a constant. reads, writes: the names of its
+    edges by position, "" for none.
     """
 
     name: str
@@ -57,9 +58,9 @@ class Node:
 
 
 def begins_graph(start: bytes) -> bool:
-    """Return whether a file begins as a serialised graph does: the format has no mark, but its first table is known.
+    """Return whether a file begins like a serialized graph.
 
-    It has three fields, each an offset, and lies at the very beginning.
+    The format has no magic number, but its first table has three offset fields and is at the very beginning.
     """
     if len(start) < 32:
         return False
@@ -74,7 +75,10 @@ def begins_graph(start: bytes) -> bool:
 
 
 def read_graph(content: bytes, file: str) -> list[Node]:
-    """Return the nodes of a serialised graph in their order; raise InputError, which names the file and the node."""
+    """Return a serialized graph's nodes in order.
+
+    Raises InputError with the file and the node.
+    """
     place = ""
     try:
         if not begins_graph(content[:4096]):
@@ -94,7 +98,7 @@ def read_graph(content: bytes, file: str) -> list[Node]:
 
 
 def read_ends(content: bytes, file: str) -> tuple[list[str], list[str]]:
-    """Return the names of the inputs and of the outputs of a serialised graph; raise InputError."""
+    """Return the input and output names of a serialized graph; InputError."""
     try:
         graph = root_of(content)
         return graph.texts(1), graph.texts(2)
@@ -103,7 +107,7 @@ def read_ends(content: bytes, file: str) -> tuple[list[str], list[str]]:
 
 
 def _owned(tables: Sequence[Table]) -> frozenset[str]:
-    """Return the edges that hold constants which stay outside of the file: DirectML takes them over."""
+    """Return the edges of external constants, which DirectML owns."""
     named = []
     for table in tables:
         if table.number(0, "B") == _CONSTANT:
@@ -123,14 +127,14 @@ def _node(table: Table, owned: frozenset[str]) -> Node:
     operator = desc.text(0) or ""
     try:
         members = abi().structure(operator).members
-    except NoTable:  # of a newer DirectML: it is listed, and not judged
+    except NoTable:  # from a newer DirectML: listed, but not validated
         return Node(name, operator, {"type": operator, "desc": {}}, tuple(reads), tuple(writes))
     fields: dict[str, Any] = {}
     for side, number, names in (("input", 1, reads), ("output", 2, writes)):
         expected_members = [member for member in members if member.base == side]
         fields |= _tensors(expected_members, desc.tables(number), names, owned if side == "input" else frozenset())
     fields |= _attributes(desc.tables(3), members, 0)
-    # Counts of tensors are attributes of their own; fields are in the order of the structure.
+    # Counts of tensors are separate attributes; fields are in the structure's order.
     ordered = {member.name: fields[member.name] for member in members if member.name in fields}
     return Node(name, operator, {"type": operator, "desc": ordered}, tuple(reads), tuple(writes))
 
@@ -138,9 +142,10 @@ def _node(table: Table, owned: frozenset[str]) -> Node:
 def _tensors(
     members: Sequence[Member], tables: Sequence[Table], names: Sequence[str], owned: frozenset[str]
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the tensors of a side by their fields. An edge without a name is a tensor that is left out.
+    """Yield the tensors of a side by field.
 
-    Where all tensors are there, a name that is missing only says that nothing reads what is written.
+    An edge without a name is an omitted tensor. If all tensors are present, a missing name only means that an output
+    has no consumer.
     """
     flags = [_OWNED * (name in owned) for name in names]
     stated_tables = [
@@ -164,7 +169,7 @@ def _tensors(
 
 
 def _paired(tables: Sequence[Table], names: Sequence[str]) -> list[Table | None]:
-    """Return a tensor or None for each name of an edge."""
+    """Return a tensor or None per edge name."""
     if len(tables) == len(names):
         return list(tables)
     if len(tables) != sum(map(bool, names)):
@@ -184,7 +189,7 @@ def _tensor(table: Table, flags: int) -> dict[str, Any]:
 
 
 def _attributes(tables: Sequence[Table], members: Sequence[Member], depth: int) -> Iterator[tuple[str, Any]]:
-    """Yield attributes by their fields; one without a name is left out."""
+    """Yield attributes by field; attributes without a name are skipped."""
     if depth > MAX_NESTING:
         raise InputError(f"expected at most {MAX_NESTING} operators inside one another")
     known = {member.name: member for member in members}

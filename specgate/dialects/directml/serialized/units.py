@@ -1,4 +1,4 @@
-"""The nodes of a serialised graph as lint sees them."""
+"""The nodes of a serialized graph as lint units."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_BYTES", "graph_of_data", "graph_of_file"]
 
-#: Of a file: its constants may be in it, and offsets reach no further than 2 GiB.
+#: The file size limit. Files may contain constants, and offsets reach at most 2 GiB.
 MAX_BYTES = 2**31 - 1
 
 
@@ -32,7 +32,7 @@ def graph_of_file(path: str) -> Graph:
 
 
 def graph_of_data(content: bytes, file: str) -> Graph:
-    """Return the nodes of a serialised graph that was read already. file: what it is called in messages."""
+    """Return the nodes of serialized data. file: its name in messages."""
     nodes = read_graph(content, file)
     places = [f"nodes[{index}]{f' {node.name!r:.80}' if node.name else ''}" for index, node in enumerate(nodes)]
     units = {at: _unit(node, places[at], file) for at, node in enumerate(nodes) if node.fields is not None}
@@ -51,11 +51,11 @@ def graph_of_data(content: bytes, file: str) -> Graph:
 def _edges(
     nodes: Sequence[Node], places: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]
 ) -> Iterator[Edge]:
-    """Yield the edges that names stand for, as a runtime makes them: a name that nothing before writes stands for none.
+    """Yield the edges by name, as a runtime connects them.
 
-    Constants count as inputs of the graph, which the runtime makes of those that are kept elsewhere.
+    A name without an earlier producer has no edge. External constants count as graph inputs, which the runtime creates.
     """
-    ends: dict[str, int] = {}  # by name: which input of the graph, or of its constants
+    ends: dict[str, int] = {}  # by name: the index of the graph's input or external constant
     for name in (*inputs, *(name for node in nodes if node.fields is None for name in node.writes)):
         if name:
             ends.setdefault(name, len(ends))

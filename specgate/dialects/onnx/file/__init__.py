@@ -1,1 +1,4 @@
-"""ONNX model files: their structure, read and written without the onnx package, never their weights."""
+"""Reader and writer of ONNX model files, without the onnx package.
+
+Weights are never read.
+"""

@@ -1,4 +1,4 @@
-"""What a file is that was taken for a binary ONNX model and is none: asked only after reading it failed."""
+"""Diagnosis of files that failed to parse as a binary ONNX model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["SNIFFED_BYTES", "locate", "recognised"]
 
 SNIFFED_BYTES = 512
-_BINARY = {  # where in the file, which bytes, what they are
+_BINARY = {  # (offset, magic bytes) and a description
     (0, b"version https://git-lfs"): "a Git LFS pointer: the model itself was not fetched (git lfs pull)",
     (4, b"ORTM"): "ONNX Runtime's own format (.ort), which cannot be converted back: lint the model it was made from",
     (0, b"PK\x03\x04"): "a ZIP archive: unpack it, or export a PyTorch checkpoint with torch.onnx.export",
@@ -28,11 +28,11 @@ _CONVERT = "lint what onnx.save(onnx.load(PATH), 'model.onnx') makes of it"
 
 
 def recognised(start: bytes) -> str | None:
-    """Say what a file that begins with `start` is, and what to do; None where it is not recognised."""
+    """Return a description of a file by its first bytes, with advice, or None."""
     for (at, mark), what in _BINARY.items():
         if start.startswith(mark, at):
             return what
-    text = start.decode("ascii", "replace").lstrip("\ufffd \t\r\n")  # the byte order mark, if any
+    text = start.decode("ascii", "replace").lstrip("\ufffd \t\r\n")  # drop a byte order mark
     if not text or any(code < 32 and code not in {9, 10, 13} for code in start):
         return None
     if text.startswith("{"):
@@ -45,9 +45,10 @@ def recognised(start: bytes) -> str | None:
 
 
 def locate(reader: Reader, message: Message, messages: Mapping[str, Message], offset: int) -> str:
-    """The path of the innermost message around a byte, such as `graph.node[3].attribute[0]`; "" for the outermost.
+    """Return the path of the innermost message that contains a byte.
 
-    It is read again from the start, up to the byte, so that no count is kept while all is well.
+    For example `graph.node[3].attribute[0]`, or "" for the outermost message. The file is parsed again up to the byte,
+    so that normal reading need not count elements.
     """
     path: list[str] = []
     span = (0, reader.size)

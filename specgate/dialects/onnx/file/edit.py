@@ -1,4 +1,7 @@
-"""Change a few fields of a model file and leave every other byte as it is: weights and unknown fields are copied."""
+"""Edits of single fields in a model file; all other bytes are copied.
+
+Weights and unknown fields stay byte for byte.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +34,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Cut", "EditedModel", "Spliced", "cuts"]
 
-_LONGEST: Final = 200  # characters of a field's text
+_LONGEST: Final = 200  # longest text of a field, in characters
 _NAMED: Final = ("name", "domain")
-_ADDED: Final = ""  # in the place of a field's name, for what is put in behind or before all fields
+_ADDED: Final = ""  # used as the field name of inserted fields
 
 
 class Cut(NamedTuple):
-    """Bytes of a file that others take the place of. place: the message that it is in; before and after: as text.
+    """A byte range of a file and its replacement.
 
-    Lengths of messages change with what is in them; such a cut has no texts.
+    `place` is the message that contains it; `before` and `after` are texts for the diff. Both are empty where only the
+    length prefix of a message changes.
     """
 
     begin: int
@@ -51,16 +55,20 @@ class Cut(NamedTuple):
 
 
 def cuts(file: BinaryIO, size: int, edits: Iterable[Edit]) -> list[Cut]:
-    """Return what changes in a file of `size` bytes, in its order; WireError where it is not as the edits have it."""
+    """Return the cuts for edits of a file of `size` bytes, in file order.
+
+    Raise WireError if the file does not match what the edits expect.
+    """
     cutter = _Cutter(Reader(file, size))
     cutter.message((0, size), PROTO["ModelProto"], _planned(edits), "")
-    return sorted(cutter.found, key=lambda cut: cut[:2])  # of two at one place the inner one was found first
+    return sorted(cutter.found, key=lambda cut: cut[:2])  # at the same offset, inner cuts were found first
 
 
 def _planned(edits: Iterable[Edit]) -> dict[Step, Any]:
-    """Return edits as a tree by their steps. What is taken out needs no other change; of two numbers the lower counts.
+    """Return edits as a tree by path steps.
 
-    A lower version is what more targets take.
+    A removal overrides edits inside it. Of two numbers for one field the lower one is used, because more targets
+    support a lower version.
     """
     root: dict[Step, Any] = {}
     for edit in edits:
@@ -69,7 +77,7 @@ def _planned(edits: Iterable[Edit]) -> dict[Step, Any]:
             result = result if isinstance(result, Edit) else result.setdefault(step, {})
         if isinstance(result, Edit):
             continue
-        if edit.added is not None:  # what two findings add alike is added once
+        if edit.added is not None:  # identical additions from two findings are added once
             inside = result.setdefault(edit.path[-1], {})
             if not isinstance(inside, Edit) and edit not in inside.values():
                 inside[_ADDED, len(inside)] = edit
@@ -87,7 +95,7 @@ class _Cutter:
         self.found: list[Cut] = []
 
     def message(self, span: tuple[int, int], message: Message, plan: Mapping[Step, Any], place: str) -> int:
-        """Find the cuts in a message; return by how many bytes it grows."""
+        """Collect the cuts in a message; return by how many bytes it grows."""
         begin, end = span
         met: dict[str, int] = {}
         grown = 0
@@ -104,7 +112,7 @@ class _Cutter:
             inner = PROTO.get(kind.removeprefix("repeated "))
             if inner is not None and number > step[1]:
                 raise WireError(f"{name} is in parts", at)
-            left.discard(step)  # of a number that is there twice the last counts: both are written
+            left.discard(step)  # if a field occurs twice, the last value counts, so both are replaced
             if isinstance(result, Edit):
                 grown += self.edit(result, (key, at, value, stop), message, place)
             elif inner is None or key & 7 != LEN:
@@ -121,7 +129,7 @@ class _Cutter:
         return grown
 
     def add(self, edit: Edit, at: int, place: str) -> int:
-        """Put fields in at a place; return how many bytes they have."""
+        """Insert fields at an offset; return their size in bytes."""
         self.found.append(Cut(at, at, edit.added or b"", place, "", edit.text or ""))
         return len(edit.added or b"")
 
@@ -150,7 +158,7 @@ class _Cutter:
         return len(data) - (stop - value)
 
     def name(self, message: Message, field: tuple[int, int]) -> str:
-        """Return what a field's message is called: its name, or its domain."""
+        """Return the name or domain in a field's message, or ""."""
         for _, kind, content, stop in self._contents(message, field):
             if kind == "string":
                 return self.word(message, field) or ""
@@ -161,14 +169,14 @@ class _Cutter:
         return ""
 
     def word(self, message: Message, field: tuple[int, int]) -> str | None:
-        """Return what a field that holds a text says, None for another field."""
+        """Return the value of a string field, None for other fields."""
         for _, kind, content, stop in self._contents(message, field):
             if kind == "string":
                 return self.reader.read(content, stop).decode(errors="replace")
         return None
 
     def text(self, message: Message, field: tuple[int, int]) -> str:
-        """Return a field as protobuf's text format has it, cut off where it is long."""
+        """Return a field in protobuf text format, truncated if long."""
         return shortened(" ".join(self._texts(message, field)))
 
     def _texts(self, message: Message, span: tuple[int, int]) -> Iterator[str]:
@@ -196,7 +204,7 @@ class _Cutter:
                 yield name, kind.removeprefix("repeated "), content, stop
 
     def _place(self, outer: str, name: str, number: int, span: tuple[int, int]) -> str:
-        """Name a message in another: by its own name, where it has one and is not the whole graph."""
+        """Return the path of a nested message, with its name where it has one."""
         place = f"{outer}.{name}" if outer else name
         if name in {"node", "attribute", "functions"}:
             kind = {"node": "NodeProto", "attribute": "AttributeProto", "functions": "FunctionProto"}[name]
@@ -208,17 +216,17 @@ class _Cutter:
 
 
 def shortened(text: str) -> str:
-    """Return a text that is cut off where it is long."""
+    """Return a text, truncated if long."""
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
 
 class Spliced(RawIOBase):
-    """A file to read as if it had its cuts: the bytes around them are those of `file`."""
+    """Read-only view of a file with cuts applied."""
 
     def __init__(self, file: BinaryIO, size: int, new_cuts: Iterable[Cut]) -> None:
         self._file = file
         self._at = 0
-        self._parts: list[tuple[int, bytes]] = []  # where in the file, or what instead
+        self._parts: list[tuple[int, bytes]] = []  # offset in the file, or replacement bytes
         self._begins: list[int] = []
         self.size = 0
         last = 0
@@ -243,16 +251,16 @@ class Spliced(RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Go to a place, from the beginning, from here or from the end."""
+        """Set the position relative to the start, the current position or the end."""
         self._at = max(offset + (0, self._at, self.size)[whence], 0)
         return self._at
 
     def tell(self) -> int:
-        """Return the place."""
+        """Return the position."""
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        """Read on, up to the end of a part."""
+        """Read at most up to the end of the current part."""
         if self._at >= self.size:
             return 0
         number = bisect_right(self._begins, self._at) - 1
@@ -272,9 +280,9 @@ _BLOCK: Final = 1 << 20
 
 
 class EditedModel:
-    """A model file with edits; see `Edited`. Edits may follow edits: each round edits the result of the one before.
+    """A model file with edits; see `Edited`. Later rounds edit the result.
 
-    Raises InputError where the file does not have what the edits are about, and later where it is another by then.
+    Raises InputError if the file does not contain what the edits expect, or if it changes on disk afterwards.
     """
 
     def __init__(self, name: str, edits: Iterable[Edit], before: EditedModel | None = None) -> None:
@@ -288,7 +296,7 @@ class EditedModel:
                 raise InputError(error.message, file=name, place=f"byte {error.offset}") from None
 
     def edited(self, edits: Iterable[Edit]) -> EditedModel:
-        """Return one with further changes."""
+        """Return a copy with further edits."""
         return EditedModel(self.name, edits, self)
 
     @contextmanager
@@ -306,26 +314,26 @@ class EditedModel:
             yield o, size
 
     def graph(self, settings: LintSettings) -> Graph:
-        """Read the model as it will be."""
+        """Read the edited model."""
         with self._opened() as (file, size):
             model = read_open(file, size, self.name)
         return onnx_units(model, settings)
 
     def copy_to(self, out: IO[bytes]) -> None:
-        """Write the file as it will be."""
+        """Write the edited file."""
         with self._opened() as (file, size):
             copied = 0
             while block := file.read(_BLOCK):
                 copied += len(block)
                 try:
                     out.write(block)
-                except OSError as error:  # of the file that is written: `_opened` would say that it cannot be read
+                except OSError as error:  # not a read error, which `_opened` would report
                     raise unwritable(self.name, error) from None
             if copied != size:
                 raise InputError("the file has changed meanwhile", file=self.name)
 
     def diff(self) -> list[str]:
-        """Return what changes: by the message that it is in, as protobuf's text format has it."""
+        """Return the changes as a diff, grouped by message."""
         lines = [f"--- {self.name}", f"+++ {self.name}"]
         for new_cuts in self.rounds:
             for place, within in groupby((cut for cut in new_cuts if cut.before or cut.after), lambda cut: cut.place):

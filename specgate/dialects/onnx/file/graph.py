@@ -1,4 +1,4 @@
-"""Graphs of an ONNX model file: nodes, attributes with their subgraphs, values and types."""
+"""Reader of ONNX graphs: nodes, attributes, subgraphs, values and types."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ __all__ = [
     "read_value_info",
 ]
 
-_NEARLY = MAX_NESTING - 10  # from this level on every message is counted; none but graphs and types go deeper than 10
-_SHALLOW = _NEARLY // 2  # below this level a type of at most 127 bytes ends before it is near
+_NEARLY = MAX_NESTING - 10  # beyond this level every message is counted; only graphs and types nest deeper than 10
+_SHALLOW = _NEARLY // 2  # at a smaller depth, a type of at most 127 bytes cannot reach the limit
 
 
 def read_graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
@@ -74,14 +74,17 @@ def read_graph(reader: Source, spans: list[Span], depth: int) -> OnnxGraph:
             _quantization(reader, [(value, end)], graph.quantization)
         else:
             graph.name = value
-    if len(spans) == 1:  # else something stands between nodes that is none of theirs
+    if len(spans) == 1:  # the nodes' bytes are contiguous only if the graph is one span
         runs.close()
         graph.runs = [(first, past, reader.keep(begin, end)) for first, past, begin, end in runs.found]
     return graph
 
 
 def _enter(reader: Reader, spans: list[Span], kind: str, level: int) -> None:
-    """Refuse what protobuf finds too deep: exactly near that depth, where the message is walked through."""
+    """Raise WireError for messages nested deeper than protobuf allows.
+
+    Close to the limit, messages are queued for an exact walk.
+    """
     if level > MAX_NESTING:
         raise WireError(f"messages are nested more than {MAX_NESTING} deep", spans[0][0])
     if level > _NEARLY:
@@ -101,7 +104,7 @@ def _quantization(reader: Reader, spans: list[Span], known: dict[str, dict[str, 
 
 
 def read_node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNode, bool]:
-    """Read a node; return also whether it is self-contained, so that it may be copied as it is."""
+    """Read a node; return also whether its bytes can be copied unchanged."""
     plain = plain_node(reader, begin, end)
     if plain is None:
         return _any_node(reader, begin, end, depth), False
@@ -121,7 +124,10 @@ def read_node(reader: Source, begin: int, end: int, depth: int) -> tuple[OnnxNod
 
 
 def _by_name(attributes: Iterable[OnnxAttribute]) -> tuple[Mapping[str, OnnxAttribute], Sequence[str]]:
-    """Return attributes by name, of those of one name the first, and the names of the others."""
+    """Return attributes by name and the names of duplicates.
+
+    The first attribute of each name is kept.
+    """
     known: dict[str, OnnxAttribute] = {}
     duplicates: list[str] = []
     for one in attributes:
@@ -146,7 +152,7 @@ def _any_node(reader: Source, begin: int, end: int, depth: int) -> OnnxNode:
             attributes.append(read_attribute(reader, [(value, stop)], depth))
         elif name == "domain":
             node.domain = domain_of(value)
-        else:  # name, op_type, overload
+        else:
             setattr(node, name, value)
     node.inputs, node.outputs = tuple(inputs), tuple(outputs)
     node.attributes, node.duplicates = _by_name(attributes)
@@ -159,19 +165,17 @@ def read_attribute(reader: Source, spans: list[Span], depth: int) -> OnnxAttribu
         if listed is not None:
             return listed
     named, kind, reference = "", "UNDEFINED", ""
-    items_by_name: dict[
-        str, list[Any]
-    ] = {}  # numbers and spans by field; which of them is the value is known at the end
+    items_by_name: dict[str, list[Any]] = {}  # numbers and spans by field; the attribute's type selects one at the end
     for name, value, end in reader.fields(spans, PROTO["AttributeProto"]):
         if name == "name":
             named = value
         elif name == "ref_attr_name":
             reference = value
         elif name == "type":
-            if 0 <= value < len(ATTRIBUTE_TYPES):  # a closed enum: other numbers count as unknown fields
+            if 0 <= value < len(ATTRIBUTE_TYPES):  # a closed enum, so protobuf treats other numbers as unknown fields
                 kind = ATTRIBUTE_TYPES[value]
         elif name not in items_by_name or name in {"f", "i", "s"}:
-            if not end or end > value or name not in {"floats", "ints"}:  # packed, but none: as if it were not there
+            if not end or end > value or name not in {"floats", "ints"}:  # an empty packed field counts as absent
                 items_by_name[name] = [(value, end) if end else value]
         elif len(items_by_name[name]) <= MAX_ATTRIBUTE_VALUES:
             items_by_name[name].append((value, end) if end else value)
@@ -215,7 +219,7 @@ def _element(reader: Source, kind: str, spans: list[Span], depth: int) -> Any:
     if kind == "TENSOR":
         return read_tensor(reader, spans)
     if kind == "GRAPH":
-        return read_graph(reader, spans, depth + 3)  # node, attribute, graph
+        return read_graph(reader, spans, depth + 3)  # depth of node, attribute and graph
     if kind == "SPARSE_TENSOR":
         return read_sparse_tensor(reader, spans)
     return _type(reader, spans, depth + 3)
@@ -243,7 +247,7 @@ def _type(reader: Reader, spans: list[Span], depth: int) -> OnnxType:
     case = ""
     content: list[Span] = []
     for name, value, end in reader.fields(spans, PROTO["TypeProto"]):
-        if name != case:  # a oneof: the last one stands
+        if name != case:  # a oneof, where the last field wins
             skip(reader, "TypeProto", case, content, depth + 1)
             case = name
             content = []
@@ -268,7 +272,7 @@ def _shape(reader: Reader, spans: list[Span]) -> tuple[int | str | None, ...]:
     shape: list[int | str | None] = []
     for _, begin, end in reader.fields(spans, PROTO["TensorShapeProto"]):
         size = None
-        for _, value, _ in reader.fields([(begin, end)], dimension):  # a oneof: the last one stands
+        for _, value, _ in reader.fields([(begin, end)], dimension):  # a oneof, where the last field wins
             size = None if value == "" else value
         if isinstance(size, int) and size < 0:
             size = None

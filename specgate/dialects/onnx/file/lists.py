@@ -1,7 +1,7 @@
-"""Attributes that hold long lists, as nearly all are written: checked and counted as a whole, their elements not made.
+"""Fast path for attributes with long lists: counted, not decoded.
 
-This is `file.graph`'s reading once more, for speed alone, such as of the trees of a forest: the attribute has a name, a
-list, one by one or packed, and its type; whatever else it may have is left to the other.
+This duplicates part of `file.graph` for speed, for example for the trees of a tree ensemble. It handles attributes that
+consist of a name, one list (packed or not) and a type. `file.graph` reads all others.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LEAST_BYTES", "MAX_ATTRIBUTE_BYTES", "MAX_ATTRIBUTE_VALUES", "listed_attribute"]
 
-MAX_ATTRIBUTE_BYTES = 1 << 20  # of the strings of one attribute; larger ones are skipped
-MAX_ATTRIBUTE_VALUES = 1 << 16  # of an attribute that is a list of numbers or strings; longer ones are skipped
-LEAST_BYTES: Final = 256  # shorter ones are read as quickly by the other
+MAX_ATTRIBUTE_BYTES = 1 << 20  # per attribute with strings; larger values are skipped
+MAX_ATTRIBUTE_VALUES = 1 << 16  # per list attribute; longer lists are skipped
+LEAST_BYTES: Final = 256  # for shorter attributes `file.graph` is as fast
 
 _NAME: Final = 1 << 3 | LEN
 _FLOATS, _INTS, _STRINGS = (
@@ -35,15 +35,15 @@ _FLOATS, _INTS, _STRINGS = (
     for field in ("floats", "ints", "strings")
 )
 _TYPE: Final = bytes([20 << 3 & 127 | 128 | VARINT, 20 << 3 >> 7])
-_GO_ON: Final = bytes(range(128, 256))  # what is not the last byte of a varint
+_GO_ON: Final = bytes(range(128, 256))  # every byte of a varint but the last
 _MARKS: Final = bytes(2 if byte == _INTS << 3 | VARINT else byte >> 7 for byte in range(256))
-_TOO_LONG: Final = b"\x01" * 10  # in marks: a varint of more than 10 bytes
+_TOO_LONG: Final = b"\x01" * 10  # in marks, a varint of more than 10 bytes
 _ENDS_LIKE_KEY: Final = b"\x01\x02"
-_HEADER_BYTES: Final = 130  # the name's key and length, the name, the key of the list
+_HEADER_BYTES: Final = 130  # key and length of the name, the name, key of the list
 
 
 def listed_attribute(reader: Reader, begin: int, end: int) -> OnnxAttribute | None:
-    """Return the AttributeProto in a span that holds a list; None where it has something else, or something wrong."""
+    """Return a list attribute from a span, or None if it is not that simple."""
     if end - begin > MAX_ATTRIBUTE_BYTES:
         return None
     try:
@@ -72,12 +72,12 @@ def _varints() -> re.Pattern[bytes]:
 
 @cache
 def _text() -> re.Pattern[bytes]:
-    """A text of less than 128 bytes behind its key and its length."""
+    """Match a string field of less than 128 bytes: key, length, content."""
     texts = b"|".join(re.escape(bytes([length])) + b".{%d}" % length for length in range(128))
     return re.compile(re.escape(bytes([_STRINGS << 3 | LEN])) + b"(?:" + texts + b")", re.DOTALL)
 
 
-Counted = tuple[int, "Callable[[], list[Any]]"]  # how many elements there are, and what gives them
+Counted = tuple[int, "Callable[[], list[Any]]"]  # number of elements, and a function that decodes them
 
 
 def _floats(fields: bytes) -> Counted | None:
@@ -106,7 +106,7 @@ def _read_floats(numbers: bytes) -> list[float]:
 
 
 def _ints(fields: bytes) -> Counted | None:
-    last = fields.translate(None, _GO_ON)  # of each number its key and the last of its bytes
+    last = fields.translate(None, _GO_ON)  # per element the key and the last byte of the number
     count, rest = divmod(len(last), 2)
     if rest or fields[-1] > 127 or last[::2] != bytes([_INTS << 3 | VARINT]) * count:
         return None
@@ -119,11 +119,11 @@ def _ints(fields: bytes) -> Counted | None:
 
 
 def _only_numbers_end_like_keys(fields: bytes, marks: bytes) -> bool:
-    """Whether what comes before a byte like the key is no part of a longer key, which would be another one."""
+    """Return True if no key-like byte is the end of a longer key."""
     before = ends = 0
     at = marks.find(_ENDS_LIKE_KEY)
     while at >= 0:
-        ends += len(fields[before:at].translate(None, _GO_ON))  # keys and numbers in turn
+        ends += len(fields[before:at].translate(None, _GO_ON))  # keys and numbers alternate
         if ends % 2 == 0:
             return False
         before, at = at, marks.find(_ENDS_LIKE_KEY, at + 1)
@@ -139,13 +139,13 @@ def _packed_ints(fields: bytes) -> Counted | None:
 
 
 def _read_ints(numbers: bytes, keys: int) -> list[int]:
-    """Return the varints, or only those behind a key each, which is a varint of one byte itself."""
+    """Decode varints; `keys` is 1 if a one-byte key precedes each, else 0."""
     known = _Varints()
     return [known[number] for number in _varints().findall(numbers)[keys :: keys + 1]]
 
 
 class _Varints(dict[bytes, int]):
-    """Numbers by their varints."""
+    """Cache of decoded varints by their bytes."""
 
     def __missing__(self, data: bytes) -> int:
         number = self[data] = int64(varint(data, 0, 0)[0])
@@ -162,12 +162,12 @@ def _read_texts(fields: bytes) -> list[bytes]:
 
 
 def _packed(fields: bytes) -> bytes | None:
-    """Return the content of the one field that is there."""
+    """Return the content if `fields` is a single length-delimited field."""
     length, at = length_of(fields, 1, 0)
     return fields[at:] if len(fields) == at + length else None
 
 
-#: By the key of a list's first field: the attribute's type, and what counts the elements.
+#: Key of the list's first field: attribute type and function that counts the elements.
 _READERS: Final[dict[int, tuple[str, Callable[[bytes], Counted | None]]]] = {
     _FLOATS << 3 | I32: ("FLOATS", _floats),
     _FLOATS << 3 | LEN: ("FLOATS", _packed_floats),

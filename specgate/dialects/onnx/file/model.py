@@ -1,7 +1,7 @@
-"""Read the structure of an ONNX model file without the onnx package: nodes, names, types and small constants.
+"""Read an ONNX model's structure: nodes, names, types, small constants.
 
-The layout is that of onnx/onnx.proto in onnx 1.23.2. Weights are seeked over, so a model takes the memory of its
-structure whatever its size on disk.
+The layout follows onnx/onnx.proto in onnx 1.23.2; the onnx package is not needed. The reader seeks past weights, so
+memory depends on the structure only, not on the file size.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["MAX_CONSTANT_BYTES", "domain_of", "opened", "read_model", "read_mode
 
 
 def read_model(path: str | os.PathLike[str]) -> OnnxModel:
-    """Read a model's structure from a regular file; InputError where the path does not lead to a usable one."""
+    """Read a model's structure from a file; InputError if it is not usable."""
     name = os.fspath(path)
     with opened(name) as (file, size):
         return read_open(file, size, name)
@@ -46,9 +46,13 @@ def read_model(path: str | os.PathLike[str]) -> OnnxModel:
 
 @contextmanager
 def opened(name: str) -> Iterator[tuple[BinaryIO, int]]:
-    """Open a regular file and give its size too; InputError where it is none, or cannot be read in the block."""
+    """Open a regular file and yield it with its size.
+
+    Raise InputError if it is not a regular file or cannot be read, also within the block.
+    """
     try:
-        # Asked before opening, which alone may block (a FIFO) or act (a device), and again in case it was replaced.
+        # Check before opening, because opening may block (a FIFO) or act (a device), and again in case the file was
+        # replaced.
         if not stat.S_ISREG(Path(name).stat().st_mode):
             raise InputError("expected a regular file", file=name)
         with open(name, "rb", buffering=0, opener=_open) as file:
@@ -58,12 +62,12 @@ def opened(name: str) -> Iterator[tuple[BinaryIO, int]]:
             yield file, status.st_size
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", file=name) from None
-    except ValueError as error:  # os.stat's, of a path that cannot be one
+    except ValueError as error:  # raised by os.stat for an invalid path
         raise InputError(f"the path cannot be used: {error}", file=repr(name)) from None
 
 
 def read_open(file: BinaryIO, size: int, name: str) -> OnnxModel:
-    """Read a model's structure from an open file, which is called `name`."""
+    """Read a model's structure from an open file; `name` is for messages."""
     if not size:
         raise InputError("expected a binary ONNX model, found nothing", file=name)
     model = _read(file, size, name)
@@ -72,7 +76,10 @@ def read_open(file: BinaryIO, size: int, name: str) -> OnnxModel:
 
 
 def read_model_bytes(data: bytes, name: str = "<bytes>") -> OnnxModel:
-    """Read a model's structure from a serialized ModelProto; InputError, with `name` for the file, where it is none."""
+    """Read a model's structure from a serialized ModelProto.
+
+    Raise InputError, with `name` as the file, if it is not one.
+    """
     return _read(BytesIO(data), len(data), name)
 
 
@@ -154,6 +161,6 @@ def _function(reader: Source, spans: list[Span]) -> OnnxFunction:
             function.domain = domain_of(value)
         elif name in {"name", "overload"}:
             setattr(function, name, value)
-        else:  # input, output, attribute
+        else:
             getattr(function, f"{name}s").append(value)
     return function

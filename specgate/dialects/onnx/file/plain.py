@@ -1,7 +1,7 @@
-"""Nodes and value infos as nearly all of them are written, read in one go; what is out of the ordinary is not.
+"""Fast path for ordinary NodeProto and ValueInfoProto messages.
 
-This is `file.model`'s reading once more, for speed alone: a message that lies whole in the reader's block, has only
-short fields, and each of them as the schema says. Equal types and attributes are read once and shared.
+This duplicates part of `file.model` for speed. It handles messages that lie within the reader's block and have only
+short fields of the expected wire types. Equal types and attributes are read once and shared.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Plain", "Runs", "plain_info", "plain_node"]
 
-_MOST_HEADER = 6  # bytes of a field's key and length; more are fields in between that are not read
-_NODE_COST, _INFO_COST = 400, 60  # as in onnx_schema.PROTO
+_MOST_HEADER = 6  # bytes of a field's key and length; a larger gap contains skipped fields
+_NODE_COST, _INFO_COST = 400, 60  # as in `schema.PROTO`
 
-# Keys of NodeProto and of ValueInfoProto: field number << 3 | 2; what is skipped is onnx_schema.SKIPPED.
+# Keys of NodeProto and ValueInfoProto (field number << 3 | 2); `schema.SKIPPED` lists the fields that are skipped.
 _INPUT, _OUTPUT, _NAME, _OP_TYPE, _DOC, _ATTRIBUTE, _DOMAIN, _METADATA, _DEVICES = 10, 18, 26, 34, 50, 42, 58, 74, 82
 _INFO_NAME, _INFO_TYPE, _INFO_DOC, _INFO_METADATA = 10, 18, 26, 34
 
 
 class Plain(NamedTuple):
-    """A node without its attributes, which are still bytes, each with its place. bare: whether that is all of it.
+    """A node with attributes still as bytes and their offsets.
 
-    end: the bytes from its operator on, where nothing else than attributes and a domain is in them.
+    `bare` is True if the node has no other fields. `end` has the bytes from `op_type` on if only attributes and a
+    domain follow, else None.
     """
 
     node: OnnxNode
@@ -39,7 +40,7 @@ class Plain(NamedTuple):
 
 
 def plain_node(source: Source, begin: int, end: int) -> Plain | None:
-    """Return the NodeProto in a span; None if it is not plain."""
+    """Return the NodeProto in a span, or None if it is not ordinary."""
     data = source.whole(begin, end)
     if data is None:
         return None
@@ -48,7 +49,7 @@ def plain_node(source: Source, begin: int, end: int) -> Plain | None:
     outputs: list[str] = []
     attributes: list[tuple[bytes, int]] = []
     bare = True
-    behind = -1  # where the operator begins, as long as only attributes and a domain follow
+    behind = -1  # offset of `op_type` if only attributes and a domain follow, else -1
     i, stop = 0, len(data)
     try:
         while i < stop:
@@ -98,32 +99,38 @@ def plain_node(source: Source, begin: int, end: int) -> Plain | None:
 
 
 class Runs:
-    """Gathers where the nodes of one graph stand side by side, to be copied as they are: see OnnxGraph."""
+    """Collector of runs of adjacent nodes, which are copied unchanged.
+
+    See `OnnxGraph.runs`.
+    """
 
     __slots__ = ("_begin", "_end", "_first", "_past", "found")
 
     def __init__(self) -> None:
-        self.found: list[tuple[int, int, int, int]] = []  # the first node, that behind the last, and their span
+        self.found: list[tuple[int, int, int, int]] = []  # first node, end of the run (exclusive), and their span
         self._begin = self._end = self._first = self._past = -1
 
     def add(self, index: int, begin: int, end: int) -> None:
-        """Add the node of an index, which may be copied and whose NodeProto is in that span."""
+        """Add a node that can be copied, by its index and span."""
         if index == self._past and begin - self._end <= _MOST_HEADER:
             self._past += 1
         else:
             self.close()
-            self._first = self._past = index + 1  # where a first node's field begins is not known
+            self._first = self._past = index + 1  # the first node's field start is unknown, so the run begins after it
             self._begin = end
         self._end = end
 
     def close(self) -> None:
-        """Let no node follow the last."""
+        """End the current run."""
         if self._first < self._past:
             self.found.append((self._first, self._past, self._begin, self._end))
 
 
 def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] | None:
-    """Return of the ValueInfoProto in a span the name, and its type's bytes and place; None where it is not plain."""
+    """Return the name, type bytes and type offset of a ValueInfoProto.
+
+    None if it is not ordinary.
+    """
     data = source.whole(begin, end)
     if data is None:
         return None
@@ -140,7 +147,7 @@ def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] |
                 return None
             if key == _INFO_NAME:
                 name = data[at:i].decode()
-            elif key == _INFO_TYPE and kind is None:  # a second one is merged into the first
+            elif key == _INFO_TYPE and kind is None:  # a second type is merged into the first, which is not ordinary
                 kind, place = data[at:i], begin + at
             elif key == _INFO_METADATA:
                 if not plain_entry(data, at, i):
@@ -156,6 +163,6 @@ def plain_info(source: Source, begin: int, end: int) -> tuple[str, bytes, int] |
 
 
 def plain_entry(data: bytes, at: int, end: int) -> bool:
-    """Whether the bytes from `at` to `end` are a StringStringEntryProto of a key and a value, both short."""
+    """Return True for a StringStringEntryProto with a short key and value."""
     value = at + 2 + data[at + 1] if at + 2 < end else end
     return value + 2 <= end and data[at] == 10 and data[value] == 18 and value + 2 + data[value + 1] == end < at + 127

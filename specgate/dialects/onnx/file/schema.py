@@ -1,4 +1,4 @@
-"""Which fields of a protobuf message are read, and as what: message types written as text."""
+"""Protobuf message types in a text notation: fields to read and types."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def unchanged(value: int) -> int:
     return value
 
 
-# A .proto type's wire type, and the function that makes the value: of the number in a varint, of the bytes otherwise.
+# Wire type of each .proto scalar, and its decoder, which gets the varint's number or the bytes.
 SCALARS: dict[str, tuple[int, Callable[..., Any]]] = {
     "int64": (VARINT, int64),
     "int32": (VARINT, int32),
@@ -45,16 +45,16 @@ SCALARS: dict[str, tuple[int, Callable[..., Any]]] = {
     "double": (I64, struct.Struct("<d").unpack_from),
 }
 
-Codec = tuple[str, Callable[..., Any], bool]  # a field's name, the function above, and whether it is a string
+Codec = tuple[str, Callable[..., Any], bool]  # field name, decoder, True for strings
 SKIPPED_CODEC: Codec = ("", unchanged, False)
 
 
 class Message:
-    """What to read of a message type: by field number (name, type), both as in the .proto file ("repeated string").
+    """A message type: the fields to read, as (name, type) by field number.
 
-    A type is a scalar type, `enum`, `bytes` or a message's name. Fields that are not listed are skipped, and so are
-    those of the label "skipped", messages that are only walked through (`walked`: their names by key). `cost` is the
-    memory in bytes that one such message is expected to take once it has been read.
+    Name and type are those of the .proto file ("repeated string"). A type is a scalar type, `enum`, `bytes` or a
+    message name. Unlisted fields are skipped. Fields with the label "skipped" hold messages that are only checked
+    (`walked`: their names by key). `cost` is the expected memory of one message in bytes after reading.
     """
 
     __slots__ = ("_bare", "by_key", "cost", "fields", "name", "walked")
@@ -70,12 +70,12 @@ class Message:
             kind = label_and_type.removeprefix("repeated ")
             wire, convert = SCALARS.get(kind, (LEN, unchanged))
             self.by_key[number << 3 | wire] = (field, convert, kind == "string")
-            if wire != LEN and kind != label_and_type:  # repeated numbers come one by one or packed
+            if wire != LEN and kind != label_and_type:  # repeated numbers are packed or not
                 self.by_key[number << 3 | LEN] = (field, unchanged, False)
 
     @property
     def bare(self) -> Message:
-        """The same message with its strings as bytes: to walk through, not to read."""
+        """Return the message with strings as bytes, for checking only."""
         if self._bare is None:
             fields = {number: (name, kind.replace("string", "bytes")) for number, (name, kind) in self.fields.items()}
             fields |= {key >> 3: ("", f"skipped {kind}") for key, kind in self.walked.items()}
@@ -83,7 +83,10 @@ class Message:
         return self._bare
 
     def unlisted(self, key: int, at: int) -> str | None:
-        """What is odd about a field to skip: a listed field's number with a wrong wire. WireError where it is none."""
+        """Return a warning for a skipped field with a wrong wire type, or None.
+
+        Raise WireError if the field number is invalid.
+        """
         number = key >> 3
         if not 0 < number < 1 << 29:
             raise WireError(f"expected a field number from 1 to 536870911, found {number}", at)
@@ -94,15 +97,15 @@ class Message:
 
 
 def enum(text: str) -> tuple[str, ...]:
-    """An enum's names in the order of their numbers, which begin at 0."""
+    """Return enum names in the order of their numbers, from 0."""
     return tuple(text.split())
 
 
 def messages(text: str) -> dict[str, Message]:
-    """Messages by name from a text such as `TypeProto.Map 0: 1 int32 key_type; 2 TypeProto value_type`.
+    """Return messages by name from their text notation.
 
-    That is a name and a cost, then each field's number, label if repeated, type and name; a line that begins with a
-    blank continues the last.
+    For example `TypeProto.Map 0: 1 int32 key_type; 2 TypeProto value_type`: a name and a cost, then number, label if
+    repeated, type and name of each field. A line that begins with a blank continues the previous one.
     """
     messages_by_name: dict[str, Message] = {}
     for line in text.strip().replace("\n ", " ").splitlines():
@@ -124,10 +127,10 @@ ATTRIBUTE_TYPES = enum(
     "UNDEFINED FLOAT INT STRING TENSOR GRAPH FLOATS INTS STRINGS TENSORS GRAPHS SPARSE_TENSOR SPARSE_TENSORS "
     "TYPE_PROTO TYPE_PROTOS"
 )  # AttributeProto.AttributeType
-GRAPH_KINDS = frozenset({"GRAPH", "GRAPHS"})  # of attributes that hold graphs
-PLAIN_KINDS = frozenset({"FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS"})  # of those that hold no messages
-# The field that holds an attribute's value, by its type. Of an attribute without a type (IR version 1) the first field
-# in this order that is there decides, which is what onnx.helper.get_attribute_value did then.
+GRAPH_KINDS = frozenset({"GRAPH", "GRAPHS"})  # attribute types that hold graphs
+PLAIN_KINDS = frozenset({"FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS"})  # attribute types without messages
+# Field of an attribute's value by type. If an attribute has no type (IR version 1), the first of these fields that is
+# present decides, as onnx.helper.get_attribute_value did then.
 ATTRIBUTE_FIELDS = {
     "FLOAT": "f",
     "INT": "i",
@@ -145,7 +148,7 @@ ATTRIBUTE_FIELDS = {
     "TYPE_PROTOS": "type_protos",
 }
 
-# What is read of each message: its cost in memory (see Message), then number, label and type, and name of each field.
+# Messages as read: memory cost (see Message), then number, label and type, and name of each field.
 
 PROTO = messages("""
 ModelProto 700: 1 int64 ir_version; 2 string producer_name; 3 string producer_version; 4 string domain;
@@ -198,9 +201,8 @@ IntIntListEntryProto 0: 2 repeated int64 value
 ShardedDimProto 0: 2 skipped SimpleShardedDimProto simple_sharding
 SimpleShardedDimProto 0:
 """)
-# What is not read: documentation, metadata, what a dimension or a type is for, on which devices a node runs, and where
-# training writes its results. No verdict depends on any of it. Messages among it are walked through, as protobuf
-# refuses a file for whatever is no message.
+# Fields that are skipped, because no verdict depends on them: documentation, metadata, denotations, devices, and where
+# training writes its results. Messages in them are still checked, because protobuf rejects a file with a malformed one.
 SKIPPED = {
     "ModelProto": "doc_string metadata_props configuration",
     "TrainingInfoProto": "initialization_binding update_binding",
@@ -223,7 +225,7 @@ SKIPPED = {
 }
 KINDS = {name: dict(message.fields.values()) for name, message in PROTO.items()}
 
-# The field that holds the elements of a type where raw_data does not.
+# Field that holds a tensor's elements if raw_data does not.
 STORED = dict.fromkeys(ELEM_TYPES[1:], "int32_data") | {
     "FLOAT": "float_data",
     "COMPLEX64": "float_data",
@@ -234,4 +236,4 @@ STORED = dict.fromkeys(ELEM_TYPES[1:], "int32_data") | {
     "UINT64": "uint64_data",
     "STRING": "string_data",
 }
-ITEM_BYTES = {"float_data": 4, "double_data": 8, "int32_data": 1, "int64_data": 1, "uint64_data": 1}  # at least
+ITEM_BYTES = {"float_data": 4, "double_data": 8, "int32_data": 1, "int64_data": 1, "uint64_data": 1}  # minimum

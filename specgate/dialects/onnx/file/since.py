@@ -1,7 +1,7 @@
-"""Which IR version a model needs, by what its format gained with each.
+"""Minimum IR version of a model, by the format features it uses.
 
-Source: the remarks beside the versions in onnx/onnx.proto of onnx 1.23.2. What gives no meaning to a model, and what a
-reader of before passes over, is not counted: documentation, metadata and devices.
+Source: the comments on the versions in onnx/onnx.proto of onnx 1.23.2. Documentation, metadata and devices do not
+count, because they have no effect on the model and older readers skip them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["needed_ir_version"]
 
 _IMPORTS: Final = 3
-#: From here on an initializer that is an input as well may be replaced by who runs the model; before, it is constant.
+#: Since this version an initializer that is also an input is a default value; before, initializers are constant.
 _INITIALIZERS: Final = 4
 _QUANTIZATION: Final = 5
 _SPARSE: Final = 6
 _TRAINING: Final = 7
 _FUNCTIONS: Final = 8
-_DEFAULTS: Final = 9  # of a function's attributes
+_DEFAULTS: Final = 9  # defaults of function attributes
 _OVERLOADS: Final = 10
 _OPAQUE: Final = 14
-#: Kinds of types and of attributes; all others were there at IR version 3. Types of elements are in the tables.
+#: Kinds of types and attributes; all others exist since IR version 3. Element types are in the tables.
 _KINDS: Final = {
     "sparse_tensor": 8, "optional": 8, "opaque": _OPAQUE,
     "SPARSE_TENSOR": _SPARSE, "SPARSE_TENSORS": _SPARSE, "TYPE_PROTO": 8, "TYPE_PROTOS": 8,
@@ -37,7 +37,7 @@ _KINDS: Final = {
 
 
 def needed_ir_version(model: OnnxModel) -> int:
-    """Return the lowest IR version that has all that a model is made of, operators aside."""
+    """Return the lowest IR version that supports the model, operators aside."""
     numbers = [_IMPORTS, *_of_graph(model.graph)]
     numbers += [_TRAINING] * bool(model.training) + [_FUNCTIONS] * bool(model.functions)
     for graph in chain.from_iterable(model.training):

@@ -1,4 +1,4 @@
-"""A reader of a model, with what is shared in it, and with other models."""
+"""Reader of a model file that shares equal parts within and across models."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 
 __all__ = ["End", "Source"]
 
-MAX_SHARED = 4096  # types, attributes and ends of nodes that are kept by their bytes
+MAX_SHARED = 4096  # types, attributes and node ends cached by their bytes
 MAX_SHARED_BYTES = 127
 MAX_END_BYTES = 512
 _MOST_READ = 1 << 10
 
 
 class End(NamedTuple):
-    """What a node's bytes say behind the names in it. bare: whether the node may be copied as it is."""
+    """The end of a node's bytes, decoded: operator, domain and attributes.
+
+    `bare` is True if the node has no other fields, so that its bytes can be copied.
+    """
 
     op_type: str
     domain: str
@@ -30,16 +33,16 @@ class End(NamedTuple):
     bare: bool
 
 
-# What bytes say, of all models that are read: they say it anywhere. Only what nothing odd was found in is here.
+# Decoded bytes, shared across models. Only those without oddities are cached here.
 _attributes: Final[dict[bytes, OnnxAttribute]] = {}
 _types: Final[dict[bytes, OnnxType]] = {}
 _ends: Final[dict[bytes, End]] = {}
 
 
 class Source(Reader):
-    """A reader of a model, with what is shared by its bytes.
+    """A Reader with caches by bytes.
 
-    texts: those of names. ends: of nodes.
+    `texts` caches names, `ends` the ends of nodes.
     """
 
     __slots__ = ("_attributes", "_types", "ends", "texts")
@@ -48,22 +51,22 @@ class Source(Reader):
         super().__init__(file, size)
         self.ends: Final = _ends
         self.texts: dict[str, str] = {}
-        # In these something odd was found, which is said once of each model.
+        # Parts with oddities, which are reported once per model.
         self._attributes: dict[bytes, OnnxAttribute] = {}
         self._types: dict[bytes, OnnxType] = {}
 
     def whole(self, begin: int, end: int) -> bytes | None:
-        """The bytes of a span if they lie in the block at hand, or are few."""
+        """Return a span's bytes if they are in the current block or short."""
         data = self.held(begin, end)
         return self.read(begin, end) if data is None and end - begin <= _MOST_READ else data
 
     def text(self, data: bytes) -> str:
-        """The text of some bytes, one object for all that are equal."""
+        """Decode bytes; equal texts are one object."""
         text = data.decode()
         return self.texts.setdefault(text, text)
 
     def attribute(self, data: bytes, read: Callable[[], OnnxAttribute]) -> OnnxAttribute:
-        """Return the attribute that some bytes are, read once if it is small and all of it was read."""
+        """Return the attribute in `data`, cached if it is small and complete."""
         attribute = _attributes.get(data) or self._attributes.get(data)
         if attribute is None:
             before = self._said()
@@ -73,7 +76,7 @@ class Source(Reader):
         return attribute
 
     def type(self, data: bytes, read: Callable[[], OnnxType]) -> OnnxType:
-        """Return the type that some bytes are, read once."""
+        """Return the type in `data`, cached."""
         type_ = _types.get(data) or self._types.get(data)
         if type_ is None:
             before = self._said()
@@ -85,7 +88,7 @@ class Source(Reader):
         return type_
 
     def share_end(self, end: bytes, node: OnnxNode, attributes: Collection[bytes], *, bare: bool) -> None:
-        """Keep what a node's bytes say from its operator on, if it holds nothing but attributes that are shared."""
+        """Cache the end of a node's bytes if all its attributes are cached."""
         if len(end) <= MAX_END_BYTES and not node.duplicates and all(data in _attributes for data in attributes):
             keep(_ends, end, End(node.op_type, node.domain, node.attributes, bare), MAX_SHARED)
 
@@ -93,5 +96,8 @@ class Source(Reader):
         return len(self.oddities), len(self.pending), len(self.negative_sizes)
 
     def _silent(self, before: tuple[int, int, int]) -> bool:
-        """Whether nothing odd was found since, nor what is still to be walked through, as far as that is counted."""
+        """Return True if nothing odd was found or queued since `before`.
+
+        The number of oddities is capped, so at the cap the answer is False.
+        """
         return self._said() == before and len(self.oddities) < MAX_ODDITIES

@@ -1,4 +1,4 @@
-"""The structure of an ONNX model: plain data classes, and the values of small constants."""
+"""Data classes for the structure of an ONNX model and small constants."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ __all__ = [
 
 @dataclass(slots=True)
 class OnnxTensor:
-    """A TensorProto, or of a SparseTensorProto its name, element type and dense sizes.
+    """A TensorProto, or name, element type and dense sizes of a sparse one.
 
-    `data` is raw_data as bytes or the typed field's list as it stands, and None where it is external, sparse, in
-    segments or more than MAX_CONSTANT_BYTES. `external` has external_data's entries (location, offset, length ...).
-    `sparse` has a SparseTensorProto's values and indices. `held` has by field what the tensor holds of data, large or
-    not: the bytes of raw_data, the elements of the others. `segment` is whether it is one of several segments. `spans`
-    is where the message lies in the file, if its elements were skipped: begin and end of each part.
+    `data` is raw_data as bytes or the list of the typed field. It is None if the data is external, sparse, in segments
+    or larger than MAX_CONSTANT_BYTES. `external` has the entries of external_data (location, offset, length ...).
+    `sparse` has values and indices of a SparseTensorProto. `held` has the amount of data by field, read or not: bytes
+    of raw_data, elements of the other fields. `segment` is True for one of several segments. `spans` has begin and end
+    of each part of the message in the file if its elements were skipped.
     """
 
     name: str = ""
@@ -47,9 +47,9 @@ class OnnxTensor:
     spans: tuple[tuple[int, int], ...] = field(default=(), compare=False, repr=False)
 
     def values(self) -> list[Any] | None:
-        """The elements in row-major order as int, float, bool, complex or bytes (STRING).
+        """Return the elements in row-major order, or None.
 
-        None where `data` is None or does not match `dims`.
+        Elements are int, float, bool, complex or bytes (STRING). None if `data` is None or does not match `dims`.
         """
         if self.data is None or min(self.dims, default=0) < 0:
             return None
@@ -58,7 +58,7 @@ class OnnxTensor:
         else:
             values = decode(self.elem_type, self.data)
         count = 1
-        for dim in sorted(self.dims):  # a size of 0 first, so that no product grows beyond any payload
+        for dim in sorted(self.dims):  # size 0 first, so that the product stays small
             count = min(count * dim, 1 << 32)
         if values is None or not count <= len(values) <= count + padding(self.elem_type, self.data):
             return None
@@ -67,11 +67,11 @@ class OnnxTensor:
 
 @dataclass(slots=True, frozen=True)
 class OnnxType:
-    """A TypeProto; equal ones of a model may be one object.
+    """A TypeProto; equal types of a model may be one object.
 
-    `kind` is tensor, sparse_tensor, sequence, map, optional, opaque or unknown (none is set). `elem_type` is the
+    `kind` is tensor, sparse_tensor, sequence, map, optional, opaque or unknown (not set). `elem_type` is the
     TensorProto name of a tensor's elements or a map's keys, `inner` the type inside a sequence, map or optional.
-    `shape` is None where the rank is unknown, a size in it None where it is unknown and a string where it is symbolic.
+    `shape` is None if the rank is unknown; a size is None if unknown and a string if symbolic.
     """
 
     kind: str = "unknown"
@@ -82,7 +82,7 @@ class OnnxType:
 
 @dataclass(slots=True)
 class OnnxValueInfo:
-    """A ValueInfoProto: a value's name, and its type where it is stated."""
+    """A ValueInfoProto: a value's name, and its type if stated."""
 
     name: str = ""
     type: OnnxType | None = None
@@ -90,13 +90,12 @@ class OnnxValueInfo:
 
 @dataclass(slots=True, frozen=True)
 class OnnxAttribute:
-    """An AttributeProto, which equal nodes may share.
+    """An AttributeProto; equal nodes may share it.
 
-    `kind` is its AttributeType's name, UNDEFINED where neither a type nor a value is there.
-
-    `value` by kind: int, float, bytes (STRING), OnnxTensor, OnnxGraph, OnnxType, or a list of these. It is None for a
-    reference (`ref_attr_name`), for a message that is missing, and for strings of more than MAX_ATTRIBUTE_BYTES or
-    lists of more than MAX_ATTRIBUTE_VALUES, which are skipped; `spans` is where such an attribute lies in the file.
+    `kind` is the name of its AttributeType, UNDEFINED if it has neither a type nor a value. `value` depends on the
+    kind: int, float, bytes (STRING), OnnxTensor, OnnxGraph, OnnxType, or a list of these. It is None for a reference
+    (`ref_attr_name`), for a missing message, for strings of more than MAX_ATTRIBUTE_BYTES and for lists of more than
+    MAX_ATTRIBUTE_VALUES, which are skipped. `spans` is the position of a skipped attribute in the file.
     """
 
     name: str = ""
@@ -107,12 +106,15 @@ class OnnxAttribute:
 
     @property
     def plain(self) -> bool:
-        """Whether it holds numbers or texts: no message, no reference, and nothing that was skipped."""
+        """True for numbers or strings: not a message, reference or skipped value."""
         return self.kind in PLAIN_KINDS and self.value is not None
 
     @property
     def whole(self) -> bool:
-        """Whether nothing of it was skipped, and no graph is in it: it is plain, or a tensor with its elements."""
+        """True if it was read completely and holds no graph.
+
+        That is a plain attribute, or a tensor with its elements.
+        """
         tensor = self.value
         return self.plain or (isinstance(tensor, OnnxTensor) and tensor.data is not None and not tensor.segment)
 
@@ -122,9 +124,9 @@ NO_ATTRIBUTES: Final[Mapping[str, OnnxAttribute]] = {}
 
 @dataclass(slots=True)
 class OnnxNode:
-    """A NodeProto; of attributes of one name the first is kept, and each further one named in `duplicates`.
+    """A NodeProto; of equally named attributes the first is kept.
 
-    A large model has a hundred thousand of these: what equal ones have in common, names and attributes, is one object.
+    `duplicates` names the others. Large models have a hundred thousand nodes, so equal names and attributes are shared.
     """
 
     name: str = ""
@@ -138,16 +140,16 @@ class OnnxNode:
 
     @property
     def plain(self) -> bool:
-        """Whether its attributes hold numbers or texts alone: no graph or other message, and nothing skipped."""
+        """True if all attributes are plain."""
         return not self.attributes or all(attribute.plain for attribute in self.attributes.values())
 
 
 @dataclass(slots=True)
 class OnnxGraph:
-    """A GraphProto; `quantization` has by tensor the names that quantization_annotation gives its parameters.
+    """A GraphProto.
 
-    `runs` has the nodes that hold no messages as the file has them, where several stand side by side: the first's
-    index, that behind the last, and the bytes of their fields.
+    `quantization` has, by tensor, the names of its parameters in quantization_annotation. `runs` has the serialized
+    fields of adjacent nodes without messages: index of the first node, end index (exclusive), bytes.
     """
 
     name: str = ""
@@ -163,10 +165,10 @@ class OnnxGraph:
 
 @dataclass(slots=True)
 class OnnxFunction:
-    """A FunctionProto: `attributes` names those without a default, `attribute_protos` has those with one.
+    """A FunctionProto.
 
-    `repeated_imports` has the versions of a domain that a later import of it replaces; `stated_imports` all of them, as
-    the file has them.
+    `attributes` names those without a default, `attribute_protos` has those with one. `repeated_imports` has versions
+    of a domain that a later import overrides, `stated_imports` all imports as written.
     """
 
     name: str = ""
@@ -185,13 +187,12 @@ class OnnxFunction:
 
 @dataclass(slots=True)
 class OnnxModel:
-    """A ModelProto. The domain of ai.onnx is "" in opset_imports, nodes and functions; `file` is None for bytes.
+    """A ModelProto; domain ai.onnx is "", and `file` is None for bytes.
 
-    `repeated_imports` has the versions of a domain that a later import of it replaces, `stated_imports` all of them, as
-    the file has them.
-    `training` has the graphs (initialization, algorithm) of each TrainingInfoProto that it has. `oddities` are bytes
-    that protobuf takes and no writer means, each with its place: names that are no UTF-8, fields of a wrong type.
-    `negative_size` is the place of the first size below 0, which counts as unknown.
+    `repeated_imports` has versions of a domain that a later import overrides, `stated_imports` all imports as written.
+    `training` has the graphs (initialization, algorithm) of each TrainingInfoProto. `oddities` lists, with their
+    offsets, bytes that protobuf accepts although no writer intends them: names that are not UTF-8, fields of a wrong
+    wire type. `negative_size` is the offset of the first size below 0, which counts as unknown.
     """
 
     ir_version: int | None = None

@@ -1,4 +1,4 @@
-"""Tensors of an ONNX file: what they are, and the elements of small ones."""
+"""Reader of tensors in an ONNX file, with the elements of small ones."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_CONSTANT_BYTES", "elem_type", "numbers", "read_sparse_tensor", "read_tensor", "skip"]
 
-MAX_CONSTANT_BYTES = 4096  # a tensor's payload, as encoded; larger ones are skipped
+MAX_CONSTANT_BYTES = 4096  # encoded payload; larger tensors are skipped
 
 
 def elem_type(number: int) -> str:
-    """Return a TensorProto.DataType by its name."""
+    """Return the name of a TensorProto.DataType."""
     return ELEM_TYPES[number] if 0 <= number < len(ELEM_TYPES) else f"DataType({number})"
 
 
 def numbers(reader: Reader, items: list[Any], kind: str) -> list[Any]:
-    """Return the numbers in values and spans of packed ones."""
+    """Return numbers from single values and spans of packed ones."""
     matching_items: list[Any] = []
     for item in items:
         if isinstance(item, tuple):
@@ -32,9 +32,9 @@ def numbers(reader: Reader, items: list[Any], kind: str) -> list[Any]:
 
 
 def skip(reader: Reader, message: str, field: str, items: list[Any], level: int = 0) -> int:
-    """Look whether the values and spans of a field that is not read are such; return how many of them are numbers.
+    """Check a skipped field's values and spans; return how many numbers.
 
-    Messages among them, `level` deep, are looked into at the end, see `Reader.walk`.
+    Messages among them, `level` deep, are queued for `Reader.walk`.
     """
     count = 0
     for item in items:
@@ -51,7 +51,7 @@ def skip(reader: Reader, message: str, field: str, items: list[Any], level: int 
 
 
 def read_sparse_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
-    """Read a SparseTensorProto: its values' name and element type, its own sizes."""
+    """Read a SparseTensorProto: name and type of its values, its own sizes."""
     dims: list[int] = []
     parts: dict[str, list[Span]] = {"values": [], "indices": []}
     for name, value, end in reader.fields(spans, PROTO["SparseTensorProto"]):
@@ -83,7 +83,7 @@ def read_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
         elif name == "raw_data":
             raw = (value, end)
         elif name == "data_location":
-            if value in {0, 1}:  # a closed enum, as above
+            if value in {0, 1}:  # a closed enum: other numbers are unknown fields
                 tensor.location = "external" if value else "inline"
         elif name == "external_data":
             entry = {key: text for key, text, _ in reader.fields([(value, end)], PROTO["StringStringEntryProto"])}
@@ -94,7 +94,7 @@ def read_tensor(reader: Reader, spans: list[Span]) -> OnnxTensor:
         else:
             items = typed.setdefault(name, [])
             counts[name] = counts.get(name, 0) + _count(reader, name, value, end)
-            if len(items) <= MAX_CONSTANT_BYTES:  # each item is a byte at least
+            if len(items) <= MAX_CONSTANT_BYTES:  # each item needs at least one byte
                 items.append((value, end) if end else value)
     tensor.dims = tuple(dims)
     tensor.segment = segment
@@ -119,7 +119,7 @@ def _typed_data(reader: Reader, name: str, items: list[Any]) -> list[Any] | None
         return None
     size = sum(item[1] - item[0] if isinstance(item, tuple) else ITEM_BYTES[name] for item in items)
     if name == "string_data":
-        size += len(items)  # a length each
+        size += len(items)  # one length byte each
         return [reader.keep(*item) for item in items] if size <= MAX_CONSTANT_BYTES else None
     kind = KINDS["TensorProto"][name].removeprefix("repeated ")
     return numbers(reader, items, kind) if size <= MAX_CONSTANT_BYTES else None

@@ -1,7 +1,7 @@
-"""The elements of an ONNX tensor as Python's own values, from raw_data or from the typed fields.
+"""Decoder of ONNX tensor elements, from raw_data or the typed fields.
 
-Layouts and small floats: onnx/onnx.proto and docs/docsgen/source/technical/float8.md, float4.md in onnx 1.23.2; the
-tests hold them against onnx.numpy_helper and ml_dtypes.
+Layouts and small floats: onnx/onnx.proto and docs/docsgen/source/technical/float8.md, float4.md in onnx 1.23.2. Tests
+compare the results with onnx.numpy_helper and ml_dtypes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = ["CODES", "SMALL_FLOATS", "SUB_BYTE", "decode", "padding"]
 
-# How the elements of a type lie in raw_data: struct's codes; what is not listed lies byte by byte, packed or not.
+# struct codes of the types in raw_data; types that are not listed are stored as bytes, packed or not.
 CODES = {
     "FLOAT": "f",
     "INT8": "b",
@@ -29,9 +29,9 @@ CODES = {
     "COMPLEX128": "d",
     "BFLOAT16": "H",
 }
-#: Bits of an element of the types that are packed, the first element in the lowest bits.
+#: Bits per element of packed types; the first element is in the lowest bits.
 SUB_BYTE = {"UINT4": 4, "INT4": 4, "FLOAT4E2M1": 4, "UINT2": 2, "INT2": 2, "FLOAT6E2M3": 6, "FLOAT6E3M2": 6}
-#: Bits of the exponent and of the mantissa, the exponent's bias, and which codes are no finite numbers.
+#: Exponent bits, mantissa bits, exponent bias, and which codes are not finite numbers.
 SMALL_FLOATS = {
     "FLOAT8E4M3FN": (4, 3, 7, "nan at the end"),
     "FLOAT8E4M3FNUZ": (4, 3, 8, "nan for -0"),
@@ -45,9 +45,10 @@ _BYTES = {"UINT8", "FLOAT8E8M0", *SMALL_FLOATS, *SUB_BYTE}
 
 
 def decode(elem_type: str, data: bytes | list[Any]) -> list[Any] | None:
-    """Return the elements as int, float, bool or complex; of packed types as many as whole bytes hold.
+    """Return elements as int, float, bool or complex, or None.
 
-    None where the type is not known here, or the data is no whole number of elements.
+    Packed types give as many elements as the bytes hold, padding included. None if the type is unknown, or if the data
+    is not a whole number of elements.
     """
     if elem_type in _BYTES:
         return _of_bytes(elem_type, data)
@@ -59,7 +60,7 @@ def decode(elem_type: str, data: bytes | list[Any]) -> list[Any] | None:
         raw = data
     elif code in "fd":
         raw = struct.pack(f"<{len(data)}{code}", *data)
-    else:  # integers and bit patterns; int32_data may hold more bits than the type has
+    else:  # integers and bit patterns; int32_data may hold extra high bits
         raw = b"".join((item & (1 << 8 * width) - 1).to_bytes(width, "little") for item in data)
     if len(raw) % width:
         return None
@@ -73,7 +74,7 @@ def decode(elem_type: str, data: bytes | list[Any]) -> list[Any] | None:
 
 
 def padding(elem_type: str, data: bytes | list[Any]) -> int:
-    """Return how many elements the last byte may hold beyond those that the sizes ask for."""
+    """Return the maximum number of padding elements in the last byte."""
     bits = SUB_BYTE.get(elem_type, 8)
     return 0 if bits == 6 and not isinstance(data, bytes) else (8 - (bits & -bits)) // bits
 
@@ -81,7 +82,7 @@ def padding(elem_type: str, data: bytes | list[Any]) -> int:
 def _of_bytes(elem_type: str, data: bytes | list[Any]) -> list[Any]:
     codes = list(data) if isinstance(data, bytes) else [item & 255 for item in data]
     bits = SUB_BYTE.get(elem_type, 8)
-    if bits == 6 and not isinstance(data, bytes):  # the one packed type that int32_data holds one by one
+    if bits == 6 and not isinstance(data, bytes):  # the only packed type that int32_data stores unpacked
         codes = [item & 63 for item in codes]
     elif bits < 8:
         stream = int.from_bytes(bytes(codes), "little")
@@ -98,8 +99,8 @@ def _of_bytes(elem_type: str, data: bytes | list[Any]) -> list[Any]:
 
 @cache
 def _floats(elem_type: str) -> list[float]:
-    """The number that each code of a small float stands for."""
-    if elem_type == "FLOAT8E8M0":  # an exponent and nothing else
+    """Return the value of each code of a small float type."""
+    if elem_type == "FLOAT8E8M0":  # only an exponent
         return [2.0 ** (code - 127) for code in range(255)] + [float("nan")]
     exponent_bits, mantissa_bits, bias, special = SMALL_FLOATS[elem_type]
     positive = [_number(code, mantissa_bits, bias) for code in range(1 << exponent_bits + mantissa_bits)]

@@ -1,4 +1,4 @@
-"""The smallest parts of the protobuf wire format: wire types, varints, keys and lengths."""
+"""Basics of the protobuf wire format: wire types, varints, keys, lengths."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = [
 VARINT, I64, LEN, GROUP, END_GROUP, I32 = range(6)
 WIRES = ("a varint", "64 bits", "a length and bytes", "a group", "the end of a group", "32 bits")
 _MOST_LENGTH = (1 << 31) - 1  # of a field, as in protobuf
-_MOST_PREFIX = 5  # bytes of a key, and of a length
+_MOST_PREFIX = 5  # bytes of a key or a length
 
 
 class WireError(Exception):
-    """The bytes at `offset` are not what the wire format or the message's type asks for."""
+    """Bytes at `offset` that violate the wire format or the message type."""
 
     def __init__(self, message: str, offset: int) -> None:
         self.message = message

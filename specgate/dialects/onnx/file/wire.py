@@ -1,8 +1,9 @@
-"""The protobuf wire format over a seekable file: fields one at a time, through a bounded buffer.
+"""Reader of the protobuf wire format over a seekable file.
 
-The encoding is described at https://protobuf.dev/programming-guides/encoding/. A sub-message is a span (begin, end) of
-the file, never a copy, so what is not asked for is seeked over. One message may be several spans: a singular
-message that occurs again is merged into the first, and merging is the same as reading one after the other.
+Fields are read one at a time through a bounded buffer. Encoding: https://protobuf.dev/programming-guides/encoding/. A
+sub-message is a span (begin, end) of the file, never a copy, so unneeded content is seeked over. One message may be
+several spans, because a singular message that occurs again is merged into the first. Merging is equivalent to reading
+the spans in sequence.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ __all__ = ["Reader", "Span"]
 BLOCK_BYTES = 1 << 14
 MAX_TEXT_BYTES = 1 << 20
 MAX_PACKED_BYTES = 1 << 20
-MAX_NESTING = 100  # of messages and groups in each other: protobuf's own default
+MAX_NESTING = 100  # nesting of messages and groups, the default of protobuf
 MAX_ODDITIES = 10
-MAX_MEMORY_BYTES = 1 << 30  # by the estimates FIELD_COST and Message.cost
-FIELD_COST = 64  # bytes: a small object and its place in a list
+MAX_MEMORY_BYTES = 1 << 30  # estimated with FIELD_COST and Message.cost
+FIELD_COST = 64  # bytes of a small object and its list entry
 
-_HEADER_BYTES = 20  # a key and a length or number take no more
-_SCANNED_BYTES = 1 << 20  # of packed numbers at once
-_ALL_GO_ON = re.compile(rb"[\x80-\xff]{10}")  # within packed varints: one of more than 10 bytes
+_HEADER_BYTES = 20  # maximum for a key and a length or number
+_SCANNED_BYTES = 1 << 20  # chunk size for packed numbers
+_ALL_GO_ON = re.compile(rb"[\x80-\xff]{10}")  # in packed varints, one of more than 10 bytes
 _GOES_ON = bytes(range(128, 256))
 
 Span = tuple[int, int]
@@ -50,12 +51,12 @@ Field = tuple[str, Any, int]
 
 
 class Reader:
-    """Reads the fields of messages from a seekable binary file of `size` bytes, one block at a time.
+    """Block-wise reader of message fields from a seekable binary file.
 
-    `negative_sizes` has the bytes of dimensions with a size below 0, which counts as unknown.
-    `oddities` has by byte what was read as protobuf reads it and is hardly what was meant, the first MAX_ODDITIES.
-    `left` is the memory that may still be taken. `pending` has the messages that are still to be walked through: begin,
-    end, type and how deep they lie.
+    `negative_sizes` has the offsets of dimensions with a size below 0, which counts as unknown. `oddities` describes,
+    by offset, the first MAX_ODDITIES fields that protobuf accepts but the writer hardly intended. `left` is the memory
+    that may still be used. `pending` has the messages that `walk` still has to check: begin, end, type and nesting
+    depth.
     """
 
     __slots__ = (
@@ -80,19 +81,20 @@ class Reader:
         self.oddities: dict[int, str] = {}
         self.negative_sizes: list[int] = []
         self.pending: list[tuple[int, int, str, int]] = []
-        self._level = 0  # of the message that is walked through
+        self._level = 0  # nesting depth of the message being walked
 
     def fields(self, spans: Sequence[Span], message: Message) -> Iterable[Field]:
-        """(name, value, 0) per number or string, (name, begin, end) per sub-message, bytes or packed numbers.
+        """Return the fields of a message.
 
-        Fields that the message does not list are skipped. WireError at the first that is wrong, here or in iterating.
+        These are (name, value, 0) per number or string and (name, begin, end) per sub-message, bytes or packed numbers.
+        Unlisted fields are skipped. Raises WireError at the first invalid field, here or during iteration.
         """
         self.spend(message.cost, spans[0][0] if spans else 0)
         if len(spans) != 1:
             return self._batches([], spans, message)
         at, stop = spans[0]
         batch, at = self._batch(at, stop, message)
-        return self._batches(batch, [(at, stop)], message) if at < stop else batch  # mostly the latter
+        return self._batches(batch, [(at, stop)], message) if at < stop else batch  # usually one batch
 
     def _batches(self, batch: list[Field], spans: Sequence[Span], message: Message) -> Iterator[Field]:
         yield from batch
@@ -103,8 +105,8 @@ class Reader:
                 yield from batch
 
     def _batch(self, at: int, stop: int, message: Message) -> tuple[list[Field], int]:
-        # The fields that begin in the block at hand, and where the next one begins. What is wrong with a field is
-        # raised when it comes first, so that those before it are looked into before.
+        # Returns the fields that begin in the current block and the offset of the next one. An invalid field raises
+        # only if it is the first of a batch, so that the fields before it are processed first.
         batch: list[Field] = []
         if at >= stop:
             return batch, at
@@ -160,14 +162,14 @@ class Reader:
         return batch, base + i
 
     def held(self, begin: int, end: int) -> bytes | None:
-        """The bytes of a span if they lie in the block at hand."""
+        """Return a span's bytes if they are in the current block, else None."""
         i = begin - self._base
         if i >= 0 and end - self._base <= len(self._buffer):
             return self._buffer[i : end - self._base]
         return None
 
     def read(self, begin: int, end: int) -> bytes:
-        """The bytes of a span."""
+        """Return a span's bytes."""
         known_data = self.held(begin, end)
         if known_data is not None:
             return known_data
@@ -177,18 +179,18 @@ class Reader:
         return data
 
     def keep(self, begin: int, end: int) -> bytes:
-        """The bytes of a span that stay in memory, which is counted."""
+        """Return a span's bytes, counted as memory that stays in use."""
         self.spend(end - begin, begin)
         return self.read(begin, end)
 
     def spend(self, cost: int, at: int) -> None:
-        """Count memory; WireError, for byte `at`, where it becomes more than MAX_MEMORY_BYTES."""
+        """Count memory; WireError at byte `at` above MAX_MEMORY_BYTES."""
         self.left -= cost
         if self.left < 0:
             raise WireError(f"the structure needs more than {MAX_MEMORY_BYTES >> 20} MiB of memory", at)
 
     def packed(self, begin: int, end: int, kind: str) -> list[Any]:
-        """The numbers of a span of packed numbers of the .proto type `kind`."""
+        """Decode a span of packed numbers of the .proto type `kind`."""
         if end - begin > MAX_PACKED_BYTES:
             raise WireError(f"expected at most {MAX_PACKED_BYTES} bytes of packed numbers, found {end - begin}", begin)
         data = self.read(begin, end)
@@ -211,7 +213,7 @@ class Reader:
         return values
 
     def count_packed(self, begin: int, end: int, kind: str) -> int:
-        """How many numbers of the .proto type `kind` a span of packed ones has; WireError where it is none."""
+        """Return how many packed numbers a span has; WireError if malformed."""
         wire = SCALARS[kind][0]
         if wire != VARINT:
             width = 4 if wire == I32 else 8
@@ -231,7 +233,10 @@ class Reader:
         return count
 
     def places(self, begin: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:
-        """Where the fields of a span are: the key of each, where it begins, its value (or length), content and end."""
+        """Yield key, begin, value (or length), content and end of each field.
+
+        All but the key are offsets.
+        """
         pos = begin
         while pos < end:
             at = pos
@@ -254,17 +259,17 @@ class Reader:
             yield key, at, value, content, pos
 
     def walk(self, messages: Mapping[str, Message]) -> None:
-        """Look whether the messages in `pending` are such, and not too deep; WireError at the first that is not."""
+        """Check the messages in `pending`; WireError if malformed or too deep."""
         left = self.left
         pending, self.pending = self.pending, []
         while pending:
-            pending.sort(reverse=True)  # in the order of the file
+            pending.sort(reverse=True)  # file order
             while pending:
                 begin, end, kind, self._level = pending.pop()
                 if self._level > MAX_NESTING:
                     raise WireError(f"messages are nested more than {MAX_NESTING} deep", begin)
                 self._walk((begin, end), messages, messages[kind])
-                self.left = left  # nothing of them is kept
+                self.left = left  # their content is not kept
             pending, self.pending = self.pending, []
 
     def _walk(self, span: Span, messages: Mapping[str, Message], message: Message) -> None:
@@ -283,11 +288,11 @@ class Reader:
         return SKIPPED
 
     def _escaped(self, error: UnicodeDecodeError, message: Message, at: int) -> str:
-        # A proto2 parser takes any bytes for a string. Escaped, what differs stays different and can be printed.
+        # A proto2 parser accepts any bytes in a string. Escaped, different strings stay different and printable.
         if len(self.oddities) < MAX_ODDITIES:
             bad = error.object[max(0, error.start - 20) : error.start + 20]
             self.oddities[at] = f"expected UTF-8 in a string of {message.name}, found {bad!r}"
-        self.left -= 3 * len(error.object)  # four characters a byte
+        self.left -= 3 * len(error.object)  # escaping makes four characters per byte
         return error.object.decode(errors="backslashreplace")
 
     def _long_text(self, begin: int, end: int, name: str) -> bytes:
@@ -296,7 +301,8 @@ class Reader:
         return self.read(begin, end)
 
     def _rare(self, key: int, i: int, convert: Callable[..., Any], window: Span) -> tuple[Any, int]:
-        # Fixed-width numbers and groups: the value and the end of the field whose payload begins at i in the block.
+        # Fixed-width numbers and groups: returns the value and the end of the field whose payload begins at i in the
+        # block.
         at, stop = window
         wire = key & 7
         if wire in {I64, I32}:

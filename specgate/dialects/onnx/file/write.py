@@ -1,6 +1,7 @@
-"""Write an ONNX model's structure as protobuf again, without weights, so that others can work on what was read.
+"""Writer of an ONNX model's structure as protobuf, without weights.
 
-The layout is that of onnx/onnx.proto in onnx 1.23.2, see https://protobuf.dev/programming-guides/encoding/.
+Its output is input for shape inference and other tools. The layout follows onnx/onnx.proto in onnx 1.23.2, see
+https://protobuf.dev/programming-guides/encoding/.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ __all__ = [
 
 
 def _numbers() -> dict[str, dict[str, tuple[int, str]]]:
-    """Field numbers and types by name, of each message."""
+    """Return field numbers and types by field name, per message."""
     return {
         message.name: {
             name: (number, kind.removeprefix("repeated ")) for number, (name, kind) in message.fields.items()
@@ -67,7 +68,7 @@ _PACKERS: Final[dict[str, Callable[[list[Any]], bytes]]] = {
 
 
 def _field(message: str, name: str, value: Any) -> bytes:
-    """One field: a number, a text, or the bytes of a message."""
+    """Return one serialized field: a number, a string or message bytes."""
     number, kind = _FIELDS[message][name]
     if kind in {"float", "double"} and not isinstance(value, bytes):
         wire, code = (5, "<f") if kind == "float" else (1, "<d")
@@ -79,7 +80,10 @@ def _field(message: str, name: str, value: Any) -> bytes:
 
 
 def _fields(message: str, **entries: Any) -> bytes:
-    """Fields that are not None; a list is a repeated field, of numbers a packed one."""
+    """Return serialized fields, skipping None.
+
+    A list is a repeated field, packed if its elements are numbers.
+    """
     parts: list[bytes] = []
     for name, value in entries.items():
         if isinstance(value, list):
@@ -91,7 +95,7 @@ def _fields(message: str, **entries: Any) -> bytes:
 
 
 def write_model(model: OnnxModel, graph: bytes, functions: Iterable[bytes]) -> bytes:
-    """Return a serialized ModelProto of a graph and functions that are written already."""
+    """Return a serialized ModelProto from a serialized graph and functions."""
     return _fields(
         "ModelProto",
         ir_version=model.ir_version,
@@ -116,7 +120,7 @@ def write_graph(
 ) -> bytes:
     """Return a serialized GraphProto with some of its initializers.
 
-    nodes: the bytes of whole fields. parts: what was written before; types and tensors must live as long.
+    `nodes` are complete serialized fields. `parts` caches types and tensors by identity, so these must outlive it.
     """
     parts = parts or Parts()
     return b"".join(nodes) + _fields(
@@ -130,12 +134,12 @@ def write_graph(
 
 
 def node_field(node: bytes) -> bytes:
-    """Return the field of a GraphProto that holds a serialized NodeProto."""
+    """Return the GraphProto field that holds a serialized NodeProto."""
     return _NODE + varint_bytes(len(node)) + node
 
 
 def added_field(message: str, name: str, content: str | bytes) -> bytes:
-    """Return one whole field of a message: a text, or a message that is serialized already."""
+    """Return one complete field: a string or a serialized message."""
     return _field(message, name, content)
 
 
@@ -161,7 +165,7 @@ def write_function(function: OnnxFunction, nodes: Iterable[bytes]) -> bytes:
 
 
 class _Texts(dict[str, bytes]):
-    """Texts as fields hold them, each behind its length; most names of a model come more than once."""
+    """Cache of strings with their length prefix; most names occur repeatedly."""
 
     def __missing__(self, text: str) -> bytes:
         data = text.encode("utf-8", "surrogatepass")
@@ -170,9 +174,10 @@ class _Texts(dict[str, bytes]):
 
 
 class Nodes:
-    """Writes the nodes of one model, which can be many: without the detours of `_fields`, and nothing twice.
+    """Fast writer of nodes, which serializes shared attributes once.
 
-    The model must live as long: attributes that nodes share are known by their identity.
+    It bypasses `_fields`, because a model can have many nodes. Shared attributes are recognized by identity, so the
+    model must outlive the writer.
     """
 
     def __init__(self) -> None:
@@ -180,7 +185,7 @@ class Nodes:
         self._attributes: dict[int, bytes] = {}
 
     def write(self, node: OnnxNode, subgraph: Callable[[OnnxGraph], bytes]) -> bytes:
-        """Return a serialized NodeProto; `subgraph` writes the graphs that its attributes hold."""
+        """Return a serialized NodeProto; `subgraph` serializes nested graphs."""
         texts = self._texts
         parts: list[bytes] = []
         for name in node.inputs:
@@ -220,7 +225,7 @@ def _attribute(attribute: OnnxAttribute, subgraph: Callable[[OnnxGraph], bytes] 
     return _fields("AttributeProto", **entries)
 
 
-#: Sparse tensors are not written: what others are asked is about their types alone.
+#: Sparse tensors are not written, because shape inference needs their types only.
 _VALUES: Final = {kind: field for kind, field in ATTRIBUTE_FIELDS.items() if "SPARSE" not in kind}
 
 
@@ -245,22 +250,25 @@ def write_tensor(tensor: OnnxTensor) -> bytes:
 
 
 class Parts:
-    """Writes types and tensors, those that are one object once; it keeps them, so that no other gets their identity."""
+    """Writer that serializes each type and tensor object once.
+
+    It keeps references, so that identities are not reused.
+    """
 
     def __init__(self) -> None:
         self._written: dict[int, tuple[object, bytes]] = {id(None): (None, b"")}
 
     def info(self, name: str, kind: OnnxType | None) -> bytes:
-        """Return a serialized ValueInfoProto."""
+        """Return a serialized ValueInfoProto, with its type cached."""
         known = self._written.get(id(kind))
         if known is None:
-            assert kind is not None  # noqa: S101  # it is known
+            assert kind is not None  # noqa: S101  # None is in the cache
             known = self._written[id(kind)] = kind, _field("ValueInfoProto", "type", _type(kind))
         text = name.encode("utf-8", "surrogatepass")
         return _VALUE + varint_bytes(len(text)) + text + known[1]
 
     def tensor(self, tensor: OnnxTensor) -> bytes:
-        """Return a serialized TensorProto."""
+        """Return a serialized TensorProto, cached."""
         known = self._written.get(id(tensor))
         if known is None:
             known = self._written[id(tensor)] = tensor, write_tensor(tensor)
@@ -271,7 +279,7 @@ _VALUE = varint_bytes(_FIELDS["ValueInfoProto"]["name"][0] << 3 | 2)
 
 
 def _type(kind: OnnxType) -> bytes:
-    """A TypeProto; b"" for one that says nothing."""
+    """Return a serialized TypeProto; b"" if the type is unknown."""
     if kind.kind == "unknown":
         return b""
     message = {"tensor": "TypeProto.Tensor", "sparse_tensor": "TypeProto.SparseTensor", "map": "TypeProto.Map"}.get(

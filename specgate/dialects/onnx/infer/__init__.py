@@ -1,1 +1,4 @@
-"""What inference is asked of a model: a copy without weights, and only where its functions stay small."""
+"""Shape inference by the onnx package, on a copy without weights.
+
+Models whose functions expand to too many nodes are not inferred.
+"""

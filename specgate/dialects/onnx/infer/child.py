@@ -1,13 +1,13 @@
-"""The process that asks the onnx package for types and shapes; it may die or hang, and nothing is lost with it.
+"""Subprocess that runs the onnx package's shape inference.
 
-It imports nothing of specgate, and of the onnx package its extension alone.
-`specgate.dialects.onnx.infer.process` starts it as a script, with the seconds that starting may take. It answers once
-when it is ready, then once for each model that it is sent: ``+`` or ``-``, eight bytes of a length, and that many bytes
-of an answer or of what went wrong. A question is a HEADER (whether subgraphs are included, whether values that follow
-from sizes are worked out, whether sizes keep the names that inference made up, the seconds of computing and the seconds
-that may pass before the process ends if it has no answer, a length) and that many bytes. An answer is a line of JSON
-with, for each graph of the question, outermost first, the names of its values and for each the place of its type, and
-how many bytes each of these types has; behind it are the types, serialized.
+A crash or hang ends this process only. It imports nothing from specgate, and from the onnx package only the extension.
+`specgate.dialects.onnx.infer.process` starts it as a script; the argument is the startup timeout in seconds. It answers
+once when ready, then once per model: ``+`` or ``-``, a length in eight bytes, and the answer or error message of that
+length.
+A question is a HEADER and the model. The header has three flags (include subgraphs, propagate values computed from
+sizes, keep names of sizes that inference invented), the CPU seconds, the seconds until the process ends if it has no
+answer, and the length of the model. An answer is a line of JSON, then the serialized types. The line has, for each
+graph of the question, outermost first, the value names with the index of each type, and the length of each type.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import json
 import math
 import os
 import re
-import resource
 import struct
 import sys
 from typing import TYPE_CHECKING, Any
@@ -28,30 +27,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 HEADER = struct.Struct("<???ddQ")
-INVENTED = "unk__"  # how names of sizes begin that inference makes up
-# The name of a dimension with so many digits as it is written, and one that stands for all of them.
+INVENTED = "unk__"  # prefix of size names that inference invents
+# Pattern of an invented dimension name per number of digits, and its replacement.
 MADE_UP = [
     (re.compile(b"\x12" + bytes([5 + digits]) + INVENTED.encode() + rb"\d" * digits), INVENTED.encode() + b"0" * digits)
     for digits in range(1, 8)
 ]
-# https://protobuf.dev/programming-guides/encoding/, and the keys of the fields of onnx.proto that are read.
+# https://protobuf.dev/programming-guides/encoding/, and the keys of the onnx.proto fields in use.
 LEN, FIXED = 2, {1: 8, 5: 4}
 GRAPH = 7 << 3 | LEN  # of a ModelProto
 NODE, INPUT, OUTPUT, VALUE_INFO = (number << 3 | LEN for number in (1, 11, 12, 13))  # of a GraphProto
 ATTRIBUTE = 5 << 3 | LEN  # of a NodeProto
 GRAPHS = frozenset({6 << 3 | LEN, 11 << 3 | LEN})  # of an AttributeProto
 NAME, TYPE = 1 << 3 | LEN, 2 << 3 | LEN  # of a ValueInfoProto
-# From a TypeProto: a tensor or a sparse one, its shape, a dimension, its name.
+# Path from a TypeProto: tensor or sparse tensor, shape, dimension, name.
 SIZE_NAMES = tuple(frozenset(number << 3 | LEN for number in numbers) for numbers in ((1, 8), (2,), (1,), (2,)))
-MEMORY_BYTES = 512 << 20  # beyond what the process takes already
-MEMORY_PER_BYTE = 64  # of a question: protobuf's objects, the package's copies of them, the answer
+MEMORY_BYTES = 512 << 20  # in addition to current usage
+MEMORY_PER_BYTE = 64  # per byte of a question, for protobuf objects, copies in the onnx package, and the answer
 
 
 def limit(seconds: float, size: int) -> None:
-    """Take at most so many seconds of computing from now on, and the memory for a question of `size` bytes.
+    """Limit further CPU seconds and memory for a question of `size` bytes.
 
-    Where the system has no such limits, there is the clock.
+    Without such limits in the system, only the timeout applies.
     """
+    import resource
+
     try:
         import resource
 
@@ -66,15 +67,17 @@ def limit(seconds: float, size: int) -> None:
 
 
 def _lower(which: int, expected_number: int) -> None:
-    """Set a soft limit, as far as the hard one allows it."""
+    """Set a soft limit, at most the hard limit."""
+    import resource
+
     hard = resource.getrlimit(which)[1]
     resource.setrlimit(which, (expected_number if hard == resource.RLIM_INFINITY else min(expected_number, hard), hard))
 
 
 def fields(data: bytes, at: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
-    """Yield each field of a serialized message: its key, where it begins, and where its content begins and ends.
+    """Yield key, begin, content begin and end of each field of a message.
 
-    The content of a number is not looked at.
+    Numbers are not decoded.
     """
     while at < stop:
         begin = at
@@ -93,7 +96,7 @@ def fields(data: bytes, at: int, stop: int) -> Iterator[tuple[int, int, int, int
 
 
 def number(data: bytes, at: int) -> tuple[int, int]:
-    """Return a varint, and where it ends."""
+    """Return a varint and the offset after it."""
     matching_number = data[at]
     at += 1
     if matching_number < 128:
@@ -110,7 +113,7 @@ def number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def written(value: int) -> bytes:
-    """Return a varint."""
+    """Return an encoded varint."""
     data = bytearray()
     while value > 127:
         data.append(value & 127 | 128)
@@ -120,16 +123,16 @@ def written(value: int) -> bytes:
 
 
 def message(key: int, content: bytes) -> bytes:
-    """Return a field that is a message."""
+    """Return a serialized message field."""
     return written(key) + written(len(content)) + content
 
 
 def types_of(
     data: bytes, at: int, stop: int, tables: list[dict[str, bytes]], *, nested: bool, body: bool = False
 ) -> None:
-    """Add the serialized types of the values of a graph by name, and behind it those of the graphs inside of it.
+    """Append a graph's serialized types by value name, then its subgraphs'.
 
-    body: whether it is one of those, whose inputs may have got types from the node that holds it.
+    `body` is True for a subgraph, whose inputs may get types from the node that contains it.
     """
     types: dict[str, bytes] = {}
     outputs: dict[str, bytes] = {}
@@ -153,7 +156,7 @@ def value_info(data: bytes, at: int, stop: int) -> tuple[str, bytes | None]:
     middle = at + 2 + data[at + 1] if stop - at > 4 else stop
     if middle + 2 < stop and (data[at], data[middle]) == (NAME, TYPE):
         known, behind = data[at + 1], data[middle + 1]
-        if known < 128 and behind < 128 and middle + 2 + behind == stop:  # as nearly all are
+        if known < 128 and behind < 128 and middle + 2 + behind == stop:  # the usual layout
             return data[at + 2 : middle].decode(), data[middle + 2 : stop]
     name, kind = "", None
     for part, _, begin, last in fields(data, at, stop):
@@ -165,7 +168,10 @@ def value_info(data: bytes, at: int, stop: int) -> tuple[str, bytes | None]:
 
 
 def without(data: bytes, path: tuple[frozenset[int], ...], begins: bytes) -> bytes:
-    """Return a serialized message without the texts at the end of a path of keys that begin so."""
+    """Return a serialized message without certain texts.
+
+    Removes texts with the prefix `begins` at the end of a path of keys.
+    """
     parts = []
     for key, begin, inner, end in fields(data, 0, len(data)):
         if key not in path[0]:
@@ -178,10 +184,13 @@ def without(data: bytes, path: tuple[frozenset[int], ...], begins: bytes) -> byt
 
 
 def nameless(kinds: Iterable[bytes]) -> dict[bytes, bytes]:
-    """Return by serialized type the same without names of sizes that inference made up; each of these is another."""
+    """Map serialized types to types without size names from inference.
+
+    Names that the file states stay.
+    """
     blocks = list(kinds)
     joined = b"".join(blocks)
-    for pattern, name in MADE_UP:  # all at once: there are as many types as values
+    for pattern, name in MADE_UP:  # in one pass, because there are as many types as values
         joined = pattern.sub(b"\x12" + bytes([len(name)]) + name, joined)
     blocks_by_data: dict[bytes, bytes] = {}
     without_names: dict[bytes, bytes] = {}
@@ -196,12 +205,12 @@ def nameless(kinds: Iterable[bytes]) -> dict[bytes, bytes]:
 
 
 def inferred(inference: Any, data: bytes, *, nested: bool, values: bool, named: bool) -> bytes:
-    """Return the types of the values of a serialized model, graph by graph; the outermost alone if not `nested`.
+    """Return the types of a serialized model's values, graph by graph.
 
-    values: whether what is computed from sizes counts where it decides on other sizes. named: whether sizes that are
-    not known keep the names that inference made up for them.
+    If not `nested`, only the outermost graph is included. `values` enables propagation of values computed from sizes.
+    `named` keeps the names that inference invents for unknown sizes.
     """
-    new_data: bytes = inference.infer_shapes(data, False, False, values)  # neither types nor strictness are checked
+    new_data: bytes = inference.infer_shapes(data, False, False, values)  # without check_type and strict_mode
     tables: list[dict[str, bytes]] = []
     for key, _, inner, end in fields(new_data, 0, len(new_data)):
         if key == GRAPH:
@@ -215,17 +224,20 @@ def inferred(inference: Any, data: bytes, *, nested: bool, values: bool, named: 
 
 
 def loaded() -> Any:
-    """Return what the onnx package infers with: its extension alone, since the rest of it takes many times as long."""
+    """Return the onnx package's shape inference.
+
+    Only the extension is loaded, because importing the whole package takes many times as long.
+    """
     try:
         return extension().shape_inference
-    except Exception:  # noqa: BLE001  # a release that wants more of itself
+    except Exception:  # noqa: BLE001  # a release whose extension needs the package
         import onnx.shape_inference
 
         return onnx.onnx_cpp2py_export.shape_inference
 
 
 def extension() -> Any:
-    """Return the extension of the onnx package without the package around it; raise whatever comes where it cannot."""
+    """Return the onnx package's extension without the package; may raise."""
     name = "onnx_cpp2py_export"
     package = importlib.util.find_spec("onnx")
     folders = (package and package.submodule_search_locations) or ()
@@ -233,7 +245,7 @@ def extension() -> Any:
     path = next(place for place in places if os.path.exists(place))  # noqa: PTH110
     loader = importlib.machinery.ExtensionFileLoader(f"onnx.{name}", path)
     spec = importlib.util.spec_from_file_location(f"onnx.{name}", path, loader=loader)
-    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]  # a loader was given
+    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]  # a loader is given
     loader.exec_module(module)
     return module
 
@@ -241,10 +253,10 @@ def extension() -> Any:
 def main() -> None:
     """Serve requests until stdin closes."""
     questions, answers, nowhere = sys.stdin.buffer, os.fdopen(os.dup(1), "wb"), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)  # what others print must not get among the answers
+    os.dup2(nowhere, 1)  # keep other output out of the answers
 
     def end_after(seconds: float) -> None:
-        # The one clock that ends a process which is stuck in foreign native code, on every system.
+        # The only timeout on every system that also ends a process stuck in native code.
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
 
     def answer(sign: bytes, data: bytes) -> None:
@@ -255,7 +267,7 @@ def main() -> None:
     end_after(float(sys.argv[1]))
     try:
         inference = loaded()
-    except Exception as error:  # noqa: BLE001  # a broken installation may raise anything
+    except Exception as error:  # noqa: BLE001  # a broken installation may raise any exception
         answer(b"-", f"{type(error).__name__}: {error}".encode())
         return
     answer(b"+", b"")
@@ -266,7 +278,7 @@ def main() -> None:
         data = questions.read(length)
         try:
             answer(b"+", inferred(inference, data, nested=nested, values=values, named=named))
-        except Exception as error:  # noqa: BLE001  # whatever the package says to a strange model
+        except Exception as error:  # noqa: BLE001  # strange models may raise any exception
             answer(b"-", f"{type(error).__name__}: {error}".encode("utf-8", "replace"))
 
 

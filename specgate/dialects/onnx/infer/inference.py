@@ -1,4 +1,7 @@
-"""Types and shapes that a model leaves out, asked of the onnx package in a process that may die or hang."""
+"""Types and shapes that a model omits, inferred by the onnx package.
+
+The package runs in a subprocess, so that a crash or hang does not affect specgate.
+"""
 
 from __future__ import annotations
 
@@ -40,15 +43,16 @@ if TYPE_CHECKING:
 __all__ = ["Inferred", "Stated", "begin", "inferred", "installed"]
 
 MOST_CULPRITS: Final = 3
-#: Types that are kept for the next model.
+#: Size of the cache of types across models.
 _MOST_READ: Final = 4096
 
 
 @dataclass(slots=True)
 class Inferred:
-    """What was found: by graph (its id) and name the type. findings: what kept it from being all.
+    """Result of inference: types by graph id and value name.
 
-    kinds: by graph (its id), where that is known, numbers of its nodes: nodes of one number are alike.
+    `findings` explains missing types. `kinds` has, by graph id where known, a number per node; nodes with the same
+    number are equivalent.
     """
 
     types: Types = field(default_factory=dict)
@@ -57,19 +61,20 @@ class Inferred:
 
 
 def installed() -> bool:
-    """Return whether the onnx package can be imported, without importing it."""
+    """Return True if the onnx package is installed, without importing it."""
     try:
         return find_spec("onnx") is not None and not getattr(sys, "frozen", False)
-    except (ImportError, ValueError):  # it was taken out of sys.modules
+    except (ImportError, ValueError):  # its entry in sys.modules is unusable
         return False
 
 
 def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> Callable[[], Inferred]:
-    """Ask in a thread for the types in every graph of `model` but its functions'; return what waits for the answer.
+    """Start inference in a thread; return a function that awaits the result.
 
-    A node at which the onnx package fails is left out and named in a finding; the rest is still inferred. Till the
-    answer is there `model`, whose bodies are `walked`, must not change. values: whether those that follow from sizes
-    count as known; without, sizes have no names but those of the file.
+    It covers every graph of `model` except its functions. A node that makes the onnx package fail is left out and
+    reported in a finding; the rest is still inferred. `model`, whose bodies are `walked`, must not change until the
+    result is there. `values` enables propagation of values computed from sizes; without it, sizes have only the names
+    from the file.
     """
     if expands_too_far(model, walked):
         reason = f"with the nodes of its functions in the place of their calls it has more than {MOST_NODES} nodes"
@@ -90,7 +95,7 @@ def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> C
                     named=values,
                 )
             )
-        except Exception as error:  # noqa: BLE001  # it is raised where the answer is awaited
+        except Exception as error:  # noqa: BLE001  # raised again by `wait`
             answer.append(error)
 
     def wait() -> Types:
@@ -107,7 +112,7 @@ def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> C
 
 
 def _confirmed(model: OnnxModel, stated: Stated, answer: Callable[[], Types]) -> Inferred:
-    """Return what a model states if that was found to be so, else what is inferred of all of it."""
+    """Return the stated types if inference confirms them, else infer all."""
     key = id(model.graph)
     with suppress(Failed):
         if stated.confirmed(answer().get(key, {})):
@@ -119,10 +124,11 @@ def _confirmed(model: OnnxModel, stated: Stated, answer: Callable[[], Types]) ->
 
 
 def inferred(question: Question, *, values: bool = False) -> Types:
-    """Return the types in every graph that is asked about. values: whether those that follow from sizes count as known.
+    """Return the types in every graph of a question.
 
-    Sizes have no names but those of the file: nodes that are alike stay so. The functions of the model stay small, as
-    `begin` found. Raises Failed where there is no answer.
+    `values` enables propagation of values computed from sizes. Sizes have only the names from the file, so that
+    equivalent nodes stay equivalent. `begin` has already checked that the functions expand to a bounded size. Raises
+    Failed if there is no answer.
     """
     data, graphs = question
     answer = ask(data, Budget(len(data)), nested=len(graphs) > 1, values=values, named=False)
@@ -159,7 +165,7 @@ def _told(model: OnnxModel, error: Failed, culprit: int | None) -> Finding:
 
 
 def _culprit(model: OnnxModel, left_out: set[int], budget: Budget, *, values: bool) -> int | None:
-    """Return the outermost node with which the package fails, and not without it; None if there is no such one."""
+    """Return the outermost node that makes the package fail, or None."""
 
     def fails(upto: int) -> bool:
         try:
@@ -205,7 +211,7 @@ def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:
 
 
 def _kinds(serialized: list[bytes]) -> list[OnnxType | None]:
-    """Read types; most were read before, of this model or another."""
+    """Parse serialized types, using the cache across models."""
     known: dict[bytes, OnnxType | None] = {kind: type_ for kind in serialized if (type_ := _read.get(kind)) is not None}
     new = [kind for kind in serialized if kind not in known]
     if new:
@@ -221,15 +227,15 @@ def _kinds(serialized: list[bytes]) -> list[OnnxType | None]:
 _read: Final[dict[bytes, OnnxType]] = {}
 
 
-_SINCE: Final = 4  # the IR version from which on an initializer need not be an input
+_SINCE: Final = 4  # then an initializer need not be an input
 _UNKNOWN: Final = OnnxType()
 
 
 class Stated:
-    """What a model states of the values in its one graph; None from `of` where that is not all of it.
+    """Types that a model with a single graph states itself.
 
-    question: about one node of each kind. types: of all values but inputs and constants, by name. kinds: of each node
-    the number of its kind.
+    `question` covers one node of each kind. `types` has, by name, all values except inputs and constants. `kinds` has
+    the kind number of each node.
     """
 
     def __init__(
@@ -242,7 +248,7 @@ class Stated:
 
     @classmethod
     def of(cls, model: OnnxModel, walked: Sequence[Body]) -> Stated | None:
-        """Return what `model`, whose bodies are `walked`, states; None where something must be inferred."""
+        """Return the types that `model` states, or None if any must be inferred."""
         if len(walked) != 1 or model.functions or (model.ir_version or 0) < _SINCE:
             return None
         types = _complete(model.graph)
@@ -255,12 +261,12 @@ class Stated:
         return cls(question, types, kinds.numbers, texts)
 
     def confirmed(self, types_by_name: Mapping[str, OnnxType]) -> bool:
-        """Whether what was inferred of the nodes that were asked about is what is stated."""
+        """Return True if the inferred types equal the stated ones."""
         return all(types_by_name.get(name) == self.types[name] for name in self._asked)
 
 
 def _complete(graph: OnnxGraph) -> dict[str, OnnxType] | None:
-    """Return the types that a graph states of its values, None where one is not known to the last size."""
+    """Return the types that a graph states, or None if any is incomplete."""
     types: dict[str, OnnxType] = {}
     sound: set[int] = set()
     for info in chain(graph.value_infos, graph.outputs):
@@ -280,9 +286,9 @@ def _known(size: int | str | None) -> bool:
 
 
 class _Kinds:
-    """The kinds of nodes in a graph, each by its first node.
+    """Groups of equivalent nodes in a graph, each with its first node.
 
-    known: by name what tells kinds apart, by its identity: a type, or what holds the elements.
+    `known` has, by name, an object whose identity distinguishes kinds: a type, or the holder of the elements.
     """
 
     def __init__(self, graph: OnnxGraph, types: Mapping[str, OnnxType]) -> None:
@@ -294,7 +300,7 @@ class _Kinds:
         self.numbers: list[int] = []
 
     def found(self) -> bool:
-        """Look at all nodes; return whether what is stated is enough."""
+        """Group all nodes; return True if the stated types are sufficient."""
         known, types = self.known, self.types
         if not self.begin():
             return False
@@ -302,7 +308,7 @@ class _Kinds:
         for node in self.graph.nodes:
             try:
                 ends = *map(id, map(known.__getitem__, node.inputs)), *map(id, map(types.__getitem__, node.outputs))
-            except KeyError:  # it comes later or never, or is not stated
+            except KeyError:  # defined later or never, or without a stated type
                 return False
             key = node.op_type, node.domain, node.overload, id(node.attributes), len(node.inputs), ends
             number = kinds.setdefault(key, len(kinds))
@@ -319,7 +325,7 @@ class _Kinds:
         return True
 
     def begin(self) -> bool:
-        """Know inputs and initializers."""
+        """Register inputs and initializers."""
         for info in self.graph.inputs:
             self.known[info.name] = info.type or _UNKNOWN
         for tensor in chain(self.graph.initializers, self.graph.sparse_initializers):
@@ -327,13 +333,13 @@ class _Kinds:
         return self.known.keys().isdisjoint(self.types)
 
     def first(self, node: OnnxNode) -> bool:
-        """Take a node to be asked about; return whether that is possible."""
+        """Add the first node of a kind; return False if it holds weights."""
         self.firsts.append(node)
         return not holds_weights(node)
 
     def question(self, model: OnnxModel) -> tuple[Question, list[str]]:
-        """Return a question about the first nodes, and the names of what they compute."""
-        firsts = [node for node in self.firsts if node.domain in STANDARD_DOMAINS]  # of others nothing is inferred
+        """Return a question about the first nodes, and their output names."""
+        firsts = [node for node in self.firsts if node.domain in STANDARD_DOMAINS]  # others have no inference
         read = dict.fromkeys(name for node in firsts for name in node.inputs if name)
         before = [self.constants[name] for name in read if name in self.constants]
         chosen = list({id(node): node for node in (*before, *firsts)}.values())

@@ -1,4 +1,7 @@
-"""The process that asks the onnx package: one for all threads, started when it is needed and again after it died."""
+"""Client of the shape inference subprocess.
+
+All threads share one subprocess, which is started on demand and restarted after a crash.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,19 @@ from specgate.workers.piped import PipedProcess
 
 __all__ = ["Budget", "Failed", "ask", "close"]
 
-SECONDS: Final = 5.0  # of computing for an attempt at a small model: a hundred times what models of such a size take
+SECONDS: Final = 5.0  # CPU seconds per attempt, about a hundred times the usual for a small model
 SECONDS_PER_BYTE: Final = 4e-6
-PATIENCE: Final = 6.0  # so many times as long may pass, with all attempts: the machine may be busy
-START_SECONDS: Final = 60.0  # for importing onnx on a busy machine
-MOST_BYTES: Final = 1 << 30  # of a stripped model; protobuf takes less than twice as much
+PATIENCE: Final = 6.0  # wall-clock limit of all attempts as a multiple, because the machine may be busy
+START_SECONDS: Final = 60.0  # importing onnx on a busy machine
+MOST_BYTES: Final = 1 << 30  # size of a stripped model; protobuf's limit is just under twice that
 _CHILD: Final = str(Path(__file__).with_name("child.py"))
 
 
 class Failed(Exception):
-    """The process gave no answer. slow: it took too long, so that asking for less would take even longer."""
+    """The subprocess gave no answer.
+
+    `slow` is True after a timeout, when smaller questions would only cost more time.
+    """
 
     def __init__(self, reason: str, *, slow: bool = False) -> None:
         super().__init__(reason)
@@ -35,9 +41,10 @@ class Failed(Exception):
 
 
 class Budget:
-    """The time that one model of `size` bytes may take. seconds: of computing, for an attempt. left: for all of them.
+    """Time limits for one model of `size` bytes.
 
-    Only what passes while it is answered counts, not what passes while others are.
+    `seconds` is CPU time per attempt, `left` the remaining wall-clock time of all attempts. Only time spent on this
+    model counts, not time spent waiting for others.
     """
 
     def __init__(self, size: int) -> None:
@@ -46,10 +53,10 @@ class Budget:
 
 
 def ask(data: bytes, budget: Budget, *, nested: bool, values: bool = True, named: bool = True) -> bytes:
-    """Return the answer to a serialized model, which covers subgraphs if `nested`. Raises Failed if there is none.
+    """Return the answer to a serialized model; Failed if there is none.
 
-    values: whether what is computed from sizes counts where it decides on other sizes. named: whether sizes keep the
-    names that inference made up.
+    It covers subgraphs if `nested`. `values` enables propagation of values computed from sizes. `named` keeps the size
+    names that inference invents.
     """
     if len(data) > MOST_BYTES:
         raise Failed(f"without weights it still has {len(data)} bytes", slow=True)
@@ -71,13 +78,13 @@ def ask(data: bytes, budget: Budget, *, nested: bool, values: bool = True, named
 
 
 def close() -> None:
-    """End the process, if there is one; it is started again when it is needed."""
+    """Stop the subprocess; the next question restarts it."""
     with _state.lock:
         _state.drop()
 
 
 class _Child(PipedProcess):
-    """The process. It keeps to the time itself, for it is given seconds of computing."""
+    """The subprocess, which enforces its time limits itself."""
 
     def __init__(self) -> None:
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONFAULTHANDLER": ""}
@@ -92,16 +99,19 @@ class _Child(PipedProcess):
             raise
 
     def ask(self, data: bytes, how: tuple[bool, bool, bool], budget: Budget) -> bytes:
-        """Send a model, with how it is answered, and return the answer; raise Failed if there is none."""
+        """Send a model with its options and return the answer, or raise Failed."""
         patience = max(budget.left, 0.001)
         begun = time.monotonic()
-        with suppress(OSError):  # it died; reading says so too
+        with suppress(OSError):  # it died, which reading reports
             self.send(HEADER.pack(*how, budget.seconds, patience, len(data)))
             self.send(data)
         return self.answer(budget.seconds, patience, begun)
 
     def answer(self, seconds: float, patience: float, begun: float) -> bytes:
-        """Return what it says next: within `seconds` of computing and `patience` seconds after `begun`, or it ends."""
+        """Return the next answer, or raise Failed.
+
+        The subprocess ends itself after `seconds` of CPU time, or `patience` seconds after `begun`.
+        """
         try:
             header = self.read(9)
             data = self.read(int.from_bytes(header[1:], "little"))
@@ -114,7 +124,7 @@ class _Child(PipedProcess):
         return data
 
     def ended(self, seconds: float, patience: float, passed: float) -> Failed:
-        """Say why there is no process any more."""
+        """Return the reason why the subprocess ended."""
         code = self.process.wait()
         if code == -getattr(signal, "SIGXCPU", 0) != 0:
             return Failed(f"the onnx package did not come to an end in {seconds:.0f} seconds of computing", slow=True)
@@ -123,13 +133,13 @@ class _Child(PipedProcess):
         return Failed(f"the process of the onnx package {_ending(code)}")
 
     def finish(self) -> None:
-        """End the process, whatever it is busy with."""
+        """Kill the subprocess."""
         self.kill()
         self.close()
 
 
 class _State:
-    """What the threads of this process share. over: it ends, and nothing is to be started any more."""
+    """State shared by all threads. `over` is True at exit: start nothing more."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -142,14 +152,17 @@ class _State:
             child.finish()
 
     def forked(self) -> None:
-        """In a copy of this process: the holder of the lock is not in it, and the child is not its own."""
+        """Reset after a fork: the lock may be held, and the child is the parent's."""
         self.lock = threading.Lock()
         child, self.child = self.child, None
         if child is not None:
             child.disown()
 
     def end(self) -> None:
-        """At the end of this process: a thread that waits for an answer holds the lock, so do without it."""
+        """Kill the subprocess at exit.
+
+        Without the lock, because a thread that waits for an answer holds it.
+        """
         self.over = True
         child = self.child
         if child is not None:

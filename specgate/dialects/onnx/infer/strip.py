@@ -1,7 +1,7 @@
-"""How large a model becomes when each call of a function is replaced by the function's nodes.
+"""Questions for shape inference, and the size of expanded functions.
 
-A few functions that each call the next one twice make a small file of 2^40 nodes: whatever follows the calls never
-comes to an end, so this is counted first.
+A few functions that each call the next one twice make a small file with 2^40 nodes. Inference would never finish, so
+the size is computed first.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_NODES", "Question", "Questions", "expands_too_far", "holds_weights", "question", "tensor_type"]
 
-MOST_NODES: Final = 500_000  # beyond those of the file itself; the onnx package takes 2 us for each
+MOST_NODES: Final = 500_000  # in addition to the file's own; the onnx package needs 2 us per node
 
 
 def expands_too_far(model: OnnxModel, walked: Iterable[Body]) -> bool:
-    """Return whether the calls in `model`, whose bodies are `walked`, bring more than MOST_NODES nodes.
+    """Return True if inlining functions adds more than MOST_NODES nodes.
 
-    So does a function that calls itself, directly or through others.
+    Also True for recursive functions, direct or indirect. `walked` are the bodies of `model`.
     """
     functions = {function_key(function) for function in model.functions}
     if not functions:
@@ -42,7 +42,7 @@ def expands_too_far(model: OnnxModel, walked: Iterable[Body]) -> bool:
         nodes[owner] += len(body.nodes)
         numbers_by_texts = {key: count for key, count in body.operators.items() if key in functions}
         calls.setdefault(owner, Counter()).update(numbers_by_texts)
-    sizes: dict[Key | None, int] = {}  # nodes with those of the calls, at most one beyond the limit
+    sizes: dict[Key | None, int] = {}  # nodes after inlining, capped at one above the limit
     path: list[Key | None] = [None]
     begun: set[Key | None] = set()
     while path:
@@ -61,17 +61,18 @@ def expands_too_far(model: OnnxModel, walked: Iterable[Body]) -> bool:
 
 
 class Question(NamedTuple):
-    """A serialized model and its graphs, outermost first, in the order in which an answer has them."""
+    """A serialized model and its graphs, outermost first, as in the answer."""
 
     data: bytes
     graphs: list[OnnxGraph]
 
 
 def question(model: OnnxModel, without: Collection[int] = (), upto: int | None = None) -> Question:
-    """Write a model for inference: of its outermost nodes those before `upto`, but not those `without`.
+    """Serialize a model for inference.
 
-    Types that the file states for what an operator of ONNX or a function computes are left out: they are to be found,
-    and compared. Weights, and nodes that hold any, are only said to have their types.
+    Includes the outermost nodes before `upto`, except those in `without`. Stated types of values that an ONNX operator
+    or a function computes are omitted, because they are inferred and compared. Weights, and nodes that hold any, are
+    represented by their types only.
     """
     writer = _Writer(model)
     chosen = model.graph.nodes
@@ -82,24 +83,25 @@ def question(model: OnnxModel, without: Collection[int] = (), upto: int | None =
 
 
 def tensor_type(tensor: OnnxTensor) -> OnnxType:
-    """The type of a constant."""
+    """Return the type of a constant."""
     return OnnxType("tensor", tensor.elem_type, tensor.dims)
 
 
 class Questions:
-    """Writes questions about some of the outermost nodes of a model, and what they have in common once.
+    """Writer of questions about some outermost nodes of a model.
 
-    The model must live as long, with the types and constants that are given. copied: whether what the file has of nodes
-    is looked for, which pays where most of them are asked about.
+    Shared parts are serialized once, and the model, types and constants must outlive this object. `copied` reuses nodes
+    as bytes from the file, which pays off if most of them are needed.
     """
 
     def __init__(self, model: OnnxModel, *, copied: bool = True) -> None:
-        # Before version 4 each constant had to be an input, too; and what is known of inputs stands among the types.
+        # Before IR version 4 each constant had to be an input as well. The types of inputs are passed with the other
+        # types.
         self.model = replace(model, ir_version=max(model.ir_version or 0, 4))
         self.graph = replace(model.graph, inputs=[])
         self.writer, self.parts = _Writer(model), Parts()
         self.fields: dict[int, tuple[bytes, list[OnnxGraph]]] = {}
-        for first, past, data in model.graph.runs if copied else ():  # as the file has them
+        for first, past, data in model.graph.runs if copied else ():  # bytes from the file
             nodes = model.graph.nodes[first:past]
             written = _split(data, len(nodes))
             self.fields.update((id(node), (field, [])) for node, field in zip(nodes, written, strict=False))
@@ -108,10 +110,10 @@ class Questions:
     def about(
         self, chosen: Sequence[OnnxNode], types: Mapping[str, OnnxType], constants: Sequence[OnnxTensor]
     ) -> Question:
-        """Write a question whose answer has but what some nodes and the graphs in them compute.
+        """Serialize a question about the outputs of nodes and their subgraphs.
 
-        types: what is known of the values that they read and, if it is to count, of those that they compute. constants:
-        those of the values that they read that are known. Nodes that hold weights are left out.
+        `types` has the known types of values that the nodes read and, optionally, compute. `constants` are the known
+        values among those that they read. Nodes that hold weights are left out.
         """
         written = [self.node(node) for node in chosen]
         graphs = [graph for _, inside in written for graph in inside]
@@ -128,7 +130,7 @@ class Questions:
         return Question(write_model(self.model, graph, self.functions or ()), [self.model.graph, *graphs])
 
     def node(self, node: OnnxNode) -> tuple[bytes, list[OnnxGraph]]:
-        """Return the field of a node, b"" where it holds weights, and the graphs in it."""
+        """Return a node's field, b"" if it holds weights, and its subgraphs."""
         known = self.fields.get(id(node))
         if known is None:
             self.writer.graphs = []
@@ -143,10 +145,10 @@ class _Writer:
         self.keys = {function_key(function) for function in model.functions}
         self.graphs: list[OnnxGraph] = []
         self.nodes = Nodes()
-        self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
+        self.overridable = (model.ir_version or 4) >= 4  # then an initializer that is also an input is only a default
 
     def functions(self) -> list[bytes]:
-        """Write the functions of the model."""
+        """Return the serialized functions of the model."""
         return [
             write_function(function, [self.nodes.write(node, self.unasked) for node in function.nodes])
             for function in self.model.functions
@@ -156,19 +158,22 @@ class _Writer:
         return self.graph(graph, graph.nodes)
 
     def unasked(self, graph: OnnxGraph) -> bytes:
-        """Write a graph in a function, which an answer leaves out: it has other types for each call."""
+        """Serialize a graph in a function, which an answer does not include.
+
+        Its types differ per call.
+        """
         nodes = [node_field(self.nodes.write(node, self.unasked)) for node in graph.nodes]
         outputs = [(info.name, info.type) for info in graph.outputs]
         infos = [(info.name, info.type) for info in graph.value_infos]
         return write_graph(graph, nodes, initializers=self.data(graph), outputs=outputs, value_infos=infos)
 
     def data(self, graph: OnnxGraph) -> list[OnnxTensor]:
-        """Return the initializers that are small, and constant."""
+        """Return the initializers that are small and constant."""
         inputs = {info.name for info in graph.inputs} if self.overridable else set()
         return [tensor for tensor in graph.initializers if tensor.data is not None and tensor.name not in inputs]
 
     def graph(self, graph: OnnxGraph, chosen: list[OnnxNode]) -> bytes:
-        """Write one graph with some of its nodes, and the graphs in them."""
+        """Serialize one graph with some of its nodes, including subgraphs."""
         self.graphs.append(graph)
         fields: list[bytes] = []
         nodes: list[OnnxNode] = []
@@ -193,14 +198,17 @@ class _Writer:
 
 
 def _split(data: bytes, count: int) -> list[bytes]:
-    """Return the fields of nodes one by one; none where there are others than `count` of nodes."""
+    """Split bytes into `count` node fields; return [] if they do not match."""
     numbers = [(key, begin, end) for key, begin, _, end in fields(data, 0, len(data))]
     whole = len(numbers) == count > 0 and numbers[-1][2] == len(data) and all(key == NODE for key, _, _ in numbers)
     return [data[begin:end] for _, begin, end in numbers] if whole else []
 
 
 def holds_weights(node: OnnxNode) -> bool:
-    """Whether an attribute's value is not at hand, or would say something wrong without its data."""
+    """Return True if an attribute's value was not read or is sparse.
+
+    Inference needs the data of such an attribute.
+    """
     for attribute in node.attributes.values():
         if attribute.ref_attr_name is None and (attribute.value is None or "SPARSE" in attribute.kind):
             return True
@@ -211,7 +219,7 @@ def holds_weights(node: OnnxNode) -> bool:
 
 
 def _constants(graph: OnnxGraph) -> Iterator[tuple[str, OnnxType]]:
-    """The types of constants whose data is left out."""
+    """Yield names and types of constants whose data is left out."""
     for tensor in chain(graph.initializers, graph.sparse_initializers):
         if tensor.data is None:
             yield tensor.name, tensor_type(tensor)

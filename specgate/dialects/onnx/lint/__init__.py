@@ -1,1 +1,1 @@
-"""ONNX models for the linter: nodes as units, and what is checked of a whole model."""
+"""Linting of ONNX models: nodes as units, and checks of the whole model."""

@@ -1,7 +1,7 @@
-"""Calls of model-local functions: what the types that a call hands over make of the nodes inside.
+"""Type checks of model-local functions per call.
 
-A function's nodes are in the file once, without types; each call gives them its own, so that a node may be right by
-itself and wrong in a call. Implementations refuse such a call when they put the nodes in its place.
+A function's nodes are in the file once, without types, and each call determines their types. A node may therefore be
+valid by itself and invalid in a call. Implementations reject such a call when they inline the function.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Calls"]
 
-#: Nodes inside of calls that are looked at, each once for each choice of types that its function is called with.
+#: Maximum number of nodes checked in calls; a function is checked once per combination of input types.
 MOST_NODES: Final = 100_000
 MAX_DEPTH: Final = 50
 _BLANK: Final = TensorDesc(None, None)
 
 
 class _Inside(NamedTuple):
-    """What a function is with one choice of types: what is wrong in it, and the types of its outputs."""
+    """A function with one combination of input types: problems, output types."""
 
     problems: tuple[str, ...] = ()
     outputs: tuple[str | None, ...] = ()
 
 
 class Calls:
-    """Looks into the calls of the functions of one model; equal calls are looked into once."""
+    """Checker of the function calls of one model, with a cache of equal calls."""
 
     def __init__(self, functions: Mapping[Key, OnnxFunction]) -> None:
         self._functions = functions
@@ -52,7 +52,7 @@ class Calls:
         self._left = MOST_NODES
 
     def findings(self, node: OnnxNode, tensors: Sequence[TensorDesc | None], at: Place) -> Iterator[Finding]:
-        """Yield what is wrong inside of the function that `node` calls, with the types of `tensors`, its inputs."""
+        """Yield problems in the function that `node` calls with `tensors`."""
         types = tuple(None if tensor is None else tensor.type for tensor in tensors)
         if any(types):
             for message in self._inside(function_key(node), types, 0).problems:
@@ -62,7 +62,7 @@ class Calls:
         function = self._functions[key]
         known = self._known.get((key, types))
         if known is None:
-            self._known[key, types] = _Inside()  # for a call of itself, which is a finding of its own
+            self._known[key, types] = _Inside()  # ends a recursive call, which another finding reports
             known = self._known[key, types] = self._looked(function, types, depth)
         return known
 
@@ -88,7 +88,7 @@ class Calls:
 
 
 def _judged(node: OnnxNode, types: Types, opset: int | None) -> tuple[list[str], Types]:
-    """Return what is wrong with a node because of the types of its inputs, and the types of its outputs."""
+    """Return problems with a node's input types, and its output types."""
     tensor = held_constant(node) if node.op_type == "Constant" and not node.domain else None
     if tensor is not None:
         return [], (tensor.type,)
@@ -123,7 +123,7 @@ def _descriptor(node: OnnxNode, spec: OperatorSpec, level: str, types: Types) ->
 
 
 def _outputs(descriptor: Descriptor, spec: OperatorSpec, level: str) -> Types:
-    """The types of the outputs, as far as type variables or a single type that each may have decide them."""
+    """Return the output types that type variables or a single type decide."""
     row = spec.table.only_rows[str(spec.row_at(level))]
     layout = spec.layout(level)
     bound: dict[str, str] = {}

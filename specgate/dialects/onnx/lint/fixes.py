@@ -1,8 +1,8 @@
-"""What `lint --fix` changes in an ONNX model: only what gives no value another meaning.
+"""Fixes of `lint --fix` for ONNX models; none changes what they compute.
 
-Imports and statements of types go that nothing depends on. An IR version comes down to one that has all that the file
-holds; an opset likewise, see `lowering.py`. Models that can be trained keep their imports: what their further graphs
-need of them is not looked at.
+Unused imports and unneeded type statements are removed. The IR version is lowered to one that supports everything in
+the file, and so are opsets. Models with training information keep their imports, because the training graphs are not
+checked.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["file_fixes", "lowered", "older", "unstated"]
 
 
 def file_fixes(model: OnnxModel, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings on a file itself, those that can be fixed with what is to be changed."""
+    """Yield findings on a file, with edits for those that can be fixed."""
     makers = {
         "onnx/model/opset-unused": _without_unused,
         "onnx/model/opset-duplicate": _without_duplicates,
@@ -47,7 +47,7 @@ def file_fixes(model: OnnxModel, findings: Iterable[Finding]) -> Iterator[Findin
 
 
 def _without_unused(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
-    """Take out the imports of domains where the file has neither a node nor a function of them."""
+    """Remove imports of domains without a node or function in the file."""
     unused = set(finding.values["domains"])
     if not model.training and unused.isdisjoint(function.domain for function in model.functions):
         for index, (stated, _) in enumerate(model.stated_imports):
@@ -56,7 +56,10 @@ def _without_unused(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
 
 
 def _without_duplicates(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
-    """Take out imports that say once more what the first one of their domain says; two versions are left alone."""
+    """Remove imports that repeat the version of an earlier one.
+
+    Imports of different versions of one domain stay.
+    """
     place = finding.node
     holders: list[tuple[Path, list[tuple[str, int]], str]] = [((), model.stated_imports, "model")]
     for number, function in enumerate(model.functions):
@@ -78,11 +81,11 @@ def _without_duplicates(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
 
 
 def _without_unknown(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
-    """Take out what a graph states of values that no graph of the file has."""
+    """Remove value_info entries of values that no graph of the file has."""
     place = finding.node
     walked = list(bodies(model))
     graphs = [body.graph for body in walked if body.place == place and body.graph is not None]
-    path = graph_paths(model).get(id(graphs[0])) if len(graphs) == 1 else None  # names of nodes may not be their own
+    path = graph_paths(model).get(id(graphs[0])) if len(graphs) == 1 else None  # node names may not be unique
     if path is None:
         return
     known = {name for body in walked for node in body.nodes for name in node.outputs}
@@ -93,9 +96,9 @@ def _without_unknown(model: OnnxModel, finding: Finding) -> Iterator[Edit]:
 
 
 def unstated(model: OnnxModel, graph: OnnxGraph, name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings on what a graph states of a value and its node contradicts, with the statements to take out.
+    """Yield findings on wrongly stated types, with edits that remove them.
 
-    The type of an input or output belongs to the graph and stays.
+    The type of a graph input or output is part of the interface and stays.
     """
     if model.file is None or any(info.name == name for info in (*graph.inputs, *graph.outputs)):
         yield from findings
@@ -113,7 +116,10 @@ def _statements(path: Path, graph: OnnxGraph, chosen: Callable[[str], bool]) -> 
 
 
 def older(graph: Graph, number: int) -> tuple[Edit, ...]:
-    """Write the IR version that a target reads, where it has all that the file holds and goes with the file's opset."""
+    """Return the edit that lowers the IR version to `number`, if safe.
+
+    It is safe if that version supports everything in the file and matches its opset.
+    """
     model: OnnxModel = graph.source.model
     level = dialect("onnx").tables.levels.get(str(model.opset_imports.get("", "")))
     if model.file is None or level is None or number < max(needed_ir_version(model), int(level["ir_version"])):
@@ -122,9 +128,9 @@ def older(graph: Graph, number: int) -> tuple[Edit, ...]:
 
 
 def lowered(graph: Graph, target: Target, domain: str, number: int) -> tuple[Edit, ...]:
-    """Return what changes so that a domain is imported at the version `number`, nothing where that is not safe.
+    """Return the edits that lower a domain's opset, or () if unsafe.
 
-    Functions have imports of their own, which must fit; with such ones, and with what trains the model, all stays.
+    Functions have separate imports that must match, so models with functions or training information stay unchanged.
     """
     model: OnnxModel = graph.source.model
     at = [index for index, (stated, _) in enumerate(model.stated_imports) if domain_of(stated) == domain]
@@ -161,11 +167,11 @@ class _Lowering:
         self.known: dict[int, tuple[str, ...] | None] = {}
 
     def needless(self, node: OnnxNode) -> tuple[str, ...] | None:
-        """Return the attributes of a node to take out, None where it would not be the same."""
+        """Return the attributes to remove from a node, None if it would change."""
         unit = self.graph.source.units.get(id(node))
         if unit is None or unit.descriptor is None or unit.descriptor.version is None:
             return None
-        result = unit.descriptor  # equal nodes share it
+        result = unit.descriptor  # shared by equal nodes
         if id(result) not in self.known:
             self.known[id(result)] = self.of(result)
         return self.known[id(result)]
@@ -194,14 +200,17 @@ class _Lowering:
 
 
 def _moved(spec: OperatorSpec, descriptor: Descriptor, own: str) -> bool:
-    """Whether a descriptor is wrong at its own level only in that it gives as attributes what became inputs."""
+    """Return True if inputs given as attributes are the only error."""
     resolved = spec.resolve(own)
     move = None if resolved is None else readings(descriptor, resolved)
     return move is not None and any(check_at(reading, own).accepted is not False for reading in move.readings)
 
 
 def _alike(spec: OperatorSpec, descriptor: Descriptor, gone: Sequence[str], own: str, level: str) -> bool:
-    """Whether the fields that are not `gone` mean the same at both levels, and these nothing."""
+    """Return True if the kept fields mean the same at both levels.
+
+    The fields in `gone` must have their default values.
+    """
     if not spec.has_kernel(own) or not spec.has_kernel(level) or changed_behaviour(spec, descriptor, own, level):
         return False
     for name in gone:
@@ -211,7 +220,7 @@ def _alike(spec: OperatorSpec, descriptor: Descriptor, gone: Sequence[str], own:
     for name, info in spec.fields_at(level).items():
         before = spec.field_at(name, own)
         if before is None:
-            continue  # left out, or there would be no descriptor with it
+            continue  # absent, because the descriptor would be invalid with it
         if name not in descriptor.fields and before.default != info.default:
             return False
         if name in descriptor.fields and before.kind != info.kind:
@@ -228,7 +237,7 @@ def _tensors(result: object) -> list[TensorDesc]:
 
 
 def _positions(spec: OperatorSpec, descriptor: Descriptor, level: str) -> list[str | None]:
-    """Return the fields that a node's inputs and outputs are, in their order."""
+    """Return the field names of a node's inputs and outputs in order."""
     layout = spec.layout(level)
     texts: list[str | None] = []
     for part in (layout.inputs, layout.outputs):
@@ -240,5 +249,5 @@ def _positions(spec: OperatorSpec, descriptor: Descriptor, level: str) -> list[s
 
 
 def _open(verdict: Verdict) -> set[tuple[str, str, str | None]]:
-    """Return what an unknown size leaves open."""
+    """Return the checks that an unknown size leaves undecided."""
     return {(finding.id, finding.where, finding.rule) for finding in verdict.undecided}

@@ -1,7 +1,7 @@
-"""Model-local functions: each defined once, none by itself, and called with what they take.
+"""Checks of model-local functions: uniqueness, recursion and calls.
 
-Sources: onnx/onnx.proto (FunctionProto) and onnx/checker.cc of onnx, commit f75469120; ONNX Runtime 1.31.1, which puts
-a function's nodes in the place of its calls, tried with each.
+Sources: onnx/onnx.proto (FunctionProto) and onnx/checker.cc of onnx, commit f75469120. Each check was compared with
+ONNX Runtime 1.31.1, which inlines functions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ __all__ = ["function_findings"]
 
 
 def function_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
-    """Yield what is wrong with the functions of `model`, whose bodies are `walked`, and with their calls."""
+    """Yield problems with the functions of `model` and with their calls.
+
+    `walked` are the bodies of `model`.
+    """
     functions: dict[Key, OnnxFunction] = {}
     for function in model.functions:
         at = (model.file, function_place(function), None)
@@ -63,7 +66,7 @@ def _call(node: OnnxNode, function: OnnxFunction, at: Place) -> Iterator[Finding
 
 
 def _references(node: OnnxNode, index: int, body: Body, file: str | None) -> Iterator[Finding]:
-    """Attributes that stand for one of the function's: it must have that attribute."""
+    """Yield attribute references to attributes that the function lacks."""
     function = body.function
     declared = (
         {*function.attributes, *(attribute.name for attribute in function.attribute_protos)} if function else set()
@@ -78,7 +81,10 @@ def _references(node: OnnxNode, index: int, body: Body, file: str | None) -> Ite
 
 
 def _compatible(function: OnnxFunction, imports: Mapping[str, int], at: Place) -> Iterator[Finding]:
-    """A function may import another version than its model only where that means the same operators."""
+    """Yield functions whose opset import changes the meaning of an operator.
+
+    Another version than the model's is fine if the function's operators are the same in both.
+    """
     table = dialect("onnx")
     for domain, version in function.opset_imports.items():
         if imports.get(domain, version) == version:
@@ -108,7 +114,7 @@ def _compatible(function: OnnxFunction, imports: Mapping[str, int], at: Place) -
 def _graph_of_calls(
     functions: Mapping[Key, OnnxFunction], called: Mapping[Key | None, set[Key]], file: str | None
 ) -> Iterator[Finding]:
-    """Functions that call themselves, directly or through others, and those that are never called."""
+    """Yield recursive functions, direct or indirect, and unused functions."""
     done: set[Key] = set()
     for start in functions:
         path: dict[Key, Iterator[Key]] = {start: iter(sorted(called.get(start, ())))} if start not in done else {}

@@ -1,4 +1,7 @@
-"""ONNX models as units: every node of the graph, its subgraphs and its functions, with the types known there."""
+"""ONNX models as units: all nodes of graphs, subgraphs and functions.
+
+Each unit has the types known at its node.
+"""
 
 from __future__ import annotations
 
@@ -72,11 +75,11 @@ _QUIET = LintSettings(infer=False)
 
 @dataclass(slots=True)
 class Source:
-    """A model as it was read, for what looks at more than units.
+    """A model as read, for checks that need more than its units.
 
-    scopes: by graph (its id) what is known of the values in it, those outside of it included; where the file states a
-    type and another follows from the operators, the latter. found: the units of its nodes. types: by graph (its id)
-    what was inferred of the values in it, None where nothing was. more: units of nodes by their id, which count first.
+    `scopes` has the known values by graph id, including those of outer graphs; an inferred type overrides a
+    contradicting stated type. `found` has the units of the nodes. `types` has the inferred types by graph id, None
+    without inference. `more` has units by node id that override those in `found`.
     """
 
     model: OnnxModel
@@ -90,9 +93,10 @@ class Source:
 
     @property
     def units(self) -> Mapping[int, Unit]:
-        """By node (its id) a unit of its kind, whose place may be another; a call of a function of the model has none.
+        """Return a unit of the same kind per node id; its place may differ.
 
-        It is made when it is asked for, once all nodes have been looked at.
+        Calls of the model's functions have no unit. The result is built on first use, after all nodes have been
+        visited.
         """
         if self._units is None:
             self._units = {**self.found.by_node(), **self.more}
@@ -100,9 +104,9 @@ class Source:
 
 
 def onnx_units(model: OnnxModel, settings: LintSettings = _QUIET) -> Graph:
-    """Return the units of an ONNX model, which are judged at the opsets that it imports, and what is wrong with it.
+    """Return the units of a model at its imported opsets, and its findings.
 
-    The sizes of `model` are pinned and its imports completed. Without settings nothing is inferred.
+    Pins the sizes of `model` and completes its imports. The default settings disable inference.
     """
     complete_imports(model)
     graph = Graph("onnx", imports=dict(model.opset_imports), ir_version=model.ir_version)
@@ -138,10 +142,10 @@ def reread(
     model: OnnxModel | None = None,
     findings: list[Finding] | None = None,
 ) -> Source:
-    """Return a model that was read, with other types of its values: they count, whatever the file states of these.
+    """Walk a model again with other types, which override stated types.
 
-    types: None for those that it has, which go together with what is stated. model: one that was made of it, None for
-    itself. findings: what is wrong with its nodes is added to them.
+    `types` of None keeps its types, which are merged with stated ones. `model` is a model derived from it, or None for
+    itself. Problems with nodes are appended to `findings`.
     """
     model = source.model if model is None else model
     new_source = Source(model, source.settings, types=source.types if types is None else types, known=source.known)
@@ -152,10 +156,11 @@ def reread(
 
 @dataclass(slots=True)
 class _Body:
-    """Where nodes stand: a path, the imports, what is known of values by name, and their names in the whole file.
+    """Context of a list of nodes: path, imports, known values, unique names.
 
-    names: those of the main graph's values are their own. stated: the values whose types the file itself states.
-    numbers: of each node, if there are any; nodes of one number are alike.
+    `names` maps value names to names that are unique in the file; values of the main graph keep theirs. `stated` has
+    the values whose types the file states. `numbers` has an optional kind number per node; equal numbers mean
+    equivalent nodes.
     """
 
     place: str
@@ -184,13 +189,13 @@ class _Walker:
         self.inferred = inferred
         self.findings = findings
         self.source = source
-        self.again = again  # what is wrong with types was reported
-        self.final = final  # what is inferred counts alone
-        self.units = units  # else the graphs alone are looked at
-        self.numbers: Mapping[int, Sequence[int]] = {}  # by graph (its id) of each node the number of its kind
+        self.again = again  # type errors have been reported
+        self.final = final  # inferred types override stated ones
+        self.units = units  # if False, only graphs are visited
+        self.numbers: Mapping[int, Sequence[int]] = {}  # kind numbers of the nodes by graph id
         self.reasons: dict[str, str] = {}
         self.known = source.known
-        self.overridable = (model.ir_version or 4) >= 4  # an initializer is then but the default of its input
+        self.overridable = (model.ir_version or 4) >= 4  # then an initializer that is also an input is only a default
 
     def whole(self, model: OnnxModel) -> None:
         self.graph(model.graph, _Body("graph", model.opset_imports, {}, {}, frozenset()))
@@ -198,7 +203,7 @@ class _Walker:
             self.function(function)
 
     def graph(self, graph: OnnxGraph, outer: _Body) -> None:
-        """Look at the nodes of a graph. outer: where it stands, with what is known outside of it."""
+        """Visit the nodes of a graph; `outer` is the context that contains it."""
         place = outer.place
         types: Types = ChainMap({}, outer.types) if outer.types else {}
         stated = {info.name: info.type for info in chain(graph.inputs, graph.value_infos, graph.outputs)}
@@ -248,7 +253,7 @@ class _Walker:
                 if not node.plain:
                     self.inside(node, index, body)
             return
-        # What a file does not state of an output cannot be wrong; what is inferred of it is for those that read it.
+        # An output's type is checked only if the file states it. Inferred types are for the consumers.
         reads, writes = body.types.get, self.stated(nodes, body).get
         alike = alike_under(body.imports, self.functions)
         kinds = self.row(body, nodes, 0)
@@ -257,12 +262,12 @@ class _Walker:
             if numbers and (first := numbered.get(numbers[index])) is not None:
                 kinds.append(first)
                 continue
-            # By identity: a descriptor keeps its tensors, and a model its attributes, as long as it is walked.
+            # Identity is safe as a key: descriptors keep their tensors and models their attributes during the walk.
             left = _left_out(node) if "" in node.inputs or "" in node.outputs else None
             ends = *map(id, map(reads, node.inputs)), left, *map(id, map(writes, node.outputs))
             key = node.op_type, node.domain, node.overload, id(node.attributes), ends
             same = alike.get(key)
-            if same is not None:  # it calls no function then, and has all its outputs
+            if same is not None:  # not a function call, and has all its outputs
                 kinds.append(same[0])
                 if numbers:
                     numbered[numbers[index]] = same[0]
@@ -283,13 +288,13 @@ class _Walker:
                 kinds = self.row(body, nodes, index + 1)
 
     def row(self, body: _Body, nodes: Sequence[OnnxNode], first: int) -> list[Unit | None]:
-        """Begin a row of nodes; return its kinds, to be filled."""
+        """Start a row of nodes; return its list of kinds, which the caller fills."""
         row = Row(self.file, body.place, nodes, first, [], body.names)
         self.source.found.rows.append(row)
         return row.kinds
 
     def stated(self, nodes: Sequence[OnnxNode], body: _Body) -> Mapping[str, TensorDesc]:
-        """Return what the file itself states of the values that nodes compute."""
+        """Return the types that the file states for the outputs of nodes."""
         known = body.types
         if isinstance(known, dict):
             others = known.keys() - body.stated
@@ -298,19 +303,22 @@ class _Walker:
         return {name: known[name] for name in body.stated if name in known}
 
     def inside(self, node: OnnxNode, index: int, body: _Body) -> None:
-        """Look at the nodes of the graphs in a node."""
+        """Visit the nodes in the subgraphs of a node."""
         for inside, graph in subgraphs(node):
             self.graph(graph, replace(body, place=f"{body.place}/{label(node, index)}/{inside}"))
 
     def unit(self, node: OnnxNode, at: Callable[[], Location], opset: int | None, tensors: _Tensors) -> Unit:
-        """Return the unit of a node; tensors: what is known of its inputs, and what is stated of its outputs."""
+        """Return the unit of a node.
+
+        `tensors` has the known types of its inputs and the stated types of its outputs.
+        """
         operator = operator_name(node.op_type, node.domain)
         table = dialect("onnx")
         if operator not in table.tables.operators:
             if node.domain in STANDARD_DOMAINS and table.tables.about.get("complete"):
                 message = f"ONNX has no operator {operator!r:.60}"
                 self.findings.append(finding("operator-unknown", "error", message, _place(at())))
-            if operator not in self.reasons:  # the nearest name is worth looking for once
+            if operator not in self.reasons:  # search for similar names once per operator
                 try:
                     table.operator(operator)
                 except NoTable as error:
@@ -336,7 +344,10 @@ class _Walker:
         return Unit(at, operator, descriptor)
 
     def misplaced(self, node: OnnxNode, at: Callable[[], Location], operator: str) -> Unit:
-        """Report a node of a domain that its owner has no such operator in; return its unit."""
+        """Report a foreign-domain node whose operator belongs to ai.onnx.
+
+        Returns its unit.
+        """
         owner, real = dialect("onnx").foreign[node.domain], dialect("onnx").stands_for[operator]
         reason = f"{owner} has {real} in the domain {domain_name('')}, and none of the name in {node.domain}"
         place, fix = _place(at()), f"write the node without the domain {node.domain}"
@@ -344,9 +355,10 @@ class _Walker:
         return Unit(at, operator, reason=reason)
 
     def complete(self, node: OnnxNode, unit: Unit) -> bool:
-        """Whether a node with a table names every output that it must have, which its descriptor does not show.
+        """Return True if a node with a table names all its required outputs.
 
-        Report it if not, but for an empty node, which is reported separately.
+        The descriptor does not show this. A missing name is reported here, except for an empty node, which another rule
+        reports.
         """
         if unit.descriptor is None or not (node.inputs or node.outputs):
             return False
@@ -366,5 +378,5 @@ def _place(location: Location) -> Place:
 
 
 def _left_out(node: OnnxNode) -> tuple[bool, ...]:
-    """Return which inputs and outputs of a node have no name."""
+    """Return which inputs and outputs of a node have a name, in order."""
     return *map(bool, node.inputs), *map(bool, node.outputs)

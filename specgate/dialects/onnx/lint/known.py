@@ -1,4 +1,4 @@
-"""What is known of values and nodes, by what they are: of one model, and of all that are looked at."""
+"""Caches of known values and equivalent nodes, per and across models."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Known", "alike_under"]
 
-#: How many of each are kept from one model for the next: more than the largest models have that differ.
+#: Cache sizes across models, larger than what the largest models need.
 _MOST: Final = 4096
 _MOST_ALIKE: Final = 8192
 
-# Where keys are identities each entry holds what its key is the identity of, so that nothing else gets that.
-_types: Final[dict[tuple[int, int], tuple[TensorDesc | None, bool, object]]] = {}  # by what is stated and inferred
-_tensors: Final[dict[TensorDesc, TensorDesc]] = {}  # equal ones are one object, so that those who read them are alike
-_elements: Final[dict[tuple[str, tuple[int, ...], bytes | None], TensorDesc]] = {}  # of constants; none is large
+# Where keys are identities, each entry keeps the objects alive, so that their ids are not reused.
+_types: Final[dict[tuple[int, int], tuple[TensorDesc | None, bool, object]]] = {}  # by ids of stated and inferred type
+_tensors: Final[dict[TensorDesc, TensorDesc]] = {}  # equal tensors share one object
+_elements: Final[dict[tuple[str, tuple[int, ...], bytes | None], TensorDesc]] = {}  # of small constants
 _alike: Final[dict[Hashable, Alike]] = {}
 
 
@@ -38,17 +38,18 @@ def _forget() -> None:
 
 
 def alike_under(imports: Mapping[str, int], functions: Collection[Key]) -> Alike:
-    """Return the first of nodes that are alike by operator and what they hold, read and write.
+    """Return the first node of each group of equivalent nodes.
 
-    They are so under some imports and beside the functions of a model, whose calls are none of them.
+    Nodes are equivalent by operator, attributes, inputs and outputs, under the same imports and model functions. Calls
+    of these functions are not included.
     """
     return shelf(_alike, (tuple(imports.items()), frozenset(functions)), _MOST_ALIKE)
 
 
 class Known:
-    """What is known of one model and those that were made of it.
+    """Known values of one model and of models derived from it.
 
-    constants: by the identity of an initializer or a node that holds one, and whether its elements count.
+    `constants` is keyed by the id of an initializer or Constant node, and whether its elements count.
     """
 
     __slots__ = ("constants",)
@@ -57,7 +58,7 @@ class Known:
         self.constants: dict[tuple[int, bool], tuple[TensorDesc | None, object]] = {}
 
     def settled(self, declared: OnnxType | None, computed: OnnxType | None) -> tuple[TensorDesc | None, bool, object]:
-        """Return what is known of a value, and whether what is stated and what is inferred contradict each other."""
+        """Return a value's known type, and whether stated and inferred differ."""
         key = id(declared), id(computed)
         parts = _types.get(key)
         if parts is None:
@@ -68,11 +69,11 @@ class Known:
         return parts
 
     def constant(self, tensor: OnnxTensor, *, valued: bool = True) -> TensorDesc:
-        """Return an initializer's type, and its elements where these count."""
+        """Return an initializer's type, with its elements if `valued`."""
         pair = self.constants.get((id(tensor), valued))
         if pair is None:
             pair = self.constants[id(tensor), valued] = self._constant(tensor, valued=valued), tensor
-        assert pair[0] is not None  # noqa: S101  # as an initializer is always known
+        assert pair[0] is not None  # noqa: S101  # always set for initializers
         return pair[0]
 
     def _constant(self, tensor: OnnxTensor, *, valued: bool = True) -> TensorDesc:
@@ -87,7 +88,7 @@ class Known:
         return known
 
     def held(self, node: OnnxNode) -> TensorDesc | None:
-        """Return what a Constant node holds, None for another node."""
+        """Return the value of a Constant node, None for other nodes."""
         if node.op_type != "Constant":
             return None
         pair = self.constants.get((id(node), True))

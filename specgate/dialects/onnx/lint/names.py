@@ -1,7 +1,7 @@
-"""The names in an ONNX model: what is read must be there before, once, and should be used.
+"""Name checks of an ONNX model: defined once, before use, and used.
 
-Source: docs/IR.md of onnx (names within a graph, nested subgraphs), commit f75469120; what is an error there and what
-implementations let pass was tried with onnx.checker of 1.23.2 and ONNX Runtime 1.31.1.
+Source: docs/IR.md of onnx (names within a graph, nested subgraphs), commit f75469120. Severities follow what
+onnx.checker 1.23.2 and ONNX Runtime 1.31.1 reject in tests.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WITH_SHAPES: Final = ("tensor", "sparse_tensor")
 
 
 def name_findings(model: OnnxModel) -> Iterator[Finding]:
-    """Yield what is wrong with the names of every graph and function of `model`, in the order of the file."""
+    """Yield problems with names in all graphs and functions, in file order."""
     names = _Names(model.file, model.ir_version)
     yield from _untyped(model.graph, model.file)
     yield from names.graph(model.graph, "graph", [])
@@ -40,7 +40,7 @@ def name_findings(model: OnnxModel) -> Iterator[Finding]:
 
 
 def _untyped(graph: OnnxGraph, file: str | None) -> Iterator[Finding]:
-    """Yield what the checker requires of the types of the main graph's inputs and outputs."""
+    """Yield main graph inputs and outputs without types the checker requires."""
     at = (file, "graph", None)
     for kind, infos in (("input", graph.inputs), ("output", graph.outputs)):
         result = infos if kind == "input" else ()  # an output's type follows from its node
@@ -56,10 +56,10 @@ def _untyped(graph: OnnxGraph, file: str | None) -> Iterator[Finding]:
 
 @dataclass
 class _Scope:
-    """One graph's names: those defined so far, each by what, and (ever) every one that its nodes define at all.
+    """Names of one graph, defined so far (with their origin) and overall.
 
-    given: how many of those defined are inputs and initializers, which come first. parents: the nodes that hold graphs.
-    ordered: no node of it, or inside one, has read a name that is not there before.
+    `given` is the number of inputs and initializers, which come first. `parents` are the nodes with subgraphs.
+    `ordered` is True while no node, including those in subgraphs, has read a name before its definition.
     """
 
     nodes: list[OnnxNode]
@@ -73,7 +73,7 @@ class _Scope:
 
     @cached_property
     def computed(self) -> frozenset[str]:
-        """The values that nodes other than Constant give."""
+        """Return the outputs of all nodes except Constant."""
         return frozenset(name for node in self.nodes if not _is_constant(node) for name in node.outputs)
 
     @cached_property
@@ -92,7 +92,7 @@ class _Names:
         self.free: dict[int, AbstractSet[str]] = {}
 
     def graph(self, graph: OnnxGraph, place: str, outer: list[_Scope]) -> Iterator[Finding]:
-        """Check one graph, and the subgraphs of its nodes with what they see of it."""
+        """Check one graph, and the subgraphs of its nodes in its scope."""
         scope = _Scope(graph.nodes)
         at = (self.file, place, None)
         if not graph.name:
@@ -105,7 +105,7 @@ class _Names:
         yield from self.unread(graph, scope, place, outer)
 
     def function(self, function: OnnxFunction) -> Iterator[Finding]:
-        """Check a function's body, which sees nothing but its formal inputs."""
+        """Check a function's body, which can only read its formal inputs."""
         place = function_place(function)
         at = (self.file, place, None)
         scope = _Scope(function.nodes)
@@ -117,14 +117,17 @@ class _Names:
         yield from self.dead(function.nodes, function.outputs, place, scope)
 
     def begin(self, graph: OnnxGraph, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:
-        """Define inputs and initializers; an initializer with an input's name is that input's default."""
+        """Define inputs and initializers.
+
+        An initializer with an input's name is the default of that input.
+        """
         for info in graph.inputs:
             yield from self.define(info.name, "input", scope, at, outer)
         inputs = frozenset(scope.defined)
         inputless = not outer and (self.ir_version or 4) >= 4
         for tensor in chain(graph.initializers, graph.sparse_initializers):
             if inputless and tensor.name and tensor.name not in scope.defined:
-                scope.defined[tensor.name] = "initializer"  # as with nearly every one
+                scope.defined[tensor.name] = "initializer"  # fast path for the usual case
             elif tensor.name not in inputs or scope.defined[tensor.name] != "input":
                 yield from self.define(tensor.name, "initializer", scope, at, outer)
             else:
@@ -134,9 +137,9 @@ class _Names:
                 yield finding("initializer-input", "error", message, at, fix="list it as an input, or use IR version 4")
 
     def define(self, name: str, kind: str, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:
-        """Add a name to the scope, and say if it is taken."""
+        """Add a name to the scope; report duplicate and shadowed names."""
         if not name:
-            if kind != "node":  # an output that is left out
+            if kind != "node":  # a node's optional output
                 yield finding("name-empty", "error", f"an {kind} has no name", at)
             return
         if name in scope.defined:
@@ -148,7 +151,7 @@ class _Names:
                 values["constants"] = "body" if outer or at[1].startswith("function ") else "graph"
             yield finding("name-duplicate", "error", f"{what} {shown(name)}, but {why}", at, values=values)
         elif any(name in beyond.defined for beyond in outer):
-            # onnx.checker and ONNX Runtime refuse this of a node's output alone.
+            # onnx.checker and ONNX Runtime reject this only for a node's output.
             message = f"the {'output of a node' if kind == 'node' else kind} {shown(name)} hides the value of that name"
             severity: Severity = "error" if kind == "node" else "warning"
             message += " outside of the subgraph"
@@ -156,7 +159,7 @@ class _Names:
         scope.defined[name] = kind
 
     def nodes(self, nodes: list[OnnxNode], place: str, scope: _Scope, outer: list[_Scope]) -> Iterator[Finding]:
-        """Check the nodes in order: what they read, their subgraphs, and what they define."""
+        """Check the nodes in order: inputs, subgraphs and outputs."""
         circular: frozenset[str] | None = None
         visible = ChainMap(scope.defined, *(beyond.defined for beyond in outer)) if outer else scope.defined
         seen_there, parents = visible.__contains__, scope.parents
@@ -165,7 +168,7 @@ class _Names:
             if not inside and not node.duplicates and len(node.outputs) == 1 and all(map(seen_there, node.inputs)):
                 name = node.outputs[0]
                 if name and name not in visible:
-                    scope.defined[name] = "node"  # as with nearly every node
+                    scope.defined[name] = "node"  # fast path for the usual case
                     continue
             lost = [name for name in node.inputs if name not in visible and name]
             pairs = list(subgraphs(node)) if inside else []
@@ -208,7 +211,7 @@ class _Names:
         return finding("name-undefined", "error", message, at, values=values)
 
     def output(self, name: str, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:
-        """An output is a value of its own graph."""
+        """Report a graph output that is not a value of the same graph."""
         if not name:
             yield finding("name-empty", "error", "an output has no name", at)
         elif any(name in beyond.defined for beyond in outer) and name not in scope.defined:
@@ -235,7 +238,10 @@ class _Names:
                 yield finding("node-name-duplicate", "warning", message, at, values=values)
 
     def reads(self, node: OnnxNode) -> Iterable[str]:
-        """What a node reads, and what its subgraphs read, which may be their own."""
+        """Return the names that a node and its subgraphs read.
+
+        These may include values that the subgraphs define.
+        """
         if not any(attribute.kind in GRAPH_KINDS for attribute in node.attributes.values()):
             return node.inputs
         return chain(node.inputs, *(self.read_within(graph) for _, graph in subgraphs(node)))
@@ -250,12 +256,12 @@ class _Names:
         return self.free[id(graph)]
 
     def unread(self, graph: OnnxGraph, scope: _Scope, place: str, outer: list[_Scope]) -> Iterator[Finding]:
-        """What is never read: it makes a model no less valid, so these are notes."""
+        """Yield notes about values that are never read."""
         at = (self.file, place, None)
         for name, kind in islice(scope.defined.items(), scope.given):
             if kind == "node" or name in self.read_within(graph):
                 continue
-            if kind == "input" and outer:  # a loop's body must take its inputs
+            if kind == "input" and outer:  # the body of a loop must declare its inputs
                 continue
             yield finding(
                 f"{kind}-unused", "note", f"the {kind} {shown(name)} is never used", at, values={"name": name}
@@ -271,13 +277,19 @@ class _Names:
             yield finding("value-info-unknown", "note", message, at, where="value_info", fix="remove the entries")
 
     def read_all(self, graph: OnnxGraph, scope: _Scope) -> bool:
-        """Whether of every node something is read: then none is needless, where each name is given once, and before."""
+        """Return True if all names are defined once and all nodes are read.
+
+        In topological order, no node is unused then.
+        """
         outputs = [node.outputs for node in graph.nodes]
         once = sum(map(len, outputs)) == len(scope.defined) - scope.given
         return once and not any(map(self.read_within(graph).isdisjoint, outputs))
 
     def dead(self, nodes: list[OnnxNode], outputs: list[str], place: str, scope: _Scope) -> Iterator[Finding]:
-        """Nodes from which no output of the graph is computed; one without outputs is there for something else."""
+        """Yield notes about nodes that no graph output depends on.
+
+        Nodes without outputs are assumed to have another purpose.
+        """
         if not outputs:
             message = "has no outputs, so that nothing of it can be read"
             yield finding("output-missing", "note", message, (self.file, place, None))
@@ -289,7 +301,7 @@ class _Names:
             yield finding("node-unused", "note", message, at, fix="remove the node")
 
     def needless(self, scope: _Scope, outputs: list[str]) -> list[int]:
-        """The nodes that none behind them needs, of nodes in order."""
+        """Return indices of unneeded nodes, for nodes in topological order."""
         needed = set(outputs) - {""}
         numbers = []
         for index in range(len(scope.nodes) - 1, -1, -1):
@@ -302,7 +314,7 @@ class _Names:
         return numbers[::-1]
 
     def unreached(self, nodes: list[OnnxNode], outputs: list[str]) -> list[int]:
-        """The same of nodes in any order."""
+        """Return indices of unneeded nodes, for nodes in any order."""
         makers: dict[str, list[int]] = {}
         for index, node in enumerate(nodes):
             for name in filter(None, node.outputs):

@@ -1,7 +1,8 @@
-"""What `lint --fix` rewrites in a node: fields that became inputs or attributes, and operators that were replaced.
+"""Rewrites of nodes by `lint --fix`.
 
-Values that move become an initializer, or a Constant node where the file cannot have one: in a function, and before
-IR version 4, which requires each initializer to be an input of the graph.
+Handles fields that became inputs or attributes, and operators that were replaced. A value that moves becomes an
+initializer. It becomes a Constant node in a function, and before IR version 4, which requires each initializer to be a
+graph input.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ __all__ = ["fitted", "with_edits"]
 
 _ABOUT: Final = (".exists", "/too-many-inputs", "/level")
 _KINDS: Final = {type_: kind for kind, type_ in ATTRIBUTE_TYPES.items()}
-#: The first IR version in which an initializer need not be an input of its graph.
+#: First IR version in which an initializer need not be a graph input.
 _FREE_INITIALIZERS: Final = 4
 
 
@@ -52,7 +53,7 @@ class _Node(NamedTuple):
 
 
 def with_edits(graph: Graph, findings: list[Finding]) -> list[Finding]:
-    """Return findings on nodes with the edits that rewrite these nodes, where nothing else changes by that."""
+    """Return findings with edits that rewrite their nodes, where safe."""
     model: OnnxModel | None = getattr(graph.source, "model", None)
     about = {
         finding.location.node
@@ -97,7 +98,7 @@ class _Rewriting:
         self.initializers = (model.ir_version or _FREE_INITIALIZERS) >= _FREE_INITIALIZERS
 
     def edits(self, node: _Node) -> tuple[Edit, ...]:
-        """Return what rewrites a node, nothing where it would not be valid or not the same then."""
+        """Return edits that rewrite a node, () if not valid or not equivalent."""
         unit = self.units.get(id(node.node))
         descriptor: Descriptor | None = None if unit is None else unit.descriptor
         if descriptor is None or descriptor.version is None or node.node.duplicates or node.node.domain:
@@ -120,7 +121,7 @@ class _Rewriting:
     def to_inputs(
         self, node: _Node, spec: OperatorSpec, reading: Descriptor, fields: Mapping[str, str]
     ) -> Iterator[Edit]:
-        """Yield what takes attributes out and puts inputs in their place."""
+        """Yield edits that replace attributes by inputs."""
         layout = spec.layout(reading.version).inputs
         names = list(node.node.inputs)
         for new in fields.values():
@@ -132,7 +133,7 @@ class _Rewriting:
         yield from _with_inputs(node, names)
 
     def replaced(self, node: _Node, descriptor: Descriptor, spec: OperatorSpec) -> tuple[Edit, ...]:
-        """Return what writes a node of a removed operator as the one that replaced it."""
+        """Return edits that replace a removed operator by its successor."""
         other = replacement(descriptor, spec)
         if other is None:
             return ()
@@ -157,7 +158,7 @@ class _Rewriting:
         return (*edits, Edit(step, text=new.name, expected=node.node.op_type))
 
     def free_name(self, node: _Node, name: str) -> str:
-        """Return a name for a value of this node that the file does not have; the same for the same node."""
+        """Return an unused value name, deterministic for a node."""
         steps = "".join(f"_{number}" for _, number in node.path if number)
         text = f"{next(filter(None, node.node.outputs), node.node.op_type)}_{name}{steps}"
         while text in self.names:
@@ -165,7 +166,7 @@ class _Rewriting:
         return text
 
     def constant(self, known_node: _Node, name: str, tensor: TensorDesc) -> Edit:
-        """Return what adds a constant of this name to the graph or function that the node is in."""
+        """Return an edit that adds a constant to a node's graph or function."""
         dims = tuple(size for size in tensor.sizes or () if isinstance(size, int))
         new_tensor = OnnxTensor(name, str(tensor.type), dims, data=_packed(str(tensor.type), tensor.value or ()))
         words = ", ".join(str(value) for value in (tensor.value or ())[:8])
@@ -204,7 +205,7 @@ def _with_attribute(node: _Node, name: str, value: Any, type_: str) -> Edit:
 
 
 def _with_inputs(node: _Node, names: Sequence[str]) -> Iterator[Edit]:
-    """Yield what makes the inputs of a node those of `names`."""
+    """Yield edits that set the inputs of a node to `names`."""
     place = (*node.path, ("node", node.at))
     for index, old in enumerate(node.node.inputs):
         if index >= len(names):
@@ -218,7 +219,7 @@ def _with_inputs(node: _Node, names: Sequence[str]) -> Iterator[Edit]:
 
 
 def _to_attributes(node: _Node, spec: OperatorSpec, reading: Descriptor, fields: Mapping[str, str]) -> Iterator[Edit]:
-    """Yield what takes surplus inputs out and puts attributes in their place."""
+    """Yield edits that replace surplus inputs by attributes."""
     for old in fields.values():
         info = spec.field_at(old, str(reading.version))
         if info is not None:
@@ -227,7 +228,10 @@ def _to_attributes(node: _Node, spec: OperatorSpec, reading: Descriptor, fields:
 
 
 def fitted(graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
-    """Return findings on nodes of a model with fixes that the target allows. runtime: the target's."""
+    """Return findings with fixes limited to what the target supports.
+
+    `runtime` is the target's.
+    """
     if not graph.imports:
         return findings
     new_findings = [
@@ -245,7 +249,10 @@ def fitted(graph: Graph, target: Target, runtime: Runtime | None, findings: list
 
 
 def _within(graph: Graph, finding: Finding, target: Target) -> Finding:
-    """Return a finding whose fix proposes no opset above the target's: the finding on the import covers that."""
+    """Return a finding whose fix proposes no opset above the target's.
+
+    The finding on the opset import covers that case.
+    """
     try:
         spec = dialect(target.dialect).operator(finding.id.split("/")[1])
     except NoTable:
@@ -263,7 +270,7 @@ def _within(graph: Graph, finding: Finding, target: Target) -> Finding:
 
 
 def _descriptors(graph: Graph, places: set[str | None]) -> dict[str | None, Descriptor]:
-    """Return the descriptors of nodes by their paths."""
+    """Return the descriptors of nodes by path."""
     return {
         place: kind.descriptor
         for row in graph.source.found.rows

@@ -1,4 +1,4 @@
-"""What each rule about a whole ONNX model says: the last part of ``onnx/model/…``, and its reference."""
+"""Rules about whole ONNX models (``onnx/model/…``) and their references."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PROTO: Final = {"repository": "onnx/onnx", "path": "onnx/onnx.proto", "commit":
 _DATA: Final = {"repository": "onnx/onnx", "path": "docs/ExternalData.md", "commit": "f75469120"}
 _OURS: Final[dict[str, str]] = {}
 
-#: By rule: its severity, what it asks for, and where that stands; without a place it is a courtesy of lint.
+#: Severity, requirement and source by rule; rules without a source are conventions of lint.
 RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "attribute-duplicate": ("error", "a node gives each of its attributes once", _IR),
     "attribute-reference": ("warning", "an attribute stands only for one that its function has", _PROTO),

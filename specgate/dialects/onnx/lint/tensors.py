@@ -1,6 +1,7 @@
-"""Tensors and types of an ONNX model as such: known element types, sizes, and as much data as the sizes ask for.
+"""Checks of ONNX tensors and types: element types, sizes, amount of data.
 
-Source: onnx/checker.cc of onnx, commit f75469120, and what ONNX Runtime 1.31.1 refuses. Data is counted, never read.
+Source: onnx/checker.cc of onnx, commit f75469120, and tests of what ONNX Runtime 1.31.1 rejects. Data is counted, never
+read.
 """
 
 from __future__ import annotations
@@ -30,8 +31,11 @@ _NO_TYPE: Final = (None, "UNDEFINED")
 
 
 def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
-    """Yield what is wrong with the tensors and the types that `model` states, whose bodies are `walked`."""
-    sound: set[int] = set()  # types and attributes, by their identity: most values and many nodes share theirs
+    """Yield problems with the tensors and stated types of `model`.
+
+    `walked` are its bodies.
+    """
+    sound: set[int] = set()  # ids of valid types and attributes, which most values and many nodes share
     for body in walked:
         at: Place = (model.file, body.place, None)
         graph = body.graph
@@ -62,7 +66,10 @@ def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]
 
 
 def tensor_bytes(tensor: OnnxTensor) -> int | None:
-    """How many bytes a tensor takes, None where its type or sizes do not say, as with 6 bits."""
+    """Return the bytes of a tensor's data, or None.
+
+    None if its type or sizes do not determine that, for example for 6-bit types.
+    """
     bits = dialect("onnx").bits.get(tensor.elem_type)
     if bits is None or bits & (bits - 1) or min(tensor.dims, default=0) < 0:
         return None
@@ -71,7 +78,7 @@ def tensor_bytes(tensor: OnnxTensor) -> int | None:
 
 def _elements(tensor: OnnxTensor) -> int:
     count = 1
-    for dim in sorted(tensor.dims):  # a size of 0 first, so that no product becomes large before it
+    for dim in sorted(tensor.dims):  # size 0 first, so that the product stays small
         count = min(count * dim, _MOST)
     return count
 
@@ -95,7 +102,7 @@ def _parts(sparse: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Find
 
 
 def _tensor(tensor: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Finding]:
-    """Yield what is wrong with a tensor, which is called what it is and by a name."""
+    """Yield problems with a tensor; `what` and `name` are for messages."""
     if tensor.sparse is not None:
         return
     if tensor.elem_type not in STORED:
@@ -110,7 +117,7 @@ def _tensor(tensor: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Fin
 
 
 def _wrong_data(tensor: OnnxTensor) -> str | None:
-    """Say what is wrong with the data that a tensor holds, None where all is well."""
+    """Return what is wrong with a tensor's data, or None."""
     count = _elements(tensor)
     numbers_by_name = tensor.held
     if not count:
@@ -134,11 +141,11 @@ def _named(tensor: OnnxTensor) -> str:
 
 
 def _entries(tensor: OnnxTensor, count: int) -> int | None:
-    """How many entries of its typed field a tensor of so many elements takes."""
+    """Return how many typed field entries a number of elements needs."""
     if tensor.elem_type.startswith("COMPLEX"):
         return 2 * count
     bits = dialect("onnx").bits.get(tensor.elem_type) or 8
-    return -(-count * bits // 8) if bits in {2, 4} else count  # those are packed
+    return -(-count * bits // 8) if bits in {2, 4} else count  # packed types
 
 
 def _type(stated: OnnxType, what: str, at: Place) -> Iterator[Finding]:
@@ -154,16 +161,16 @@ _MOST_DIGITS: Final = 20
 
 
 def external_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
-    """Yield what is wrong with the external data of `model`, whose bodies are `walked`.
+    """Yield problems with the external data of `model`.
 
-    Of one read from memory the files are not looked for.
+    `walked` are its bodies. For a model read from memory, files are not checked.
     """
     files = _Files(model.file)
     at: Place
     for body in walked:
         if body.graph is not None:
             sparse = (replace(tensor, elem_type="UNDEFINED") for tensor in body.graph.sparse_initializers)
-            for tensor in (*body.graph.initializers, *sparse):  # whose dense sizes say nothing of their bytes
+            for tensor in (*body.graph.initializers, *sparse):  # their dense sizes do not determine bytes
                 if tensor.location == "external":
                     at = (model.file, body.place, None)
                     for matching_finding in files.check(tensor, f"the initializer {shown(tensor.name)}", at):
@@ -176,7 +183,7 @@ def external_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Find
 
 
 class _Files:
-    """The files beside a model, each asked for once."""
+    """Cache of the sizes of files next to a model."""
 
     def __init__(self, model: str | None) -> None:
         self.folder = None if model is None else os.path.dirname(model) or "."  # noqa: PTH120
@@ -206,7 +213,10 @@ class _Files:
         yield from _range(tensor, what, numbers, size, at)
 
     def size(self, location: str) -> int | str | None:
-        """Return the size of a file in bytes, None if it cannot be asked for, or what is wrong with the file."""
+        """Return a file's size in bytes, or what is wrong with the file.
+
+        None without a folder.
+        """
         if self.folder is None:
             return None
         if location not in self.sizes:
@@ -223,7 +233,7 @@ def _number(text: str | None) -> int | None:
 def _range(
     tensor: OnnxTensor, what: str, numbers: dict[str, int | None], size: int | None, at: Place
 ) -> Iterator[Finding]:
-    """The bytes that are pointed at are as many as the tensor has, and are there."""
+    """Check length and range of external data."""
     offset, length, needed = numbers["offset"] or 0, numbers["length"], tensor_bytes(tensor)
     values = {"offset": offset, "length": length, "needed": needed, "file": size}
     if length is not None and needed is not None and length != needed:

@@ -1,4 +1,4 @@
-"""Types of values in an ONNX model: as stated, as inferred, with symbolic sizes pinned."""
+"""Types of values in an ONNX model: stated, inferred, with pinned sizes."""
 
 from __future__ import annotations
 
@@ -47,11 +47,10 @@ _SCALARS = {
     "value_string": "STRING",
     "value_strings": "STRING",
 }
-#: How the onnx package names sizes that it does not know itself.
 
 
 def _infos(body: Body) -> Iterator[OnnxValueInfo]:
-    """Yield every value about which a graph or function states something."""
+    """Yield the values for which a graph or function states types."""
     if body.graph is not None:
         yield from chain(body.graph.inputs, body.graph.value_infos, body.graph.outputs)
     elif body.function is not None:
@@ -59,15 +58,15 @@ def _infos(body: Body) -> Iterator[OnnxValueInfo]:
 
 
 def _resized(kind: OnnxType, change: Callable[[str], int | str]) -> OnnxType:
-    """Return a type with its symbolic sizes changed, also inside sequences and the like."""
+    """Return a type with its symbolic sizes changed, including nested types."""
     shape = kind.shape and tuple(change(size) if isinstance(size, str) else size for size in kind.shape)
     return replace(kind, shape=shape, inner=None if kind.inner is None else _resized(kind.inner, change))
 
 
 def pin_sizes(model: OnnxModel, pins: Mapping[str, int], *, strict: bool = False) -> Iterator[Finding]:
-    """Name the inputs' dimensions without a name, give those in `pins` their sizes; yield the pins without effect.
+    """Pin sizes of dimensions; yield findings for pins without effect.
 
-    strict: raise InputError for such a pin instead.
+    Unnamed dimensions of inputs get names first. If `strict`, raise InputError for a pin without effect.
     """
     for info in model.graph.inputs:
         if info.type is not None and info.type.shape is not None and None in info.type.shape:
@@ -101,13 +100,16 @@ def pin_sizes(model: OnnxModel, pins: Mapping[str, int], *, strict: bool = False
 
 
 def input_symbols(model: OnnxModel) -> dict[str, None]:
-    """Return the names of the dimensions of the graph's inputs, which callers decide."""
+    """Return the names of the graph inputs' dimensions, which callers choose."""
     shapes = (info.type.shape for info in model.graph.inputs if info.type is not None)
     return dict.fromkeys(size for shape in shapes for size in shape or () if isinstance(size, str))
 
 
 def symbols_in(size: str, symbols: Iterable[str]) -> list[str]:
-    """Return which of the symbols a size is computed from, or the size itself where it is one of them."""
+    """Return the symbols that a size is computed from.
+
+    A size that is a symbol gives only itself.
+    """
     listed = list(symbols)
     if size in listed:
         return [size]
@@ -115,19 +117,19 @@ def symbols_in(size: str, symbols: Iterable[str]) -> list[str]:
 
 
 def negative_sizes(model: OnnxModel) -> Iterator[Finding]:
-    """Yield one finding for all sizes below 0 that a model states."""
+    """Yield one finding for all negative sizes that a model states."""
     if model.negative_size is not None:
         message = f"{model.negative_size} has a size below 0, which counts as unknown, like all such sizes of the model"
         yield finding("size-negative", "note", message, (model.file, "model", None))
 
 
 def pinless(name: str) -> bool:
-    """Whether a size of this name cannot be pinned, because inference made it up."""
+    """Return True if inference invented this size name; it cannot be pinned."""
     return name.startswith(INVENTED)
 
 
 def nameless(kind: OnnxType) -> OnnxType:
-    """Return a type without the names that inference made up for sizes."""
+    """Return a type without size names that inference invented."""
     if kind.shape is None or not any(isinstance(size, str) and pinless(size) for size in kind.shape):
         return kind
     sizes = [None if isinstance(size, str) and pinless(size) else size for size in kind.shape]
@@ -135,7 +137,10 @@ def nameless(kind: OnnxType) -> OnnxType:
 
 
 def known_type(kind: OnnxType) -> TensorDesc:
-    """A value's type as descriptors have it: another than a tensor's by its name; a size below 0 is not known."""
+    """Convert a value's type to its description in descriptors.
+
+    Types other than tensors are represented by name; a negative size is unknown.
+    """
     if kind.kind != "tensor":
         return TensorDesc(_spelt(kind), None)
     sizes = None if kind.shape is None else tuple(map(_size, kind.shape))
@@ -143,7 +148,7 @@ def known_type(kind: OnnxType) -> TensorDesc:
 
 
 def _spelt(kind: OnnxType | None) -> str | None:
-    """Return a type as operator schemas spell it, None where a part of it is not known."""
+    """Return a type in operator schema spelling, None if partly unknown."""
     if kind is None or kind.kind in {"unknown", "opaque"}:
         return None
     element = dialect("onnx").types.get(kind.elem_type or "", {}).get("tensor")
@@ -156,7 +161,10 @@ def _spelt(kind: OnnxType | None) -> str | None:
 
 
 def attribute_of(attribute: OnnxAttribute) -> Any:
-    """Return what an attribute holds; UNKNOWN for a function's parameter and for what was not read."""
+    """Return an attribute's value.
+
+    UNKNOWN for a function's parameter and for a value that was not read.
+    """
     value = attribute.value
     if value is None:
         return UNKNOWN
@@ -186,7 +194,7 @@ def _size(size: int | str | None) -> int | Symbol | None:
 
 
 def constant(tensor: OnnxTensor) -> TensorDesc:
-    """A constant's type, and its elements where they are at hand."""
+    """Return a constant's type, with its elements if they were read."""
     values = tensor.values()
     known = tensor.elem_type if tensor.elem_type in dialect("onnx").types else None
     sizes = tuple(map(_size, tensor.dims))
@@ -194,7 +202,10 @@ def constant(tensor: OnnxTensor) -> TensorDesc:
 
 
 def held_constant(node: OnnxNode, of: Callable[[OnnxTensor], TensorDesc] = constant) -> TensorDesc | None:
-    """What a Constant node gives, whichever of its attributes holds it; None for another node. of: of its tensor."""
+    """Return the value of a Constant node, or None for other nodes.
+
+    `of` converts the tensor.
+    """
     if node.op_type != "Constant" or node.domain or len(node.outputs) != 1 or len(node.attributes) != 1:
         return None
     attribute = next(iter(node.attributes.values()))
@@ -208,7 +219,7 @@ def held_constant(node: OnnxNode, of: Callable[[OnnxTensor], TensorDesc] = const
 
 
 def merged(stated: OnnxType | None, inferred: OnnxType | None) -> OnnxType | None:
-    """Return what both say of a tensor; where they contradict each other, what the file states."""
+    """Combine a stated and an inferred type; stated wins on contradiction."""
     if stated is None or inferred is None or stated.kind != "tensor" or inferred.kind != "tensor":
         return inferred if stated is None or stated.kind == "unknown" else stated
     elem_type = stated.elem_type if stated.elem_type not in {None, "UNDEFINED"} else inferred.elem_type
@@ -221,7 +232,7 @@ def merged(stated: OnnxType | None, inferred: OnnxType | None) -> OnnxType | Non
 
 
 def settled(stated: OnnxType | None, inferred: OnnxType | None) -> tuple[TensorDesc | None, bool]:
-    """Return what is known of a value, and whether what is stated and what is inferred contradict each other."""
+    """Return a value's known type, and whether stated and inferred differ."""
     best = merged(stated, inferred)
     known = None if best is None or best.kind == "unknown" else known_type(best)
     if stated is None or inferred is None:
@@ -230,14 +241,14 @@ def settled(stated: OnnxType | None, inferred: OnnxType | None) -> tuple[TensorD
 
 
 def _better(stated: int | str | None, inferred: int | str | None) -> int | str | None:
-    """A number says more than a name, and a name more than nothing."""
+    """Return the more specific size: number, then name, then unknown."""
     if isinstance(stated, int) or inferred is None:
         return stated
     return inferred if isinstance(inferred, int) or stated is None else stated
 
 
 def contradictions(name: str, stated: OnnxType, inferred: OnnxType, at: Place) -> Iterator[Finding]:
-    """Yield how the type that a file states of a value differs from the one that follows from the operators."""
+    """Yield differences between a value's stated and inferred type."""
     if "unknown" in {stated.kind, inferred.kind} or "UNDEFINED" in {stated.elem_type, inferred.elem_type}:
         return
     ours, theirs = _words(stated), _words(inferred)

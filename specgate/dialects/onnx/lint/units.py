@@ -1,4 +1,7 @@
-"""Walks over an ONNX model: its graph, every subgraph and every function, each with the path that findings name."""
+"""Traversal of an ONNX model: graph, subgraphs and functions.
+
+Each has the path that findings name.
+"""
 
 from __future__ import annotations
 
@@ -46,18 +49,18 @@ __all__ = [
     "tensors",
 ]  # fmt: skip
 
-#: Domains that ONNX itself defines operators in.
+#: Domains defined by ONNX itself.
 STANDARD_DOMAINS: Final = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "ai.onnx.training")
 _TENSORS: Final = ("TENSOR", "TENSORS")
-_OPERATOR: Final = attrgetter("domain", "op_type", "overload")  # as `function_key` has them
+_OPERATOR: Final = attrgetter("domain", "op_type", "overload")  # same parts as `function_key`
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A list of nodes: a graph, a subgraph, or a function's. imports: the opsets that its operators are of.
+    """Nodes of a graph, subgraph or function. `imports` are its opsets.
 
-    holders: those of the nodes, with their numbers, that hold more than numbers and texts: graphs, tensors, types,
-    references, or what was not read. operators: how many nodes call each.
+    `holders` has the indices and nodes with other attributes than numbers and strings: graphs, tensors, types,
+    references or unread values. `operators` counts the nodes per operator.
     """
 
     place: str
@@ -70,7 +73,10 @@ class Body:
 
 
 def bodies(model: OnnxModel) -> Iterator[Body]:
-    """Yield every body of a model, each before those inside of it; a function's place is ``function DOMAIN.NAME``."""
+    """Yield the bodies of a model, outer ones before nested ones.
+
+    The place of a function is ``function DOMAIN.NAME``.
+    """
     yield from _graph(model.graph, "graph", model.opset_imports, None)
     for function in model.functions:
         place = function_place(function)
@@ -87,8 +93,8 @@ def _graph(graph: OnnxGraph, place: str, imports: Mapping[str, int], function: O
 
 
 def holders_of(nodes: Sequence[OnnxNode]) -> list[tuple[int, OnnxNode]]:
-    """Return the nodes that hold more than numbers and texts, with their numbers."""
-    differing = {id(node.attributes): node for node in nodes}  # most nodes share theirs
+    """Return indices and nodes whose attributes are not all plain."""
+    differing = {id(node.attributes): node for node in nodes}  # most nodes share attributes
     holding = {key for key, node in differing.items() if not node.plain}
     return [(index, node) for index, node in enumerate(nodes) if id(node.attributes) in holding] if holding else []
 
@@ -102,7 +108,10 @@ def _inside(
 
 
 def subgraphs(node: OnnxNode) -> Iterator[tuple[str, OnnxGraph]]:
-    """Yield the graphs that a node's attributes hold, each by its attribute, numbered where that holds several."""
+    """Yield attribute name and graph of a node's subgraphs.
+
+    Names are numbered if an attribute holds several graphs.
+    """
     for name, attribute in node.attributes.items():
         if attribute.kind in GRAPH_KINDS and attribute.value is not None:
             items = attribute.value if isinstance(attribute.value, list) else [attribute.value]
@@ -112,7 +121,7 @@ def subgraphs(node: OnnxNode) -> Iterator[tuple[str, OnnxGraph]]:
 
 
 def tensors(node: OnnxNode) -> Iterator[tuple[str, OnnxTensor]]:
-    """Yield the dense tensors that a node's attributes hold, each by its attribute."""
+    """Yield attribute name and tensor of a node's dense tensors."""
     for name, attribute in node.attributes.items():
         if attribute.kind in _TENSORS and attribute.value is not None:
             items = attribute.value if isinstance(attribute.value, list) else [attribute.value]
@@ -120,7 +129,10 @@ def tensors(node: OnnxNode) -> Iterator[tuple[str, OnnxTensor]]:
 
 
 def label(node: OnnxNode, index: int) -> str:
-    """A name that stays when other nodes come and go: the node's own, else its first output's, else its number."""
+    """Return a node label that is stable when other nodes change.
+
+    That is its name, else its first output, else its index.
+    """
     if node.name:
         return node.name
     output = next((name for name in node.outputs if name), None)
@@ -128,18 +140,18 @@ def label(node: OnnxNode, index: int) -> str:
 
 
 def function_key(item: OnnxNode | OnnxFunction) -> Key:
-    """What a function is called by, and what a node that may be a call of one asks for."""
+    """Return the key of a function, or of the function a node might call."""
     name = item.op_type if isinstance(item, OnnxNode) else item.name
     return (item.domain, name, item.overload)
 
 
 def function_place(function: OnnxFunction) -> str:
-    """The path of a function's body."""
+    """Return the path of a function's body."""
     return f"function {function.domain}.{function.name}" + (f":{function.overload}" if function.overload else "")
 
 
 def domain_name(domain: str) -> str:
-    """The domain as a person calls it."""
+    """Return a domain's display name."""
     return domain or "ai.onnx"
 
 
@@ -153,7 +165,10 @@ def finding(
     values: Mapping[str, Any] | None = None,
     fix: str | None = None,
 ) -> Finding:
-    """Return a finding ``onnx/model/RULE`` of the model itself. place: file, path in it, operator."""
+    """Return a finding ``onnx/model/RULE`` about the model.
+
+    `place` is file, path and operator.
+    """
     file, node, operator = place
     location = Location(file, None, node, operator)
     return Finding(
@@ -162,14 +177,17 @@ def finding(
 
 
 def own_names(graph: OnnxGraph, place: str) -> dict[str, str]:
-    """Name the values of a subgraph by their place: another branch may use the same names."""
+    """Map a subgraph's value names to names with its path.
+
+    Names need not be unique across subgraphs.
+    """
     own = [value.name for value in graph.inputs] + [tensor.name for tensor in graph.initializers]
     own += [name for node in graph.nodes for name in node.outputs if name]
     return {name: f"{place}:{name}" for name in own}
 
 
 def makers_of(nodes: list[OnnxNode], place: str) -> dict[str, tuple[str, str | None]]:
-    """The path and operator of the node that computes each value."""
+    """Return path and operator of the node that computes each value."""
     return {
         name: (f"{place}/{label(node, index)}", operator_name(node.op_type, node.domain))
         for index, node in enumerate(nodes)
@@ -178,7 +196,10 @@ def makers_of(nodes: list[OnnxNode], place: str) -> dict[str, tuple[str, str | N
 
 
 def graph_paths(model: OnnxModel) -> dict[int, Path]:
-    """Return by graph (its id) the fields that lead to it, each with its number; none past attributes given twice."""
+    """Return the path of field steps to each graph, by graph id.
+
+    Graphs in nodes with duplicate attributes are not included.
+    """
     whole: Path = (("graph", 0),)
     pairs_by_number = {id(model.graph): whole, **_nested(model.graph.nodes, whole)}
     for number, function in enumerate(model.functions):
@@ -202,7 +223,7 @@ def _nested(nodes: Iterable[OnnxNode], path: Path) -> dict[int, Path]:
 
 
 def circular_names(nodes: list[OnnxNode], reads: Callable[[OnnxNode], Iterable[str]]) -> frozenset[str]:
-    """Return the outputs of nodes that no order can compute before they are read."""
+    """Return the outputs of nodes in or after a cycle."""
     makers = {name: index for index, node in enumerate(nodes) for name in node.outputs if name}
     needs = [{makers[name] for name in reads(node) if name in makers} for node in nodes]
     readers: dict[int, list[int]] = {}
@@ -222,9 +243,9 @@ def circular_names(nodes: list[OnnxNode], reads: Callable[[OnnxNode], Iterable[s
 
 
 class Row(NamedTuple):
-    """Nodes of one body from a number on, with their kinds: None for a node that is no unit.
+    """Consecutive nodes of a body with their units; None if not a unit.
 
-    file, place: where the body is. names: of its values in the whole file, where these are not their own.
+    `file` and `place` locate the body. `names` maps its value names to names that are unique in the file, if different.
     """
 
     file: str | None
@@ -236,7 +257,7 @@ class Row(NamedTuple):
 
 
 class _Ends:
-    """What knows the names of the values of a node in the whole file."""
+    """Lazy lookup of the unique names of a node's values."""
 
     __slots__ = ("known", "node")
 
@@ -251,7 +272,10 @@ class _Ends:
 
 
 class NodeUnits(Units):
-    """Rows of nodes, in the order of the model: behind a node with graphs come these, then what follows it."""
+    """Units of all nodes as rows in model order.
+
+    A node's subgraphs come after it, before the nodes that follow.
+    """
 
     __slots__ = ("rows",)
 
@@ -275,7 +299,7 @@ class NodeUnits(Units):
                 yield Unit(where, kind.operator, kind.descriptor, kind.reason, ends)
 
     def by_node(self) -> dict[int, Unit]:
-        """Return by node (its identity) a unit of its kind, whose descriptor is its own, and its place is not."""
+        """Return a unit of the same kind per node id; only its place may differ."""
         return {
             id(node): kind
             for row in self.rows
@@ -285,5 +309,5 @@ class NodeUnits(Units):
 
 
 def location(file: str | None, place: str, node: OnnxNode, index: int) -> Location:
-    """Where a node is."""
+    """Return the location of a node."""
     return Location(file, None, f"{place}/{label(node, index)}", operator_name(node.op_type, node.domain))

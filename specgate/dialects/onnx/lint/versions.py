@@ -1,4 +1,4 @@
-"""Opset imports and IR versions of an ONNX model: what it must state, and what a target asks of it.
+"""Checks of opset imports and IR versions, in general and per target.
 
 Sources: docs/IR.md and onnx/checker.cc of onnx, commit f75469120.
 """
@@ -33,15 +33,15 @@ __all__ = [
     "target_findings",
 ]
 
-#: From this IR version on a model states its opsets; before, all operators are those of opset 1.
+#: Since this IR version a model imports opsets; before, all operators are those of opset 1.
 _IMPORTS_SINCE: Final = 3
 _LISTED: Final = 5
 
 
 def level_of(domain: str, version: int) -> str | None:
-    """Return the level of the tables at which operators of `version` of `domain` are judged, None beyond them.
+    """Return the level for `version` of a domain, None beyond the tables.
 
-    That is the opset itself for ai.onnx, for another domain the first opset that goes with such a version.
+    For ai.onnx that is the opset. For other domains it is the first opset released with this version.
     """
     table = dialect("onnx")
     if not domain:
@@ -56,7 +56,7 @@ def level_of(domain: str, version: int) -> str | None:
 
 
 def newest_version(domain: str, level: str) -> int | None:
-    """Return the newest version of a domain that a level has, None where the tables do not say."""
+    """Return a domain's newest version at a level, None if not in the tables."""
     if not domain:
         return int(level)
     version = dialect("onnx").tables.levels[level].get("domains", {}).get(domain)
@@ -64,18 +64,21 @@ def newest_version(domain: str, level: str) -> int | None:
 
 
 def _newest_ir_version() -> int:
-    """Return the highest IR version that the tables know."""
+    """Return the highest IR version in the tables."""
     return max(map(int, dialect("onnx").tables.ir_versions))
 
 
 def complete_imports(model: OnnxModel) -> None:
-    """Give a model of before opset imports the one that it has without saying so."""
+    """Add the implicit opset 1 to a model older than opset imports."""
     if not model.opset_imports and model.ir_version is not None and model.ir_version < _IMPORTS_SINCE:
         model.opset_imports[""] = 1
 
 
 def import_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
-    """Yield what is wrong with the imports and the IR version of `model`, whose bodies are `walked`, at any target."""
+    """Yield problems with the imports and the IR version of `model`.
+
+    They do not depend on a target. `walked` are its bodies.
+    """
     at: Place = (model.file, "model", None)
     if model.ir_version is None:
         yield finding("ir-version", "error", "states no IR version, without which it is not read", at)
@@ -108,7 +111,10 @@ def _stated(imports: Mapping[str, int], repeated: Mapping[str, list[int]], at: P
 
 
 def custom_operators(model: OnnxModel, walked: Sequence[Body], known: Collection[str]) -> dict[str, dict[str, int]]:
-    """Return the operators of domains that are neither ONNX's nor in `known`, each with its number of nodes."""
+    """Return node counts of operators in custom domains, by domain.
+
+    Custom domains are neither ONNX's nor in `known`.
+    """
     functions = {function_key(function) for function in model.functions}
     entries: dict[str, dict[str, int]] = {}
     for body in walked:
@@ -121,7 +127,7 @@ def custom_operators(model: OnnxModel, walked: Sequence[Body], known: Collection
 
 
 def _used(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
-    """What the nodes ask of the imports: each domain with its first operators and their number."""
+    """Yield domains without an import, and imports without operators."""
     used: set[str] = set()
     for body in walked:
         lacking: dict[str, dict[str, int]] = {}
@@ -130,7 +136,7 @@ def _used(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
             if domain not in body.imports:
                 counts = lacking.setdefault(domain, {})
                 counts[op_type] = counts.get(op_type, 0) + count
-        if body.imports or body.function is not None:  # without any import there is one finding already
+        if body.imports or body.function is not None:  # a model without any import already has a finding
             for domain, counts in lacking.items():
                 message = (
                     f"has {_counted(counts)} of the domain {shown(domain_name(domain))}, but imports no opset of it"
@@ -148,7 +154,10 @@ def _used(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]:
 
 
 def custom_findings(graph: Graph, targets: Sequence[Target], file: str | None) -> Iterator[Finding]:
-    """Yield the domains that are not ONNX's: a warning unless a target has them, and a note where all of them have."""
+    """Yield custom domains in use.
+
+    A warning unless all targets have the domain, else a note.
+    """
     at: Place = (file, "model", None)
     for domain, counts in graph.custom.items():
         lacking = [target for target in targets if domain not in target.domains]
@@ -186,14 +195,14 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def target_findings(graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterator[Finding]:
-    """Yield what the file itself asks of a target: its opset imports and its IR version.
+    """Yield conflicts of opset imports and IR version with a target.
 
-    versions: what was seen of the file's nodes, which are judged already.
+    `versions` summarizes the checked nodes.
     """
     location = Location(files[0] if files else None, None, "model", None)
     for domain, opset in graph.imports.items():
         newest = newest_version(domain, target.level)
-        if newest is None:  # who does not know a domain does not mind it being imported, only it being used
+        if newest is None:  # importing a domain unknown to the target is harmless, using its operators is not
             above = domain in dialect("onnx").domains and any(_domain_of(u.operator) == domain for u in graph.units)
         else:
             above = opset > newest
@@ -205,7 +214,7 @@ def target_findings(graph: Graph, target: Target, files: list[str], versions: Ve
                     new_finding, fix=f"{new_finding.fix}; lint --fix removes the attributes and lowers the import"
                 )
             yield replace(new_finding, edits=edits)
-    readable = target.ir_version if target.alias is not None else None  # only a release reads files
+    readable = target.ir_version if target.alias is not None else None  # only a release of a runtime reads files
     if graph.ir_version is not None and readable is not None and graph.ir_version > readable:
         yield Finding(
             id=f"{graph.dialect}/model/ir-version",

@@ -1,1 +1,1 @@
-"""The onnx package and ONNX Runtime as oracle, asked in a process of their own."""
+"""Oracle that runs the onnx package and ONNX Runtime in a subprocess."""

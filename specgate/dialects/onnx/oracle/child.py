@@ -1,15 +1,15 @@
-"""The ONNX oracle's process: asks the checker, shape inference, ONNX Runtime and the reference evaluator."""
+"""Subprocess of the ONNX oracle.
+
+It runs the checker, shape inference, ONNX Runtime and the reference evaluator.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
-import resource
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
 
 from specgate.dialects.onnx.oracle.models import (
     NotExpressible,
@@ -30,23 +30,23 @@ __all__ = ["Word", "answerer", "message_of"]
 
 Word = tuple[str, str]
 
-#: Bytes of address space: a huge output must fail here, not take the machine's memory.
+#: Address space in bytes: a huge output must fail here instead of exhausting the machine's memory.
 _MEMORY: Final = 16 * 2**30
 _DETAIL: Final = 200
 _OUT_OF_MEMORY: Final = re.compile(r"allocate memory|bad_alloc|bad allocation")
-#: ONNX Runtime on element types: one that it cannot load, which says nothing of the node; one that it checks the node
-#: with, but has no tensors of.
+#: ONNX Runtime errors about element types: one that it cannot load, which says nothing about the node, and one that it
+#: accepts in the node but has no tensors of.
 _STRANGE_TYPE: Final = re.compile(r"Invalid tensor data type \d+")
 _NO_TENSORS: Final = re.compile(r"MLDataType for: \S+ is not currently registered")
-#: It has no kernel for half floats and puts casts around the node, which at an old opset are not of that opset.
+#: Without a kernel for half floats, ONNX Runtime inserts casts, which may not exist at an old opset.
 _CASTS: Final = re.compile(r"'InsertedPrecisionFreeCast_")
-#: What this machine lacks, or the question does not state, says nothing of the node.
+#: Errors due to this machine, or due to missing types in the question, say nothing about the node.
 _UNASKED: Final = re.compile(r"Failed to construct locale|::Locale::Locale|output arg \(\S+\) type inference failed")
 _NO_KERNEL: Final = frozenset({"NotImplemented", "NotImplementedError", "OpRunImplementationError"})
 _UNKNOWN_TYPE: Final = re.compile(r"Element type of (?:input \d+|tensor \S+)\s*unknown|expected to have type but")
-# Where in ONNX Runtime's source an error was raised: a path, a line and a C++ signature.
+# Source location of an ONNX Runtime error: path, line and C++ signature.
 _PLACE: Final = re.compile(r"/\S+\.(?:cc|h):\d+ [^()]*\([^()]*\) (?:const )?(?:\[[^\]]*\] )?")
-#: What goes before the reason: codes, the kind of the error, the whole node.
+#: Text before the reason: error codes, the kind of error, the node.
 _PREFIX: Final = re.compile(
     r"^(?:\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : |This is an invalid model\. |Inference error\(s\): "
     r"|In Node, .*? -> \(.*?\) , Error |Non-zero status code returned while running .*? Status Message: "
@@ -55,8 +55,13 @@ _PREFIX: Final = re.compile(
 
 
 def answerer(_argument: None) -> Callable[[tuple[Any, ...]], Any]:
-    """Return what answers ``("versions",)``, ``("verdicts", names, question)`` and ``("values", …, feeds)``."""
-    os.environ["ALLOW_RELEASED_ONNX_OPSET_ONLY"] = "0"  # ONNX Runtime asks for an opset that it has before its release
+    """Return the function that answers requests.
+
+    Requests are ``("versions",)``, ``("verdicts", names, question)`` and ``("values", names, question, feeds)``.
+    """
+    import resource
+
+    os.environ["ALLOW_RELEASED_ONNX_OPSET_ONLY"] = "0"  # allows unreleased opsets of ONNX Runtime
     with contextlib.suppress(ImportError, ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     tasks: dict[str, Callable[..., Any]] = {"versions": _versions, "verdicts": _verdicts, "values": _values}
@@ -64,7 +69,7 @@ def answerer(_argument: None) -> Callable[[tuple[Any, ...]], Any]:
 
 
 def _versions() -> dict[str, str]:
-    """Return onnx and onnxruntime, as far as they can be imported."""
+    """Return the versions of onnx and onnxruntime, if importable."""
     texts_by_name = {}
     for name in ("onnx", "onnxruntime"):
         with contextlib.suppress(ImportError):
@@ -82,7 +87,7 @@ def _said(way: Callable[[Question], Word | None], question: Question) -> Word:
         return way(question) or ("accepted", "")
     except NotExpressible as error:
         return "not asked", message_of(error)
-    except Exception as error:  # noqa: BLE001  # whatever an implementation raises is its refusal
+    except Exception as error:  # noqa: BLE001  # any exception of an implementation is a rejection
         return _refusal(error)
 
 
@@ -98,14 +103,14 @@ def _refusal(error: BaseException) -> Word:
 
 
 def message_of(error: BaseException) -> str:
-    """Return what an error says in one line, without codes and places in its sources."""
+    """Return an error message in one line, without codes and source locations."""
     text = " ".join(str(error).split("==> Context")[0].split())
     text = _PREFIX.sub("", _PLACE.sub("", text))
     return (text or type(error).__name__)[:_DETAIL].strip()
 
 
 def _known_to_onnx(question: Question) -> None:
-    """Raise NotExpressible for an opset that the installed onnx package does not have, and a domain of others."""
+    """Raise NotExpressible for an opset or domain that onnx does not define."""
     from onnx import defs
 
     if question.domain:
@@ -143,7 +148,10 @@ def _created(question: Question) -> None:
 
 @lru_cache(maxsize=64)
 def _runtime_gate(opset: int, ir_version: int) -> str:
-    """Return why ONNX Runtime takes no model of an opset at all, empty if it does: Identity is in all of them."""
+    """Return why ONNX Runtime rejects an opset, "" if it supports it.
+
+    Tested with Identity, which exists at every opset.
+    """
     from onnx import ModelProto, TensorProto, helper
 
     model = ModelProto(ir_version=ir_version)
@@ -154,7 +162,7 @@ def _runtime_gate(opset: int, ir_version: int) -> str:
     model.graph.output.append(helper.make_tensor_value_info("y", TensorProto.FLOAT, [1]))
     try:
         _session(model)
-    except Exception as error:  # noqa: BLE001  # pybind's own classes
+    except Exception as error:  # noqa: BLE001  # pybind exception classes
         return "" if _refusal(error)[0] == "no kernel" else message_of(error)
     return ""
 
@@ -179,7 +187,10 @@ def _session_options() -> Any:
 
 
 def _values(names: Sequence[str], question: Question, feeds: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return, for each implementation, a pair of arrays by output name (or None) and a word for each of `feeds`."""
+    """Return the outputs that each implementation computes for each feed.
+
+    A result is a pair: arrays by output name (or None), and a word.
+    """
     ways = {"onnxruntime": _runtime_runner, "reference": _reference_runner}
     fed = {name for feed in feeds for name in feed}
     constants = {t.name: t for t in question.inputs if t is not None and t.value is not None and t.name in fed}
@@ -188,7 +199,7 @@ def _values(names: Sequence[str], question: Question, feeds: Sequence[Mapping[st
         try:
             filled = [{**{n: constant_array(t) for n, t in constants.items()}, **feed} for feed in feeds]
             run = ways[name](question, fed)
-        except Exception as error:  # noqa: BLE001  # as for a verdict
+        except Exception as error:  # noqa: BLE001  # as in `_said`
             answers[name] = [(None, _unrunnable(error))] * len(feeds)
         else:
             answers[name] = [_ran(run, feed) for feed in filled]
@@ -202,12 +213,14 @@ def _unrunnable(error: Exception) -> Word:
 def _ran(run: Callable[[dict[str, Any]], dict[str, Any]], feed: dict[str, Any]) -> tuple[dict[str, Any] | None, Word]:
     try:
         return {name: _plain(array) for name, array in run(feed).items()}, ("accepted", "")
-    except Exception as error:  # noqa: BLE001  # as for a verdict
+    except Exception as error:  # noqa: BLE001  # as in `_said`
         return None, _unrunnable(error)
 
 
 def _plain(value: Any) -> NDArray[Any]:
-    """Return an array that others can load: strings as objects, scalars as arrays."""
+    """Return a picklable array: strings as objects, scalars as 0-d arrays."""
+    import numpy as np
+
     array = np.asarray(value)
     return array.astype(object) if array.dtype.kind in "UST" else array
 
@@ -221,7 +234,7 @@ def _runtime_runner(question: Question, fed: set[str]) -> Callable[[dict[str, An
 
     def run(feed: dict[str, Any]) -> dict[str, Any]:
         for name, array in feed.items():
-            if type(array.dtype).__module__ != "numpy.dtypes":  # bfloat16 and its like
+            if type(array.dtype).__module__ != "numpy.dtypes":  # ml_dtypes such as bfloat16
                 raise NotExpressible(f"{name}: ONNX Runtime takes no numpy array of {array.dtype}")
         return dict(zip(outputs, session.run(outputs, feed), strict=True))
 

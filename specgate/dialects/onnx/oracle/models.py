@@ -1,10 +1,11 @@
-"""One-node models for each implementation, out of a `Question`; runs in the oracle's process, where onnx is."""
+"""One-node models from a `Question`, as each implementation requires them.
+
+Runs in the oracle's subprocess, which has onnx.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -15,20 +16,23 @@ if TYPE_CHECKING:
 
 __all__ = ["NotExpressible", "checker_model", "constant_array", "inference_model", "runtime_model"]
 
-#: From this IR version on an initializer need not be an input too (onnx/onnx.proto, IR_VERSION_2019_1_22).
+#: First IR version in which an initializer need not be an input (onnx/onnx.proto, IR_VERSION_2019_1_22).
 _FREE_INITIALIZERS: Final = 4
-#: Gives what the checker wants no type for: a value that another node made.
+#: Custom domain of a node whose outputs need no type in the checker.
 _MAKER: Final = "specgate.unknown"
 _TENSOR: Final = 4
 _MESSAGES: Final = {_TENSOR: "TensorProto", 5: "GraphProto", 11: "SparseTensorProto", 13: "TypeProto"}
 
 
 class NotExpressible(Exception):
-    """No model says this."""
+    """No model can express the question."""
 
 
 def checker_model(question: Question) -> Any:
-    """Return a model whose types and ranks that are not known are of values inside the graph, which need none."""
+    """Return a model for the checker.
+
+    Values of unknown type or rank become intermediate values, because those need no type.
+    """
     from onnx import NodeProto
 
     model = _model(question)
@@ -47,12 +51,18 @@ def checker_model(question: Question) -> Any:
 
 
 def inference_model(question: Question, fed: Collection[str] = ()) -> Any:
-    """Return a model in which everything is said as the descriptor does; constants that are `fed` are inputs."""
+    """Return a model that states what the descriptor states.
+
+    Constants in `fed` are inputs.
+    """
     return _model(question, fed)
 
 
 def runtime_model(question: Question, fed: Collection[str] = ()) -> Any:
-    """Return a model for ONNX Runtime, which wants an element type wherever a shape is."""
+    """Return a model for ONNX Runtime.
+
+    It requires an element type wherever a shape is stated.
+    """
     model = _model(question, fed)
     untyped = [i.name for i in model.graph.input if not i.type.tensor_type.elem_type]
     if untyped:
@@ -121,7 +131,8 @@ def _info(tensor: Tensor) -> Any:
 
 
 def constant_array(tensor: Tensor) -> NDArray[Any]:
-    """Return the array of a constant; raise NotExpressible where its type and sizes do not hold its elements."""
+    """Return a constant's array; NotExpressible if type and sizes do not fit."""
+    import numpy as np
     from onnx import helper
 
     shape = tuple(size for size in tensor.sizes or () if isinstance(size, int))

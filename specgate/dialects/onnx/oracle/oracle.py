@@ -1,9 +1,9 @@
-"""ONNX's checker, its strict shape inference and ONNX Runtime, asked whether they take a descriptor: a matrix, no vote.
+"""Oracle with the onnx checker, strict shape inference and ONNX Runtime.
 
     with ONNXOracle("17") as oracle:
         oracle.ask([descriptor])[0]["onnxruntime"].word     # "accepted", "rejected", "no kernel" …
 
-They run in a process of their own, which is started afresh when one of them takes it down.
+Each implementation's verdict is reported separately. They run in a subprocess, which is restarted after a crash.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ONNXOracle"]
 
-#: Implementation -> the package whose version it has.
+#: Package that determines the version, by implementation.
 _VERDICTS: Final = {"checker": "onnx", "inference": "onnx", "onnxruntime": "onnxruntime"}
 _VALUES: Final = {"onnxruntime": "onnxruntime", "reference": "onnx"}
 _INSTALL: Final = "pip install 'specgate-ml[oracles]'"
@@ -35,17 +35,16 @@ _INSTALL: Final = "pip install 'specgate-ml[oracles]'"
 class ONNXOracle:
     """The installed onnx and onnxruntime packages at one opset.
 
-    checker: ``onnx.checker.check_model``, which looks at the node alone, at no types or sizes. inference: strict
-    ``onnx.shape_inference`` with data propagation. onnxruntime: a session on the CPU without optimisations; one that
-    ends at a missing kernel has taken the model as valid. A descriptor that was written for an opset is asked at that
-    one. What cannot be said in a model, or not to that implementation, is ``not asked``, with the reason: an opset that
-    it does not have, an input of unknown type. Of operators of a runtime's own domain only values are asked, not
-    verdicts: its kernels check most of it when they run. ONNX Runtime is asked at opsets that it has and does not yet
-    support.
-
-    level: an opset. timeout: seconds for each descriptor. versions: of what `ask` asks; value_versions: of what
-    `values` asks; without onnxruntime its column is absent.
-    Raises InputError for an unknown opset, and where onnx is not installed.
+    checker: ``onnx.checker.check_model``, which checks the node only, not types or sizes. inference: strict
+    ``onnx.shape_inference`` with data propagation. onnxruntime: a CPU session without graph optimizations; a session
+    that fails because of a missing kernel has accepted the model as valid.
+    A descriptor written for an opset is checked at that opset. If a model, or that implementation, cannot express the
+    question, the verdict is ``not asked`` with the reason, for example an opset that it does not define or an input of
+    unknown type. For operators of a runtime's custom domain only values are compared, not verdicts, because their
+    kernels check most arguments at run time. ONNX Runtime is also run at opsets that it implements but does not
+    officially support. level: an opset. timeout: seconds per descriptor. versions: of the implementations in `ask`;
+    value_versions: of those in `values`. Without onnxruntime its column is absent.
+    Raises InputError for an unknown opset, or if onnx is not installed.
     """
 
     dialect = "onnx"
@@ -63,7 +62,10 @@ class ONNXOracle:
         self.value_versions: Mapping[str, str] = {n: result[p] for n, p in _VALUES.items() if p in result}
 
     def ask(self, descriptors: Sequence[Descriptor]) -> list[dict[str, Reply]]:
-        """Return, for each descriptor, every implementation's reply by its name; raises nothing for a bad one."""
+        """Return every implementation's reply by name for each descriptor.
+
+        An invalid descriptor raises nothing.
+        """
         return [self._one(make_question(descriptor, self.level)) for descriptor in descriptors]
 
     def _one(self, question: Question | str) -> dict[str, Reply]:
@@ -75,7 +77,7 @@ class ONNXOracle:
         answer = self._child.ask(("verdicts", names, question))
         if isinstance(answer, dict):
             return {name: Reply(*word) for name, word in answer.items()}
-        replies = {}  # one of them took the process down: the others still have an answer
+        replies = {}  # one implementation crashed the subprocess, so ask each separately
         for name in names:
             alone = self._child.ask(("verdicts", (name,), question))
             replies[name] = Reply(*alone[name]) if isinstance(alone, dict) else Reply(alone)
@@ -84,7 +86,7 @@ class ONNXOracle:
     def values(
         self, descriptor: Descriptor, arrays: Mapping[str, np.ndarray[Any, Any] | Sequence[np.ndarray[Any, Any]]]
     ) -> dict[str, Values]:
-        """Return what each implementation computes: see `values_many`."""
+        """Return what each implementation computes; see `values_many`."""
         return self.values_many(descriptor, [arrays])[0]
 
     def values_many(
@@ -92,11 +94,11 @@ class ONNXOracle:
         descriptor: Descriptor,
         arrays: Sequence[Mapping[str, np.ndarray[Any, Any] | Sequence[np.ndarray[Any, Any]]]],
     ) -> list[dict[str, Values]]:
-        """Return, for each set of arrays, what each implementation computes by its name; one session runs them all.
+        """Return what each implementation computes for each set of arrays.
 
-        arrays: by the operator's input names, a list of them for a field of many tensors. Constants of the descriptor
-        may be left out. Outputs are by the operator's output names (``outputs_0``, ``outputs_1`` … for a field of many
-        tensors); strings are objects. A reply of ``rejected`` is an error while loading or running.
+        One session runs all sets. Arrays are by the operator's input names, with a list for a variadic input. Constants
+        of the descriptor may be omitted. Outputs are by the operator's output names (``outputs_0``, ``outputs_1`` … for
+        a variadic output); strings are objects. ``rejected`` means an error while loading or running.
         """
         names = tuple(self.value_versions)
         question = make_question(descriptor, self.level)
@@ -115,12 +117,12 @@ class ONNXOracle:
         for feed in feeds:
             alone = self._child.ask(("values", (name,), question, [feed]))
             answers += alone[name] if isinstance(alone, dict) else [(None, (alone, ""))]
-            if alone == "timeout":  # what is late once is late with other elements too
+            if alone == "timeout":  # other elements would time out as well
                 return answers + [(None, (alone, ""))] * (len(feeds) - len(answers))
         return answers
 
     def close(self) -> None:
-        """End the process; asking again starts another."""
+        """Stop the subprocess; the next question restarts it."""
         self._child.close()
 
     def __enter__(self) -> Self:
@@ -131,7 +133,7 @@ class ONNXOracle:
 
 
 def _feed(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arrays by the names of a model's inputs."""
+    """Return arrays by the names of the model's inputs."""
     feed: dict[str, Any] = {}
     for name, result in arrays.items():
         if isinstance(result, list | tuple):

@@ -1,4 +1,7 @@
-"""What the ONNX oracle's process is asked: a one-node model in plain values, so that it needs no tables of ours."""
+"""One-node models as plain data, as questions for the subprocess.
+
+The subprocess therefore needs no operator tables.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Attribute", "Question", "Tensor", "make_question"]
 
-# AttributeProto.AttributeType by our fields' types, and by the name of a message (onnx/onnx.proto of onnx 1.23.2).
+# AttributeProto.AttributeType by field type in the tables, and by message name (onnx/onnx.proto of onnx 1.23.2).
 _FLOAT, _INT, _STRING, _FLOATS, _INTS, _STRINGS = 1, 2, 3, 6, 7, 8
 _KINDS: Final = {
     "float": _FLOAT, "int": _INT, "string": _STRING, "float[]": _FLOATS, "int[]": _INTS, "string[]": _STRINGS,
@@ -31,9 +34,10 @@ _INT64: Final = range(-(2**63), 2**63)
 
 
 class Tensor(NamedTuple):
-    """A value of the model. number: TensorProto.DataType, 0 if unknown; sizes: int, name or None each, None unknown.
+    """A value of the model.
 
-    value: a constant's elements, flat. stated: False for an output that the descriptor does not mention.
+    number: TensorProto.DataType, 0 if unknown. sizes: int, name or None each; None if the rank is unknown. value: the
+    flat elements of a constant. stated: False for an output that the descriptor omits.
     """
 
     name: str
@@ -44,9 +48,9 @@ class Tensor(NamedTuple):
 
 
 class Attribute(NamedTuple):
-    """An attribute; kind: AttributeProto.AttributeType, 0 for the one that fits.
+    """An attribute; kind: AttributeProto.AttributeType, 0 to derive it.
 
-    A message's value is its bytes, or a Tensor.
+    The value of a message is its bytes, or a Tensor.
     """
 
     name: str
@@ -55,9 +59,10 @@ class Attribute(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A node, None for inputs and outputs left out in the middle, and what its model imports.
+    """A node and the imports of its model.
 
-    domain: of its operator, with the version that is imported of it, beside the opset of ai.onnx; "" for ai.onnx.
+    An omitted input or output is None. domain: the operator's domain, "" for ai.onnx. version: the imported version of
+    that domain, in addition to the opset of ai.onnx.
     """
 
     op_type: str
@@ -71,13 +76,14 @@ class Question(NamedTuple):
 
 
 class _Unaskable(Exception):
-    """No NodeProto holds this descriptor."""
+    """No NodeProto can express this descriptor."""
 
 
 def make_question(descriptor: Descriptor, level: str, newest: int | None = None) -> Question | str:
-    """Return the model of a descriptor, at its own opset if it has one, else at `level`; a reason where none can be.
+    """Return the one-node model of a descriptor, or why none exists.
 
-    newest: the opset of ai.onnx beside an operator of another domain, None for the newest that any runtime has.
+    The opset is the descriptor's, else `level`. newest: the ai.onnx opset for an operator of another domain; None for
+    the newest that any runtime implements.
     """
     if descriptor.dialect != "onnx":
         return f"a descriptor of {descriptor.dialect}"
@@ -109,7 +115,10 @@ def make_question(descriptor: Descriptor, level: str, newest: int | None = None)
 
 
 def _opset_of_runtimes(tables: Dialect) -> str:
-    """Return the newest opset that a release of a runtime has: its own operators go with each."""
+    """Return the newest opset of any runtime release.
+
+    Custom operators of a runtime work with each of its opsets.
+    """
     known = [entry["level"] for entry in tables.tables.environments if entry["kind"] == "runtime"]
     return max(known, key=tables.position.__getitem__)
 
@@ -117,7 +126,10 @@ def _opset_of_runtimes(tables: Dialect) -> str:
 def _placed(
     descriptor: Descriptor, infos: Sequence[FieldInfo], opset: str, *, optional: bool
 ) -> tuple[Tensor | None, ...]:
-    """Return tensors by position; unless all are `optional`, unstated ones that every node has get a name."""
+    """Return tensors by position.
+
+    Unless all are `optional`, unstated required ones get a name.
+    """
     tensors: list[Tensor | None] = []
     for info in infos:
         value = descriptor.fields.get(info.name)
@@ -126,7 +138,7 @@ def _placed(
         elif isinstance(value, list | tuple) and value:
             tensors += [_tensor(f"{info.name}_{i}", item) for i, item in enumerate(value)]
         elif not dialect("onnx").operator(descriptor.operator).dialect.holds(opset, info.since, info.until):
-            continue  # has no place among the inputs or outputs of this version
+            continue  # not an input or output of this version
         elif optional or info.optional:
             tensors.append(None)
         elif info.type == "tensor[]":
@@ -154,7 +166,7 @@ def _tensor(name: str, tensor: TensorDesc | None) -> Tensor | None:
 def _with_extras(
     tensors: tuple[Tensor | None, ...], infos: Sequence[FieldInfo], descriptor: Descriptor, kind: str
 ) -> tuple[Tensor | None, ...]:
-    """Add one value beyond the last that the operator defines, where a reader found too many of them."""
+    """Add one surplus value if the reader found too many."""
     if not any(oddity.code == f"too-many-{kind}" for oddity in descriptor.oddities):
         return tensors
     like = next((tensor for tensor in tensors if tensor is not None), Tensor("", 0, None))
@@ -181,14 +193,17 @@ def _attributes(descriptor: Descriptor, layout: Layout) -> Iterator[Attribute]:
 
 
 def _filled(tensor: Tensor) -> Tensor:
-    """A tensor in an attribute has elements, if only zeros."""
+    """Return a tensor with elements, zeros if unknown, for an attribute."""
     sizes = [size for size in tensor.sizes or () if isinstance(size, int)]
     few = prod(sizes) if prod(sizes) <= _MOST_FILLED else 0
     return tensor if tensor.value is not None else tensor._replace(value=(0,) * few)
 
 
 def _odd(oddity: Malformed, expected: int) -> Attribute:
-    """Return an attribute of the value's own kind; null and objects have none, so another wrong one replaces them."""
+    """Return a malformed attribute with the type of its value.
+
+    Null and objects have no attribute type, so a value of another wrong type replaces them.
+    """
     value = oddity.value
     if value is None or isinstance(value, dict):
         return Attribute(oddity.where, 0, _INT) if expected == _STRING else Attribute(oddity.where, "{}", _STRING)

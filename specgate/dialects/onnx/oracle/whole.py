@@ -1,4 +1,7 @@
-"""Whole models in another implementation, in a process of its own: the values of all nodes of the main graph."""
+"""Whole ONNX models in another implementation, run in a subprocess.
+
+It returns the values of all nodes of the main graph.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +16,23 @@ if TYPE_CHECKING:
 
 __all__ = ["IMPLEMENTATIONS", "answerer"]
 
-#: Implementation -> the package that has it.
+#: Required package by implementation.
 IMPLEMENTATIONS: Final = {"onnxruntime": "onnxruntime", "reference": "onnx"}
 
 
 def answerer(_argument: None) -> Callable[[tuple[str, str, Mapping[str, Any]]], tuple[str, Any]]:
-    """Return what answers (implementation, path, arrays) with ("values", (version, values by name)) or ("error", text).
+    """Return the function that answers (implementation, path, arrays).
 
-    onnxruntime: on the CPU, with no optimisation, one thread. Values of the main graph alone; a type that numpy has not
-    is left out.
+    Answers are ("values", (version, values by name)) or ("error", text). onnxruntime runs on the CPU without graph
+    optimizations and with one thread. Only values of the main graph are included, except types that numpy does not
+    support.
     """
 
     def answer(question: tuple[str, str, Mapping[str, Any]]) -> tuple[str, Any]:
         name, path, arrays = question
         try:
             return "values", _WAYS[name](path, dict(arrays))
-        except Exception as error:  # noqa: BLE001  # whatever an implementation raises is its refusal
+        except Exception as error:  # noqa: BLE001  # any exception of an implementation is a rejection
             return "error", message_of(error)
 
     return answer

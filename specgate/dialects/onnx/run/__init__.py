@@ -1,1 +1,1 @@
-"""ONNX models executed: node by node with kernels, or by the reference evaluator of the onnx package."""
+"""Execution of ONNX models by kernels or the onnx reference evaluator."""

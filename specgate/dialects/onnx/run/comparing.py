@@ -1,4 +1,4 @@
-"""Execute an ONNX model and hold each node of its main graph against another implementation."""
+"""Node-by-node comparison of an ONNX model with another implementation."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def compare_model(
     budget: Budget,
     on_node: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> Compared:
-    """Return where the nodes of the model at `path` differ from an implementation, by the tables' tolerances.
+    """Return where nodes of a model differ from another implementation.
 
-    implementation: ``onnxruntime`` or ``reference``. Raises InputError where it is not installed, refuses the model or
-    does not answer in time; NoKernel and NoTable as `run_model` does.
+    Differences are measured with the tolerances of the tables. implementation: ``onnxruntime`` or ``reference``. Raises
+    InputError if it is not installed, rejects the model or times out; NoKernel and NoTable as `run_model` does.
     """
     if implementation not in IMPLEMENTATIONS:
         raise InputError(f"unknown implementation {implementation!r:.40}; expected {', '.join(IMPLEMENTATIONS)}")

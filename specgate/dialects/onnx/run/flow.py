@@ -1,8 +1,8 @@
-"""Operators with bodies, executed: If, Loop, Scan and SequenceMap.
+"""Execution of control flow operators: If, Loop, Scan and SequenceMap.
 
-Source: the texts of If-1 to 25, Loop-1 to 25, Scan-8 to 25 and SequenceMap-17 in the onnx package, 1.23.2. What a loop
-without turns gives for what it would collect is not said there; ONNX Runtime 1.31.1 gives no elements, by the sizes
-that the body declares.
+Source: the documentation of If-1 to 25, Loop-1 to 25, Scan-8 to 25 and SequenceMap-17 in the onnx package, 1.23.2. It
+does not define scan outputs of a loop without iterations. ONNX Runtime 1.31.1 returns empty tensors with the sizes that
+the body declares.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ __all__ = ["FLOW", "Flow"]
 
 
 class Flow(NamedTuple):
-    """A node with bodies that is executed.
+    """A control flow node to execute.
 
-    outputs: what each body declares. body: name of the attribute and values of its inputs -> values of its outputs.
-    given: the node's inputs, None where one is left out. attributes: those that are no bodies. version: the opset.
+    outputs: the declared outputs of each body. body: maps an attribute name and input values to output values. given:
+    the node's inputs, None if omitted. attributes: all except bodies. version: the opset.
     """
 
     run: Run
@@ -55,7 +55,10 @@ def _if(flow: Flow) -> list[Any]:
 
 
 class _Collected:
-    """What turns of a body give, kept until they are joined; counted with the values that are alive."""
+    """Scan outputs of iterations until they are stacked.
+
+    Their memory counts as live values.
+    """
 
     def __init__(self, flow: Flow, infos: Sequence[OnnxValueInfo]) -> None:
         self.run, self.infos = flow.run, infos
@@ -63,7 +66,7 @@ class _Collected:
         self.taken = 0
 
     def add(self, values: Sequence[Any]) -> None:
-        """Keep the values of one turn."""
+        """Append the values of one iteration."""
         for kept, value in zip(self.parts, values, strict=True):
             if not isinstance(value, np.ndarray):
                 raise InputError("expected a tensor of each turn, found a sequence, a map or an optional")
@@ -77,7 +80,7 @@ class _Collected:
         self.run.budget.hold(self.run.held, "all values that are alive")
 
     def joined(self, axes: Sequence[int] | None = None) -> list[NDArray[Any]]:
-        """Return all turns of each value along a new axis, the first one if not said otherwise."""
+        """Stack the iterations of each value along an axis, by default 0."""
         arrays = []
         for index, (kept, info) in enumerate(zip(self.parts, self.infos, strict=True)):
             self.run.budget.hold(self.run.held + sum(map(memory.held_bytes, kept)), "all values that are alive")
@@ -170,7 +173,10 @@ def _scanned(flow: Flow, state: list[Any], scanned: list[Any], directions: Seque
 
 
 def _scan_of_batches(flow: Flow, state: list[Any], scanned: list[Any], lengths: Any) -> list[Any]:
-    """Scan-8: a batch in front of everything, each of its own length; places behind it are 0 in what is collected."""
+    """Execute Scan-8, whose inputs have a batch axis and separate lengths.
+
+    Scan outputs are padded with zeros.
+    """
     every = [*state, *scanned]
     batches = every[0].shape[0] if every and every[0].ndim else 0
     if any(value.ndim == 0 or value.shape[0] != batches for value in every):

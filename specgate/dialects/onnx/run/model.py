@@ -1,4 +1,4 @@
-"""Run an ONNX model by kernels of ours: node by node, in numpy, by the names that the model gives."""
+"""Execution of an ONNX model node by node, with numpy kernels."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def run_model(
     model: OnnxModel | None = None,
     basis: Basis = "documented",
 ) -> Outputs:
-    """Return the outputs of the ONNX model at `path` by their names, each node executed at the opset it is imported at.
+    """Return the outputs of the ONNX model at `path` by name.
 
-    arrays: by the names of the graph's inputs, of their declared types and sizes (one symbol is one size throughout);
-    an input with an initializer may be left out. Sequences are lists, maps are dicts, an optional is a value or None.
-    target: a runtime up to this opset; a model that imports a newer one is refused. budget: of the values that are
-    alive, the kernels' work and the time. evaluate, watch: see `Run`. on_node: gets how many nodes of how many of the
-    main graph are done. model: what was read of the file, if it was. basis: whose values. `notes` of the result name
-    sizes that the file states wrongly: they count as unknown. Raises InputError; NoTable and NoKernel name the node
-    that has neither table nor kernel.
+    Each node is executed at its imported opset. arrays: by input name, with the declared types and sizes (a symbol has
+    one size throughout). An input with an initializer may be omitted. Sequences are lists, maps are dicts, an optional
+    is a value or None. target: a runtime; a model that imports a newer opset is rejected. budget: limits for live
+    values, work of kernels and time. evaluate, watch: see `Run`. on_node: receives the number of finished nodes and of
+    all nodes in the main graph. model: the model, if already read. basis: documented or observed values.
+    `notes` of the result name sizes that the file states wrongly, which count as unknown. Raises InputError; NoTable
+    and NoKernel name the node without table or kernel.
     """
     budget = memory.budget_of() if budget is None else budget
     model = read_model(path) if model is None else model
@@ -77,7 +77,7 @@ def run_model(
 
 
 def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
-    """Refuse a model that the target does not run: of another dialect, or with an import above it."""
+    """Reject a model that the target does not support."""
     if target is None:
         return
     tables = dialect("onnx")
@@ -94,10 +94,9 @@ def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
 
 
 class _Values:
-    """Inputs and outputs of the main graph, held against what it declares.
+    """Inputs and outputs of the main graph, checked against declarations.
 
-    symbols: what size each name of a size has, and in which value it was met first. notes: how outputs differ from the
-    shapes that the file states.
+    symbols: size of each symbol, and the value that determined it. notes: outputs that differ from their stated shapes.
     """
 
     def __init__(self, run: Run) -> None:
@@ -106,7 +105,7 @@ class _Values:
         self.notes: list[str] = []
 
     def take(self, scope: Scope, arrays: Mapping[str, Any]) -> None:
-        """Take inputs, which may replace an initializer of their name, and note the initializers."""
+        """Set the inputs, which may override initializers, and the initializers."""
         graph = self.run.model.graph
         inputs = {info.name: info for info in graph.inputs}
         for name in arrays:
@@ -135,7 +134,7 @@ class _Values:
         return array
 
     def _hold_shape(self, array: NDArray[Any], declared: OnnxType, name: str) -> None:
-        """Hold an array against declared sizes; a symbol is the size that the first value with it has."""
+        """Check an array against declared sizes; a symbol's first use sets it."""
         if declared.shape is None:
             return
         shown = ["?" if size is None else size for size in declared.shape]
@@ -151,7 +150,7 @@ class _Values:
                 raise InputError(f"has the shape {list(array.shape)}, but {shown} is declared")
 
     def output(self, scope: Scope, info: OnnxValueInfo) -> Any:
-        """Return one output of the graph, whose type must be the declared one; another shape is noted."""
+        """Return a graph output; a wrong type raises, a wrong shape is noted."""
         with at_place(f"output {info.name[:60]!r}"):
             if info.name not in scope.values and info.name not in scope.tensors:
                 raise InputError("is computed by no node")
@@ -162,13 +161,13 @@ class _Values:
                     raise InputError(f"is computed as {word}, but {declared.elem_type} is declared")
                 try:
                     self._hold_shape(value, declared, info.name)
-                except InputError as error:  # runtimes warn of it, and what is computed stands
+                except InputError as error:  # runtimes warn and return the value
                     self.notes.append(f"output {plain_name(info.name)!s:.80} {error.message}")
             return plain(value)
 
 
 def _spelt(declared: OnnxType, tables: Any) -> str:
-    """Return a declared type as operator schemas spell it."""
+    """Return a declared type in operator schema spelling."""
     if declared.kind == "tensor":
         word = declared.elem_type or ""
         return str(tables.types[word]["tensor"]) if word in tables.types else word

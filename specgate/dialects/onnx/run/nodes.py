@@ -1,7 +1,6 @@
-"""Descriptors of the nodes of a model with the values that they are given.
+"""Descriptors and execution of nodes with actual values.
 
-Nodes that are alike share theirs, and with it all that an execution settles: models repeat their layers, and loops
-their bodies.
+Equivalent nodes share a descriptor and its cached execution plan, because models repeat layers and loops repeat bodies.
 """
 
 from __future__ import annotations
@@ -38,14 +37,17 @@ if TYPE_CHECKING:
 
 __all__ = ["described", "execute_nodes", "label_of", "refuse_early", "table_of"]
 
-#: Descriptors that are remembered, and elements of an attribute from which on one is not.
+#: Cache size for descriptors, and the attribute length above which a descriptor is not cached.
 _REMEMBERED, _LONGEST = 1024, 64
 _known: Final[dict[Hashable, Descriptor]] = {}
 on_change(_known.clear)
 
 
 def table_of(tables: Dialect, node: OnnxNode, version: str) -> tuple[OperatorSpec, str]:
-    """Return the table that a node is executed by and the version in it: of its operator, or of what replaces it."""
+    """Return the table and version that execute a node.
+
+    The table is the operator's, or its stand-in's.
+    """
     name = operator_name(node.op_type, node.domain)
     other = tables.tables.about.get("stand_ins", {}).get(name)
     if other is None or (name in tables.tables.operators and version in tables.operator(name).levels):
@@ -62,9 +64,9 @@ def described(
     place: str,
     body: Body,
 ) -> Descriptor:
-    """Return the descriptor of a node that is given these values; raise NoKernel for what is none.
+    """Return the descriptor of a node with these inputs; NoKernel if none.
 
-    body: what computes a subgraph of a scope from the values of its inputs, at a place in the model.
+    body: computes a subgraph from the values of its inputs, at a path in the model.
     """
     result = _Asked(*table_of(scope.run.tables, node, str(scope.imports[node.domain])), node, items, attributes)
     key = _key(result)
@@ -79,7 +81,7 @@ def described(
 
 
 class _Asked(NamedTuple):
-    """A node with its table, the version in it, the values of its inputs and its attributes as they count there."""
+    """A node with its table, version, input values and resolved attributes."""
 
     spec: OperatorSpec
     version: str
@@ -89,7 +91,10 @@ class _Asked(NamedTuple):
 
 
 def _key(result: _Asked) -> Hashable | None:
-    """Return all that a descriptor follows from, None where that is more than types, shapes, numbers and texts."""
+    """Return a cache key for a descriptor, or None.
+
+    None if the descriptor depends on more than types, shapes, numbers and strings.
+    """
     kinds: list[Hashable] = []
     for value in result.given:
         if value.__class__ is not np.ndarray and value is not None:
@@ -105,7 +110,7 @@ def _key(result: _Asked) -> Hashable | None:
 
 
 def _hashable(value: Any) -> Hashable | None:
-    """Return what is equal for equal values of an attribute only: zeros of both signs differ."""
+    """Return a hashable attribute value; zeros of different sign differ."""
     if isinstance(value, float):
         return value.hex()
     if isinstance(value, int | bytes):
@@ -119,7 +124,7 @@ def _hashable(value: Any) -> Hashable | None:
 def _made(result: _Asked, scope: Scope, place: str, body: Body) -> Descriptor:
     spec, version, node, items, attributes = result
     tensors = [None if value is None else _tensor(value, spec.name, scope.run.tables) for value in items]
-    # how many there are is for the kernel to know, and with it whether an older BatchNormalization trains
+    # The kernel needs the number of outputs. For an old BatchNormalization it decides whether the node trains.
     stated = [TensorDesc(None, None) if name else None for name in node.outputs]
     plain = {name: _attribute(scope, attribute, f"{place}/{name}", body) for name, attribute in attributes.items()}
     kinds = {
@@ -131,7 +136,10 @@ def _made(result: _Asked, scope: Scope, place: str, body: Body) -> Descriptor:
 
 
 def _attribute(scope: Scope, attribute: OnnxAttribute, place: str, body: Body) -> Any:
-    """Return what an attribute holds, also what the structural reader skips; a body as what computes it."""
+    """Return an attribute's value, even if skipped by the reader.
+
+    A body becomes a function that computes it.
+    """
     if isinstance(attribute.value, OnnxGraph):
         inputs, outputs = (
             (TensorDesc(None, None),) * len(infos) for infos in (attribute.value.inputs, attribute.value.outputs)
@@ -155,14 +163,14 @@ def _tensor(value: Any, operator: str, tables: Any) -> TensorDesc:
 
 
 def label_of(node: OnnxNode, index: int) -> str:
-    """Return how messages call a node: by its name, else by its number and operator."""
+    """Return a node's label for messages: its name, or index and operator."""
     return f"node {node.name[:60]!r}" if node.name else f"node[{index}] {plain_name(node.op_type)}"
 
 
 def refuse_early(run: Run, nodes: Sequence[OnnxNode], imports: Mapping[str, int], seen: set[int]) -> None:
-    """Raise what is known without any value: no opset import, no table, no kernel; of bodies and functions too.
+    """Raise errors that are known without values, including in bodies.
 
-    seen: the functions that were looked into, by identity.
+    These are missing opset imports, tables and kernels. seen: ids of the functions that were already checked.
     """
     for index, node in enumerate(nodes):
         with at_node(label_of(node, index), run.path):
@@ -201,7 +209,10 @@ def _called(run: Run, node: OnnxNode) -> OnnxFunction | None:
 
 
 def execute_nodes(scope: Scope) -> None:
-    """Execute the nodes of a scope in their order; raise InputError, NoKernel, NoTable, which name the node."""
+    """Execute the nodes of a scope in order.
+
+    Raises InputError, NoKernel or NoTable, which name the node.
+    """
     run = scope.run
     scope.drop(-1, list(scope.values))
     for index, node in enumerate(scope.nodes):
@@ -216,7 +227,7 @@ def execute_nodes(scope: Scope) -> None:
 
 
 def _free(node: OnnxNode) -> Sequence[str]:
-    """The names that a node's bodies may read of the scope around them."""
+    """Return the names that a node's bodies may read from the outer scope."""
     texts: list[str] = []
     waiting = [graph for _, graph in subgraphs(node)]
     while waiting:
@@ -254,7 +265,10 @@ def _undefined(name: str) -> InputError:
 
 
 def _attributes(scope: Scope, node: OnnxNode) -> Mapping[str, OnnxAttribute]:
-    """Return a node's attributes; in a function those that refer to the call's are these, or are left out."""
+    """Return a node's attributes with function references resolved.
+
+    References to attributes that the call does not set are omitted.
+    """
     if all(attribute.ref_attr_name is None for attribute in node.attributes.values()):
         return node.attributes
     attributes_by_name: dict[str, OnnxAttribute] = {}
@@ -345,7 +359,7 @@ def _body(scope: Scope, graph: OnnxGraph, values: Sequence[Any], place: str) -> 
 def _computed(
     scope: Scope, node: OnnxNode, items: Sequence[Any], attributes: Mapping[str, OnnxAttribute], place: str
 ) -> list[Any]:
-    """Compute a node by its kernel; an output that is left out may be missing."""
+    """Compute a node by its kernel; omitted outputs may be missing."""
     run = scope.run
     descriptor = described(scope, node, items, attributes, place, _body)
     if descriptor.oddities:

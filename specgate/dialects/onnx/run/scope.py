@@ -1,4 +1,4 @@
-"""The values of one graph or function body while it is executed, and what all bodies of a run share."""
+"""Values of a graph or function body during execution, and shared state."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "Scope"]
 
-#: How deep bodies and calls may lie in each other.
+#: Maximum nesting of bodies and calls.
 _MOST_NESTED: Final = 60
 
 
 def _read(node: OnnxNode) -> Iterator[str]:
-    """Yield the names that a node reads, those in its bodies too."""
+    """Yield the names that a node and its subgraphs read."""
     yield from node.inputs
     for _, graph in subgraphs(node):
         for inner in graph.nodes:
@@ -36,11 +36,12 @@ def _read(node: OnnxNode) -> Iterator[str]:
 
 
 class Run:
-    """One execution of a model: what all its bodies share.
+    """State of one execution of a model, shared by all its bodies.
 
-    evaluate: computes a node's descriptor from arrays by the names of its inputs; it gets the node's path in the model.
-    watch: gets each value of the main graph by name, and returns what later nodes read. step: gets how many nodes are
-    done there. basis, by: whose values. notes: on differences of builds, with how many nodes have each.
+    evaluate: computes a node from its descriptor, the arrays by input name, and its path in the model. watch: receives
+    each value of the main graph by name, and returns the value for later nodes. step: receives the number of finished
+    nodes. basis, by: documented or observed values, and by which implementation. notes: differences between builds,
+    with the number of nodes.
     """
 
     basis: Basis = "documented"
@@ -70,7 +71,7 @@ class Run:
         self._kept: dict[int, Any] = {}
 
     def evaluate(self, descriptor: Descriptor, arrays: Mapping[str, Any], place: str) -> dict[str, Any]:
-        """Return a node's outputs by the names of its fields. place: the node's path in the model."""
+        """Return a node's outputs by field name; `place` is its path."""
         return self._evaluate(self, descriptor, arrays, place)
 
     def execute(self, descriptor: Descriptor, arrays: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,11 +82,11 @@ class Run:
         return results
 
     def left(self) -> memory.Budget:
-        """Return what all values that are alive leave of the budget."""
+        """Return the budget that live values leave."""
         return self.budget.less(self.held)
 
     def constant(self, tensor: OnnxTensor, *, keep: bool) -> Any:
-        """Return the elements of a tensor of the file; keep: for the next time, as bodies of loops read them often."""
+        """Return a tensor's elements; `keep` caches them, for loop bodies."""
         if id(tensor) in self._kept:
             return self._kept[id(tensor)]
         array = self.weights.array(tensor)
@@ -95,7 +96,7 @@ class Run:
         return array
 
     def last_use(self, nodes: Sequence[OnnxNode]) -> Mapping[str, int]:
-        """Return by name the number of the last node that reads it."""
+        """Return the index of the last node that reads each name."""
         known = self._last_use.get(id(nodes))
         if known is None:
             known = {name: index for index, node in enumerate(nodes) for name in _read(node)}
@@ -110,10 +111,9 @@ def _evaluated(run: Run, descriptor: Descriptor, arrays: Mapping[str, Any], _pla
 class Scope:
     """The values of one body by name.
 
-    place: the path of the body in the model, as findings have it, with the calls that lead there. outer: the scope
-    around a subgraph, None for the main graph and for a function's body. attributes: of the call, for the body of a
-    function. calls: the functions that are being called. tensors: of the file, which are read when they are first
-    needed.
+    place: the path of the body, including calls. outer: the scope around a subgraph, None for the main graph and for
+    functions. attributes: those of the call, for a function's body. calls: the functions on the call stack. tensors: of
+    the file, read on first use.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Scope:
         self._bytes: dict[str, int] = {}
 
     def read(self, name: str) -> Any:
-        """Return the value of a name, of an outer scope if this one lacks it."""
+        """Return a value by name, from this scope or an outer one."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.values:
@@ -153,7 +153,7 @@ class Scope:
         raise InputError(f"reads {name!r:.60}, which no input, initializer or earlier node gives")
 
     def give(self, name: str, value: Any) -> None:
-        """Set the value of a name; raise InputError where it has one."""
+        """Set the value of a name; InputError if it is already set."""
         if name in self.values:
             raise InputError(f"computes {name!r:.60}, which is there already")
         if self.depth == 0 and self.run.watch is not None:
@@ -163,7 +163,10 @@ class Scope:
         self.run.held += number
 
     def drop(self, index: int, names: Iterable[str]) -> None:
-        """Drop those of the named values that no node behind number `index` reads; hold what is left to the budget."""
+        """Drop named values without a reader after node `index`.
+
+        Then check memory and time against the budget.
+        """
         for name in names:
             if self.last_use.get(name, -1) <= index and name not in self.kept and name in self.values:
                 del self.values[name]
@@ -172,7 +175,7 @@ class Scope:
         self.run.budget.hold_time()
 
     def close(self) -> None:
-        """Forget all values."""
+        """Drop all values."""
         self.run.held -= sum(self._bytes.values())
         self.values.clear()
         self._bytes.clear()

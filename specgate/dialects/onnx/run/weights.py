@@ -1,4 +1,4 @@
-"""Constant nodes of a model, which hold a value in one of several attributes."""
+"""Values of Constant nodes and tensors of an ONNX model."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _CONSTANTS: Final = {
 
 
 def is_constant(node: OnnxNode) -> bool:
-    """Return whether a node holds a value instead of computing one."""
+    """Return True for a Constant node."""
     return node.op_type == "Constant" and not node.domain
 
 
 def constant_value(scope: Scope, attributes: Mapping[str, OnnxAttribute], outputs: int) -> Any:
-    """Return the value that a Constant with these attributes holds; raise InputError or NoKernel."""
+    """Return a Constant node's value; raise InputError or NoKernel."""
     count = len(attributes)
     if count != 1 or outputs != 1:
         raise InputError(f"expected a Constant of one attribute and one output, found {count} attributes")
@@ -67,7 +67,7 @@ def _text(value: bytes) -> str:
         raise InputError("expected UTF-8 in a string") from None
 
 
-# The fields that hold data of attributes and tensors, by their numbers in onnx/onnx.proto in onnx 1.23.2.
+# Fields of attributes and tensors that hold data, with their numbers in onnx/onnx.proto in onnx 1.23.2.
 _PROTO: Final = messages("""
 AttributeProto 0: 4 bytes s; 7 repeated float floats; 8 repeated int64 ints; 9 repeated bytes strings
 TensorProto 0: 4 repeated float float_data; 5 repeated int32 int32_data; 6 repeated bytes string_data;
@@ -76,14 +76,17 @@ TensorProto 0: 4 repeated float float_data; 5 repeated int32 int32_data; 6 repea
 
 
 class Weights:
-    """Reads tensors of the model at `path`, together at most `budget` bytes of elements."""
+    """Reader of tensors of the model at `path`, up to `budget` bytes each."""
 
     def __init__(self, path: str, budget: int) -> None:
         self.path = path
         self.budget = budget
 
     def array(self, tensor: OnnxTensor) -> NDArray[Any]:
-        """Return the elements of a tensor of the model, of a sparse one all of them; raise InputError or NoKernel."""
+        """Return a tensor's elements, dense even if sparse.
+
+        Raises InputError or NoKernel.
+        """
         if tensor.sparse is not None:
             return self._dense(tensor, *tensor.sparse)
         known = dialect("onnx")
@@ -108,11 +111,14 @@ class Weights:
             raise InputError(f"a tensor of sizes {list(tensor.dims)} holds {flat.size} elements")
         try:
             return flat.reshape(tensor.dims)
-        except (ValueError, OverflowError):  # numpy has at most 64 dimensions, and sizes of 63 bits beside one of 0
+        except (ValueError, OverflowError):  # beyond numpy's limits on rank and sizes
             raise InputError(f"a tensor of {len(tensor.dims)} dimensions cannot be held as an array") from None
 
     def listed(self, attribute: OnnxAttribute) -> Any:
-        """Return the numbers or texts (bytes) in an attribute that the structural reader skipped, however many."""
+        """Return the elements of an attribute that the structural reader skipped.
+
+        Strings are bytes.
+        """
         items: list[Any] = []
         with self._again() as reader:
             for kind, begin, end in reader.fields(list(attribute.spans), _PROTO["AttributeProto"]):
@@ -131,7 +137,10 @@ class Weights:
         return items[-1] if attribute.kind == "STRING" and items else items
 
     def _dense(self, tensor: OnnxTensor, values: OnnxTensor, indices: OnnxTensor) -> NDArray[Any]:
-        """Return a sparse tensor with its zeros. Its indices count elements, or are a place in every dimension."""
+        """Return a sparse tensor as a dense array.
+
+        Its indices are linear or one per dimension.
+        """
         array, places = self.array(values).reshape(-1), self.array(indices)
         if min(tensor.dims, default=0) < 0 or prod(tensor.dims) * array.itemsize > self.budget:
             raise InputError(f"a sparse tensor of sizes {list(tensor.dims)} is larger than what is left of the limit")
@@ -172,9 +181,9 @@ class Weights:
 
     @contextmanager
     def _again(self) -> Iterator[Reader]:
-        """Open the file once more."""
+        """Reopen the model file."""
         try:
-            with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123  # as the structural reader does
+            with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123  # like the structural reader
                 yield Reader(file, os.fstat(file.fileno()).st_size)
         except WireError as error:
             raise InputError(error.message, file=self.path, place=f"byte {error.offset}") from None
@@ -183,7 +192,10 @@ class Weights:
 
 
 def _misfit(tensor: OnnxTensor, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
-    """Return the elements of a small tensor that are not as many as its sizes ask for; raise InputError."""
+    """Return the elements of a small tensor whose data and sizes disagree.
+
+    Raises InputError if the data cannot be used.
+    """
     if isinstance(tensor.data, bytes):
         return _decoded(tensor.data, tensor.elem_type, dtype, count)
     field = STORED.get(tensor.elem_type, "int32_data")
@@ -216,8 +228,8 @@ def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dt
     integers: list[int] = []
     for begin, end in items:
         integers.extend(reader.packed(begin, end, kind) if end else [begin])
-    if dtype.kind in "fV" and dtype.itemsize <= 2:  # int32_data holds their bits
-        if SUB_BYTE.get(elem_type) == 6:  # one by one
+    if dtype.kind in "fV" and dtype.itemsize <= 2:  # int32_data holds bit patterns
+        if SUB_BYTE.get(elem_type) == 6:  # not packed
             return numbers_of(np.array([integer & 63 for integer in integers], np.uint8), dtype)
         bits = np.array(integers, np.int64).astype(f"<u{dtype.itemsize}")
         return _decoded(bits.tobytes(), elem_type, dtype, count)
@@ -234,14 +246,17 @@ def _floats(reader: Reader, items: list[tuple[Any, int]], item: np.dtype[Any]) -
 
 
 def _decoded(data: bytes, elem_type: str, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
-    """Return elements as they lie in raw_data: little-endian, several in a byte where they have less than 8 bits."""
+    """Return the elements of raw_data.
+
+    They are little-endian; types of less than 8 bits are packed.
+    """
     if elem_type in SUB_BYTE:
         return _unpacked(data, elem_type, dtype, count)
     if dtype == np.object_ or len(data) % dtype.itemsize:
         raise InputError(f"{len(data)} bytes of raw data are no elements of {dtype}")
     if dtype == np.bool_:
         return np.frombuffer(data, np.uint8).astype(dtype)
-    if dtype.kind == "V":  # of ml_dtypes, whose types have no byte order
+    if dtype.kind == "V":  # ml_dtypes types, which have no byte order
         unit = np.dtype(f"<u{dtype.itemsize}")
         return np.frombuffer(data, unit).astype(unit.newbyteorder("=")).view(dtype)
     little: NDArray[Any] = np.frombuffer(data, dtype.newbyteorder("<"))
@@ -249,7 +264,7 @@ def _decoded(data: bytes, elem_type: str, dtype: np.dtype[Any], count: int) -> N
 
 
 def _unpacked(data: bytes, elem_type: str, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
-    """Return `count` elements of less than 8 bits, the first in the lowest bits."""
+    """Unpack `count` elements of less than 8 bits, lowest bits first."""
     width = SUB_BYTE[elem_type]
     bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
     if not count * width <= bits.size < count * width + 8 * 3:

@@ -1,1 +1,1 @@
-"""The openvino package as oracle, asked in a process of its own."""
+"""Oracle that runs the openvino package in a subprocess."""

@@ -1,7 +1,8 @@
-"""What runs in the process that asks OpenVINO: a node by the opset's factory, a model by the IR's reader, and values.
+"""Subprocess of the OpenVINO oracle.
 
-A question is (column, layer, sets of arrays). The columns `factory` and `ir` are answered with (word, detail),
-`evaluate` and `cpu` with a list of (word, detail, outputs), one per set.
+It creates nodes with an opset's factory, reads models with the IR reader, and computes values. A question is (column,
+layer, sets of arrays). The answer for `factory` and `ir` is (word, detail), for `evaluate` and `cpu` a list of (word,
+detail, outputs), one per set.
 """
 
 from __future__ import annotations
@@ -32,23 +33,23 @@ __all__ = ["make"]
 _MAX_MEMORY: Final = 4 * 2**30
 _MAX_OUTPUT: Final = 2**28
 _MAX_DETAIL: Final = 200
-#: Words of errors that are about the way of asking, and what they mean: the factory hands on attributes of plain types
-#: only, builds no constants, and knows of no other operation that would have a variable.
+#: Error texts that concern the factory, not the operation. The factory only supports attributes of plain types, does
+#: not create constants, and does not know variables of other operations.
 _UNASKABLE: Final = {
     "No AttributeVisitor support": "the factory takes no attribute of this kind",
     "NodeFactory doesn't support": "the factory does not make this operation",
     "Can't find variable": "the variable is another operation's",
 }
-#: Types that an IR calls otherwise than the factory.
+#: Layer types with another name in the factory.
 _OTHERWISE: Final = {"Const": "Constant"}
-#: With f32 as the hint the plugin computes f16 and bf16 in f32 and rounds what leaves the graph; without it the
-#: precision is its own choice, and with f16 it computes even f32 in f16.
+#: With an f32 hint the plugin computes f16 and bf16 in f32 and rounds graph outputs. Without a hint it chooses the
+#: precision, and with f16 it computes even f32 in f16.
 _CPU: Final = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
-#: Types of layers that the plugin compiles only as ends of a model.
+#: Layer types that the plugin compiles only at the end of a model.
 _ENDS: Final = frozenset({"result", "assign"})
-#: Types that the plugin takes in no Parameter, but in constants.
+#: Types that the plugin supports in constants but not in Parameters.
 _NO_PARAMETERS: Final = frozenset({"u1", "u3", "u6"})
-#: The types whose elements numpy writes; OpenVINO's own constructor would take 64-bit integers through doubles.
+#: Types whose elements numpy serializes; OpenVINO's constructor would convert 64-bit integers through doubles.
 _NUMPY: Final = {"f64": "f8", "f32": "f4", "f16": "f2", "boolean": "?", "i64": "i8", "i32": "i4", "i16": "i2"} | {
     "i8": "i1",
     "u64": "u8",
@@ -59,9 +60,9 @@ _NUMPY: Final = {"f64": "f8", "f32": "f4", "f16": "f2", "boolean": "?", "i64": "
 
 
 def make(level: str) -> Callable[[Question], Any]:
-    """Return what answers questions for builds that have the opset `level`."""
-    sys.modules["openvino_telemetry"] = cast("Any", None)  # importing openvino would report its use over the network
-    with contextlib.suppress(ImportError, ValueError, OSError):  # no such limits on Windows
+    """Return the function that answers questions about the opset `level`."""
+    sys.modules["openvino_telemetry"] = cast("Any", None)  # prevents telemetry when importing openvino
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limits
         resource: Any = importlib.import_module("resource")
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
         resource.setrlimit(resource.RLIMIT_DATA, (_MAX_MEMORY, hard))
@@ -69,7 +70,7 @@ def make(level: str) -> Callable[[Question], Any]:
 
 
 def _line(error: BaseException) -> str:
-    """Return what an error of OpenVINO ends in: the lines before it say where in its sources it was raised."""
+    """Return the last line of an OpenVINO error, after source locations."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = lines[-1].split(" (#define")[0] if lines else type(error).__name__
     return text if len(text) <= _MAX_DETAIL else text[: _MAX_DETAIL - 1] + "…"
@@ -112,12 +113,15 @@ class _Asker:
         try:
             self.factory(layer.version)
             ask(layer)
-        except Exception as error:  # noqa: BLE001  # any exception is the build's answer
+        except Exception as error:  # noqa: BLE001  # any exception is a rejection
             return _refusal(error)
         return "accepted", ""
 
     def factory(self, version: str) -> Any:
-        """Return the factory of an opset; its `create` knows every operator by name, the opset modules do not."""
+        """Return an opset's factory, which creates every operator by name.
+
+        The opset modules lack some operators.
+        """
         if version not in self.factories:
             try:
                 self.factories[version] = self.native.NodeFactory(version)
@@ -145,13 +149,16 @@ class _Asker:
 
     @cached_property
     def spellings(self) -> dict[str, str]:
-        """Names of operators as the package's own modules spell them: the factory is strict where IRs are not."""
+        """Return operator names in the factory's spelling by lower-case name.
+
+        The factory is case-sensitive, unlike IRs.
+        """
         modules = Path(self.op.__file__).parent.parent.glob("opset*/ops.py")
         texts = (module.read_text(encoding="utf-8") for module in modules)
         return {name.lower(): name for text in texts for name in re.findall(r'\.create\(\s*"(\w+)"', text)}
 
     def compare(self, node: Any, at: int, stated: Port | None) -> None:
-        """Raise if an output is stated that the node does not have: a factory has no place for it."""
+        """Raise if the node lacks a stated output, or if its type differs."""
         if at >= node.get_output_size():
             raise ValueError(f"output {at} is stated, but the node has {node.get_output_size()}")
         if stated is None:
@@ -163,10 +170,13 @@ class _Asker:
             raise ValueError(f"output {at} is stated as {self.shape(stated)}, inferred is {shape}")
 
     def sources(self, layer: Layer) -> list[Any]:
-        """Return a Parameter or Constant per input; what cannot be built is no answer of the operation."""
+        """Return a Parameter or Constant per input.
+
+        Raises NotExpressibleError on failure, because that says nothing about the operation.
+        """
         try:
             return [self.parameter(p) if p.value is None else self.constant(p) for p in layer.inputs]
-        except Exception as error:  # noqa: BLE001  # an input of ours, not the operation
+        except Exception as error:  # noqa: BLE001  # concerns our input, not the operation
             raise NotExpressibleError(f"the inputs cannot be built: {_line(error)}") from None
 
     def shape(self, port: Port) -> Any:
@@ -196,7 +206,7 @@ class _Asker:
         if not prod(blob.shape):
             return tensor
         if isinstance(blob.data, bytes):
-            result = tensor.data  # of packed elements it is the bytes
+            result = tensor.data  # for packed elements, the bytes
             result[...] = self.np.frombuffer(blob.data, result.dtype).reshape(result.shape)
         else:
             tensor.str_data = self.np.array(blob.data).reshape(blob.shape)
@@ -209,7 +219,7 @@ class _Asker:
         return Blob(kind, shape, tensor.data.tobytes())
 
     def texts(self, tensor: Any) -> list[str]:
-        try:  # not str_data, an array of texts of one length, which loses zeros at their ends
+        try:  # str_data is fixed-width and loses trailing zeros
             return list(self.op.Constant(tensor).get_value_strings())
         except UnicodeDecodeError:
             raise NotExpressibleError("an output holds strings that are no UTF-8") from None
@@ -217,7 +227,7 @@ class _Asker:
     def read(self, layer: Layer) -> None:
         try:
             blobs = [None if p.value is None else self.weights(p) for p in layer.inputs]
-        except Exception as error:  # noqa: BLE001  # an input of ours, not the operation
+        except Exception as error:  # noqa: BLE001  # concerns our input, not the operation
             raise NotExpressibleError(f"the inputs cannot be built: {_line(error)}") from None
         xml, weights = ir_of(layer, blobs)
         self.core.read_model(xml, weights)
@@ -241,11 +251,14 @@ class _Asker:
             if not node.evaluate(outputs, tensors):
                 return Computed("no kernel", "Node.evaluate returns False")
             return Computed("accepted", "", [self.blob(output) for output in outputs])
-        except Exception as error:  # noqa: BLE001  # any exception is the build's answer
+        except Exception as error:  # noqa: BLE001  # any exception is a rejection
             return Computed(*_refusal(error))
 
     def room(self, node: Any) -> list[Any]:
-        """Return tensors for the outputs of a node whose inputs are constants; raise if they are too large."""
+        """Return output tensors for a node with constant inputs.
+
+        Raises NotExpressibleError if they are too large.
+        """
         outputs = []
         for at in range(node.get_output_size()):
             kind, shape = node.get_output_element_type(at), node.get_output_partial_shape(at)
@@ -256,7 +269,7 @@ class _Asker:
         return outputs
 
     def compiled(self, layer: Layer) -> tuple[Any, int]:
-        """Return the layer compiled for the CPU, and how many outputs it has."""
+        """Return the layer compiled for the CPU, and its number of outputs."""
         if layer.kind.lower() in _ENDS:
             raise NotExpressibleError("it ends a model, so it cannot be compiled alone")
         sources = self.sources(layer)
@@ -272,7 +285,7 @@ class _Asker:
         try:
             compiled, count = self.compiled(layer)
             request = compiled.create_infer_request()
-        except Exception as error:  # noqa: BLE001  # any exception is the build's answer
+        except Exception as error:  # noqa: BLE001  # any exception is a rejection
             word, detail = _refusal(error)
             return [Computed("no kernel" if word == "rejected" else word, detail) for _ in sets]
         return [self.inferred(layer, request, count, blobs) for blobs in sets]
@@ -286,11 +299,11 @@ class _Asker:
                 request.set_input_tensor(at, tensor)
             request.infer()
             return Computed("accepted", "", [self.blob(request.get_output_tensor(at)) for at in range(count)])
-        except Exception as error:  # noqa: BLE001  # any exception is the build's answer
+        except Exception as error:  # noqa: BLE001  # any exception is a rejection
             return Computed(*_refusal(error))
 
     def afford(self, layer: Layer, tensors: list[Any]) -> None:
-        """Raise if outputs are too large; what else is wrong with these inputs is for the plugin to say."""
+        """Raise if outputs are too large; the plugin reports all other errors."""
         node = None
         with contextlib.suppress(Exception):
             node = self.node(layer, [self.op.Constant(tensor) for tensor in tensors])

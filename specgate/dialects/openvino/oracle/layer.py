@@ -1,4 +1,4 @@
-"""An OpenVINO descriptor as plain data that travels to the process that asks, and what cannot be said at all."""
+"""OpenVINO layers as plain data for the oracle's subprocess."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Body", "Layer", "NotExpressibleError", "Port", "layer_of"]
 
-#: A dimension of 2**63 - 1 is how OpenVINO itself writes one without an upper bound.
+#: OpenVINO writes a dimension without an upper bound as 2**63 - 1.
 _MAX_SIZE: Final = 2**63 - 2
 _MAX_ITEMS: Final = 1_000_000
 
 
 class NotExpressibleError(Exception):
-    """An implementation has no way to be asked this; the message is the reason."""
+    """A descriptor cannot be expressed for an implementation; see the message."""
 
 
 class Port(NamedTuple):
-    """One tensor: type as in the tables, None if unknown; precision: as an IR's port spells the type.
+    """One tensor.
 
-    sizes: None for an unknown rank, None among them for an unknown size. value: a constant's elements, flat.
+    type: as in the tables, None if unknown. precision: the type as an IR's port spells it. sizes: None for an unknown
+    rank, with None for an unknown size. value: the flat elements of a constant.
     """
 
     type: str | None
@@ -42,17 +43,17 @@ class Port(NamedTuple):
 
 
 class Body(NamedTuple):
-    """What a body of a layer takes and gives."""
+    """Inputs and outputs of a layer's body."""
 
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
 
 
 class Layer(NamedTuple):
-    """One operation. version: its opset.
+    """One operation; version: its opset.
 
-    outputs: as stated, None where one is not. ports: how many outputs an IR declares. data: attributes by name, but for
-    the bodies.
+    outputs: as stated, None where not stated. ports: how many outputs an IR declares. data: attributes by name, except
+    bodies.
     """
 
     kind: str
@@ -65,7 +66,7 @@ class Layer(NamedTuple):
 
 
 def layer_of(descriptor: Descriptor, level: str) -> Layer:
-    """Return the layer of a descriptor for `level`; raise NotExpressibleError where OpenVINO has no place for it."""
+    """Return a descriptor's layer for `level`, or raise NotExpressibleError."""
     if descriptor.dialect != "openvino":
         raise NotExpressibleError(f"it is a descriptor of {descriptor.dialect}")
     tables = dialect("openvino")
@@ -97,7 +98,7 @@ def layer_of(descriptor: Descriptor, level: str) -> Layer:
 
 
 def _attributes(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
-    """Every attribute as it is, the odd ones too."""
+    """Return all attributes, including malformed ones."""
     values = {info.vendor_name: descriptor.fields.get(info.name) for info in spec.attributes}
     for name in read_by_page_names(descriptor, spec):
         values[name] = None
@@ -116,7 +117,7 @@ def _odd(oddity: Malformed) -> tuple[str, Any]:
 
 
 def _simple(value: Any, depth: int) -> bool:
-    """Return whether a value is small and flat enough to be passed on."""
+    """Return True if a value is small and flat enough to be sent."""
     if isinstance(value, int):
         return value.bit_length() <= 128
     if isinstance(value, list | tuple):
@@ -160,7 +161,7 @@ def _constant(
 
 def _fits(kind: str, bits: int | None, item: Any) -> bool:
     if kind == "string":
-        return isinstance(item, str) and not item.endswith("\0")  # numpy, on the way, drops the zeros at the end
+        return isinstance(item, str) and not item.endswith("\0")  # numpy drops trailing zeros in transit
     if kind == "boolean":
         return isinstance(item, int) and item in {0, 1}
     if kind[0] in "iu" and bits is not None:

@@ -1,19 +1,19 @@
-"""OpenVINO, asked in a process of its own whether it takes a layer, and what it computes.
+"""Oracle that runs OpenVINO in a subprocess, for verdicts and values.
 
     with OpenVINOOracle("opset1") as oracle:
         oracle.ask([descriptor])[0]["factory"].word         # "accepted", "rejected" …
         oracle.values(descriptor, arrays)["evaluate"].arrays
 
-Verdicts: `factory` constructs the operation with the opset's factory, which has no place for a stated output: another
-type or shape than the node infers is a rejection of ours. `ir` reads an IR that holds the layer and states its
-outputs; the reader infers them again, whatever is stated. Both take unknown attributes, and required ones left out.
-`cpu`, which is asked only where it is named, takes what the factory takes and the CPU plugin then compiles.
+Verdicts: `factory` constructs the operation with the opset's factory. The factory has no argument for stated outputs,
+so specgate rejects a stated type or shape that differs from the inferred one. `ir` reads an IR with the layer and its
+stated outputs, which the reader infers again. Both accept unknown attributes and missing required ones. `cpu`, only
+used if requested, accepts what the factory accepts and the CPU plugin then compiles.
 
-Values: `evaluate` is the operation's own reference, exact where it has one; `cpu` is the CPU plugin with f32 as its
-inference precision: f16 and bf16 are computed in f32 and rounded to their type at the end, wider types are narrowed
-to 32 bits. Inputs that do not fit are not asked; an integer result that does not fit wraps around. What depends on
-constants only is folded before it runs. With inputs that break the operation's own rules it may read or write beyond
-its buffers: a negative depth of OneHot is no error to it.
+Values: `evaluate` is the operation's reference implementation, exact if it has one. `cpu` is the CPU plugin with f32
+inference precision. It computes f16 and bf16 in f32 and rounds the result, and it narrows wider types to 32 bits.
+Inputs that do not fit are not asked; an integer result that does not fit wraps around. Parts that depend only on
+constants are folded before inference. With inputs that violate the operation's rules the plugin may access memory out
+of bounds, because it does not check, for example, for a negative depth of OneHot.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from specgate.dialects.openvino.oracle.exchange import arrays_of, blobs_of, narrowed, version
+from specgate.dialects.openvino.oracle.exchange import version
 from specgate.dialects.openvino.oracle.layer import NotExpressibleError, layer_of
 from specgate.errors import InputError
 from specgate.oracles.protocol import Reply, Values
@@ -49,10 +49,9 @@ _CHILD: Final = "specgate.dialects.openvino.oracle.child"
 class OpenVINOOracle:
     """The installed OpenVINO at one opset.
 
-    level: ``opset1`` and so on. asked: who is asked for verdicts, of factory, ir and cpu. timeout: seconds for each
-    question. A crash counts if the question brings it about in a process that was asked nothing else. Not for several
-    threads at once.
-    Raises InputError for an unknown level, or where OpenVINO is not installed or does not start.
+    level: ``opset1`` and so on. asked: the implementations for verdicts, of factory, ir and cpu. timeout: seconds per
+    question. A crash is only reported if the question alone causes it in a fresh subprocess. Not thread-safe. Raises
+    InputError for an unknown level, or if OpenVINO is not installed or does not start.
     """
 
     dialect = "openvino"
@@ -65,7 +64,7 @@ class OpenVINOOracle:
         self.asked = tuple(texts)
         self.versions: Mapping[str, str] = dict.fromkeys(self.asked, version())
         self.timeout = timeout
-        #: The plugin works on raw memory at run time, so the others have a process that it cannot harm.
+        #: The plugin may corrupt memory at run time, so the others use a separate subprocess.
         self._children = {"cpu": self._child()}
         self._children.update(dict.fromkeys((*_VERDICTS, "evaluate"), self._child()))
 
@@ -73,7 +72,7 @@ class OpenVINOOracle:
         return Child(_CHILD, "make", self.level, timeout=self.timeout)
 
     def ask(self, descriptors: Sequence[Descriptor]) -> list[dict[str, Reply]]:
-        """Return, for each descriptor, the reply of `factory` and of `ir`, or of those that are asked instead."""
+        """Return the replies by implementation for each descriptor."""
         questions: list[Question] = []
         places: list[tuple[int, str]] = []
         replies: list[dict[str, Reply]] = [{} for _ in descriptors]
@@ -91,14 +90,17 @@ class OpenVINOOracle:
         return replies
 
     def values(self, descriptor: Descriptor, arrays: Mapping[str, Any]) -> dict[str, Values]:
-        """Return what `evaluate` and `cpu` compute; arrays by input name, constants may be left out."""
+        """Return what `evaluate` and `cpu` compute.
+
+        Arrays are by input name; constants may be omitted.
+        """
         return self.values_many(descriptor, [arrays])[0]
 
     def values_many(self, descriptor: Descriptor, sets: Sequence[Mapping[str, Any]]) -> list[dict[str, Values]]:
-        """Return what `evaluate` and `cpu` compute for each set of arrays; the plugin compiles once.
+        """Return what `evaluate` and `cpu` compute for each set of arrays.
 
-        "rejected" where the operation refuses the descriptor or these arrays, "no kernel" where it takes the
-        descriptor and the implementation cannot run it.
+        The plugin compiles once. "rejected" means that the operation rejects the descriptor or the arrays. "no kernel"
+        means that it accepts the descriptor but the implementation cannot run it.
         """
         tables: list[dict[str, Values]] = [{} for _ in sets]
         try:
@@ -120,7 +122,9 @@ class OpenVINOOracle:
 
     @staticmethod
     def _blobs(descriptor: Descriptor, arrays: Mapping[str, Any], column: str) -> list[Blob] | str:
-        """Return the inputs to send, or why there are none."""
+        """Return the inputs to send, or why they cannot be sent."""
+        from specgate.dialects.openvino.oracle.values import blobs_of, narrowed
+
         try:
             blobs = blobs_of(descriptor, arrays)
         except NotExpressibleError as error:
@@ -128,7 +132,7 @@ class OpenVINOOracle:
         return (narrowed(blobs) if column == "cpu" else "") or blobs
 
     def _compute(self, column: str, layer: Layer, sets: list[list[Blob]]) -> list[Computed | Reply]:
-        """Ask once for all sets; if that fails, for each of them in a fresh process."""
+        """Ask once for all sets; on failure, ask for each in a fresh subprocess."""
         if not sets:
             return []
         answer = self._exchange(column, [(column, layer, sets)])[0]
@@ -146,7 +150,7 @@ class OpenVINOOracle:
         ]
 
     def _alone(self, column: str, question: Question) -> Any:
-        """Return the answer of a process that is asked nothing else; a Reply where there is none."""
+        """Return the answer of a fresh subprocess, or a Reply on failure."""
         self._children[column].close()
         answer = self._exchange(column, [question])[0]
         self._children[column].close()
@@ -157,12 +161,12 @@ class OpenVINOOracle:
     def _exchange(self, column: str, questions: list[Question]) -> list[Any]:
         try:
             return self._children[column].ask_many(questions)
-        except RuntimeError as error:  # the process catches what questions bring about: OpenVINO itself does not start
+        except RuntimeError as error:  # the subprocess catches errors of questions, so OpenVINO itself did not start
             text = str(error).strip().rsplit("\n", 1)[-1]
             raise InputError(f"OpenVINO cannot be asked: {text[:200]}") from None
 
     def close(self) -> None:
-        """End the processes; asking again starts them again."""
+        """Stop the subprocesses; the next question restarts them."""
         for child in self._children.values():
             child.close()
 
@@ -178,6 +182,8 @@ def _unasked(reason: str) -> Values:
 
 
 def _values(descriptor: Descriptor, result: Computed | Reply) -> Values:
+    from specgate.dialects.openvino.oracle.values import arrays_of
+
     if isinstance(result, Reply) or result.outputs is None:
         return Values(None, Reply(*result[:2]))
     try:

@@ -1,4 +1,7 @@
-"""A whole IR in OpenVINO's CPU plugin, in a process of its own: the values of all layers of the main net."""
+"""Whole IRs in OpenVINO's CPU plugin, run in a subprocess.
+
+It returns the values of all layers of the main net.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +14,25 @@ if TYPE_CHECKING:
 __all__ = ["answerer"]
 
 _CPU: Final = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
-#: What ends a net, holds a value or a state: of these no values are asked for.
+#: Layers whose values are not requested: ends of a net, constants and state.
 _NOT_ASKED: Final = frozenset({"Parameter", "Constant", "Result", "Assign", "ReadValue"})
-#: Element types whose values numpy holds.
+#: Element types that numpy supports.
 _CARRIED: Final = frozenset({
     "boolean", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
 })  # fmt: skip
 
 
 def answerer(_argument: None) -> Callable[[tuple[str, Mapping[str, Any]]], tuple[str, Any]]:
-    """Return what answers (path, arrays) with ("values", (version, values)) or ("error", text).
+    """Return the function that answers (path, arrays).
 
-    values: by the layer's name and the number of its output.
+    Answers are ("values", (version, values)) or ("error", text). Values are by layer name and output index.
     """
-    sys.modules["openvino_telemetry"] = cast("Any", None)  # importing openvino would report its use over the network
+    sys.modules["openvino_telemetry"] = cast("Any", None)  # prevents telemetry when importing openvino
 
     def answer(question: tuple[str, Mapping[str, Any]]) -> tuple[str, Any]:
         try:
             return "values", _values(*question)
-        except Exception as error:  # noqa: BLE001  # whatever a build raises is its refusal
+        except Exception as error:  # noqa: BLE001  # any exception is a rejection
             return "error", " ".join(str(error).split())[-300:] or type(error).__name__
 
     return answer
@@ -59,7 +62,7 @@ def _values(path: str, arrays: Mapping[str, Any]) -> tuple[str, dict[tuple[str, 
 
 
 def _fed(model: Any, arrays: Mapping[str, Any]) -> dict[int, Any]:
-    """Return the arrays by the numbers of the inputs that they are for."""
+    """Return the arrays by input index."""
     fed: dict[int, Any] = {}
     for number, parameter in enumerate(model.get_parameters()):
         for name in (parameter.get_friendly_name(), *parameter.output(0).names):

@@ -1,8 +1,8 @@
-"""The IR of one layer: its inputs as Parameters and Consts, a Result for each of its outputs.
+"""IR of one layer: Parameters and Consts as inputs, Results as outputs.
 
-A layer that names bytes of the file of weights finds zeros there, an Assign the ReadValue of its variable. Of a body
-only the ends are known: what it gives comes from Parameters of its own, which nothing feeds. Ports and ends are mapped
-in their order, whatever the descriptor's port maps say of layers that it does not have.
+If a layer refers to bytes in the weights, these are zeros. An Assign gets a ReadValue of its variable. Of a body only
+inputs and outputs are known, so its Results read additional Parameters that are not mapped. Ports are mapped in order.
+Port maps of the descriptor are ignored, because they refer to layers that it does not have.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ __all__ = ["ir_of"]
 _VERSION: Final = 11
 _ALIGNMENT: Final = 64
 _MAX_WEIGHTS: Final = 2**20
-#: Readers up to 2024.5 take no shorter document for an IR, whatever follows its root.
+#: Readers up to 2024.5 reject a shorter document; padding after the root counts.
 _SHORTEST: Final = 512
 _OPEN: Final = '<port id="{}" precision="{}">{}</port>'
 _ENTRY: Final = '<{} external_port_id="{}" internal_layer_id="{}"{}/>'
-#: How many inputs a layer keeps to itself before those of its bodies.
+#: Number of leading inputs that are not passed to a body.
 _OWN: Final = {"If": 1, "Loop": 2}
 _EDGE: Final = '<edge from-layer="{}" from-port="{}" to-layer="{}" to-port="{}"/>'
 
 
 def ir_of(layer: Layer, blobs: Sequence[bytes | None]) -> tuple[bytes, bytes]:
-    """Return an IR of version 11 and its weights; blobs: each input's bytes if it is a constant, else None.
+    """Return an IR of version 11 and its weights.
 
-    Ports state what the descriptor states; what it leaves open is UNSPECIFIED, without dimensions.
-    Raises NotExpressibleError for an attribute that has no text.
+    blobs: the bytes of each constant input, None for others. Ports state what the descriptor states; anything else is
+    UNSPECIFIED, without dimensions. Raises NotExpressibleError for an attribute without a text form.
     """
     if not layer.ports:
         raise NotExpressibleError("a reader drops what has no outputs, and does not look at it")
@@ -64,7 +64,10 @@ def ir_of(layer: Layer, blobs: Sequence[bytes | None]) -> tuple[bytes, bytes]:
 
 
 def _body(layer: Layer, name: str) -> str:
-    """Return a body and its port map: a Parameter for all that it takes and gives, and a Result for what it gives."""
+    """Return a body and its port map.
+
+    It has a Parameter for each input and output, and a Result for each output.
+    """
     takes, gives = layer.bodies[name]
     ends = range(len(takes) + len(gives), len(takes) + 2 * len(gives))
     layers = [_source(at, port, None, bytearray()) for at, port in enumerate((*takes, *gives))]
@@ -78,13 +81,13 @@ def _body(layer: Layer, name: str) -> str:
     if name == "body" and len(fed) > len(takes):
         raise NotExpressibleError("the body takes fewer tensors than the layer hands on")
     left = list(ends)
-    if layer.kind == "Loop":  # the last boolean, or what would have to be one
+    if layer.kind == "Loop":  # the last boolean, else the last output
         of_type = [at for at, port in zip(ends, gives, strict=True) if port.type == "boolean"]
         for condition in (of_type or left)[-1:]:
             entries.append(_ENTRY.format("output", -1, condition, ' purpose="execution_condition"'))
             left = [at for at in left if at != condition] or left
     outer_ends = range(len(layer.inputs), len(layer.inputs) + layer.ports)
-    if name == "body":  # what a body gives may be an output twice, as the last value and as all of them
+    if name == "body":  # an output of a body may be mapped twice: last value and concatenation
         left = [left[at % len(left)] for at in range(layer.ports)] if left else []
     entries += [_ENTRY.format("output", outer, at, "") for outer, at in zip(outer_ends, left, strict=False)]
     port_map = f"<{MAPS[name]}>{''.join(entries)}</{MAPS[name]}>"
@@ -92,7 +95,7 @@ def _body(layer: Layer, name: str) -> str:
 
 
 def _read(layer: Layer, number: int) -> str:
-    """Return what reads the variable that a layer writes, so that there is one, and hands on the layer's input."""
+    """Return a ReadValue for the variable of an Assign, fed with its input."""
     port, name = layer.inputs[0], layer.data.get("variable_id")
     data: dict[str, Any] = {"variable_type": port.type or "dynamic", "variable_shape": _shape(port)}
     body = f"<input>{_port(0, port)}</input><output>{_port(1, port)}</output>"
@@ -102,7 +105,7 @@ def _read(layer: Layer, number: int) -> str:
 
 
 def _zeros(layer: Layer, there: int) -> bytes:
-    """Return what the weights lack so that they have the bytes that the layer names."""
+    """Return the zeros to append so that the layer's bytes exist."""
     offset, size = layer.data.get("offset"), layer.data.get("size")
     if not isinstance(offset, int) or not isinstance(size, int):
         return b""
@@ -159,5 +162,5 @@ def _text(name: str, value: Any) -> str:
 
 
 def _allowed(letter: str) -> bool:
-    """Return whether XML 1.0 may hold a character."""
+    """Return True if XML 1.0 allows a character."""
     return letter in "\t\n\r" or " " <= letter <= "\ud7ff" or "\ue000" <= letter <= "\ufffd" or letter > "\uffff"

@@ -1,1 +1,4 @@
-"""Campaigns that hold placements against the runtime itself: ``specgate conform onnxruntime-directml``."""
+"""Campaigns of ``specgate conform onnxruntime-directml``.
+
+They compare specgate's placements with the runtime's own.
+"""

@@ -1,4 +1,4 @@
-"""Arrays for the first run of a model of one node that fit its descriptor, where drawn ones did not do."""
+"""Input arrays for single-node models, random graphs and model files."""
 
 from __future__ import annotations
 
@@ -46,33 +46,34 @@ __all__ = [
     "unfit",
 ]  # fmt: skip
 
-#: Small values, values at which something may change, and others of the first kind.
+#: Whether each set is tame: small values, boundary values, and small values again.
 _SETS: Final = (True, False, True)
-#: Of an input whose values rules may read: sizes, axes, a depth.
+#: Maximum elements of an input whose values rules may read, such as sizes, axes or a depth.
 _MOST_VALUES: Final = 64
 
 
 def fitting_feeds(descriptor: Descriptor, level: str) -> list[Feed]:
-    """Return sets of arrays by a model's input names, none where the descriptor allows none.
+    """Return sets of arrays by input name, empty if no valid values exist.
 
-    Inputs that rules read get elements that satisfy them; constants get their own, as a model may have them as inputs.
+    Inputs that rules read get elements that satisfy the rules. Constants keep their values, because a model may declare
+    them as inputs too.
     """
     feeds: list[Feed] = []
     if any(tensor.known_elements > MOST_ELEMENTS for _, tensor in descriptor.tensors()):
         return feeds
     for at, tame in enumerate(_SETS):
         try:
-            entries = fill(descriptor, level, Random(at), tame=tame)  # noqa: S311  # repeatable on purpose
+            entries = fill(descriptor, level, Random(at), tame=tame)  # noqa: S311  # reproducible on purpose
             feeds.append(_constants(descriptor) | _by_name(entries))
-        except (Error, ValueError, TypeError, KeyError, ArithmeticError):  # a descriptor that breaks a rule, often
+        except (Error, ValueError, TypeError, KeyError, ArithmeticError):  # usually a descriptor that breaks a rule
             break
     return feeds
 
 
 def unfit(descriptor: Descriptor, level: str, feed: Feed, release: str) -> bool:
-    """Return whether arrays break a rule, or a condition of a release, that the descriptor without values does not.
+    """Return whether arrays break a rule that the descriptor alone does not.
 
-    What it states of its outputs' shapes does not count.
+    Conditions of the release count as rules. Output shapes that the descriptor states are ignored.
     """
     opened = replace(with_open_outputs(descriptor), version=level)
     values = {
@@ -108,24 +109,25 @@ def _constants(descriptor: Descriptor) -> dict[str, Any]:
     }
 
 
-#: The oldest opset of a graph: from here on the pieces hardly change.
+#: Oldest opset of a graph; the operators used here hardly change after it.
 _OLDEST: Final = 11
 _MOST_NODES: Final = 14
-#: The type of a graph's tensors, and the size that is left open in some.
+#: Element types of a graph's tensors.
 _OWN_TYPES: Final = ("FLOAT", "FLOAT16")
 _OWN, _OPEN = "T", "N"
 _NAME: Final = re.compile(r"\b[a-z]\b(?=[,)\s])")
-#: Of ten values that a piece takes: from another piece or what is there, a new input of the graph, an initializer.
+#: Origin of a node's input, as ten equally likely draws: an existing value, a new graph input, or an initializer.
 _MIX: Final = ("known",) * 7 + ("input",) * 2 + ("constant",)
 
 
 def graph_cases(count: int, seed: str, newest: int) -> Iterator[Case]:
-    """Yield at most `count` graphs, the same ones for the same seed, none above the opset `newest`.
+    """Yield at most `count` graphs, reproducible for the same seed.
 
-    Graphs that ONNX's own inference of types and shapes refuses are left out, and count all the same.
+    No graph has an opset above `newest`. Graphs that ONNX's type and shape inference rejects are omitted but count
+    towards `count`.
     """
     for index in range(count):
-        random = Random(f"{seed}/{index}")  # noqa: S311  # repeatable on purpose
+        random = Random(f"{seed}/{index}")  # noqa: S311  # reproducible on purpose
         result = _Graph(random, random.randint(min(_OLDEST, newest), newest)).model()
         if result is not None:
             yield Case(f"graph/{index}", "graph", "", str(result.opset_import[0].version), result.SerializeToString())
@@ -133,7 +135,10 @@ def graph_cases(count: int, seed: str, newest: int) -> Iterator[Case]:
 
 @dataclass(slots=True)
 class _Graph:
-    """One graph while it grows. values: by kind the names that are there; used: those that a node has read."""
+    """A graph under construction.
+
+    values: available names by kind. used: names that a node has read.
+    """
 
     random: Random
     opset: int
@@ -145,7 +150,7 @@ class _Graph:
     types: dict[str, str] = field(default_factory=dict)
 
     def model(self) -> Any:
-        """Return the model, None where its types or shapes contradict each other."""
+        """Return the model, or None if its types or shapes are inconsistent."""
         import onnx
         from onnx import helper, shape_inference
 
@@ -175,7 +180,7 @@ class _Graph:
         return proto if self.nodes else None
 
     def _piece(self, piece: Mapping[str, Any], kinds: Mapping[str, Any], own: str) -> None:
-        """Add a node, unless it takes a kind that has no value yet and that only nodes give."""
+        """Add a node, unless it needs a kind of value that only nodes produce."""
         from onnx import parser
 
         if any(not self.values.get(kind) and kinds[kind].get("made") for kind in piece["takes"].values()):
@@ -191,7 +196,7 @@ class _Graph:
         self.types[result] = kinds[piece["gives"]]["type"]
 
     def _value(self, kind: str, kinds: Mapping[str, Any], way: str = "") -> str:
-        """Return a value of a kind: one that is there, or a new one."""
+        """Return a value of a kind, either existing or new."""
         from onnx import TensorProto, helper
 
         about = kinds[kind]
@@ -220,24 +225,24 @@ class _Graph:
 
 
 def _filled(about: Mapping[str, Any], kind: str, size: int | str) -> dict[str, Any]:
-    """Return what is said of a value with the graph's own type and size in it."""
+    """Return a value's description with the graph's own type and size."""
     shape = [size if each == _OPEN else each for each in about.get("shape", ())]
     return {**about, "type": kind if about["type"] == _OWN else about["type"], "shape": shape}
 
 
 CaseKind = Literal["node", "graph", "file"]
-#: The name of the node that a model of one node is about.
+#: The name of the tested node in a single-node model.
 NODE: Final = "node"
-#: The most that a protobuf message may have.
+#: Maximum size in bytes of a protobuf message.
 _MOST_BYTES: Final = 2**31 - 1
 
 
 class Case(NamedTuple):
     """One model.
 
-    id: names it again, with the same seed: ``Relu/14/3``, ``graph/7`` or ``file/NAME``. operator: of a model of one
-    node, else "". opset: of ai.onnx that it imports, "" for files. model: serialised. drawn: how its
-    descriptor was; of a file its path. level: the opset that a descriptor was drawn at.
+    id: identifies it for the same seed: ``Relu/14/3``, ``graph/7`` or ``file/NAME``. operator: the operator of a
+    single-node model, else "". opset: the ai.onnx opset it imports, "" for files. model: serialized. drawn: how its
+    descriptor was drawn, or a file's path. level: the opset at which the descriptor was drawn.
     """
 
     id: str
@@ -251,9 +256,10 @@ class Case(NamedTuple):
 
 
 def node_cases(operator: str, count: int, seed: str, newest: int | None = None) -> Iterator[Case]:
-    """Yield models of one node: about `count` at each opset that changes the operator, none above `newest`.
+    """Yield about `count` single-node models per version of an operator.
 
-    What no model expresses is left out, and counts all the same, so that a case has the same id for any `count`.
+    No model has an opset above `newest`. Descriptors that no model can express are omitted but counted, so that an id
+    does not depend on `count`.
     """
     spec = dialect(MODELS).operator(operator)
     for level in levels(operator, newest):
@@ -263,7 +269,7 @@ def node_cases(operator: str, count: int, seed: str, newest: int | None = None) 
                 if pair is not None:
                     name = f"{operator}/{level}/{index}"
                     yield Case(name, "node", operator, pair[0], pair[1], drawn.origin, drawn.descriptor, level)
-        except InputError:  # nothing valid is drawn there
+        except InputError:  # no valid descriptor at this level
             continue
 
 
@@ -277,9 +283,9 @@ def levels(operator: str, newest: int | None) -> list[str]:
 
 
 def one_node(descriptor: Descriptor, level: str, newest: int | None = None) -> tuple[str, bytes] | None:
-    """Return the opset and the model of a descriptor, None where there is none.
+    """Return the opset and the model of a descriptor, None if inexpressible.
 
-    newest: the opset beside an operator of another domain.
+    newest: the ai.onnx opset to import with an operator of another domain.
     """
     question = make_question(descriptor, level, newest)
     if isinstance(question, str):
@@ -293,7 +299,7 @@ def one_node(descriptor: Descriptor, level: str, newest: int | None = None) -> t
 
 
 def file_cases(folder: Path) -> Iterator[Case]:
-    """Yield the models in a folder and those below it, by name; raise InputError where there are none."""
+    """Yield the models below a folder by name; raise InputError if none."""
     paths = sorted(folder.rglob("*.onnx")) if folder.is_dir() else []
     if not paths:
         raise InputError("expected a folder with .onnx files", file=str(folder))

@@ -1,4 +1,7 @@
-"""Differences that are known: the entries of ``specs/onnxruntime/observed.yaml``, and which of them explains one."""
+"""Comparison of placements with answers of the runtime.
+
+``specs/onnxruntime/observed.yaml`` lists the known differences.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,9 @@ __all__ = ["ASPECTS", "Aspect", "Compared", "Found", "compare", "explaining", "i
 def explaining(
     result: Found, opset: str, runtime: Runtime, entries: Sequence[Mapping[str, Any]] | None = None, *, model: str = ""
 ) -> Mapping[str, Any] | None:
-    """Return the first entry that names a difference, None without one.
+    """Return the first observed entry that matches a difference, or None.
 
-    opset: that of the model, "" where unknown. model: the operator of a model of one node, "" for others.
+    opset: the model's, "" if unknown. model: the operator of a single-node model, "" for other models.
     """
     for entry in runtime_tables()["observed"] if entries is None else entries:
         if (
@@ -56,7 +59,10 @@ def _released(release: str, entry: Mapping[str, Any]) -> bool:
 
 
 def imported(opset: str, text: str | None) -> bool:
-    """Return whether an opset is one of a range such as ``17``, ``17..`` or ``..12``; None: any is."""
+    """Return whether an opset is in a range: ``17``, ``17..`` or ``..12``.
+
+    A `text` of None includes every opset.
+    """
     if text is None:
         return True
     first, dots, last = text.partition("..")
@@ -64,7 +70,7 @@ def imported(opset: str, text: str | None) -> bool:
 
 
 Aspect = Literal["answer", "session", "kernel", "run", "node", "descriptor"]
-#: What is compared, and what one comparison of each is about.
+#: The aspects that are compared, each with the subject of one comparison.
 ASPECTS: Final[dict[Aspect, str]] = {
     "answer": "models that are placed at all",
     "session": "models: the session is created, or fails",
@@ -73,15 +79,15 @@ ASPECTS: Final[dict[Aspect, str]] = {
     "node": "nodes: the provider that runs them",
     "descriptor": "nodes that become operators with the session, in models of several nodes each operator: all fields",
 }
-#: Nodes that the runtime adds: copies between devices, casts around nodes that have no kernel for half floats.
+#: Nodes that the runtime inserts: copies between devices, and casts around nodes without a FLOAT16 kernel.
 _ADDED: Final = ("MemcpyToHost", "MemcpyFromHost")
 _CASTS: Final = ("InsertedPrecisionFreeCast_", "InsertedCast_")
-#: The runtime's number for a node without a kernel (OrtErrorCode).
+#: The OrtErrorCode for a node without a kernel.
 _NOT_IMPLEMENTED: Final = 9
 _MOST_WORDS: Final = 160
-#: What the runtime says of a node's inputs and outputs, before it says what is wrong.
+#: The node's inputs and outputs in an error message, before the reason.
 _SIGNATURE: Final = re.compile(r"(In Node, \(.*?, -?\d+\)) : \(.*?\) -> \(.*?\) , (?=Error)")
-#: What precedes the reason why a run fails: the node, and the function in its source.
+#: The prefix of a run error before the reason: the node, and the source function.
 _RUNNING: Final = re.compile(
     r"Non-zero status code returned while running .*? Status Message: |[\w:]+ [^ ()]*\(.*?\) (?:const )?"
 )
@@ -89,7 +95,10 @@ _VARYING: Final = re.compile(r"0x[0-9A-Fa-f]+|\d+|'[^']*'|\"[^\"]*\"")
 
 
 class Found(NamedTuple):
-    """A difference. operator: of the node that it is about, "" for a whole model."""
+    """A difference between specgate and the runtime.
+
+    operator: the operator of the node, "" for a whole model.
+    """
 
     aspect: Aspect
     operator: str
@@ -99,7 +108,7 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Compared:
-    """What was compared of one model: comparisons, those that were alike, what differs, what was left out and why."""
+    """Comparisons of one model: counts, matches, differences and omissions."""
 
     asked: Counter[Aspect] = field(default_factory=Counter)
     same: Counter[Aspect] = field(default_factory=Counter)
@@ -116,7 +125,10 @@ class Compared:
 
 
 def compare(answer: Answer, ours: Placement, first: str) -> Compared:
-    """Compare a placement with an answer. first: the provider whose operators were recorded, "" for none."""
+    """Compare a placement with an answer.
+
+    first: the provider whose operators were recorded, "" for none.
+    """
     compared = Compared()
     if answer.word in {"crashed", "timeout"}:
         compared.left_out.append(f"the runtime's process {answer.word}")
@@ -141,7 +153,7 @@ def compare(answer: Answer, ours: Placement, first: str) -> Compared:
 
 
 def _session(ours: Placement) -> str:
-    """Return how creating the session ends: a node that fails at run does not prevent it."""
+    """Return the expected session outcome, ignoring failures at run time."""
     reasons = [
         *ours.refusals,
         *(node.created_by for node in ours.every if node.creation == "fails" and not node.at_run),
@@ -152,7 +164,7 @@ def _session(ours: Placement) -> str:
 
 
 def _run(compared: Compared, answer: Answer, ours: Placement) -> None:
-    """Compare the first run with what is said of it, where there was one."""
+    """Compare the expected outcome of the first run with the actual one."""
     if not answer.run or answer.word != "created":
         return
     if answer.run.startswith(NOT_RUN) or answer.run == "timeout":
@@ -168,21 +180,25 @@ def _run(compared: Compared, answer: Answer, ours: Placement) -> None:
 
 
 def _blamed(ours: Placement, *, fails: bool) -> str:
-    """Return the operator that a session is about: of the only node, or of the first that fails here."""
+    """Return the operator to report for a session.
+
+    It is the operator of the only node, or of the first node expected to fail.
+    """
     nodes = list(ours)
     failing = [node for node in nodes if node.creation == "fails"]
     return nodes[0].operator if len(nodes) == 1 else failing[0].operator if failing and not fails else ""
 
 
 def _plain(text: str) -> str:
-    """Return a message without what changes from model to model, so that like ones are one class."""
+    """Return a message without model-specific parts, to group equal messages."""
     return _VARYING.sub("N", _SIGNATURE.sub(r"\1 ", text))[:_MOST_WORDS]
 
 
 def _nodes(compared: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNode]) -> None:
-    """Compare providers: of nodes by their names where these tell them apart, of the others by their operators.
+    """Compare the providers of nodes.
 
-    A call that only one side replaced by what its function is made of counts as one node.
+    Nodes with unique names are matched by name, the others by operator. A call that only one side inlined counts as one
+    node.
     """
     kept = {(node.name, node.provider): node.op_type for node in theirs if node.name}
     calls = {node.function: _bare(node.function, "/") for node in ours if node.function}
@@ -222,7 +238,7 @@ def _nodes(compared: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNo
 
 
 def _lacking(node: Placed, answer: Answer) -> Placed:
-    """Return a node with a word behind its provider where the session fails for want of kernels, maybe of this one."""
+    """Return a node, marked if its kernel may be one that the session lacks."""
     return node._replace(provider=f"{node.provider}, in a session without a kernel") if _no_kernel(answer) else node
 
 
@@ -236,7 +252,10 @@ def _provider(node: PlacedNode) -> str:
 
 
 def _named(path: str, names: Collection[str]) -> str:
-    """Return the name of a node by its path, which may have slashes in it, too: the longest of those that are there."""
+    """Return the node name in a path, where names may contain slashes.
+
+    The longest matching name wins.
+    """
     parts = path.split("/")
     ends = ("/".join(parts[at:]) for at in range(1, len(parts)))
     return next((end for end in ends if end in names), parts[-1])
@@ -251,7 +270,10 @@ def _added(node: Placed) -> bool:
 
 
 def _descriptors(compared: Compared, answer: Answer, nodes: Sequence[PlacedNode]) -> None:
-    """Compare what is created with the session; where the last operator was refused, what came before it and it."""
+    """Compare the DirectML operators created with the session.
+
+    If the last operator was rejected, only it and the operators before it are compared.
+    """
     refused = bool(answer.operators) and answer.operators[-1].hresult != 0
     if answer.word != "created" and not (refused and len(nodes) == 1):
         return
@@ -273,7 +295,7 @@ def _descriptors(compared: Compared, answer: Answer, nodes: Sequence[PlacedNode]
 
 
 def _many(compared: Compared, ours: Sequence[tuple[PlacedNode, Any]], truth: Sequence[Any]) -> None:
-    """Compare the operators of several nodes, which the runtime creates in an order of its own."""
+    """Compare the operators of several nodes, in any order."""
     waiting = Counter(map(_key, truth))
     left = []
     for node, one in ours:
@@ -297,7 +319,7 @@ def _key(descriptor: Any) -> str:
 
 
 def _difference(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[str, str]:
-    """Return what the first thing is that two lists of operators do not share, for each side."""
+    """Return the first operators in which two lists differ, per side."""
     kinds = [[each["type"] for each in side] for side in (ours, theirs)]
     if kinds[0] != kinds[1]:
         return tuple(" + ".join(side) or "no operator" for side in kinds)  # type: ignore[return-value]
@@ -309,7 +331,7 @@ def _difference(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[str, str]:
 
 
 def _members(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the members of two descriptors, those of their tensors by themselves."""
+    """Yield the fields of two descriptors, with separate fields of tensors."""
     for name in {**ours, **theirs}:
         one, two = ours.get(name), theirs.get(name)
         if isinstance(one, dict) and isinstance(two, dict):
@@ -319,10 +341,9 @@ def _members(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tup
 
 
 def normal(value: Any) -> Any:
-    """Return a descriptor with what says the same made alike.
+    """Return a descriptor in a normal form for comparison.
 
-    Strides of a packed tensor, members that are null and arrays without elements are left out, floats are those of 32
-    bits.
+    Strides of packed tensors, null fields and empty arrays are omitted. Floats are rounded to 32 bits.
     """
     if isinstance(value, dict) and "DataType" in value:
         return _normal_tensor(value)

@@ -1,4 +1,4 @@
-"""What a campaign against a runtime asks."""
+"""The plan of a campaign against a runtime, and its result."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to ask. releases: of the package, with ``@5.0`` behind them for another level of the library below.
+    """A campaign's plan.
 
-    operators: none for all. levels: of the library, each under each release; none: the release's own. cases: models of
-    one node for each version of an operator. graphs: random ones. models: a folder of files. seconds: the most to
-    spend on asking. case: the only one to ask. keep: a folder for what is asked.
+    releases: package releases, with the suffix ``@5.0`` for another DirectML level. operators: empty for all. levels:
+    DirectML levels to test with each release; empty for the release's own. cases: single-node models per operator
+    version. graphs: number of random graphs. models: a folder of files. seconds: time limit. case: the only case to
+    run. keep: a folder for the tested models.
     """
 
     package: str
@@ -50,7 +51,10 @@ class Plan:
         return tuple(f"{self.package}:{word}" for word in words)
 
     def command(self, keep: str = "") -> str:
-        """Return the command line that runs it again; keep: it also writes what it asks to this folder."""
+        """Return the command line that repeats the campaign.
+
+        keep: a folder to which it also writes the tested models.
+        """
         words = ["specgate", "conform", self.package, "--release", ",".join(self.releases)]
         words += ["--level", ",".join(self.levels)] if self.levels else []
         words += [word for name in self.operators for word in ("--operator", name)]
@@ -61,22 +65,22 @@ class Plan:
         return " ".join([*words, *(["--keep", keep] if keep else [])])
 
     def kept(self, case: Case) -> None:
-        """Write a model to the folder for what is asked."""
+        """Write a model to the `keep` folder."""
         if self.keep is not None:
             self.keep.mkdir(parents=True, exist_ok=True)
             write_bytes(self.keep / f"{_UNSAFE.sub('-', case.id.removesuffix('.onnx'))}.onnx", case.model)
 
 
 SCHEMA: Final = "specgate-placement-campaign/1"
-#: What models of each kind are.
+#: Titles of the kinds of models.
 KINDS: Final[dict[CaseKind, str]] = {"node": "one node", "graph": "random graphs", "file": "files"}
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many comparisons of one aspect over models of one kind there were before one target, and how many agree.
+    """Comparisons of one aspect over one kind of models on one target.
 
-    explained: how many of the others an entry of what was observed names.
+    explained: how many differences match an observed entry.
     """
 
     target: str
@@ -89,11 +93,11 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A class of differences: of one aspect and operator, with the same words of both sides.
+    """A class of differences with the same aspect, operator and texts.
 
-    operator: "" for whole models. opsets, targets: those it was met at. count: of comparisons. recorded: the entry that
-    explains it, "" where none does; says: its words. case: the smallest model with it; node: that as a descriptor, of a
-    model of one node; command: writes that model to a folder.
+    operator: "" for whole models. opsets, targets: where it occurred. count: number of comparisons. recorded: the
+    observed entry that explains it, "" if none does; says: its text. case: the smallest model with the difference;
+    node: its descriptor for a single-node model; command: writes that model to a folder.
     """
 
     aspect: Aspect
@@ -113,9 +117,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A whole campaign. command: runs it again. versions: by target what was asked. models: by kind how many.
+    """The result of a campaign.
 
-    left_out: why something was not compared -> how often. capped: out of time before its end.
+    command: repeats it. versions: tested versions by target. models: number of models by kind. left_out: number of
+    omitted comparisons by reason. capped: whether the time limit ended it.
     """
 
     package: str
@@ -131,15 +136,15 @@ class Result:
 
     @property
     def unexplained(self) -> int:
-        """How many comparisons differ and no entry says why."""
+        """Number of differences without an observed entry."""
         return sum(each.count for each in self.differences if not each.recorded)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result as JSON's values."""
+        """Return the result as JSON values."""
         return {"schema": SCHEMA, **asdict(self), "unexplained": self.unexplained}
 
     def totals(self, target: str | None = None) -> Iterable[Tally]:
-        """Yield a sum for each kind and aspect, of one target or all."""
+        """Yield totals per kind and aspect, for one target or all."""
         for kind in KINDS:
             for aspect in ASPECTS:
                 of = [t for t in self.tallies if (t.kind, t.aspect) == (kind, aspect) and target in {None, t.target}]

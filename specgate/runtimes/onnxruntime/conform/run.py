@@ -1,4 +1,4 @@
-"""Run a campaign against a runtime: draw models, ask it, place them, and count what is alike."""
+"""Campaigns that place models and compare with the runtime."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Asked", "run"]
 
-#: Models that are asked before the clock is looked at.
+#: Models between two checks of the time limit.
 _BATCH: Final = 50
-#: Seconds for one model: most take milliseconds.
+#: Seconds per model; most take milliseconds.
 _TIMEOUT: Final = 20.0
 
 
 class Asked(Protocol):
-    """An oracle of placement."""
+    """A runtime that reports placements."""
 
     @property
     def versions(self) -> Any: ...
@@ -54,7 +54,7 @@ class Asked(Protocol):
 
 @dataclass(slots=True)
 class _Class:
-    """Where a class was met, and its smallest model so far."""
+    """The occurrences and the smallest model of a class of differences."""
 
     smallest: Case
     target: str
@@ -66,7 +66,7 @@ class _Class:
 
 @dataclass(slots=True)
 class _Counts:
-    """What was counted so far."""
+    """Counts so far."""
 
     asked: Counter[tuple[str, CaseKind, Aspect]] = field(default_factory=Counter)
     same: Counter[tuple[str, CaseKind, Aspect]] = field(default_factory=Counter)
@@ -78,10 +78,11 @@ class _Counts:
 
 
 def run(plan: Plan, progress: Progress = lambda *_: None, opened: Callable[[Target], Asked] | None = None) -> Result:
-    """Return what the campaign found. progress: called with cases done, cases in all, and what is asked.
+    """Return the result of a campaign.
 
-    opened: what asks a target, instead of the builds that are installed. Raises InputError for an unknown operator or
-    release, and where a build is not installed.
+    progress: called with finished cases, all cases, and the current item. opened: opens a target, by default an
+    installed build.
+    Raises InputError for an unknown operator or release, and if a build is not installed.
     """
     began = time.monotonic()
     until = began + plan.seconds if plan.seconds is not None else float("inf")
@@ -124,7 +125,7 @@ def _oracle(target: Target) -> Asked:
 
 
 def _piece(plan: Plan, target: Target, oracle: Asked, cases: Iterator[Case], counts: _Counts, until: float) -> None:
-    """Ask a target the cases of one piece, unless the time is over."""
+    """Run the cases of one item on a target until the time limit."""
     batch: list[Case] = []
     for case in cases:
         if time.monotonic() > until:
@@ -138,9 +139,9 @@ def _piece(plan: Plan, target: Target, oracle: Asked, cases: Iterator[Case], cou
 
 
 def _pieces(plan: Plan, target: Target) -> list[tuple[str, Iterator[Case]]]:
-    """Return what is asked, by name: each operator, then graphs, then files."""
+    """Return the items to test by name: operators, then graphs, then files."""
     tables = dialect(MODELS)
-    assert target.runtime is not None  # noqa: S101  # every target of a plan has one
+    assert target.runtime is not None  # noqa: S101  # every target of a plan has a runtime
     newest = min(target.runtime.opsets[""], int(tables.levels[-1]))
     seed = str(plan.seed)
     names = [tables.operator(name).name for name in plan.operators] or list(tables.operators)
@@ -165,7 +166,10 @@ def _judge(plan: Plan, target: Target, oracle: Asked, batch: Sequence[Case], cou
 
 
 def _fed(target: Target, oracle: Asked, case: Case, answer: Answer) -> Answer:
-    """Return the answer for inputs that fit the descriptor, where no others could be computed."""
+    """Return the answer for inputs that fit the descriptor.
+
+    It replaces `answer` if the default inputs could not be computed.
+    """
     run = answer.word == "created" and answer.run not in {"", "ran", "crashed", "timeout"}
     if not run or case.descriptor is None or not isinstance(oracle, CpuPlacementOracle):
         return answer
@@ -173,20 +177,20 @@ def _fed(target: Target, oracle: Asked, case: Case, answer: Answer) -> Answer:
     if not feeds:
         return answer
     fed = oracle.ask([case.model], [feeds])[0]
-    assert target.runtime is not None  # noqa: S101  # every target of a plan has one
+    assert target.runtime is not None  # noqa: S101  # every target of a plan has a runtime
     release = target.runtime.release
     failed = fed.run not in {"ran", "crashed", "timeout"}
     if failed and all(unfit(case.descriptor, case.level, one, release) for one in feeds):
-        return replace(fed, run=f"{NOT_RUN}: no values that fit")  # which an input may have all the same
+        return replace(fed, run=f"{NOT_RUN}: no values that fit")  # an input may still have such values
     return fed
 
 
 def _compared(target: Target, case: Case, answer: Answer) -> Compared:
-    assert target.runtime is not None  # noqa: S101  # every target of a plan has one
+    assert target.runtime is not None  # noqa: S101  # every target of a plan has a runtime
     result = case.drawn if case.kind == "file" else Given(case.model, MODELS, case.id)
     try:
         ours = place_model(result, target, None, LintSettings())
-    except Exception as error:  # noqa: BLE001  # whatever it is, it is what the campaign looks for
+    except Exception as error:  # noqa: BLE001  # any exception is a finding of the campaign
         compared = Compared()
         compared.hold("answer", case.operator, repr(error)[:200], "an answer", same=False)
         return compared
@@ -195,7 +199,7 @@ def _compared(target: Target, case: Case, answer: Answer) -> Compared:
 
 
 def _count(target: Target, case: Case, compared: Compared, counts: _Counts) -> None:
-    assert target.runtime is not None  # noqa: S101  # every target of a plan has one
+    assert target.runtime is not None  # noqa: S101  # every target of a plan has a runtime
     word = str(target)
     for aspect, number in compared.asked.items():
         counts.asked[word, case.kind, aspect] += number
@@ -212,7 +216,7 @@ def _count(target: Target, case: Case, compared: Compared, counts: _Counts) -> N
 
 
 def _differences(plan: Plan, counts: _Counts) -> list[Difference]:
-    """Return the classes, the unexplained and frequent ones first."""
+    """Return the classes, unexplained and frequent ones first."""
     differences = []
     for (result, name), class_ in counts.classes.items():
         case = class_.smallest
@@ -240,7 +244,7 @@ def _differences(plan: Plan, counts: _Counts) -> list[Difference]:
 
 
 def _only(plan: Plan, class_: _Class) -> Plan:
-    """Return the plan that asks the smallest model of a class and nothing else."""
+    """Return a plan with only the smallest model of a class."""
     case = class_.smallest
     return replace(
         plan,

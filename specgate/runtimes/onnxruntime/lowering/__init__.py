@@ -1,1 +1,1 @@
-"""How a node that is placed on DirectML becomes DirectML operators: the tables of specs/onnxruntime/lowering, read."""
+"""Lowering of DirectML nodes by the tables of specs/onnxruntime/lowering."""

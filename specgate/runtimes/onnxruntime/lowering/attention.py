@@ -1,4 +1,4 @@
-"""Attention of queries, keys and values that are given: masks by their dimensions, Casts around the attention."""
+"""MultiHeadAttention and GroupQueryAttention, with masks and casts."""
 
 from __future__ import annotations
 
@@ -28,13 +28,16 @@ __all__ = ["as_is", "attended", "grouped_attention", "heads_of", "multihead_atte
 
 
 def as_is(state: State, name: str) -> TensorDesc | None:
-    """Return a tensor of the node without ones in front, None where it is left out."""
+    """Return a tensor of the node without leading ones, None if omitted."""
     tensor = given(state, name)
     return None if tensor is None else plain(state, tensor, least=1)
 
 
 def _masked(state: State, batch: int, queries: int, keys: int, past: int) -> dict[str, Any]:
-    """Return the fields of a mask: lengths, or starts and ends, of each batch, or truth values for each key."""
+    """Return the mask fields for the mask's rank.
+
+    A mask has lengths per batch, starts and ends per batch, or a Boolean per key.
+    """
     mask = given(state, "key_padding_mask")
     if mask is None:
         return {"MaskType": "NONE"}
@@ -54,7 +57,7 @@ def _masked(state: State, batch: int, queries: int, keys: int, past: int) -> dic
 
 
 def heads_of(state: State) -> int:
-    """Return how many heads there are; raise Refused where there is none."""
+    """Return the number of heads; raise Refused if it is missing."""
     heads = number(state, "num_heads")
     if heads < 1:
         raise Refused("heads", "num_heads must be above 0")
@@ -62,7 +65,10 @@ def heads_of(state: State) -> int:
 
 
 def attended(state: State, head: int, **fields: Any) -> Descriptor:
-    """Return the attention of a node. head: elements of a head."""
+    """Return the attention operator of a node.
+
+    head: number of elements of a head.
+    """
     scale = state.get("scale")
     entries = {
         "OutputTensor": as_is(state, "output"),
@@ -97,16 +103,19 @@ def multihead_attention(state: State) -> Iterator[Descriptor]:
 
 
 def _lengths(state: State, queries: int) -> tuple[int, int]:
-    """Return how many keys there are, and how many past ones."""
+    """Return the numbers of keys and of past keys."""
     key, past = given(state, "key"), given(state, "past_key")
     numbers = None if key is None else sizes_of(key)
-    if numbers is not None and len(numbers) == 4:  # they are what is past
+    if numbers is not None and len(numbers) == 4:  # a rank of 4 means past keys
         return numbers[2], numbers[2]
     return queries if numbers is None else numbers[1], 0 if past is None else sizes_of(past)[2]
 
 
 def _keys(state: State) -> dict[str, Any]:
-    """Keys and values: stacked, each its own, or with four dimensions as what is past."""
+    """Return the fields of keys and values.
+
+    They are stacked, separate, or past tensors of rank 4.
+    """
     key, value = given(state, "key"), given(state, "value")
     if key is None:
         return {}
@@ -118,9 +127,10 @@ def _keys(state: State) -> dict[str, Any]:
 
 
 def grouped_attention(state: State) -> Iterator[Descriptor]:
-    """Yield the operators of a GroupQueryAttention: the attention, Casts around it, a 0 for each batch as its past.
+    """Yield the operators of a GroupQueryAttention.
 
-    All lengths of the past are 0 where the query has more than one position.
+    They are the attention, casts for types other than FLOAT32, and for a query of several positions a fill that sets
+    the past length of each batch to 0.
     """
     batch, length, width = sizes_of(tensor_of(state, "query"))
     heads, groups = number(state, "num_heads"), number(state, "kv_num_heads")

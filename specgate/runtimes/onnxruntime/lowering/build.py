@@ -1,6 +1,6 @@
-"""Turn the files of specs/onnxruntime/lowering into compiled tables, with every expression and name checked.
+"""Compilation of specs/onnxruntime/lowering, with checked expressions.
 
-Imported only when the tables are missing or stale: it needs pydantic and yaml.
+Imported only when the tables are missing or stale, because it needs pydantic and yaml.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PROSE: Final = frozenset({"because", "note", "releases", "function", "operator"
 
 
 def build_lowering(folder: Path) -> dict[str, Any]:
-    """Return the compiled tables of `folder`; raise SpecErrors naming every problem with its file and line."""
+    """Return the compiled tables of `folder`; raise SpecErrors with places."""
     general, lines, problems = load_file(folder / _GENERAL, GeneralFile)
     problems += [placed(str(folder / _GENERAL), lines, path, text) for path, text in _general_problems(general)]
     tables: dict[str, Any] = {"general": general, "operators": {}}
@@ -66,7 +66,10 @@ def _general_problems(general: Mapping[str, Any]) -> Iterator[tuple[tuple[str, .
 
 
 def _whole(content: Mapping[str, Any], general: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a file's content with what it shares with others; raise FormError for what is not there to share."""
+    """Return a file's content merged with the shared parts that it uses.
+
+    Raises FormError for an unknown shared part.
+    """
     merged: dict[str, dict[str, Any]] = {"define": {}, "lists": {}, "refuses": {}}
     for at, name in enumerate(content.get("use", ())):
         shared = general.get("shared", {}).get(name)
@@ -82,7 +85,7 @@ def _whole(content: Mapping[str, Any], general: Mapping[str, Any]) -> dict[str, 
 
 
 def _hold_releases(content: Mapping[str, Any]) -> None:
-    """Raise FormError for a range of releases that are not there."""
+    """Raise FormError for a range of unknown releases."""
     order = list(runtime_tables()["releases"])
     entries = [(("rows", at), row) for at, row in enumerate(content["rows"])]
     for key in ("refuses", "warns"):
@@ -96,7 +99,10 @@ def _hold_releases(content: Mapping[str, Any]) -> None:
 
 
 def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a file says of one of its operators, without parameters and short forms; raise FormError."""
+    """Return the entry of one operator with parameters substituted.
+
+    Short forms are expanded. Raises FormError.
+    """
     words: Mapping[str, str] = content["operators"][operator]
     entries: dict[str, Any] = {"source": content["source"]}
     if content.get("sizes_open"):

@@ -1,4 +1,4 @@
-"""A check of a runtime's own, of a provider's kernel or of a model that is loaded, with the versions that it is of."""
+"""Checks of provider kernels or of model loading, with their versions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["Check", "check_of", "condition_rule", "holds_at", "scope_of", "versi
 
 
 class Check(NamedTuple):
-    """Where `when` holds a node is refused.
+    """A check that rejects a node for which `when` holds.
 
-    cpu: only the kernel of the CPU makes it. releases: those that make it, None for all. at_run: it is made by every
-    run, not before. stated_output: it is made only where the model states sizes of this output, known or not.
+    cpu: only the CPU kernel makes it. releases: releases that make it, None for all. at_run: it is made by every run,
+    not at session creation. stated_output: it applies only if the model states a shape, known or not, of this output.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Check(NamedTuple):
 
 
 def check_of(name: str, entry: Mapping[str, Any], scope: Scope) -> Check:
-    """Return one check of a table; raise FormError for an expression that cannot be used."""
+    """Return a check of a table; raise FormError for an invalid expression."""
     when = rule_of(entry["when"], scope_of(entry, scope), "truth")
     cpu, at_run = entry.get("cpu", False), entry.get("at") == "run"
     return Check(
@@ -52,19 +52,19 @@ def check_of(name: str, entry: Mapping[str, Any], scope: Scope) -> Check:
 
 
 def versions_of(entry: Mapping[str, Any]) -> tuple[int, int | None]:
-    """Return the first version that an entry is of, and the first one behind it."""
+    """Return an entry's first version and its end (exclusive)."""
     return int(entry.get("since", 1)), int(entry["until"]) if entry.get("until") else None
 
 
 def scope_of(entry: Mapping[str, Any], scope: Scope) -> Scope:
-    """Return the names of fields as they are over the versions of an entry."""
+    """Return the scope with the fields of an entry's versions."""
     return replace(scope.between(entry.get("since"), entry.get("until")), defines=scope.defines)
 
 
 def condition_rule(operator: str, when: str, version: int) -> tuple[Schema, Rule] | None:
-    """Return a condition on nodes of one version of an operator; None without its table.
+    """Return a condition on nodes of one version of an operator.
 
-    Raises FormError for an expression that cannot be used.
+    It is None for an operator without a table. Raises FormError for an invalid expression.
     """
     schema = schema_from(operator, None)
     if schema is None:
@@ -73,5 +73,5 @@ def condition_rule(operator: str, when: str, version: int) -> tuple[Schema, Rule
 
 
 def holds_at(since: int, until: int | None, version: int) -> bool:
-    """Return whether what is of these versions is of `version`, too."""
+    """Return whether `version` is in a range of versions."""
     return since <= version and (until is None or version < until)

@@ -1,4 +1,4 @@
-"""Clip from 11 on: its bounds are constants, or else the ends of the element type."""
+"""Clip since 11, whose default bounds are the limits of the element type."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GREATEST: Final = {"FLOAT16": 65504.0, "FLOAT32": 3.4028234663852886e38, "FLOAT
 
 
 def limits_of(word: str) -> tuple[Any, Any]:
-    """Return the least and the greatest number of a type of DirectML."""
+    """Return the minimum and maximum of a DirectML element type."""
     if word in _GREATEST:
         return -_GREATEST[word], _GREATEST[word]
     return integer_limits(dialect("directml").bits[word] or 0, signed=not word.startswith("U"))

@@ -1,4 +1,4 @@
-"""Lowering functions of operators that move elements: what their constants say is worked out here.
+"""Lowering of operators that move elements, from their constant inputs.
 
 Source: microsoft/onnxruntime, onnxruntime/core/providers/dml/OperatorAuthorHelper/OperatorHelper.cpp at
 a64d1e6092a1f4b96c4d5e0b837b07e29bb93af8, and the files that the tables of the operators name.
@@ -33,7 +33,7 @@ _MODES: Final = {"constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECTION"
 
 
 def joined(state: State) -> Iterator[Descriptor]:
-    """Yield the operator that joins those inputs of a Concat that have elements."""
+    """Yield the operator that joins the nonempty inputs of a Concat."""
     output = tensor_of(state, "output0")
     kept = [tensor for tensor in state.get("inputs") if 0 not in sizes_of(tensor)]
     axis, rank = number(state, "axis"), len(sizes_of(output))
@@ -46,7 +46,10 @@ def joined(state: State) -> Iterator[Descriptor]:
 
 
 def _listed(state: State, name: str) -> list[int] | None:
-    """Return a list of integers, held to 32 bits, of a constant input or else of the attribute of that name."""
+    """Return a list of integers, clamped to 32 bits.
+
+    It comes from the constant input of that name, or else from the attribute.
+    """
     items = constant(state, name)
     if items is None:
         items = state.get(f"{name}_attribute")
@@ -61,7 +64,7 @@ def _dimension(axis: int, rank: int) -> int:
 
 
 class _Window(NamedTuple):
-    """What a slice takes of one dimension: from where, of how many places, by which steps."""
+    """The start, size and step of a slice along one dimension."""
 
     offset: int
     size: int
@@ -73,7 +76,7 @@ def _window(size: int, start: int, end: int, step: int) -> _Window:
         raise Refused("steps", "a step must not be 0")
     first = start + size if _INT32[0] < start < 0 else start
     last = end + size if end < 0 and start > _INT32[0] else end
-    if step < 0:  # the window as it lies in memory
+    if step < 0:  # the window in memory order
         first, last = last, first
         first += first < _INT32[1]
         last += last < _INT32[1]
@@ -149,7 +152,10 @@ def _value(state: State, word: str) -> int | float:
 
 
 def without_ones(sizes: Sequence[int], *others: Sequence[Any]) -> list[list[Any]]:
-    """Return `others` without the places at which `sizes` is 1; of places that are all such the first one is kept."""
+    """Return `others` without the positions at which `sizes` is 1.
+
+    If all sizes are 1, the first position remains.
+    """
     kept = [at for at, size in enumerate(sizes) if size != 1] or [0][: len(sizes)]
     return [[other[at] for at in kept] for other in others]
 

@@ -1,7 +1,7 @@
-"""Einsum: sums of products by an equation of labels.
+"""Einsum of one or two tensors.
 
 Source: microsoft/onnxruntime, onnxruntime/core/providers/dml/DmlExecutionProvider/src/Operators/DmlOperatorEinSum.cpp
-at 9a306e859906f102ae0ee4099936676af248d09f, and what onnxruntime-directml 1.24.4 asks DirectML.
+at 9a306e859906f102ae0ee4099936676af248d09f, and the DirectML calls of onnxruntime-directml 1.24.4.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["einsum"]
 
 
 class _Labelled(NamedTuple):
-    """A tensor with a label for each dimension; a label that is there twice is a diagonal."""
+    """A tensor with a label per dimension; a repeated label is a diagonal."""
 
     labels: str
     tensor: TensorDesc
@@ -36,7 +36,10 @@ class _Labelled(NamedTuple):
 
 
 class _Sum:
-    """An equation over the tensors of a node. order: the labels of the inputs, as they first come."""
+    """An equation over the tensors of a node.
+
+    order: the labels of the inputs in order of appearance.
+    """
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -58,14 +61,17 @@ class _Sum:
         self.summed = [label for label in self.order if label not in self.result]
 
     def strided(self, labelled: _Labelled, labels: Sequence[str], *, kept: bool = False) -> TensorDesc:
-        """Return a tensor with the dimensions of `labels`. kept: those that it lacks are 1, not repeated."""
+        """Return a tensor with the dimensions of `labels`.
+
+        kept: a missing dimension has size 1 and is not broadcast.
+        """
         strides = labelled.strides()
         sizes = tuple(1 if label not in strides and kept else self.sizes.get(label, 1) for label in labels)
         word = self.state.dml_type(labelled.tensor)
         return described(self.state, word, sizes, tuple(strides.get(label, 0) for label in labels), least=1)
 
     def packed(self, labels: Sequence[str]) -> TensorDesc:
-        """Return what lies between two operators, with the dimensions of `labels`."""
+        """Return an intermediate tensor with the dimensions of `labels`."""
         word = self.state.dml_type(self.output.tensor)
         return described(self.state, word, tuple(self.sizes[label] for label in labels), None, least=1)
 
@@ -100,7 +106,10 @@ def _reduced(source: TensorDesc, whole: _Sum, labels: str, axes: list[int]) -> D
 
 
 def _is_product(whole: _Sum) -> bool:
-    """Whether it is a product of matrices: one label is summed, which both have, and each has one of its own."""
+    """Return whether the equation is a matrix product.
+
+    Both inputs share one summed label, and each has a label that the other lacks.
+    """
     first, second = (set(labelled.labels) for labelled in whole.inputs)
     own = [first - second, second - first]
     return (

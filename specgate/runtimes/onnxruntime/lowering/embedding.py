@@ -1,4 +1,4 @@
-"""EmbedLayerNormalization and RotaryEmbedding: rows of tables by their indices, and what is made of them."""
+"""EmbedLayerNormalization and RotaryEmbedding: table rows by index."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def _sequence(word: str, sizes: Sequence[int], start: float, delta: float) -> De
 
 
 def _gathered(table: TensorDesc, indices: TensorDesc, batch: int, length: int, width: int | None = None) -> Descriptor:
-    """Rows of a table of two dimensions, which is described with four. width: of what is made, None for the table's."""
+    """Return a gather of rows of a 2-D table, described with four dimensions.
+
+    width: row size of the output, None for the table's.
+    """
     return operator(
         "GATHER",
         InputTensor=table,
@@ -114,7 +117,10 @@ def _counted(batch: int, length: int) -> Iterator[Descriptor]:
 
 
 class _Turn(NamedTuple):
-    """The sizes of a RotaryEmbedding. part: how many elements of a head are turned. swapped: heads before places."""
+    """The sizes of a RotaryEmbedding.
+
+    part: number of rotated elements per head. swapped: heads come before positions.
+    """
 
     word: str
     batch: int
@@ -135,13 +141,16 @@ class _Turn(NamedTuple):
         return self.whole[:3] + ((half, 2) if self.interleaved else (2, half))
 
     def laid(self) -> TensorDesc:
-        """How the part lies in a tensor with the dimensions of the node's own."""
+        """Return the rotated part with the dimensions of the node's tensor."""
         strides = (self.heads * self.length * self.part, self.part, self.length * self.part, 1)
         return bare(self.word, self.whole, strides if self.swapped else None)
 
 
 def _turn(state: State, *, stated: bool) -> _Turn:
-    """Return what turns. stated: by the node's attributes; else by its table of cosines alone."""
+    """Return the sizes of a rotation.
+
+    stated: from the node's attributes, else from its table of cosines alone.
+    """
     data, cosines = tensor_of(state, "input"), tensor_of(state, "cos_cache")
     sizes, table = sizes_of(data), sizes_of(cosines)
     swapped = len(sizes) == 4
@@ -165,7 +174,10 @@ def _turn(state: State, *, stated: bool) -> _Turn:
 
 
 def _stated_heads(state: State, sizes: Sequence[int], hidden: int) -> tuple[int, int, int]:
-    """Return how many heads a node states, how large one is, and how much of it turns; 0 for what is not stated."""
+    """Return the stated number of heads, head size and rotated size.
+
+    A value is 0 if it is not stated.
+    """
     heads, part = (as_uint(state.get(name)) for name in ("num_heads", "rotary_embedding_dim"))
     if part and not heads:
         raise Refused("heads", "where rotary_embedding_dim is given, num_heads must be, too")
@@ -177,12 +189,15 @@ def _stated_heads(state: State, sizes: Sequence[int], hidden: int) -> tuple[int,
 
 
 def rotation(state: State) -> Iterator[Descriptor]:
-    """Yield the operators of a RotaryEmbedding, whose heads its attributes state."""
+    """Yield the operators of a RotaryEmbedding with its heads as attributes."""
     return _rotated(state, _turn(state, stated=True))
 
 
 def whole_rotation(state: State) -> Iterator[Descriptor]:
-    """Yield the operators of a RotaryEmbedding that turns whole heads, twice as large as a row of cosines."""
+    """Yield the operators of a RotaryEmbedding that rotates whole heads.
+
+    A head is twice as large as a row of cosines.
+    """
     return _rotated(state, _turn(state, stated=False))
 
 
@@ -214,7 +229,10 @@ def _rotated(state: State, turn: _Turn) -> Iterator[Descriptor]:
 
 
 def _rest(turn: _Turn) -> Iterator[Descriptor]:
-    """The part of a head that is not turned is cut off, and joined again; the node's own order stays."""
+    """Yield operators that split off and rejoin the part not rotated.
+
+    The node's memory order is kept.
+    """
     batch, length, heads = turn.whole[:3]
     front = (batch, heads, length) if turn.swapped else (batch, length, heads)
     all_of_it = bare(turn.word, (*front, turn.head))
@@ -224,7 +242,10 @@ def _rest(turn: _Turn) -> Iterator[Descriptor]:
 
 
 def _positions(turn: _Turn, positions: TensorDesc, numbers: Sequence[int]) -> Iterator[Descriptor]:
-    """Positions that count on from where a list of numbers, mostly one, says that they begin."""
+    """Yield positions that count up from the given start positions.
+
+    There is usually one start position.
+    """
     yield _sequence("INT64", (1, 1, 1, turn.length), 0, 1)
     sizes = sizes_of(positions)
     counted = positions if turn.batch == 1 else spread("INT64", sizes, (turn.length,))

@@ -1,4 +1,4 @@
-"""Expressions of a lowering table, and the numbers and lists that they give."""
+"""Expressions of a lowering table that give numbers and lists."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["FormError", "as_it_is", "list_form", "number_form", "numbers_form", 
 
 
 class FormError(ValueError):
-    """A form that cannot be used; `path`: where in the entry."""
+    """An invalid form; `path` is its place in the entry."""
 
     def __init__(self, message: str, *path: str | int) -> None:
         super().__init__(message)
@@ -68,7 +68,7 @@ def number_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
 
 
 def numbers_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
-    """Return the form of a list of numbers, which an expression may give as a whole too."""
+    """Return the form of a list of numbers, or of an expression for it."""
     if not isinstance(raw, str):
         return list_form(lambda entry: number_form(entry, scope, kind), raw, scope)
     rule = rule_of(raw, scope, "numbers")
@@ -89,7 +89,7 @@ def numbers_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
 
 
 def list_form(make: Callable[[Any], Form], raw: Any, scope: Scope) -> Form:
-    """A list of forms, or one form for each turn of a loop."""
+    """Return a list of forms, or one form that a loop repeats."""
     if isinstance(raw, list):
         parts = [placed(make, (entry,), at) for at, entry in enumerate(raw)]
         return lambda state, i: [part(state, i) for part in parts]

@@ -1,8 +1,8 @@
-"""What a lowering table may write for a field of a DirectML operator, and the value that a node gives it.
+"""Forms that a lowering table may contain for a field of an operator.
 
-A number, a truth value or an expression of the rule language; a list of them; ``{each: …, count: …}``, a list whose
-elements are computed with `i` from 0 on; ``{ratio: [a, b]}``, a quotient; ``{type_of: X}``, DirectML's word for X's
-element type; an operator or a record by its fields; a tensor as `tensors` describes.
+A form is a number, a Boolean or an expression of the rule language; a list of them; ``{each: …, count: …}``, a list
+whose elements are computed with `i` from 0 on; ``{ratio: [a, b]}``, a quotient; ``{type_of: X}``, DirectML's name of
+X's element type; an operator or a record by its fields; or a tensor as in `tensors`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ _KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {"float": float, "bool": boo
 
 
 def fields_form(spec: OperatorSpec, raw: Mapping[str, Any], scope: Scope) -> Callable[[State, int], Descriptor | None]:
-    """Return what makes a descriptor of the DirectML operator `spec` of a node; raise FormError for a wrong entry.
+    """Return a function that builds a descriptor of `spec` from a node.
 
-    Fields that only count others are filled in. What an optional field reads and the node lacks leaves it out.
+    Raises FormError for an invalid entry. Count fields are filled in. An optional field is omitted if the node lacks
+    what it reads.
     """
     for name in raw:
         if name not in spec.fields:
@@ -116,7 +117,10 @@ def _record(base: str, raw: Any, scope: Scope) -> Form:
 
 
 def _word(info: FieldInfo, raw: Any, scope: Scope) -> Form:
-    """A word of the field's enum, alone or by an expression, which may use the words without quotes."""
+    """Return the form of an enum value or of an expression for one.
+
+    The expression may use the enum values without quotes.
+    """
     if isinstance(raw, dict) and set(raw) == {"type_of"}:
         which = Which.make(raw["type_of"], scope)
         return lambda state, i: None if (tensor := which.tensor(state, i)) is None else state.dml_type(tensor)

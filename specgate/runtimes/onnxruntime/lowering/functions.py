@@ -1,6 +1,6 @@
-"""What rows of a table cannot say: lowering functions, by the names that tables use.
+"""Lowering functions for what table rows cannot express, by name.
 
-Each takes the state of a node and yields the descriptors in the order in which the provider creates them.
+Each accepts the state of a node and yields the descriptors in the order in which the provider creates them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FUNCTIONS", "function_of"]
 
-#: Name in tables -> the module of this package that has it; its function is called so too.
+#: Module of this package by name; the function in it has the same name.
 FUNCTIONS: Final[Mapping[str, str]] = {
     "clip": "clip",
     **dict.fromkeys(("joined", "padded", "sliced", "tiled"), "data_movement"),

@@ -1,4 +1,4 @@
-"""FusedMatMul: batches and matrices transposed by strides."""
+"""FusedMatMul with batches and matrices transposed by strides."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _Strided = tuple[list[int], list[int]]
 
 
 def fused_product(state: State) -> Iterator[Descriptor]:
-    """Yield the operator of a FusedMatMul; DirectML transposes matrices."""
+    """Yield the operator of a FusedMatMul whose matrices DirectML transposes."""
     yield _product(state, turned=False)
 
 
 def turned_product(state: State) -> Iterator[Descriptor]:
-    """Yield the operator of a FusedMatMul whose matrices are transposed by strides."""
+    """Yield the operator of a FusedMatMul that uses strides to transpose."""
     yield _product(state, turned=True)
 
 
@@ -62,13 +62,16 @@ def _product(state: State, *, turned: bool) -> Descriptor:
 
 
 def _across(strided: _Strided) -> _Strided:
-    """Swap the last two dimensions; a vector stays."""
+    """Swap the last two dimensions; a vector is unchanged."""
     sizes, strides = strided
     return (sizes[:-2] + sizes[:-3:-1], strides[:-2] + strides[:-3:-1]) if len(sizes) > 1 else strided
 
 
 def _turned(sizes: Sequence[int], batch: int) -> _Strided:
-    """Return sizes and strides; with `batch` the first dimension comes before the last."""
+    """Return sizes and strides of an input.
+
+    With `batch`, the first dimension becomes the second to last.
+    """
     numbers, strides = list(sizes), list(packed_strides(sizes))
     if not batch:
         return numbers, strides

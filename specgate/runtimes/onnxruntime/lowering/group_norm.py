@@ -1,4 +1,4 @@
-"""GroupNorm: groups of channels normalized, with an activation of x times its sigmoid."""
+"""GroupNorm: normalization of channel groups, with a SiLU activation."""
 
 from __future__ import annotations
 

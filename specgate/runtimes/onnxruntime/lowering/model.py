@@ -1,4 +1,7 @@
-"""What a file of specs/onnxruntime/lowering may say: pydantic models. Imported only to (re)build the tables."""
+"""Pydantic models of the files in specs/onnxruntime/lowering.
+
+Imported only to build the tables.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,17 @@ class _File(BaseModel):
 
 
 class Dimensions(_File):
-    """How many dimensions the provider gives a tensor at least, and how many it may have."""
+    """The minimum and maximum number of dimensions of a tensor."""
 
     least: int
     most: int
 
 
 class Check(_File):
-    """A check on a node: under `refuses`, one of the provider's kernel, which fails before DirectML is asked."""
+    """A check on a node.
+
+    Under `refuses` it belongs to a provider kernel, which fails before it calls DirectML.
+    """
 
     when: str
     because: str
@@ -35,7 +41,10 @@ class Check(_File):
 
 
 class Shared(_File):
-    """What several files use: definitions, lists and checks, with words of their operators for ``$NAME``."""
+    """Definitions, lists and checks that several files share.
+
+    They refer to words of the operators as ``$NAME``.
+    """
 
     define: dict[str, str] = {}
     lists: dict[str, Any] = {}
@@ -43,7 +52,7 @@ class Shared(_File):
 
 
 class GeneralFile(_File):
-    """`general.yaml`: what holds for all operators."""
+    """`general.yaml`, which applies to all operators."""
 
     summary: str
     source: list[Source]
@@ -54,7 +63,10 @@ class GeneralFile(_File):
 
 
 class Row(_File):
-    """What nodes become: of versions from `since` on and before `until`, where `when` holds; the first that does."""
+    """The lowering of versions from `since` to before `until`.
+
+    It applies if `when` holds; the first matching row counts.
+    """
 
     since: str | None = None
     until: str | None = None
@@ -67,14 +79,15 @@ class Row(_File):
 
 
 class LoweringFile(_File):
-    """A file about one operator or several like ones.
+    """A file about one operator or several similar ones.
 
-    operators: by name, bare or with the domain in front, and the words that stand for ``$NAME`` in the rest.
-    fields: of operators that have no table among ONNX's. use: what of `general.yaml` it shares. lists: lists of numbers
-    by name, each as a field of numbers is written; later ones may read earlier ones. outputs: the sizes that the kernel
-    works out itself, for outputs without sizes in the model. inferred: those that the runtime's inference gives the
-    outputs of an operator of its own, and its kernel works out, too, where `outputs` does not say otherwise; none are
-    known where one is below 0. An entry with `releases` has its `sizes` beside them.
+    operators: by name, bare or with the domain in front, the words that replace ``$NAME`` in the rest. fields: of
+    operators without an ONNX table. use: the shared parts of `general.yaml` that it uses. lists: named lists of
+    numbers, in the form of a numeric field; later lists may read earlier ones. outputs: sizes that the kernel computes
+    for outputs whose sizes the model does not state.
+    inferred: sizes that the runtime infers for outputs of its own operators. The kernel computes the same sizes unless
+    `outputs` overrides them; they are unknown if one is below 0. An entry with `releases` has its `sizes` in a separate
+    key.
     """
 
     summary: str

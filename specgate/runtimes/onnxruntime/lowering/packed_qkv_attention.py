@@ -1,4 +1,4 @@
-"""Attention over the product of one input with the weights of query, key and value: what lies around the attention."""
+"""Attention and QAttention, whose query, key and value are one product."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["attention", "quantized_attention"]
 
 
-#: Numbers of a mask for each batch, and what they are.
+#: Number of mask values per batch, and the mask type for it.
 _ENDS: Final = {1: "KEY_SEQUENCE_LENGTH", 2: "KEY_SEQUENCE_END_START"}
-#: What a causal mask puts in place of scores: the lowest FLOAT, whatever the node says.
+#: Score of positions that a causal mask hides: the lowest FLOAT, whatever the node states.
 _LOWEST: Final = -3.4028234663852886e38
 
 
 class _Past(NamedTuple):
-    """Keys and values before those of the input, in one tensor; what is present of both goes to one, too."""
+    """Past keys and values in one tensor.
+
+    Present keys and values are one tensor, too.
+    """
 
     held: TensorDesc
     word: str
@@ -35,11 +38,11 @@ class _Past(NamedTuple):
     head: int
 
     def sizes(self, added: int = 0) -> tuple[int, ...]:
-        """Return the sizes of the keys alone, or of the values."""
+        """Return the sizes of the keys or of the values alone."""
         return 1, self.batch, self.heads, self.length + added, self.head
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of the attention."""
+        """Return the past and present fields of the attention."""
         past, present = bare(self.word, self.sizes()), bare(self.word, self.sizes(self.added))
         return {
             "PastKeyTensor": past,
@@ -49,7 +52,7 @@ class _Past(NamedTuple):
         }
 
     def around(self) -> Iterator[Descriptor]:
-        """Yield what takes them apart and joins them again."""
+        """Yield the operators that split the past and join the present."""
         numbers = self.sizes()
         for start in (0, 1):
             yield operator(
@@ -66,7 +69,7 @@ class _Past(NamedTuple):
 
 
 class _Stack:
-    """The sizes of the product for query, key and value: of each, and of them together."""
+    """The sizes of query, key and value in the product, single and total."""
 
     def __init__(self, state: State, weights: str) -> None:
         sizes = sizes_of(tensor_of(state, "input"))
@@ -85,13 +88,16 @@ class _Stack:
         return self.batch, self.length, self.width
 
     def stacked(self, word: str, count: int) -> tuple[TensorDesc, TensorDesc]:
-        """Return `count` of query, key and value as they lie in the product, and head by head."""
+        """Return `count` of query, key and value, packed and per head."""
         sizes = (self.batch, self.length, self.heads, count, self.head)
         row = self.hidden * count
         return bare(word, sizes, (row * self.length, row, self.head, self.hidden, 1)), bare(word, sizes)
 
     def attended(self, word: str, past: _Past | None = None) -> Iterator[Descriptor]:
-        """Yield the attention over the product, and what brings its parts in order. past: of QAttention."""
+        """Yield the attention over the product, and the reordering of its input.
+
+        past: of a QAttention.
+        """
         mask = self._masked(past)
         shorter = self._shorter(mask)
         mask["RelativePositionBiasTensor"] = as_is(self.state, "attention_bias")
@@ -111,7 +117,10 @@ class _Stack:
             yield shorter
 
     def _masked(self, past: _Past | None) -> dict[str, Any]:
-        """Return the fields of a mask: ends of each batch, or ends and starts, or truth values for each key."""
+        """Return the fields of a mask.
+
+        A mask has ends per batch, ends and starts per batch, or a Boolean per key.
+        """
         mask = given(self.state, "mask_index")
         if mask is None:
             return self._causal(0 if past is None else past.length)
@@ -128,7 +137,10 @@ class _Stack:
         return {"MaskTensor": spread(word, expected_numbers, numbers), "MaskType": "BOOLEAN"}
 
     def _causal(self, past: int) -> dict[str, Any]:
-        """Return the fields of the mask that leaves out the keys behind each query, where the node asks for it."""
+        """Return the fields of the causal mask if the node has one.
+
+        The mask hides the keys after each query.
+        """
         if not self.state.get("unidirectional"):
             return {"MaskType": "NONE"}
         total = past + self.length
@@ -140,7 +152,10 @@ class _Stack:
         }
 
     def triangle(self, past: int) -> Descriptor:
-        """Return the mask's numbers: 1 up to the diagonal of the last keys."""
+        """Return the operator that fills the causal mask with ones.
+
+        The ones end at the diagonal of the last keys.
+        """
         return operator(
             "DIAGONAL_MATRIX1",
             OutputTensor=bare("INT32", (1, 1, self.length, past + self.length)),
@@ -151,7 +166,7 @@ class _Stack:
         )
 
     def _shorter(self, mask: dict[str, Any]) -> Descriptor | None:
-        """Put what is read of a mask for longer sequences into `mask`, and return what cuts it off."""
+        """Add the used part of a longer mask to `mask`; return its slice."""
         tensor = given(self.state, "mask_index")
         numbers = (self.batch, self.heads, self.length, self.length)
         if tensor is None or len(sizes_of(tensor)) != len(numbers) or sizes_of(tensor)[2] == self.length:

@@ -1,4 +1,4 @@
-"""RNN, GRU and LSTM: their activations by name, for each direction, and the tensors that each has."""
+"""RNN, GRU and LSTM: activations by name and direction, and tensors."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 __all__ = ["recurrent"]
 
 _DIRECTIONS: Final = {"forward": "FORWARD", "reverse": "BACKWARD", "bidirectional": "BIDIRECTIONAL"}
-#: The activations of each operator where none are given; DirectML's have the same names.
+#: Default activations per operator; DirectML's have the same names.
 _USUAL: Final[Mapping[str, tuple[str, ...]]] = {
     "RNN": ("Tanh",),
     "GRU": ("Sigmoid", "Tanh"),
     "LSTM": ("Sigmoid", "Tanh", "Tanh"),
 }
-#: ONNX's activations that the kernel knows (Affine is none) -> DirectML's, with the fields that alpha and beta go to,
-#: and what these are without.
+#: DirectML's activation for each ONNX activation that the kernel supports, with the defaults of the fields for alpha
+#: and beta. Affine is not supported.
 _ACTIVATIONS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
     "relu": ("ACTIVATION_RELU", {}),
     "tanh": ("ACTIVATION_TANH", {}),
     "sigmoid": ("ACTIVATION_SIGMOID", {}),
     "softsign": ("ACTIVATION_SOFTSIGN", {}),
-    "softplus": ("ACTIVATION_SOFTPLUS", {}),  # the provider leaves its steepness at 0
+    "softplus": ("ACTIVATION_SOFTPLUS", {}),  # the provider does not set its steepness, which stays 0
     "leakyrelu": ("ACTIVATION_LEAKY_RELU", {"Alpha": 0.01}),
     "thresholdedrelu": ("ACTIVATION_THRESHOLDED_RELU", {"Alpha": 1.0}),
     "scaledtanh": ("ACTIVATION_SCALED_TANH", {"Alpha": 1.0, "Beta": 1.0}),
@@ -81,7 +81,10 @@ def _lengths(state: State) -> TensorDesc | None:
 
 
 def _activations(state: State, usual: Sequence[str]) -> list[Descriptor]:
-    """Return the activations of all directions; alpha and beta go to those that take one, in their order."""
+    """Return the activations of all directions.
+
+    The values of alpha and beta go in order to the activations that use one.
+    """
     names = (state.get("activations") or list(usual))[: len(usual)]
     if len(names) < len(usual):
         raise Refused("activations-count", f"{len(usual)} activations are expected, not {len(names)}")

@@ -1,4 +1,4 @@
-"""Resize and Upsample: scales and offsets of places, from the modes of ONNX.
+"""Resize and Upsample: scales and pixel offsets of ONNX's modes.
 
 Source: microsoft/onnxruntime, onnxruntime/core/providers/dml/DmlExecutionProvider/src/Operators/DmlOperatorResize.cpp
 at 59e75cf60cc8f9275121a5999334fb784c72784d.
@@ -23,7 +23,7 @@ __all__ = ["resampled", "resampled_plainly"]
 
 _GREATEST: Final = 3.4028234663852886e38
 _MODES: Final = {"nearest": "NEAREST_NEIGHBOR", "linear": "LINEAR", "bilinear": "LINEAR"}
-#: Of NEAREST_NEIGHBOR: which way a place between two goes, and what is added to the places in the input.
+#: For NEAREST_NEIGHBOR, the rounding direction and the offset in the input, per `nearest_mode`.
 _NEAREST: Final = {
     "round_prefer_floor": ("INCREASING", 0.5),
     "round_prefer_ceil": ("DECREASING", -0.5),
@@ -33,7 +33,7 @@ _NEAREST: Final = {
 
 
 class _Dimension(NamedTuple):
-    """One dimension: its sizes before and after, the scale, and the part of it that is taken (of crop and resize)."""
+    """One dimension: sizes, scale, and region of interest."""
 
     size: int
     target: int
@@ -43,7 +43,7 @@ class _Dimension(NamedTuple):
 
 
 class _Places(NamedTuple):
-    """The scale of places, and what is added to them before and after it."""
+    """A coordinate's scale, and the offsets added before and after scaling."""
 
     scale: float
     before: float
@@ -82,17 +82,17 @@ _TRANSFORMATIONS: Final[Mapping[str, Callable[[_Dimension], _Places]]] = {
 
 
 def resampled(state: State) -> Iterator[Descriptor]:
-    """Yield the operator of a Resize from 11 on, or of an older Resize or an Upsample."""
+    """Yield the operator of a Resize of any version or of an Upsample."""
     yield operator("RESAMPLE3", **_fields(state), Antialiased=bool(state.get("antialias")))
 
 
 def resampled_plainly(state: State) -> Iterator[Descriptor]:
-    """Yield the same for a runtime whose provider knows no antialiasing yet."""
+    """Yield the same for releases whose provider lacks antialiasing."""
     yield operator("RESAMPLE2", **_fields(state))
 
 
 def _fields(state: State) -> dict[str, Any]:
-    """Return the fields that both operators have; raise Open or Refused."""
+    """Return the fields common to both operators; raise Open or Refused."""
     data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
     sizes, target = sizes_of(data), sizes_of(output)
     mode = _MODES.get(str(state.get("mode") or "nearest").lower())
@@ -149,7 +149,7 @@ def _region(state: State, crop: Sequence[float] | None, rank: int) -> list[tuple
 
 
 def _scales(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[float]:
-    """Return the scale of each dimension: as given, or what the sizes make of it."""
+    """Return the scale of each dimension, given or computed from the sizes."""
     rank = len(sizes)
     if len(target) != rank:
         raise Refused("rank-changed", "input and output must have as many dimensions")

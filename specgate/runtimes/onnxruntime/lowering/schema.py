@@ -1,4 +1,4 @@
-"""What is known of an operator's fields: from the tables of ONNX, or else from a lowering table."""
+"""Fields of operators, from ONNX's tables or a lowering table."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_NAMED", "Schema", "needs_fields", "schema_from"]
 
-#: Tensors that expressions may call by position: input0, output0 and so on.
+#: Maximum number of tensors with a positional name in expressions: input0, output0 and so on.
 MOST_NAMED: Final = 12
 _POSITIONS: Final = tuple(f"{end}{i}" for end in ("input", "output") for i in range(MOST_NAMED))
 _VOCABULARY: Final = Vocabulary(attributes={"value": Attribute(NUMBERS, "value")})
 
 
 class Schema(NamedTuple):
-    """The fields of one operator over all versions. spec: its table in the dialect ONNX, None where it has none."""
+    """The fields of one operator over all versions.
+
+    spec: its ONNX table, None if missing.
+    """
 
     operator: str
     fields: Mapping[str, FieldInfo]
@@ -36,9 +39,10 @@ class Schema(NamedTuple):
 
     @property
     def scope(self) -> Scope:
-        """The names that expressions of a lowering table may use: fields, tensors by position, a loop's `i`.
+        """Return the names that expressions of a lowering table may use.
 
-        ``present(X.value)`` asks whether the elements of a tensor are known.
+        They are fields, tensors by position, and a loop's `i`. ``present(X.value)`` is whether the elements of a tensor
+        are known.
         """
         optional = {
             name
@@ -69,12 +73,15 @@ class Schema(NamedTuple):
         attributes: Mapping[str, Any],
         version: int,
     ) -> Descriptor:
-        """Return the descriptor of a node; what its operator does not define is an oddity of it."""
+        """Return the descriptor of a node.
+
+        Parts that its operator does not define are recorded as oddities.
+        """
         spec: Any = self.spec if self.spec is not None else _Stand(self)
         return build(spec, inputs, outputs, attributes, version=str(version), convert=attribute_value)
 
     def values(self, descriptor: Descriptor, version: int) -> dict[str, Any]:
-        """Return what the names of `scope` stand for in a node, None for what it leaves out."""
+        """Return the values of the names in `scope`, None for omitted parts."""
         layout = self.layout(version)
         infos_by_name = self.spec.fields_at(str(version)) if self.spec is not None else self.fields
         stated_entries = descriptor.fields
@@ -95,7 +102,10 @@ def _is_given(tensor: Any) -> bool:
 
 
 class _Stand:
-    """Stands where `build` wants an operator's table; these operators are the same at all versions."""
+    """A substitute for an operator's table in `build`.
+
+    Its operators are the same at all versions.
+    """
 
     varies = False
 
@@ -125,16 +135,20 @@ class _Unchecked:
 
 
 def needs_fields(operator: str) -> bool:
-    """Return whether a lowering table says an operator's fields: ONNX's tables do not, or know its newest form alone.
+    """Return whether a lowering table must define an operator's fields.
 
-    The latter is so of the runtime's own operators, which differ from release to release.
+    This is the case if ONNX's tables lack the operator, or describe its newest version only. The runtime's own
+    operators differ from release to release.
     """
     table = dialect(NAME)
     return operator not in table.operators or operator.rpartition(".")[0] in table.tables.foreign
 
 
 def schema_from(operator: str, fields: Mapping[str, Any] | None) -> Schema | None:
-    """Return an operator's schema from ONNX's tables, or else from the `fields` of a lowering table; None without."""
+    """Return an operator's schema, None if it is unknown.
+
+    It comes from ONNX's tables, or else from the `fields` of a lowering table.
+    """
     table = dialect(NAME)
     if operator in table.operators and (fields is None or not needs_fields(operator)):
         spec = table.operator(operator)

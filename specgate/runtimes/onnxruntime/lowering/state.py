@@ -1,4 +1,7 @@
-"""Why a node does not become operators, as exceptions inside this package; `lower` makes a `NotLowered` of each."""
+"""The state of a node during lowering, and exceptions that end it.
+
+`lower` converts each exception to a `NotLowered`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ __all__ = ["ABSENT", "TENSOR_NAME", "Open", "Refused", "State"]
 
 
 class Refused(Exception):
-    """The provider's own checks fail before it asks DirectML. rule: the id of the check; the message says why."""
+    """A check of the provider that fails before it calls DirectML.
+
+    rule: the id of the check. The message says why.
+    """
 
     def __init__(self, rule: str, why: str) -> None:
         super().__init__(why)
@@ -26,21 +32,21 @@ class Refused(Exception):
 
 
 class Open(Exception):
-    """Something that decides is not known: a size, or the elements of an input."""
+    """A size or the elements of an input are unknown but required."""
 
 
-#: The value of an expression that reads an optional field which the node leaves out.
+#: The value of an expression that reads an omitted optional field.
 ABSENT: Final = None
 #: A tensor in a table: a field's name, or an element of an array of tensors.
 TENSOR_NAME: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(.+)\])?")
 
 
 class State:
-    """The values of a node's fields, and the means to evaluate with them.
+    """The values of a node's fields, for evaluating expressions.
 
-    lists: the named lists of its table, each computed when an expression first reads it. types: DirectML's word for
-    each element type of ONNX. least, most: how many dimensions tensors get and may have. origins: tensors made of the
-    node's, each beside that one. partial: expressions may be UNKNOWN, where they otherwise raise Open.
+    lists: the named lists of its table, each computed on first use. types: DirectML's name of each ONNX element type.
+    least, most: minimum and maximum number of dimensions of tensors. origins: pairs of a created tensor and the node's
+    tensor. partial: expressions may be UNKNOWN instead of raising Open.
     """
 
     __slots__ = ("_evaluator", "_pending", "_values", "least", "most", "operator", "origins", "partial", "types")
@@ -66,13 +72,13 @@ class State:
         self.origins: list[tuple[TensorDesc, TensorDesc]] = []
 
     def get(self, name: str) -> Any:
-        """Return a field's value, None where it is left out."""
+        """Return a field's value, None if it is omitted."""
         return self._values.get(name)
 
     def value(self, rule: Rule, i: int) -> Any:
-        """Return the value of an expression, `ABSENT` where it reads what the node leaves out; raise Open, Refused.
+        """Return an expression's value, `ABSENT` if it reads an omitted part.
 
-        i: the turn of the loop around it.
+        Raises Open or Refused. i: the index of the enclosing loop.
         """
         for name in rule.fields:
             form = self._pending.pop(name, None)
@@ -81,7 +87,7 @@ class State:
         for path in rule.needs:
             name, _, part = path.partition(".")
             outcome = self._values.get(name) is not None
-            if not outcome and (not part or name in rule.needs):  # else the expression asks for it first
+            if not outcome and (not part or name in rule.needs):  # otherwise the expression tests for it first
                 return ABSENT
             if outcome and part and self._evaluator.context.absent(path):
                 if self.partial:
@@ -101,11 +107,14 @@ class State:
         return result
 
     def holds(self, rule: Rule | None, i: int = 0) -> bool:
-        """Return whether a condition holds; one that reads what is left out does not."""
+        """Return whether a condition holds; False if it reads an omitted part."""
         return rule is None or self.value(rule, i) is True
 
     def dml_type(self, tensor: TensorDesc) -> str:
-        """Return DirectML's word for a tensor's element type; raise Refused without one, Open where none is known."""
+        """Return DirectML's name of a tensor's element type.
+
+        Raises Refused if DirectML lacks the type, and Open if it is unknown.
+        """
         if tensor.type is None:
             raise Open("the type of a tensor is not known here")
         word = self.types.get(tensor.type)

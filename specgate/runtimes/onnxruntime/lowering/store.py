@@ -1,4 +1,7 @@
-"""Where the compiled lowering tables come from: shipped in the wheel, or made from the YAML until that is newer."""
+"""Source of the compiled lowering tables.
+
+They are shipped in the wheel, or built from newer YAML files.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,15 @@ __all__ = ["FILE", "FOLDER", "lowering_of", "lowering_tables", "schema_of"]
 
 FOLDER: Final = Path(CHECKOUT, "onnxruntime", "lowering")
 FILE: Final = Path(PACKAGE, "_specs", "onnxruntime-lowering.jsonl")
-_FORMAT: Final = 3  # raise it whenever the compiled form changes
+_FORMAT: Final = 3  # increment when the compiled form changes
 
 
 @cache
 def lowering_tables() -> dict[str, Any]:
-    """Return the compiled tables: ``general``, and ``operators`` by their names; raise InputError for wrong files."""
+    """Return the compiled tables; raise InputError for invalid files.
+
+    The keys are ``general`` and ``operators``, the latter by name.
+    """
     in_checkout = edited_at(CHECKOUT) and FOLDER.is_dir()
     now = [["format", _FORMAT, 0], *stamp(FOLDER)] if in_checkout else None
     try:
@@ -35,7 +41,7 @@ def lowering_tables() -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError):
         if now is None:
             raise InputError("the lowering tables of ONNX Runtime are not installed", file=str(FILE)) from None
-    from specgate.runtimes.onnxruntime.lowering.build import build_lowering  # pydantic and yaml: only when stale
+    from specgate.runtimes.onnxruntime.lowering.build import build_lowering  # pydantic and yaml: only if stale
 
     tables = built(build_lowering, FOLDER)
     write_tables(FILE, now, tables)
@@ -44,7 +50,7 @@ def lowering_tables() -> dict[str, Any]:
 
 @cache
 def lowering_of(operator: str) -> Table | None:
-    """Return the table of an operator by its name in ONNX's tables, None where there is none."""
+    """Return the lowering table of an operator, None if it is missing."""
     tables = lowering_tables()
     raw = tables["operators"].get(operator)
     return None if raw is None else make_table(operator, raw, tables["general"])
@@ -52,6 +58,9 @@ def lowering_of(operator: str) -> Table | None:
 
 @cache
 def schema_of(operator: str) -> Schema | None:
-    """Return the fields of an operator, from ONNX's tables or from its lowering table; None where neither has them."""
+    """Return the fields of an operator, None if they are unknown.
+
+    They come from ONNX's tables or from its lowering table.
+    """
     table = lowering_of(operator)
     return schema_from(operator, None) if table is None else table.schema

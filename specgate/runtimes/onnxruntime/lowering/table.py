@@ -1,4 +1,4 @@
-"""The lowering table of one operator, ready to use: its checks, and its rows with what each makes of a node."""
+"""The lowering table of one operator: its checks and its rows."""
 
 from __future__ import annotations
 
@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Origin", "Table", "make_table"]
 
-#: A tensor of a DirectML operator, and the one of the node that it was made of.
+#: A tensor of a DirectML operator, and the node's tensor that it was created from.
 Origin = tuple[TensorDesc, TensorDesc]
 
 
 class Step(NamedTuple):
-    """One operator of DirectML that a row makes, as often as `repeat` says, where `when` holds."""
+    """One DirectML operator of a row.
+
+    It is created if `when` holds, as often as `repeat` says.
+    """
 
     make: Callable[[State, int], Descriptor | None]
     when: Rule | None
@@ -39,10 +42,10 @@ class Step(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What nodes of versions from `since` on and before `until` become in `releases`, where `when` holds.
+    """The lowering of versions from `since` to before `until`.
 
-    function: of `FUNCTIONS`, which makes the descriptors instead of steps. deferred: why the kernel is always made at
-    the first run, None where it need not be.
+    It applies to `releases` if `when` holds. function: a name in `FUNCTIONS`; it creates the descriptors instead of
+    steps. deferred: why the kernel is always created at the first run, None if it is not.
     """
 
     since: int
@@ -55,7 +58,10 @@ class Row(NamedTuple):
 
 
 class Table:
-    """How nodes of one operator are lowered. general: what holds for all operators."""
+    """The lowering of nodes of one operator.
+
+    general: the part that applies to all operators.
+    """
 
     def __init__(self, schema: Schema, raw: Mapping[str, Any], general: Mapping[str, Any]) -> None:
         self.schema = schema
@@ -81,10 +87,10 @@ class Table:
     def lowered(
         self, descriptor: Descriptor, version: int, release: str | None = None, origins: list[Origin] | None = None
     ) -> list[Descriptor] | None:
-        """Return the descriptors of a node, None where no row is about it; raise Open or Refused.
+        """Return the descriptors of a node, None without a matching row.
 
-        release: of the runtime; None: the newest that is known. origins: gets the tensors that the steps of the row
-        made of the node's, see `State`.
+        Raises Open or Refused. release: the runtime's, None for the newest. origins: receives the tensors that the
+        row's steps create from the node's; see `State`.
         """
         layout = self.schema.layout(version)
         if not self.sizes_open:
@@ -111,10 +117,10 @@ class Table:
         return None
 
     def outlined(self, descriptor: Descriptor, version: int, release: str | None = None) -> list[Descriptor]:
-        """Return what is known of the descriptors of a node whose sizes or constants are not all known.
+        """Return the known descriptors of a node with unknown sizes or constants.
 
-        Descriptors that depend on more than is known are left out. Raises Refused where the kernel refuses the node
-        whatever the rest is.
+        Descriptors that depend on unknown values are omitted. Raises Refused if the kernel rejects the node for all
+        such values.
         """
         hold_ranks(descriptor, self.general["dimensions"]["most"])
         layout, state = self.schema.layout(version), self._state(descriptor, version, partial=True)
@@ -133,7 +139,7 @@ class Table:
         return []
 
     def warned(self, descriptor: Descriptor, version: int, release: str | None = None) -> Iterator[str]:
-        """Yield why a kernel that is created computes other values than ONNX defines, as far as that is certain."""
+        """Yield warnings for a created kernel that certainly deviates from ONNX."""
         state = self._state(descriptor, version, partial=True) if self.warnings else None
         for check in self.warnings:
             result = holds_at(check.since, check.until, version) and released(check.releases, release)
@@ -145,14 +151,17 @@ class Table:
         return State(values, self.defines, self.lists, self.general, descriptor.operator, partial=partial)
 
     def sizes_inferred(self, descriptor: Descriptor, version: int, release: str | None) -> dict[str, tuple[int, ...]]:
-        """Return by name the sizes that a release infers of outputs of one of the runtime's own operators."""
+        """Return the output sizes that a release infers, by name.
+
+        They are known for the runtime's own operators.
+        """
         state = self._state(descriptor, version)
         forms = {name: form for name, form in self.inferred.items() if released(self.late.get(name), release)}
         numbers_by_name = {name: _worked(form, state) for name, form in forms.items()}
         return {name: sizes for name, sizes in numbers_by_name.items() if sizes is not None}
 
     def _worked_out(self, descriptor: Descriptor, state: State) -> Descriptor:
-        """Give outputs whose sizes the model's inference does not know those that the provider works out."""
+        """Return a node with output sizes that only the provider computes."""
         tensors_by_name: dict[str, TensorDesc] = {}
         for name, form in self.outputs.items():
             tensor = descriptor.fields.get(name)
@@ -169,7 +178,7 @@ def _sizes(entries: Mapping[str, Any], key: str, scope: Scope) -> dict[str, Call
 
 
 def _worked(form: Callable[[State, int], Any], state: State) -> tuple[int, ...] | None:
-    """Return sizes; None where one is below 0, and where what they are made of is not known, or cannot be used."""
+    """Return sizes, None if one is negative, unknown or undefined."""
     try:
         sizes = form(state, 0)
     except (Open, Refused):
@@ -178,7 +187,7 @@ def _worked(form: Callable[[State, int], Any], state: State) -> tuple[int, ...] 
 
 
 def _concerns(check: Check, descriptor: Descriptor, layout: Layout) -> bool:
-    """Whether a check is made, by what the model states of an output."""
+    """Return whether a check applies, by the stated shape of an output."""
     if check.stated_output is None:
         return True
     if check.stated_output >= len(layout.outputs):
@@ -188,7 +197,7 @@ def _concerns(check: Check, descriptor: Descriptor, layout: Layout) -> bool:
 
 
 def hold_ranks(descriptor: Descriptor, most: int) -> None:
-    """Raise Refused where a tensor has too many dimensions."""
+    """Raise Refused if a tensor has too many dimensions."""
     for name, tensor in descriptor.tensors():
         if tensor.sizes is not None and len(tensor.sizes) > most:
             raise Refused(
@@ -197,14 +206,20 @@ def hold_ranks(descriptor: Descriptor, most: int) -> None:
 
 
 def hold_inputs(descriptor: Descriptor, layout: Layout) -> None:
-    """Raise Open where the type or a size of an input is not known: such a kernel is made at the first run."""
+    """Raise Open if the type or a size of an input is unknown.
+
+    Such a kernel is created at the first run.
+    """
     for name, tensor in _tensors(descriptor, layout.inputs):
         if not tensor.concrete and (tensor.type is not None or tensor.sizes is not None):
             raise Open(f"the type and sizes of {name} are not known before the first run")
 
 
 def hold_outputs(descriptor: Descriptor, layout: Layout) -> None:
-    """Raise Open where the type or a size of an output is not known here; the provider works them out itself."""
+    """Raise Open if the type or a size of an output is unknown.
+
+    The provider computes them, but this table does not.
+    """
     for info in layout.outputs:
         if not info.optional and not descriptor.fields.get(info.name):
             raise Open(f"{info.name} has no type and sizes, which only the provider works out")
@@ -234,18 +249,18 @@ def _made(row: Row, state: State) -> Iterator[Descriptor]:
 
 
 def _outlined(row: Row, state: State) -> Iterator[Descriptor]:
-    """Yield what is known of the operators of a row that are made in any case."""
+    """Yield the known operators that a row creates in any case."""
     for step in row.steps:
         try:
             turns = 1 if step.repeat is None else state.value(step.repeat, 0)
             if isinstance(turns, int) and turns > 0 and state.holds(step.when) and (descriptor := step.make(state, 0)):
                 yield descriptor
-        except (Open, Refused):  # how it goes on is not known
+        except (Open, Refused):  # later descriptors are unknown
             continue
 
 
 def _without_empty(descriptors: list[Descriptor]) -> list[Descriptor]:
-    """Where a tensor has no elements the provider makes its kernel without an operator."""
+    """Return no descriptors if a tensor is empty, as the provider does."""
     empty = any(isinstance(t, TensorDesc) and 0 in (t.sizes or ()) for d in descriptors for _, t in d.tensors())
     return [] if empty else descriptors
 
@@ -255,7 +270,7 @@ def _with_defines(scope: Scope, defines: Mapping[str, Rule]) -> Scope:
 
 
 def _with_list(scope: Scope, name: str) -> Scope:
-    """The names with one more, in every stretch of versions."""
+    """Return a scope with one more name for every range of versions."""
 
     def stretch(since: str | None, until: str | None) -> Scope:
         known_scope = scope.between(since, until)
@@ -304,7 +319,7 @@ def _step(raw: Mapping[str, Any], scope: Scope) -> Step:
 
 
 def make_table(operator: str, raw: Mapping[str, Any], general: Mapping[str, Any]) -> Table:
-    """Return an operator's table; raise FormError where it cannot be used."""
+    """Return an operator's table; raise FormError for an invalid one."""
     schema = schema_from(operator, raw.get("fields"))
     if schema is None:
         raise FormError(f"{operator} has no table among ONNX's, so its fields are expected here", "fields")

@@ -1,4 +1,4 @@
-"""What lowering functions make descriptors with: tensors of the node as the provider describes them, and operators."""
+"""Helpers of lowering functions that build tensors and operators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ Sizes = tuple[int, ...]
 
 
 def operator(name: str, **fields: Any) -> Descriptor:
-    """Return a descriptor of a DirectML operator: fields that are None are left out, counts filled in."""
+    """Return a descriptor of a DirectML operator.
+
+    Fields that are None are omitted, and count fields are filled in.
+    """
     spec = dialect("directml").operator(name)
     counts = {info.name: len(fields[info.counts[0]]) for info in spec.fields.values() if info.counts}
     entries = {**counts, **fields}
@@ -33,20 +36,20 @@ def operator(name: str, **fields: Any) -> Descriptor:
 
 
 def _held(kind: str, value: Any) -> Any:
-    """Return an attribute as a descriptor has it."""
+    """Return an attribute in the form of descriptors."""
     if kind == "uint":
         return as_uint(value)
     return [as_uint(item) for item in value] if kind == "uint[]" else value
 
 
 def given(state: State, name: str) -> TensorDesc | None:
-    """Return a tensor of the node, None where it is left out."""
+    """Return a tensor of the node, None if it is omitted."""
     result = state.get(name)
     return result if isinstance(result, TensorDesc) else None
 
 
 def tensor_of(state: State, name: str) -> TensorDesc:
-    """Return a tensor of the node; raise Refused where it is left out."""
+    """Return a tensor of the node; raise Refused if it is omitted."""
     tensor = given(state, name)
     if tensor is None:
         raise Refused("missing", f"{name} is left out, and the kernel reads it")
@@ -54,7 +57,7 @@ def tensor_of(state: State, name: str) -> TensorDesc:
 
 
 def sizes_of(tensor: TensorDesc) -> Sizes:
-    """Return the sizes of a tensor, which are known wherever a node is lowered."""
+    """Return the sizes of a tensor, which are known during lowering."""
     return tuple(int(size) for size in tensor.sizes or () if size is not None)
 
 
@@ -66,7 +69,7 @@ def plain(
     align: str = "right",
     least: int | None = None,
 ) -> TensorDesc:
-    """Return a tensor as the provider describes it, with other sizes for the same elements if given."""
+    """Return a tensor as the provider describes it, reshaped if requested."""
     numbers = sizes_of(tensor) if sizes is None else tuple(sizes)
     return described(state, state.dml_type(tensor), numbers, None, align=align, least=least)
 
@@ -74,7 +77,10 @@ def plain(
 def over(
     state: State, tensor: TensorDesc, expected_numbers: Sequence[int], numbers: Sequence[int] | None = None
 ) -> TensorDesc:
-    """Return a tensor broadcast to `expected_numbers`. numbers: its sizes, if it is to be read with others."""
+    """Return a tensor broadcast to `expected_numbers`.
+
+    numbers: sizes to use instead of its own.
+    """
     sizes, target = sizes_of(tensor) if numbers is None else tuple(numbers), tuple(expected_numbers)
     if sizes == target:
         return plain(state, tensor, target)
@@ -83,7 +89,7 @@ def over(
 
 
 def number(state: State, name: str) -> int:
-    """Return a whole number of the node; raise Refused where it is left out."""
+    """Return an integer attribute; raise Refused if it is omitted."""
     result = state.get(name)
     if not isinstance(result, int):
         raise Refused("missing", f"the node has no {name}")
@@ -91,7 +97,10 @@ def number(state: State, name: str) -> int:
 
 
 def constant(state: State, name: str) -> tuple[Any, ...] | None:
-    """Return the elements of a constant, None where the input is left out; raise Open where they are not known."""
+    """Return the elements of a constant, None if the input is omitted.
+
+    Raises Open if they are unknown.
+    """
     tensor = given(state, name)
     if tensor is None:
         return None
@@ -101,10 +110,16 @@ def constant(state: State, name: str) -> tuple[Any, ...] | None:
 
 
 def bare(word: str, sizes: Sequence[int], strides: Sequence[int] | None = None) -> TensorDesc:
-    """Return a tensor as it stands, without ones. word: DirectML's for the element type."""
+    """Return a tensor with exactly these sizes, without added ones.
+
+    word: DirectML's name of the element type.
+    """
     return TensorDesc(word, tuple(sizes), None if strides is None else tuple(strides))
 
 
 def spread(word: str, expected_numbers: Sequence[int], numbers: Sequence[int]) -> TensorDesc:
-    """Return a tensor of the sizes `numbers` broadcast to `expected_numbers`, with strides even if they are equal."""
+    """Return a tensor of sizes `numbers` broadcast to `expected_numbers`.
+
+    It has strides even if the sizes are equal.
+    """
     return bare(word, expected_numbers, broadcast_strides(numbers, len(expected_numbers)))

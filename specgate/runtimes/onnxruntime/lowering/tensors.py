@@ -1,6 +1,7 @@
-"""How the DirectML provider describes a tensor: ones in front up to four dimensions, strides of 0 to broadcast.
+"""Tensor descriptions of the DirectML provider.
 
-Source: microsoft/onnxruntime, onnxruntime/core/providers/dml/DmlExecutionProvider/src/TensorDesc.cpp at
+Sizes are padded with leading ones to four dimensions, and broadcast dimensions have stride 0. Source:
+microsoft/onnxruntime, onnxruntime/core/providers/dml/DmlExecutionProvider/src/TensorDesc.cpp at
 a30ebf1f3fb5405094e7174aa300bfda41807c7a.
 """
 
@@ -29,7 +30,10 @@ Sizes = tuple[int, ...]
 
 
 def padded(sizes: Sequence[int], least: int, align: str = "right") -> Sizes:
-    """Return sizes with ones added until there are `least`. align: where the ones go, a key of `ALIGNMENTS`."""
+    """Return sizes padded with ones to `least` dimensions.
+
+    align: where the ones go, a key of `ALIGNMENTS`.
+    """
     return ALIGNMENTS[align](tuple(sizes), max(0, least - len(sizes)))
 
 
@@ -38,7 +42,10 @@ def _spatial(sizes: Sizes, ones: int) -> Sizes:
 
 
 def _at(place: int) -> Callable[[Sizes, int], Sizes]:
-    """Return what puts the first size at a place, as far as there are ones to go before it."""
+    """Return a function that pads so that the first size is at a position.
+
+    It adds leading ones only up to the rank.
+    """
 
     def align(sizes: Sizes, ones: int) -> Sizes:
         before = min(place, ones)
@@ -47,8 +54,8 @@ def _at(place: int) -> Callable[[Sizes, int], Sizes]:
     return align
 
 
-#: Ones in front of all; behind all; between batch, channel and the rest; the first size
-#: as that of channels, or of the dimension behind them.
+#: Ones go before all sizes; after all; between batch, channel and the rest; or so that the first size is the channel
+#: dimension or the one after it.
 ALIGNMENTS: Final[Mapping[str, Callable[[Sizes, int], Sizes]]] = {
     "right": lambda sizes, ones: (1,) * ones + sizes,
     "left": lambda sizes, ones: sizes + (1,) * ones,
@@ -59,7 +66,10 @@ ALIGNMENTS: Final[Mapping[str, Callable[[Sizes, int], Sizes]]] = {
 
 
 def as_uint(number: float) -> int:
-    """Return what 32 bits without a sign make of a number: the provider hands negative ones on unchecked."""
+    """Return a number as an unsigned 32-bit integer.
+
+    The provider passes on negative numbers without a check.
+    """
     return int(number) & 0xFFFFFFFF
 
 
@@ -73,9 +83,9 @@ def packed_strides(sizes: Sequence[int]) -> Sizes:
 
 
 def broadcast_strides(numbers: Sequence[int], rank: int) -> Sizes:
-    """Return the strides that read `numbers` as a larger tensor of `rank` dimensions: 0 where a size is 1 or missing.
+    """Return the strides that broadcast `numbers` to `rank` dimensions.
 
-    Raises Refused where there are more sizes than dimensions.
+    A size that is 1 or missing has stride 0. Raises Refused for more sizes than dimensions.
     """
     if len(numbers) > rank:
         raise Refused("broadcast", f"a tensor of {len(numbers)} dimensions is to be broadcast to {rank}")
@@ -90,26 +100,26 @@ def broadcast_strides(numbers: Sequence[int], rank: int) -> Sizes:
 _KEYS: Final = ("of", "as", "sizes", "over", "permute", "strides", "align", "at_least")
 _UNSIGNED: Final = {"INT64": "UINT64", "INT32": "UINT32", "INT16": "UINT16", "INT8": "UINT8"}
 
-#: Sizes of a partial node: None where one is not known.
+#: Sizes of a partially known node, None for an unknown size.
 OpenSizes = tuple[Any, ...]
 
 
 class Which(NamedTuple):
-    """A tensor of the node: a field, or an element of an array of tensors."""
+    """A reference to a field, or to an element of an array of tensors."""
 
     name: str
     at: Rule | None
 
     @classmethod
     def make(cls, text: Any, scope: Scope) -> Which:
-        """Read ``X`` or ``inputs[i]``; raise FormError."""
+        """Parse ``X`` or ``inputs[i]``; raise FormError."""
         match = TENSOR_NAME.fullmatch(text) if isinstance(text, str) else None
         if match is None or scope.fields.get(match[1]) != (TENSOR if match[2] is None else TENSORS):
             raise FormError(f"expected the name of a tensor, found {text!r:.60}")
         return cls(match[1], None if match[2] is None else rule_of(match[2], scope, "number"))
 
     def tensor(self, state: State, i: int) -> TensorDesc | None:
-        """Return the tensor, None where the node leaves it out."""
+        """Return the tensor, None if the node omits it."""
         result = state.get(self.name)
         if self.at is not None and result is not None:
             index = state.value(self.at, i)
@@ -145,7 +155,10 @@ def described(
     align: str = "right",
     least: int | None = None,
 ) -> TensorDesc:
-    """Return a tensor of DirectML with ones up to `least` dimensions (None: the provider's least); raise Refused."""
+    """Return a DirectML tensor padded to `least` dimensions.
+
+    The default of None is the provider's minimum. Raises Refused.
+    """
     if len(sizes) > state.most:
         raise Refused("rank", f"a tensor has {len(sizes)} dimensions, and the provider describes at most {state.most}")
     least = state.least if least is None else least
@@ -157,7 +170,10 @@ def described(
 
 
 class TensorForm:
-    """A tensor as a table writes it; called with a node it gives the tensor, None where the node lacks it."""
+    """A tensor of a table.
+
+    A call with a node returns the tensor, None if the node lacks it.
+    """
 
     def __init__(self, raw: dict[str, Any], scope: Scope) -> None:
         for key in raw:
@@ -183,7 +199,7 @@ class TensorForm:
 
     @classmethod
     def make(cls, raw: Any, scope: Scope) -> TensorForm:
-        """Read a table's entry; raise FormError."""
+        """Parse a table's entry; raise FormError."""
         entry = {"of": raw} if isinstance(raw, str) else raw
         if not isinstance(entry, dict):
             raise FormError("expected a tensor")
@@ -221,7 +237,7 @@ class TensorForm:
 
 
 def _sizes_form(entry: Any, scope: Scope) -> Callable[[State, int], Any]:
-    """Return what gives sizes: those of a tensor of the node, or a list."""
+    """Return a function that gives sizes, from a tensor or a list."""
     if isinstance(entry, str) and _names_tensor(entry, scope):
         which = Which.make(entry, scope)
         return lambda state, i: None if (t := which.tensor(state, i)) is None else _sizes_of(state, t, which.name)
@@ -229,7 +245,10 @@ def _sizes_form(entry: Any, scope: Scope) -> Callable[[State, int], Any]:
 
 
 def output_sizes(name: str, entry: Any, scope: Scope) -> Callable[[State, int], Any]:
-    """Return what gives the sizes of an output that the provider works out; raise FormError."""
+    """Return a function that gives an output's sizes; raise FormError.
+
+    The provider computes these sizes.
+    """
     Which.make(name, scope)
     return _sizes_form(entry, scope)
 

@@ -1,1 +1,1 @@
-"""ONNX Runtime itself, asked where it places nodes: with DirectML on Linux, and on the CPU."""
+"""Real ONNX Runtime builds: DirectML on Linux, and the CPU."""

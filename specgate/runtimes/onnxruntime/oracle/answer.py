@@ -1,4 +1,4 @@
-"""What a runtime answers to a model: how creating its session ends, where its nodes are, what was created for them."""
+"""A runtime's answer about a model: session, node placement, operators."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 __all__ = ["NOT_RUN", "Answer", "Created", "Placed", "placed_nodes"]
 
-#: How the answer to a run begins that was asked for and cannot be had.
+#: Prefix of the answer if a requested run is not possible.
 NOT_RUN: Final = "not run"
-#: The runtime's names of its providers, and ours.
+#: The runtime's names of its providers, and specgate's.
 _PROVIDERS: Final = {"CPUExecutionProvider": "CPU", "DmlExecutionProvider": "DirectML"}
 _GROUP: Final = re.compile(r"\s*(?:All nodes|Node\(s\)) placed on \[(\w*)\]\. Number of nodes: (\d+)\s*")
 _NODE: Final = re.compile(r"\s*([^\s(]+) \((.*)\)\s*", re.DOTALL)
-#: Where in the runtime an error was raised says nothing of the model, and changes with the build and the process.
+#: Source location of an error, which depends on the build and the process but not on the model.
 _SOURCE: Final = re.compile(
     r"\S*[\\/]\S+\.(?:cc|cpp|h)[:(]\d+\)?\s?"
     r"|\S*\.dll![0-9A-F]+: (?:\(caller: [0-9A-F]+\) )?(?:Exception\(\d+\) )?(?:tid\([0-9a-f]+\) )?"
@@ -25,9 +25,9 @@ _SOURCE: Final = re.compile(
 
 
 class Placed(NamedTuple):
-    """A node of the runtime's own graph: inlined functions, inserted casts and copies are nodes of it.
+    """A node of the runtime's graph, which includes its own insertions.
 
-    provider: ``CPU`` or ``DirectML``.
+    The runtime inlines functions and inserts casts and copies. provider: ``CPU`` or ``DirectML``.
     """
 
     name: str
@@ -36,10 +36,11 @@ class Placed(NamedTuple):
 
 
 class Created(NamedTuple):
-    """A DirectML operator that was created: its descriptor in DxDispatch's words, and CreateOperator's HRESULT.
+    """A created DirectML operator.
 
-    hresult: None where the process ended in it. kernel: operators of one kernel, or of one graph of kernels, have the
-    same number. deferred: it was created when the session ran, not with it.
+    It has the descriptor in DxDispatch's format, and CreateOperator's HRESULT.
+    hresult: None if the process ended during the call. kernel: equal for operators of one kernel or of one graph of
+    kernels. deferred: created during the run, not with the session.
     """
 
     descriptor: Mapping[str, Any]
@@ -50,13 +51,12 @@ class Created(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a model.
+    """The outcome for a model.
 
-    word: how creating the session ended. error: the runtime's own text where it ``fails``; code: its number, one of
-    OrtErrorCode (9 is NOT_IMPLEMENTED: a node without a kernel), else 0. nodes: with their places, as far as the
-    runtime came; grouped by provider, in the order of the graph. operators: in the order of their creation. run: how a
-    run of the session ended, if it was asked for: ``ran``, ``crashed``, ``timeout``, ``not run`` with the reason, or
-    the text of its error. seconds: how long it all took.
+    word: how the creation of the session ended. error: the runtime's text if it ``fails``; code: the OrtErrorCode (9 is
+    NOT_IMPLEMENTED, a node without a kernel), else 0. nodes: placed nodes as far as the runtime came, grouped by
+    provider, in graph order. operators: in order of creation. run: how a requested run ended: ``ran``, ``crashed``,
+    ``timeout``, ``not run`` with the reason, or the text of its error. seconds: total duration.
     """
 
     word: Literal["created", "fails", "crashed", "timeout"]
@@ -69,7 +69,7 @@ class Answer:
 
     @property
     def session(self) -> str:
-        """``created``, ``crashed`` or ``timeout``, else the text of the error."""
+        """Session outcome: ``created``, ``crashed``, ``timeout`` or error text."""
         return self.error if self.word == "fails" else self.word
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,12 +89,15 @@ class Answer:
 
 
 def error_text(text: str) -> str:
-    """Return an error's text on one line, without the places in the runtime's source."""
+    """Return an error's text on one line, without source locations."""
     return " ".join(_SOURCE.sub("", text).split())
 
 
 def placed_nodes(lines: Iterable[str]) -> tuple[Placed, ...]:
-    """Return the nodes of the runtime's log lines about places; one provider alone is logged without its nodes."""
+    """Return the placed nodes from the runtime's log lines.
+
+    If all nodes are on one provider, the log omits the nodes.
+    """
     provider = ""
     nodes = []
     for line in lines:

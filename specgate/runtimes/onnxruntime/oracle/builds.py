@@ -1,4 +1,4 @@
-"""The builds of ONNX Runtime with DirectML that can be asked: which public wheel holds each, and its library in it."""
+"""Supported builds of ONNX Runtime with DirectML, and their wheels."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from specgate.errors import InputError
 
 __all__ = ["LEVELS", "NEWEST", "PACKAGE", "RUNTIMES", "Runtime", "find_runtime"]
 
-#: The package whose releases these are.
+#: The package of these releases.
 PACKAGE: Final = "onnxruntime-directml"
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """One build. library: the file's path in the wheel as a glob. level: of the DirectML that comes with it."""
+    """One build.
+
+    library: a glob of the library's path in the wheel. level: feature level of the DirectML in the package.
+    """
 
     release: str
     wheel: Wheel
@@ -26,12 +29,12 @@ class Runtime:
 
     @property
     def title(self) -> str:
-        """The build for messages."""
+        """The name of the build in messages."""
         return f"{PACKAGE} {self.release} ({self.wheel.package} {self.wheel.version})"
 
 
-#: Releases before 1.20 have the runtime inside their Python extension, which exports none of it; that of 1.18.0 was
-#: also shipped as a library of another package.
+#: Before 1.20, the Python extension contains the runtime and does not export it. For 1.18.0, another package also
+#: contains it as a library.
 RUNTIMES: Final[tuple[Runtime, ...]] = (
     Runtime("1.24.4", find_builds("6.4", "windows")[0].wheel, "*/capi/onnxruntime.dll", "6.4"),
     Runtime(
@@ -54,12 +57,12 @@ RUNTIMES: Final[tuple[Runtime, ...]] = (
     ),
 )  # fmt: skip
 NEWEST: Final = RUNTIMES[0].release
-#: The levels whose DirectML works under these builds; those of 2.1 and 3.1 end the process.
+#: Levels whose DirectML works with these builds; the process crashes with 2.1 and 3.1.
 LEVELS: Final = ("5.0", "5.1", "5.2", "6.1", "6.2", "6.3", "6.4")
 
 
 def find_runtime(release: str) -> Runtime:
-    """Return the build of a release; raise InputError that names what there is."""
+    """Return the build of a release; raise InputError with the known ones."""
     for runtime in RUNTIMES:
         if runtime.release == release:
             return runtime

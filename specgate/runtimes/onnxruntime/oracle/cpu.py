@@ -1,4 +1,4 @@
-"""ONNX Runtime's CPU provider, asked whether it has kernels for a model: the wheel of this system, of any release.
+"""Oracle of ONNX Runtime's CPU provider, for any release of the wheel.
 
 with CpuPlacementOracle("1.20.1") as oracle:
     oracle.ask([model])[0].session
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 __all__ = ["CPU_PACKAGE", "CpuPlacementOracle", "cpu_command", "cpu_releases", "install_cpu"]
 
 CPU_PACKAGE: Final = "onnxruntime"
-#: Wheels that were built for the first numpy do not load with the second.
+#: Wheels built for numpy 1 do not load with numpy 2.
 _OLDER_NUMPY: Final = "numpy<2"
 _CHECK: Final = "import sys; sys.path.insert(0, sys.argv[1]); import onnxruntime"
 
 
 class CpuPlacementOracle:
-    """One release of the package onnxruntime, in a process of its own that is started afresh after a crash.
+    """One release of the package onnxruntime, in a restartable subprocess.
 
-    release: the one of this environment if None, else one that `install_cpu` fetched. optimisation: one of
-    `oracle.OPTIMISATIONS`. run: also run each session that is created, with inputs of the declared types: the answer
-    is ``ran`` if one of several sets of inputs can be computed. timeout: seconds for each model. versions: of what is
-    asked, by its name.
-    Raises InputError where the release is not there, with the command that installs it.
+    A crash restarts the subprocess.
+    release: a release that `install_cpu` fetched, None for this environment's. optimisation: a key of
+    `oracle.OPTIMISATIONS`. run: also run each created session with inputs of the declared types; the answer is ``ran``
+    if one of several sets of inputs succeeds. timeout: seconds per model. versions: the tested versions by name.
+    Raises InputError, with the install command, if the release is missing.
     """
 
     def __init__(
@@ -60,9 +60,10 @@ class CpuPlacementOracle:
         self.versions: Mapping[str, str] = {CPU_PACKAGE: text}
 
     def ask(self, models: Sequence[bytes], feeds: Sequence[Sequence[Feed]] | None = None) -> list[Answer]:
-        """Return what becomes of each serialised model; a crash or a late session counts if it comes about twice.
+        """Return the outcome of each serialized model.
 
-        feeds: for each model the arrays that a run tries first, by input name.
+        A crash or a timeout counts only if it happens twice. feeds: arrays by input name that a run of each model tries
+        first.
         """
         return [self._one(model, feeds[at] if feeds else ()) for at, model in enumerate(models)]
 
@@ -71,7 +72,7 @@ class CpuPlacementOracle:
         result = self._child.ask(question)
         run = ""
         if isinstance(result, str) and not (self.run and result == "timeout"):
-            result = self._child.ask(question)  # the next process is asked nothing else before
+            result = self._child.ask(question)  # the new subprocess answers only this question
         if isinstance(result, str) and self.run:
             run, result = result, self._child.ask(question._replace(run=False))
         if result == "crashed":
@@ -84,7 +85,7 @@ class CpuPlacementOracle:
         return Answer(word, error_text(text), code, placed, run=run or error_text(ended), seconds=seconds)
 
     def close(self) -> None:
-        """End the process; asking again starts another."""
+        """Stop the subprocess; the next question starts another."""
         self._child.close()
 
     def __enter__(self) -> Self:
@@ -95,7 +96,7 @@ class CpuPlacementOracle:
 
 
 def _own_release() -> str | None:
-    """Return the release of this environment, None without one."""
+    """Return the release of this environment, None if missing."""
     try:
         return importlib.metadata.version(CPU_PACKAGE)
     except importlib.metadata.PackageNotFoundError:
@@ -113,7 +114,10 @@ def _folder(release: str) -> Path:
 
 
 def cpu_releases() -> list[str]:
-    """Return the releases that can be asked: of this environment, and those that were fetched for this Python."""
+    """Return the available releases, of this environment or fetched.
+
+    Fetched releases must fit this Python.
+    """
     own = _own_release()
     fetched = sorted(path.name for path in _parent().iterdir()) if _parent().is_dir() else []
     return [*([own] if own else []), *(name for name in fetched if name != own and not name.startswith("."))]
@@ -125,9 +129,9 @@ def cpu_command(release: str) -> str:
 
 
 def install_cpu(release: str, *, progress: Callable[[str], object] = print) -> None:
-    """Fetch a release's wheel for this Python into the cache; what is there stays.
+    """Fetch a release's wheel for this Python into the cache, if missing.
 
-    Raises InputError where there is no such wheel.
+    Raises InputError if no such wheel exists.
     """
     if release in cpu_releases():
         progress(f"{CPU_PACKAGE} {release}: already there")

@@ -1,10 +1,9 @@
-"""The process that creates sessions of ONNX Runtime on the CPU, and runs them once where that is asked."""
+"""Subprocess that creates and optionally runs sessions on the CPU."""
 
 from __future__ import annotations
 
 import contextlib
 import re
-import resource
 import sys
 import tempfile
 import time
@@ -24,12 +23,15 @@ __all__ = ["CpuAnswer", "CpuQuestion", "answerer"]
 
 _ERROR: Final = re.compile(r"\[ONNXRuntimeError\] : (\d+) : \w+ : (.*)", re.DOTALL)
 _FAIL: Final = 1  # OrtErrorCode
-_MEMORY: Final = 16 * 2**30  # bytes of address space: a huge constant must fail here, not take the machine's memory
+_MEMORY: Final = 16 * 2**30  # bytes of address space, so that a huge constant fails here
 _SILENT: Final = 4
 
 
 class CpuQuestion(NamedTuple):
-    """A serialized model. run: also run its session; feeds: input arrays to try first, by input name."""
+    """A serialized model with options.
+
+    run: also run its session. feeds: input arrays to try first, by input name.
+    """
 
     model: bytes
     run: bool = False
@@ -37,7 +39,10 @@ class CpuQuestion(NamedTuple):
 
 
 class CpuAnswer(NamedTuple):
-    """How a session ended. code: OrtErrorCode, 0 for a session; run: as in `Answer.run`."""
+    """The outcome of creating, and optionally running, a session.
+
+    code: OrtErrorCode, 0 for success. run: as in `Answer.run`.
+    """
 
     code: int
     error: str
@@ -47,10 +52,13 @@ class CpuAnswer(NamedTuple):
 
 
 def answerer(argument: tuple[str | None, int]) -> Callable[[CpuQuestion], CpuAnswer]:
-    """Return a function that creates the session of a question and answers what became of it.
+    """Return a function that creates the session of a question.
 
-    argument: the folder that has the package, None for that of this environment; the optimisation level's number.
+    argument: the folder that contains the package, None for this environment's; and the number of the optimization
+    level.
     """
+    import resource
+
     folder, optimisation = argument
     if folder is not None:
         sys.path.insert(0, folder)
@@ -68,7 +76,7 @@ def _answer(runtime: Any, question: CpuQuestion, optimisation: int) -> CpuAnswer
     options.log_severity_level = _SILENT
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     with tempfile.TemporaryDirectory(prefix="specgate-placement-") as text:
-        written = Path(text) / "model.onnx"  # what the runtime made of it: functions inlined, casts inserted
+        written = Path(text) / "model.onnx"  # the runtime's graph: functions inlined, casts inserted
         options.optimized_model_filepath = str(written)
         began = time.perf_counter()
         try:
@@ -81,7 +89,10 @@ def _answer(runtime: Any, question: CpuQuestion, optimisation: int) -> CpuAnswer
 
 
 def _first_run(runtime: Any, session: Any, feeds: Sequence[Mapping[str, NDArray[Any]]]) -> str:
-    """Run a session with one set of inputs after another until one succeeds; return the error of the first one."""
+    """Run a session with each set of inputs until one succeeds.
+
+    Return the error of the first set if none succeeds.
+    """
     outputs = [info.name for info in session.get_outputs()]
     if not outputs:
         return f"{NOT_RUN}: it has no output"

@@ -1,4 +1,7 @@
-"""Inputs for the first run of a session: given arrays, then ones, zeros and random numbers of the declared types."""
+"""Inputs for a session's first run.
+
+The given arrays come first, then ones, zeros and random numbers of the declared types.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_ELEMENTS", "NotFed", "feeds_of", "values_of"]
 
-#: ONNX Runtime's words for element types, and numpy's.
+#: ONNX Runtime's names of element types, and numpy's.
 _TYPES: Final = {
     "float": "float32", "double": "float64", "float16": "float16", "bool": "bool", "string": "object",
     **{f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }  # fmt: skip
-#: Those that numpy lacks: TensorProto.DataType, bits of storage, the bits of the number 1.
+#: Types that numpy lacks: TensorProto.DataType, bits of storage, and the bits of the number 1.
 _RAW: Final = {
     "bfloat16": (16, 16, 0x3F80),
     "float8e4m3fn": (17, 8, 0x38),
@@ -34,22 +37,23 @@ _RAW: Final = {
     "uint2": (25, 8, 0x55),
     "int2": (26, 8, 0x55),
 }
-#: How inputs are filled, with the size of each symbolic dimension.
+#: Fill methods, with the size of each symbolic dimension.
 _WAYS: Final = (("ones", 2), ("zeros", 1), ("random", 2), ("random", 1), ("random", 3))
-#: Of one input: what has more is not run.
+#: Maximum elements of an input; a session with a larger input is not run.
 MOST_ELEMENTS: Final = 2**24
 _TENSOR: Final = re.compile(r"tensor\((\w+)\)")
 _WRAPPED: Final = re.compile(r"(seq|optional)\((.*)\)")
 
 
 class NotFed(Exception):
-    """An input cannot be given: its type has no Python value, or it has too many elements."""
+    """An input whose type lacks a Python value, or that is too large."""
 
 
 def feeds_of(inputs: Sequence[Any], tables: Sequence[Mapping[str, NDArray[Any]]]) -> Iterator[dict[str, Any]]:
-    """Yield sets of inputs by name. inputs: of a session; tables: arrays of the first sets instead of drawn ones.
+    """Yield sets of inputs by name.
 
-    A session without inputs has one set. Raises NotFed where an input cannot be given.
+    inputs: a session's. tables: arrays that replace generated ones in the first sets. A session without inputs has one
+    set. Raises NotFed for an unsupported input.
     """
     random = np.random.default_rng(0)
     whole = [*tables, *({},) * (len(_WAYS) if inputs else 1)]
@@ -84,9 +88,10 @@ def _drawn(word: str, shape: Sequence[Any] | None, way: str, size: int, random: 
 
 
 def values_of(runtime: Any, inputs: Sequence[Any], feed: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the runtime's own values for a set of inputs, None where its Python interface takes numpy's alone.
+    """Return a set of inputs as the runtime's values, None if unsupported.
 
-    Raises NotFed where that is so of one input, and another one has a type that numpy lacks.
+    Inputs with strings or sequences are unsupported: the Python interface accepts them as numpy or Python values only.
+    Raises NotFed if another input has a type that numpy lacks.
     """
     words = {info.name: _TENSOR.fullmatch(info.type) for info in inputs}
     if any(match is None or match[1] == "string" for match in words.values()):
@@ -100,7 +105,7 @@ def values_of(runtime: Any, inputs: Sequence[Any], feed: Mapping[str, Any]) -> d
         raw = _RAW.get(match[1]) if match else None
         if raw is None:
             entries[name] = runtime.OrtValue.ortvalue_from_numpy(array)
-        elif str(array.dtype) != f"uint{raw[1]}":  # the number type of another package
+        elif str(array.dtype) != f"uint{raw[1]}":  # a numpy extension type of another package
             entries[name] = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type(array.view(f"uint{raw[1]}"), raw[0])
         else:
             entries[name] = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type(array, raw[0])

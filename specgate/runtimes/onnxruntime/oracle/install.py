@@ -1,7 +1,6 @@
-"""Fetch builds of ONNX Runtime with DirectML, build the host that asks them, and say what is installed.
+"""Installation of ONNX Runtime builds with DirectML and of their host.
 
-They run where DirectML's values are computed: on Wine 10 and Mesa's software Vulkan. Every folder appears whole or not
-at all.
+They run on Wine 10 and Mesa's software Vulkan, like the DirectML value oracle. Folders are created atomically.
 """
 
 from __future__ import annotations
@@ -34,7 +33,10 @@ _LIBRARY: Final = "onnxruntime.dll"
 
 
 class Ready(NamedTuple):
-    """What a process needs: where it runs, the host's program, the runtime's library and that of DirectML."""
+    """The environment, host program and libraries that a process needs.
+
+    The libraries are the runtime's and DirectML's.
+    """
 
     place: WineEnvironment
     host: Path
@@ -44,7 +46,7 @@ class Ready(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RuntimeStatus:
-    """One build: what is missing for it, and the levels under it that can be asked."""
+    """A build's missing parts, and its available DirectML levels."""
 
     runtime: Runtime
     missing: tuple[str, ...]
@@ -52,13 +54,13 @@ class RuntimeStatus:
 
 
 def install_command(release: str, levels: Sequence[str] = ()) -> str:
-    """Return the command that installs a release, with DirectML of these levels under it."""
+    """Return the command that installs a release with DirectML levels."""
     which = "" if release == NEWEST else f" --release {release}"
     return f"specgate oracle install {PACKAGE}{which}" + (f" --levels {','.join(levels)}" if levels else "")
 
 
 def status() -> list[RuntimeStatus]:
-    """Return every known build; looks at this machine only."""
+    """Return the status of every known build on this machine."""
     matching_status = []
     for runtime in RUNTIMES:
         usable = tuple(level for level in LEVELS if not missing(runtime, level))
@@ -69,10 +71,11 @@ def status() -> list[RuntimeStatus]:
 def install_runtime(
     release: str = NEWEST, levels: Sequence[str] = (), *, progress: Callable[[str], object] = print
 ) -> None:
-    """Install a release with the DirectML that it comes with, and those of other levels; what is there stays.
+    """Install a release with its own DirectML and other levels, if missing.
 
-    progress: takes one line of text at a time.
-    Raises InputError for an unknown release or level, a missing program (naming its package) and a failed download.
+    progress: called with one line of text at a time.
+    Raises InputError for an unknown release or level, for a missing program (with its package), and for a failed
+    download.
     """
     runtime = find_runtime(release)
     for level in levels:
@@ -92,13 +95,16 @@ def install_runtime(
 
 
 def check_level(level: str) -> None:
-    """Refuse a level whose DirectML cannot be put under a runtime."""
+    """Raise InputError for a level that does not work with the builds."""
     if level not in LEVELS:
         raise InputError(f"expected the level of a DirectML that runs here, one of {', '.join(LEVELS)}, found {level}")
 
 
 def ready(release: str, level: str | None) -> Ready:
-    """Return what asks a release with DirectML of a level; raise InputError with the command that installs it."""
+    """Return the files of an installed release with a DirectML level.
+
+    Raises InputError, with the install command, if they are missing.
+    """
     runtime = find_runtime(release)
     text = level or runtime.level
     check_level(text)
@@ -111,7 +117,7 @@ def ready(release: str, level: str | None) -> Ready:
 
 
 def missing(runtime: Runtime, level: str) -> list[str]:
-    """Return what keeps a build from being asked with DirectML of a level, in words; nothing when all is ready."""
+    """Return texts about the missing parts of a build, empty if complete."""
     absent = places.missing_values(level)
     place = places.find_place()
     if place is not None:
@@ -132,7 +138,7 @@ def _host(place: WineEnvironment) -> Path:
 
 @cache
 def _stamp() -> str:
-    """A word that changes with the sources, so that a stale host is never run."""
+    """Return a hash of the sources, so that a stale host is never run."""
     sources = b"".join(path.read_bytes() for path in _SOURCES)
     return hashlib.sha256(sources + directml.stamp(places.HOST).encode()).hexdigest()[:12]
 

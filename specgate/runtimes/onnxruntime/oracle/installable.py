@@ -1,4 +1,4 @@
-"""The runtimes whose builds ``specgate oracle`` installs and lists."""
+"""Runtimes whose builds ``specgate oracle`` installs and lists."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["install", "is_runtime", "newest", "rows"]
 
 
 def is_runtime(name: str) -> bool:
-    """Return whether a name is a runtime's and no dialect's."""
+    """Return whether a name is a runtime's rather than a dialect's."""
     return name in {PACKAGE, CPU_PACKAGE}
 
 
 def install(name: str, releases: str | None, levels: str | None, progress: Callable[[str], object]) -> None:
-    """Install releases of a runtime, several separated by commas; levels: of DirectML under them, likewise.
+    """Install comma-separated releases of a runtime.
 
-    Raises InputError for what does not exist or cannot be fetched.
+    levels: comma-separated DirectML levels to install with them. Raises InputError for an unknown or unavailable item.
     """
     texts = [release.strip() for release in releases.split(",")] if releases else []
     if name == CPU_PACKAGE:
@@ -40,7 +40,7 @@ def install(name: str, releases: str | None, levels: str | None, progress: Calla
 
 
 def rows() -> Iterator[list[str]]:
-    """Yield a row for each build: what it is, and whether it is installed or how to install it."""
+    """Yield a row per build with its status or install command."""
     for entry in status():
         state = f"missing: {install_command(entry.runtime.release)}"
         if not entry.missing:
@@ -51,7 +51,7 @@ def rows() -> Iterator[list[str]]:
 
 
 def newest(name: str) -> str:
-    """Return the release of a runtime that is asked unless another is named; raise InputError where there is none."""
+    """Return a runtime's default release; raise InputError if none exists."""
     if name == PACKAGE:
         return NEWEST
     texts = cpu_releases()

@@ -1,4 +1,7 @@
-"""As much of an ONNX file as the oracles read: the fields of a message, and the nodes of a model with their names."""
+"""Minimal reader of ONNX files, and marker nodes for the oracles.
+
+It reads the fields of a message, and the nodes of a model with their names.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["MARKER", "MARKER_SIZE", "marked", "nodes_of", "spans"]
 
 _WIDTHS: Final = {I32: 4, I64: 8}
-# Numbers of fields in onnx.proto.
+# Field numbers of onnx.proto.
 _GRAPH: Final = 7
 _NODE: Final = 1
 _NAME, _TYPE, _ATTRIBUTE = 3, 4, 5
@@ -20,7 +23,10 @@ _BODIES: Final = (6, 11)  # of an attribute: a graph, several graphs
 
 
 def spans(message: bytes, at: int = 0, end: int | None = None) -> Iterator[tuple[int, int, int]]:
-    """Yield the number, begin and end of each field that has a length; raise WireError or IndexError."""
+    """Yield number, start and end of each length-delimited field.
+
+    Raises WireError or IndexError.
+    """
     last = len(message) if end is None else end
     while at < last:
         key, at = key_of(message, at, at)
@@ -39,7 +45,10 @@ def spans(message: bytes, at: int = 0, end: int | None = None) -> Iterator[tuple
 
 
 def nodes_of(model: bytes) -> list[tuple[str, str]]:
-    """Return the name and type of each node of a model's graphs, those of inner graphs behind the node they are of."""
+    """Return the name and type of each node of a model's graphs.
+
+    Nodes of a nested graph follow the node that contains it.
+    """
     return [node for number, begin, end in spans(model) if number == _GRAPH for node in _of_graph(model, begin, end)]
 
 
@@ -62,11 +71,11 @@ def _of_node(model: bytes, at: int, last: int) -> Iterator[tuple[str, str]]:
                     yield from _of_graph(model, inner_begin, inner_end)
 
 
-#: How the names of nodes and values begin that were added.
+#: Prefix of the names of added nodes and values.
 MARKER: Final = "specgate-marker-"
-#: How many elements they have: a number by which the operator of one is known.
+#: Their number of elements, which identifies an operator of a marker node.
 MARKER_SIZE: Final = 7919
-# Numbers of fields in onnx.proto.
+# Field numbers of onnx.proto.
 _MODEL_GRAPH, _IMPORT, _DOMAIN, _VERSION = 7, 8, 1, 2
 _GRAPH_NODE, _INPUT, _OUTPUT = 1, 11, 12
 _NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _NODE_TYPE = 1, 2, 3, 4
@@ -76,7 +85,7 @@ _STRING, _BOOL = 8, 9
 
 def _field(number: int, *parts: bytes) -> bytes:
     data = b"".join(parts)
-    if len(data) > 16383:  # never: all that is written here is short
+    if len(data) > 16383:  # cannot happen: all fields written here are short
         raise ValueError(len(data))
     length = bytes([len(data)]) if len(data) < 128 else bytes([len(data) & 127 | 128, len(data) >> 7])
     return bytes([number << 3 | LEN]) + length + data
@@ -88,7 +97,7 @@ def _number(number: int, value: int) -> bytes:
 
 
 def _marker(operator: str, kind: int) -> bytes:
-    """Return the graph of one node with an input and an output of a type."""
+    """Return the graph of one node with an input and output of a type."""
     name, source, result = (f"{MARKER}{operator}{end}".encode() for end in ("", "-in", "-out"))
     shape = _field(_SHAPE, _field(_DIMENSION, _number(_SIZE, MARKER_SIZE)))
     tensor = _field(_VALUE_TYPE, _field(_TENSOR_TYPE, _number(_ELEMENT, kind), shape))
@@ -105,15 +114,16 @@ def _marker(operator: str, kind: int) -> bytes:
     )
 
 
-#: DirectML has no strings, and takes Not, which no opset has changed, on every device.
+#: DirectML does not support strings; it supports Not, which is the same at all opsets, on every device.
 _MARKERS: Final = _field(_MODEL_GRAPH, _marker("Not", _BOOL), _marker("Identity", _STRING))
 _DEFAULT_IMPORT: Final = _field(_IMPORT, _field(_DOMAIN), _number(_VERSION, 1))
 
 
 def marked(model: bytes) -> bytes:
-    """Return a serialised model with the two nodes; what is no model stays as it is.
+    """Return a serialized model with both marker nodes.
 
-    Protobuf merges a message that occurs twice, so the nodes of a second graph are added to those of the first.
+    Bytes that are not a model are returned unchanged. Protobuf merges a message that occurs twice, so that the nodes of
+    a second graph are added to those of the first.
     """
     try:
         known = _imports_default(model)
@@ -123,7 +133,10 @@ def marked(model: bytes) -> bytes:
 
 
 def _imports_default(model: bytes) -> bool:
-    """Return whether a model imports a version of ONNX's own domain, or nothing at all: then one is assumed."""
+    """Return whether a model imports ai.onnx or does not import any domain.
+
+    In the latter case a version of ai.onnx is assumed.
+    """
     imports = [model[begin:end] for number, begin, end in spans(model) if number == _IMPORT]
     domains = [next((one[begin:end] for n, begin, end in spans(one) if n == _DOMAIN), b"") for one in imports]
     return not domains or b"" in domains or b"ai.onnx" in domains

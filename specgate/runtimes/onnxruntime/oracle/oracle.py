@@ -1,4 +1,4 @@
-"""The process in which ONNX Runtime is asked: models in, records of what happened to each out."""
+"""Oracle of ONNX Runtime's placement, which runs models in a subprocess."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ _START: Final = 120.0  # seconds; Wine may have to update its folder first
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of one model: operators as they were given to CreateOperator with its HRESULT, lines of the log.
+    """The outcome of one model in the host.
 
-    kernels: for each compilation how many operators there were, and how many nodes its graph has, 0 without one.
-    before_run: how many operators were created before the session ran, None if it did not. code: 0, or the number of
-    the runtime's error; text: its text. end: why the process was lost, if it was.
+    It includes the operators given to CreateOperator with its HRESULT, and the lines of the log. kernels: per
+    compilation the number of operators, and the number of nodes of its graph (0 without a graph). before_run: number of
+    operators created before the session ran, None if it did not run. code: the runtime's error number, 0 for success;
+    text: its text. end: why the process was lost, if it was.
     """
 
     operators: list[tuple[Image, int | None]] = field(default_factory=list)
@@ -56,7 +57,10 @@ class Outcome:
 
 
 class PlacementProcess(HostProcess):
-    """A running host. asked: how many models it was given."""
+    """A running host process.
+
+    asked: number of models that it received.
+    """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self.asked = 0
@@ -66,7 +70,7 @@ class PlacementProcess(HostProcess):
     def ask(
         self, model: bytes, optimisation: int, timeout: float, *, fused: bool = False, run: bool = False
     ) -> Outcome:
-        """Return what becomes of a serialised model; a process that is late is killed."""
+        """Return the outcome of a serialized model; kill a late process."""
         layout = b"" if self.asked else self._layout
         self.asked += 1
         outcome = Outcome()
@@ -80,10 +84,13 @@ class PlacementProcess(HostProcess):
         return outcome
 
     def _record(self, outcome: Outcome) -> bool:
-        """Take one record; return whether more are to come. EOFError where the process talks nonsense."""
+        """Read one record; return whether more follow.
+
+        Raises EOFError for invalid data.
+        """
         kind, size = _HEAD.unpack(self.read(_HEAD.size))
         if not _OPERATOR <= kind <= _RUNNING or size > 2**28:
-            self.kill()  # a dying process wrote text into the pipe
+            self.kill()  # a crashing process wrote text to the pipe
             raise EOFError
         data = self.read(size)
         if kind == _OPERATOR:
@@ -108,26 +115,27 @@ def _image(data: bytes) -> Image:
     return Image(data[start:], struct.unpack_from(f"<{count}I", data, _HEAD.size), root)
 
 
-#: The runtime's levels of graph optimisation, as it numbers them.
+#: The runtime's graph optimization levels with their numbers.
 OPTIMISATIONS: Final = {"off": 0, "basic": 1, "extended": 2, "all": 99}
-#: HRESULTs that leave a process as it was: created, E_INVALIDARG.
+#: HRESULTs that leave a process usable: success and E_INVALIDARG.
 _USUAL: Final = frozenset({0, 0x80070057})
-#: How texts of errors name a device that is gone: whatever is asked next fails, too.
+#: Error codes of a removed device in texts; every later question fails, too.
 _GONE: Final = ("887A0005", "887A0006", "887A0007", "887A0020", "8007000E")
-#: Models that a process is asked before another takes its place.
+#: Number of models after which a process is replaced.
 _FRESH_AFTER: Final = 400
 
 
 class PlacementOracle(Renewing[PlacementProcess]):
-    """One release of ONNX Runtime, in a process of its own that is started afresh whenever it may have been harmed.
+    """One release of ONNX Runtime, in a restartable subprocess.
 
-    level: the feature level of the DirectML under it, that of the release's own if None. device: what its device
-    reports. optimisation: one of OPTIMISATIONS; only ``off`` names the model's own nodes. fused: whether neighbouring
-    nodes on DirectML become one graph, as they do unless the session forbids it; a graph hides the nodes in it.
-    run: also run a session that is created, with ones for inputs of known sizes, so that kernels are made that wait
-    for the first run. Nothing is computed: what the CPU reads of DirectML's results says nothing of the model.
-    timeout: seconds for each model. versions: of what is asked, by its name. Not for several threads at once.
-    Raises InputError where it is not installed, with the command that installs it.
+    The subprocess is replaced whenever its state may be damaged.
+    level: feature level of the DirectML to use, None for the release's own. device: capabilities that its device
+    reports. optimisation: a key of OPTIMISATIONS; only ``off`` keeps the model's own nodes. fused: whether neighboring
+    nodes on DirectML become one graph, which is the session's default; a graph hides its nodes. run: also run a created
+    session, with ones for inputs of known sizes, so that deferred kernels are created. Results are not computed, so
+    values that the CPU reads from DirectML are meaningless. timeout: seconds per model. versions: the tested versions
+    by name. Not thread-safe.
+    Raises InputError, with the install command, if it is not installed.
     """
 
     def __init__(
@@ -156,9 +164,9 @@ class PlacementOracle(Renewing[PlacementProcess]):
             raise InputError(f"expected a device of level {reports}, found 0x{number:04X}")
 
     def ask(self, models: Sequence[bytes]) -> list[Answer]:
-        """Return what becomes of each serialised model.
+        """Return the outcome of each serialized model.
 
-        A crash, a late answer and a lost device count only if they come about in a process that was asked nothing else.
+        A crash, a timeout or a lost device counts only if it happens in a fresh process.
         """
         return [self._one(marked(model)) for model in models]
 
@@ -183,7 +191,7 @@ class PlacementOracle(Renewing[PlacementProcess]):
 
 
 def optimisation_number(word: str) -> int:
-    """Return the runtime's number of a level of optimisation; raise InputError."""
+    """Return the number of an optimization level; raise InputError."""
     if word not in OPTIMISATIONS:
         raise InputError(f"expected one of {', '.join(OPTIMISATIONS)}, found {shown(word)}")
     return OPTIMISATIONS[word]

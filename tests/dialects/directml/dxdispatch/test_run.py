@@ -203,9 +203,9 @@ def test_what_is_too_large_is_refused_before_it_is_allocated():
         ({"initialValues": {"sourcePath": "cat.JPG"}, "initialValuesDataType": "UINT8"}, "images are not read"),
         (
             {"initialValues": {"sourcePath": "none.dat"}, "initialValuesDataType": "UINT8"},
-            "none.dat.*cannot be read: No such",
+            r"sourcePath is 'none\.dat', which does not exist",
         ),
-        ({"initialValues": {"sourcePath": "."}, "initialValuesDataType": "UINT8"}, "expected a regular file"),
+        ({"initialValues": {"sourcePath": "."}, "initialValuesDataType": "UINT8"}, "is no regular file"),
         ({"initialValues": {"sourcePath": "a\0b"}, "initialValuesDataType": "UINT8"}, "cannot be read"),
     ],
 )
@@ -244,7 +244,7 @@ def test_npy_and_raw_files(tmp_path):
         )
 
 
-def test_files_are_found_beside_the_model_then_in_the_current_folder(tmp_path, monkeypatch):
+def test_files_outside_of_the_models_folder_are_read_only_where_allowed(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     (tmp_path / "here" / "x.dat").write_bytes(b"\1\2\3\4")
     (tmp_path / "x.dat").write_bytes(b"\5\6\7\x08")
@@ -252,12 +252,32 @@ def test_files_are_found_beside_the_model_then_in_the_current_folder(tmp_path, m
     (tmp_path / "model.json").write_text(resource)
     monkeypatch.chdir(tmp_path / "here")
 
-    def run_it():
-        return run_dx_model(read_dx_model(tmp_path / "model.json"), "6.4", out=print)["r"].tolist()
+    def run_it(**options):
+        return run_dx_model(read_dx_model(tmp_path / "model.json"), "6.4", out=print, **options)["r"].tolist()
 
-    assert run_it() == [5, 6, 7, 8]
+    assert run_it() == run_it(read_outside=True) == [5, 6, 7, 8]
     (tmp_path / "x.dat").unlink()
-    assert run_it() == [1, 2, 3, 4]
+    assert run_it(read_outside=True) == [1, 2, 3, 4]
+    with pytest.raises(InputError, match=r"'x\.dat', which does not exist; --read-outside"):
+        run_it()
+
+
+def test_a_source_path_stays_in_the_models_folder(tmp_path):
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (tmp_path / "x.dat").write_bytes(b"\1\2\3\4")
+    (inside / "way").symlink_to(tmp_path)
+    for source, problem in (
+        (str(tmp_path / "x.dat"), "an absolute path"),
+        ("../x.dat", "outside of the model's folder"),
+        ("way/../../x.dat", "outside of the model's folder"),
+        ("way/x.dat", "through a link"),
+    ):
+        resource = {"initialValues": {"sourcePath": source}, "initialValuesDataType": "UINT8"}
+        with pytest.raises(InputError, match=f"{problem}; --read-outside"):
+            buffer(resource, base_dir=inside)
+        if "way/.." not in source:
+            assert buffer(resource, base_dir=inside, read_outside=True)[0].tolist() == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(

@@ -225,7 +225,7 @@ def test_a_host_of_another_level_is_not_asked(fake_place):
 
 def test_the_verdict_oracle_hands_values_on(monkeypatch, fake_oracle, fake_place):
     fake_place()
-    monkeypatch.setattr(values, "ValuesOracle", lambda _: ValuesOracle("6.4"))
+    monkeypatch.setattr(directml, "ValuesOracle", lambda _: ValuesOracle("6.4"))
     with fake_oracle({}) as oracle:
         assert oracle._values is None
         assert oracle.run(identity(), ARRAYS)["OutputTensor"].tolist() == PLUS_ONE

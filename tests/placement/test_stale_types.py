@@ -1,0 +1,50 @@
+"""Shapes that a file states and its nodes do not compute: the session is created, and a run goes by the real sizes."""
+
+from __future__ import annotations
+
+import pytest
+
+import specgate
+
+pytest.importorskip("onnx", reason="NO STALE SHAPE IS TESTED: pip install onnx (it is in the test extra)")
+from onnx import TensorProto, helper
+
+CPU = "onnxruntime:1.32.0"
+
+
+def transposed(stated: list[int] | None, operator: str, other: list[int]):
+    """Return x [5,201,6], transposed to [201,6,5], combined with another input; the file states `stated` between."""
+
+    def value(name: str, shape: list[int] | None, kind: int = TensorProto.FLOAT):
+        return helper.make_tensor_value_info(name, kind, shape)
+
+    reads = ["c", "t", "w"] if operator == "Where" else ["t", "w"]
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["t"], perm=[1, 2, 0]),
+        helper.make_node(operator, reads, ["y"], name="last"),
+    ]
+    inputs = [value("x", [5, 201, 6]), value("w", other)]
+    inputs += [value("c", [1], TensorProto.BOOL)] if operator == "Where" else []
+    infos = [] if stated is None else [value("t", stated)]
+    graph = helper.make_graph(nodes, "g", inputs, [value("y", None)], value_info=infos)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+# What sessions and first runs of the wheel onnxruntime 1.32.0 do.
+@pytest.mark.parametrize(
+    ("stated", "operator", "other", "run"),
+    [
+        ([5, 201, 6], "Mul", [5, 201, 6], "fails"),
+        ([5, 201, 6], "Max", [5, 201, 6], "fails"),
+        ([5, 201, 6], "Where", [5, 201, 6], "fails"),
+        ([5, 201, 6], "Mul", [6, 5], "runs"),
+        ([5, 201, 6], "Mul", [1], "runs"),
+        ([201, 6, 5], "Mul", [6, 5], "runs"),
+        (None, "Mul", [6, 5], "runs"),
+    ],
+)
+def test_a_run_goes_by_the_sizes_that_nodes_compute(stated, operator, other, run) -> None:
+    made = transposed(stated, operator, other)
+    failing = [node.node for node in specgate.place(made, CPU).nodes if node.fails]
+    errors = [finding for finding in specgate.lint(made, [CPU]).findings if finding.severity == "error"]
+    assert failing == [finding.node for finding in errors] == (["graph/last"] if run == "fails" else [])

@@ -1,0 +1,38 @@
+"""`specgate.preload`: afterwards no function imports anything more, so that a fork copies no lock of an import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("onnx", reason="NO PRELOADING OF WHAT MODELS NEED IS TESTED: pip install onnx")
+from tests.linting.test_model import helper, model  # where there is onnx
+
+USES = """
+import sys, specgate
+{preload}
+before = set(sys.modules)
+relu = {{"type": "DML_OPERATOR_ACTIVATION_RELU", "desc": {{
+    "InputTensor": {{"DataType": "FLOAT32", "Sizes": [1]}}, "OutputTensor": {{"DataType": "FLOAT32", "Sizes": [1]}}}}}}
+specgate.check(relu, "directml:6.4")
+specgate.execute(relu, {{"InputTensor": [-1.0]}})
+specgate.minimum(relu)
+specgate.accepts_many("Relu", {{"X.elem_type": "FLOAT", "X.shape": [1]}}, "onnx:17")
+specgate.lint(sys.argv[1], ["onnx:17", "onnxruntime:1.24.4"])
+specgate.place(sys.argv[1], "onnxruntime-directml:1.24.4")
+print(*sorted(name for name in set(sys.modules) - before if name.partition(".")[0] == "specgate"))
+"""
+
+
+def test_nothing_of_specgate_is_imported_after_preload(tmp_path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model([helper.make_node("Identity", ["x"], ["y"])]).SerializeToString())
+
+    def imported(preload: str) -> list[str]:
+        command = [sys.executable, "-c", USES.format(preload=preload), str(path)]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
+
+    assert imported("specgate.preload()") == []
+    assert "specgate.linting.model" in imported("")
