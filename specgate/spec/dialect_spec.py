@@ -164,16 +164,6 @@ class Dialect:
         """Operators of other domains by the table that implements each."""
         return {table: name for name, table in self.tables.about.get("stand_ins", {}).items()}
 
-    def executed_as(self, name: str, level: str) -> tuple[str, str]:
-        """Return the operator and level by which a runtime executes a node.
-
-        It is the node's operator or its replacement.
-        """
-        other = self.tables.about.get("stand_ins", {}).get(name)
-        if other is None or (name in self.tables.operators and level in self.operator(name).levels):
-            return name, level
-        return other, self.operator(other).dialect.levels[-1]
-
     def for_domain(self, domain: str) -> Dialect:
         """Return the dialect with the versions of `domain` as its levels.
 
