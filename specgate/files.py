@@ -127,7 +127,7 @@ def refuse_shared(paths: Iterable[str | os.PathLike[str]]) -> None:
     for each in paths:
         key = _identity(each)
         if key in seen:
-            message = "expected a file of its own for each output, found it given twice"
+            message = "expected a different file for each output, found one twice"
             raise InputError(message, file=os.fspath(each))
         seen.update(() if key is None else (key,))
 
@@ -140,9 +140,7 @@ def refuse_replaced(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[
     written = {key: os.fspath(path) for path in outputs if path != "-" and (key := _identity(path)) is not None}
     for each in inputs if written else ():
         if each != "-" and (key := _identity(each)) in written:
-            raise InputError(
-                "expected a file to write, found one that is read: it would be replaced", file=written[key]
-            )
+            raise InputError("refusing to overwrite an input file", file=written[key])
 
 
 def refuse_unwritable(paths: Iterable[str | os.PathLike[str]]) -> None:

@@ -71,7 +71,9 @@ def _none_judged(sources: list[str], result: Asked) -> str:
     if not names or not result.passed:
         return "expected a descriptor, found none"
     what = "it is" if len(sources) == 1 else "all that is given is"
-    return f"no target can judge it: {what} of {', '.join(sorted(result.passed))}, the targets of {', '.join(names)}"
+    return (
+        f"no target is for its dialect: {what} of {', '.join(sorted(result.passed))}, the targets of {', '.join(names)}"
+    )
 
 
 @slotted()

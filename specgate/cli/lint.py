@@ -102,7 +102,7 @@ def _changing(arguments: argparse.Namespace, selected: Selection, config: Config
 def _mention(skipped: Sequence[str]) -> None:
     """Print how many files of the folders are not models."""
     names = ", ".join(quoted(file) for file in skipped[:_LISTED]) + (" …" if len(skipped) > _LISTED else "")
-    what = "1 file is no model and is" if len(skipped) == 1 else f"{len(skipped)} files are no models and are"
+    what = "1 file is not a model and is" if len(skipped) == 1 else f"{len(skipped)} files are not models and are"
     sys.stderr.write(f"specgate: note: {what} skipped: {names}\n")
 
 

@@ -49,4 +49,4 @@ def size_in_folder(folder: str, location: str) -> int | str:
         return "does not exist"
     except (OSError, ValueError) as error:
         return f"cannot be used: {getattr(error, 'strerror', None) or error}"
-    return status.st_size if stat.S_ISREG(status.st_mode) else "is no regular file"
+    return status.st_size if stat.S_ISREG(status.st_mode) else "is not a regular file"

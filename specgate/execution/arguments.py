@@ -34,7 +34,7 @@ def recipe_of(spec: OperatorSpec) -> Recipe:
     """
     recipe = spec.table.recipe
     if recipe is None:
-        raise NoKernel(f"{spec.dialect.name} {spec.name} has no kernel yet")
+        raise NoKernel(f"{spec.dialect.name} {spec.name} is not implemented")
     return recipe
 
 
@@ -180,7 +180,7 @@ def _constant(value: Any, tables: Dialect, place: str) -> NDArray[Any]:
     if not isinstance(value, TensorDesc) or not value.concrete or value.value is None:
         raise InputError("expected a tensor whose elements are known", place=place)
     if value.type not in tables.types:
-        raise InputError(f"{value.type} is no type that holds values", place=place)
+        raise InputError(f"{value.type} is not a type that holds values", place=place)
     texts = (item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in value.value)
     flat = as_array(list(texts), numpy_type(tables, value.type), None, place)
     if flat.size != value.known_elements:

@@ -362,7 +362,7 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> Any
     if tensor.type is None:
         raise InputError("the descriptor does not know its type, so it cannot be executed", place=name)
     if tensor.type not in spec.dialect.types:
-        raise InputError(f"{tensor.type} is no type that holds values", place=name)
+        raise InputError(f"{tensor.type} is not a type that holds values", place=name)
     array = as_array(value, numpy_type(spec.dialect, tensor.type), shape, name)
     _hold_sizes(name, array, tensor)
     return array

@@ -112,7 +112,7 @@ _NOTHING: Final = nullcontext()
 _budget: ContextVar[Budget] = ContextVar("_budget", default=_NONE)
 
 
-class limit:  # noqa: N801  # a context like a function's, which takes less time
+class limit:  # noqa: N801  # a class is faster than a generator-based context
     """Context with a budget for kernels, without numpy warnings.
 
     budget: or a number of bytes. Warnings are off as in `quiet`.
@@ -146,7 +146,7 @@ def _within_anew(budget: Budget, function: Callable[..., Any], arguments: Mappin
         return _within(budget, function, arguments)
 
 
-#: Decorator that calls a function within `limit`. numpy 2 keeps the saved state per call, so one decorated function
+#: Calls a function within `limit`. numpy 2 keeps the saved state per call, so one decorated function
 #: serves all of them; numpy 1 keeps it in the decorator, which nested calls and threads would share.
 within: Final[Callable[[Budget, Callable[..., Any], Mapping[str, Any]], Any]] = (
     _within_anew if np.lib.NumpyVersion(np.__version__) < "2.0.0" else np.errstate(all="ignore")(_within)

@@ -29,7 +29,7 @@ def numpy_type(dialect: Dialect, name: str) -> np.dtype[Any]:
     """
     dtype: np.dtype[Any]
     if name not in dialect.types:
-        raise NoKernel(f"{name} is no type of elements")
+        raise NoKernel(f"{name} is not an element type")
     spelled = dialect.types[name].get("numpy")
     if spelled:
         return np.dtype(spelled)

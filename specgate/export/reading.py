@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.descriptors.beside import size_in_folder, unusable_location
+from specgate.descriptors.core import shown
 from specgate.dialects import dialect_names
 from specgate.errors import InputError
 from specgate.export.document import SCHEMA, dialect_data
@@ -121,7 +123,7 @@ def _documents(source: str) -> Iterable[tuple[str, dict[str, Any]]]:
     if source == INSTALLED:
         return [(name, dialect_data(table, table.operators)) for name in dialect_names() for table in [dialect(name)]]
     if (path / INDEX).is_file():
-        return _exported(_loaded(path / INDEX), lambda listed: _loaded(path / listed))
+        return _exported(_loaded(path / INDEX), lambda listed: _listed(path, listed))
     if path.is_dir():
         return _specs(path)
     return _exported(_loaded(path), lambda data: data)
@@ -145,6 +147,16 @@ def _exported(
         raise ValueError
     for name, data in document["dialects"].items():
         yield name, {**data, "operators": {key: operator(entry) for key, entry in data["operators"].items()}}
+
+
+def _listed(folder: Path, name: Any) -> dict[str, Any]:
+    """Return a file that the index of an export names; raise InputError if it is outside the export's folder."""
+    problem = unusable_location(name) if isinstance(name, str) else shown(name)
+    if problem is None and isinstance(size := size_in_folder(str(folder), name), str):
+        problem = f"{shown(name)}, which {size}"
+    if problem is not None:
+        raise InputError(f"names a file that is not read: {problem}", file=str(folder / INDEX))
+    return _loaded(folder / name)
 
 
 def _loaded(path: Path) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def _expired(ignore: Ignore) -> Finding:
     return Finding(
         id="specgate/ignore-expired",
         severity="warning",
-        message=f"the ignore of {quoted(ignore.rule)} held until {until} (reason: {quoted(ignore.reason)})",
+        message=f"ignore {quoted(ignore.rule)} expired on {until} (reason: {quoted(ignore.reason)})",
         values={"rule": ignore.rule, "until": until, "reason": ignore.reason},
         fix="remove the ignore, or give it a later date",
         location=Location(file=ignore.source, node=ignore.place),

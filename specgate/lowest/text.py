@@ -63,7 +63,11 @@ def _answer(minimum: DomainMinimum, width: int) -> Iterator[str]:
         yield from wrapped(f"opset {nearest} comes closest; it refuses {count}:", width, first="  ")
         yield from _causes_text(minimum, [nearest], _causes(minimum, nearest), width, most=_EXAMPLES)
         return
-    result = f"no descriptor of {plural(minimum.nodes, 'node')} is refused at {_ranges(minimum.taken)}"
+    result = (
+        f"all {plural(minimum.nodes, 'node')} are accepted at {_ranges(minimum.taken)}"
+        if minimum.nodes > 1
+        else f"its node is accepted at {_ranges(minimum.taken)}"
+    )
     text = f"{minimum.domain}: lowest opset {minimum.version} (the model {written}); {result}"
     yield from wrapped(text, width, hang="  ")
     if open_here := minimum.undecided.get(minimum.version, 0):

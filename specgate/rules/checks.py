@@ -148,7 +148,7 @@ class Calls(Checks):
 
     def _constant_field(self, node: ast.expr, variables: Mapping[str, Kind]) -> None:
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Name) and variables.get(node.id) == TENSOR):
-            raise self.fail("expected a field of its own, not one of an array", node)
+            raise self.fail("expected a field, not an element of an array", node)
         if isinstance(node, ast.Name):
             self.needs.add(f"{node.id}.value")
 
@@ -177,7 +177,7 @@ class Calls(Checks):
         self.count_loops(1, node)
         loop = node.generators[0]
         if not isinstance(loop.target, ast.Name) or loop.target.id in self.scope.fields:
-            raise self.fail("expected a loop variable with a name of its own", node)
+            raise self.fail("expected a loop variable with a unique name", node)
         sequence = self.kind(loop.iter, variables, depth)
         if sequence not in ELEMENT:
             raise self.fail(f"expected something to loop over, found a {sequence}", loop.iter)

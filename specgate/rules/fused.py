@@ -93,10 +93,10 @@ class Fusible:
         stated = [name for name, part in value.fields.items() if part is not None]
         for name in stated:
             if name in parts.tensors:
-                message = f"states {name}, but a fused operator has no tensors of its own"
+                message = f"states {name}, but a fused operator has no separate tensors"
                 yield Flaw(message, name, "leave out")
             elif name not in parts.attributes:
-                message = f"states {_name(name)}, which is no attribute of {value.operator} at {here}"
+                message = f"states {_name(name)}, which is not an attribute of {value.operator} at {here}"
                 yield Flaw(message, _name(name), "leave out", structural=True)
         for name in sorted(parts.required.difference(stated)):
             message = f"does not state {name}, which {value.operator} requires"

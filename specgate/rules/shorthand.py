@@ -105,7 +105,7 @@ class Shorthand:
         if unused:
             raise ShorthandError(f"the parameter {unused[0]!r:.80} is not used")
         if any(isinstance(n, ast.GeneratorExp) and _targets(n) & set(formula.parameters) for n in ast.walk(tree)):
-            raise ShorthandError("expected a loop variable that is no parameter")
+            raise ShorthandError("expected a loop variable that is not a parameter")
 
     def body(self, name: str) -> ast.expr:
         """Return the body of a define with parameters, expanded."""

@@ -124,7 +124,7 @@ class Processes(Generic[J, A]):
         except BrokenProcessPool:
             self._single.end()
             self._single = None
-            return Lost("the process that judged it died, also when it judged nothing else")
+            return Lost("the worker crashed on this file twice, the second time in isolation")
         except Exception as error:  # noqa: BLE001
             return Lost(f"{type(error).__name__}: {error!s:.200}", error)
 

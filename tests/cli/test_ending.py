@@ -246,7 +246,7 @@ def test_two_reports_in_one_file_are_refused_before_anything_is_judged(tmp_path,
     assert main(["lint", str(MODEL), "-t", "onnx:17", *more]) == 2
     caught = capsys.readouterr()
     assert caught.out == ""
-    assert "r: expected a file of its own for each output, found it given twice" in caught.err
+    assert "r: expected a different file for each output, found one twice" in caught.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -254,7 +254,7 @@ def test_two_arrays_in_one_file_are_refused(tmp_path, monkeypatch, capsys) -> No
     monkeypatch.chdir(tmp_path)
     file = str(DATA / "dxdispatch/one_hot.json")
     assert main(["run", file, "-o", "scores=a.npy", "-o", "rows=a.npy"]) == 2
-    assert "expected a file of its own" in capsys.readouterr().err
+    assert "expected a different file for each output" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -117,7 +117,7 @@ def test_an_undecided_descriptor_exits_0_and_names_the_dimension(capsys):
         (["check", "{}", "-t", "directml:4.1"], "expected a descriptor"),
         (["check", json.dumps(GOOD), "-t", "directml:4.2"], "unknown target 'directml:4.2'"),
         (["check", json.dumps(GOOD), "-t", "cuda:12"], "unknown dialect 'cuda'"),
-        (["check", json.dumps(GOOD), "-t", "onnx:17"], "no target can judge it: it is of directml"),
+        (["check", json.dumps(GOOD), "-t", "onnx:17"], "no target is for its dialect: it is of directml"),
         (["check", json.dumps({**GOOD, "type": "DML_OPERATOR_NOPE"}), "-t", "directml:4.1"], "no table for 'NOPE'"),
         (["lint", "missing.onnx", "-t", "onnx:17"], "missing.onnx"),
         (["lint", ONNX], "no target"),
@@ -339,7 +339,7 @@ def test_no_output_replaces_what_is_read(capsys, tmp_path, command, model, optio
     (tmp_path / "model.onnx").write_bytes((DATA / "placement/head_opset22.onnx").read_bytes())
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     assert main([command, model, *options]) == 2
-    assert "found one that is read: it would be replaced" in capsys.readouterr().err
+    assert "refusing to overwrite an input file" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
 
 
@@ -396,7 +396,7 @@ def test_check_says_of_which_dialect_no_target_was_given(capsys, tmp_path):
     good, node = write(tmp_path / "good.json", GOOD), write(tmp_path / "node.json", {"op_type": "Abs", "inputs": []})
     assert main(["check", good, "-t", "onnx:17"]) == 2
     said = capsys.readouterr().err
-    assert f"{good}: no target can judge it: it is of directml, the targets of onnx" in said
+    assert f"{good}: no target is for its dialect: it is of directml, the targets of onnx" in said
     assert main(["check", good, node, "-t", "directml:4.1"]) == 0
     assert "note: descriptors of onnx were not judged: no target of it was given" in capsys.readouterr().err
 

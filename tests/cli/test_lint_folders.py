@@ -35,7 +35,7 @@ def test_they_are_counted_once_where_more_is_asked_for(folder, capsys):
     assert main(["lint", "models", "--target", "directml:5.0", "-v"]) == 0
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert error.startswith("specgate: note: 2 files are no models and are skipped: ")
+    assert error.startswith("specgate: note: 2 files are not models and are skipped: ")
     assert "package.json" in error
 
 

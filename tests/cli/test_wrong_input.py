@@ -74,7 +74,7 @@ def test_a_model_on_standard_input_is_known_too(folder: Path, capsys, monkeypatc
     [
         (["place", "wrong.json", "-t", "onnxruntime:1.24.4"], "wrong.json: only an ONNX model is placed"),
         (["minimum", "list.json"], "list.json: expected one descriptor, found none"),
-        (["run", "m.onnx", "-i", "ids=keys.json"], "keys.json: cannot be read as .npy: it is no such file"),
+        (["run", "m.onnx", "-i", "ids=keys.json"], "keys.json: cannot be read as .npy: it is not such a file"),
         (["--specs", "gone", "targets"], "gone: expected a folder laid out as specs/, found nothing there"),
         (["--specs", "empty", "targets"], "empty: expected a folder laid out as specs/: DIALECT/operators/NAME.yaml"),
         (["--kernels", "gone", "targets"], "gone: expected a Python file that calls register_kernel, found nothing"),

@@ -82,7 +82,7 @@ def test_a_job_that_kills_its_process_is_named_and_the_others_are_answered(tmp_p
     for job, answer in zip(jobs, found, strict=True):
         if job == "die":
             assert isinstance(answer, Lost)
-            assert "died, also when it judged nothing else" in answer.reason
+            assert "the second time in isolation" in answer.reason
         else:
             assert answer == ("lived" if "beside" in job else job.rpartition(" ")[2])
     asked = log.read_text(encoding="utf-8").split()
@@ -191,10 +191,10 @@ def test_the_file_that_kills_its_process_is_named_on_the_command_line(
     monkeypatch.setattr("specgate.cli.lint.lint_job", lint_or_die)
     assert main(["lint", str(tmp_path), "-t", "onnx:17", "--jobs", "2", "--format", "json"]) == 2
     caught = capsys.readouterr()
-    assert "07.onnx: the process that judged it died" in caught.err
+    assert "07.onnx: the worker crashed on this file twice" in caught.err
     assert len(caught.err.splitlines()) == 1
     report = json.loads(caught.out)
-    assert [told for told in report["unusable"] if "07.onnx: the process" in told] == report["unusable"]
+    assert [told for told in report["unusable"] if "07.onnx: the worker" in told] == report["unusable"]
     assert len(report["files"]) == 19
     for number in set(range(20)) - {7}:
         assert f"{number:02}.onnx" in caught.out

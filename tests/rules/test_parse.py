@@ -215,10 +215,10 @@ KINDS = {
     "tensors of arrays": ("Many[0] == Many[1]", "cannot compare a tensor with a tensor this way"),
     "whole arrays of tensors": ("Many == Others", "cannot compare a tensors with a tensors this way"),
     "tensor among tensors": ("A in Many", "cannot compare a tensor with a tensors this way"),
-    "value of an array's tensor": ("value(Many[0]) == 1", "expected a field of its own, not one of an array"),
+    "value of an array's tensor": ("value(Many[0]) == 1", "expected a field, not an element of an array"),
     "value of a loop's tensor": (
         "all(value(t) == 1 for t in Many)",
-        "expected a field of its own, not one of an array",
+        "expected a field, not an element of an array",
     ),
     "sum of tensors": ("sum(Many) == 1", "expected a numbers, found a tensors"),
     "sum of a loop of tensors": ("len(t for t in Many) == 1", "expected a number, found a tensor"),

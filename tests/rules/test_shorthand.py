@@ -89,7 +89,7 @@ BAD_DEFINES = {
     "f(i, i)": ("i", "expected parameters of different names"),
     "f(i, n)": ("i", "the parameter 'n' is not used"),
     "f(i)": ("i +", "expected one expression, found 'i +'"),
-    "g(i)": ("all(i > 0 for i in kernel)", "expected a loop variable that is no parameter"),
+    "g(i)": ("all(i > 0 for i in kernel)", "expected a loop variable that is not a parameter"),
 }
 
 

@@ -258,6 +258,17 @@ def test_what_is_no_export_is_refused(damage, tmp_path, capsys) -> None:
         read_tables(str(path))
 
 
+@pytest.mark.parametrize("name", ["../out.json", "way/out.json", "directml/none.json", 3])
+def test_an_index_names_files_of_its_folder(name, tmp_path, capsys) -> None:
+    folder = tmp_path / "tables"
+    assert main(["export", "--operator", "directml/ONE_HOT", "-o", str(folder)]) == 0
+    (tmp_path / "out.json").write_bytes((folder / "directml" / "ONE_HOT.json").read_bytes())
+    (folder / "way").symlink_to(tmp_path)
+    damaged(folder / "index.json", lambda made: made["dialects"]["directml"]["operators"].update(ONE_HOT=name))
+    with pytest.raises(InputError, match=r"index\.json: names a file that is not read"):
+        read_tables(str(folder))
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000, "\udcff"])
 def test_what_is_no_json_is_refused(text, tmp_path) -> None:
     path = tmp_path / "tables.json"

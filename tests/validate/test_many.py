@@ -253,3 +253,18 @@ def test_an_array_of_no_dimensions_holds_for_all_rows() -> None:
 def test_columns_of_another_form(columns: Any, message: str) -> None:
     with pytest.raises(specgate.InputError, match=message):
         specgate.accepts_many("Relu", columns, "onnx:17")
+
+
+def test_arguments_of_another_kind() -> None:
+    operators: list[Any] = [None, ["Relu"], {}]
+    for operator in operators:
+        with pytest.raises(specgate.InputError, match="expected the name of an operator"):
+            specgate.accepts_many(operator, RELU, "onnx:17")
+    with pytest.raises(specgate.InputError, match="expected a device as text"):
+        specgate.accepts_many("Relu", RELU, "onnx:17", device=3)  # type: ignore[arg-type]
+    with pytest.raises(specgate.InputError, match="activations: expected a list of words in row 1, found 1"):
+        specgate.accepts_many("LSTM", {"activations": [["Tanh"], 1]}, "onnx:17")
+    shapes = RELU | {"X.shape": [np.array(2), np.array(3)]}
+    assert specgate.accepts_many("Relu", shapes, "onnx:17").tolist() == [
+        specgate.accepts_many("Relu", RELU, "onnx:17").item()
+    ]

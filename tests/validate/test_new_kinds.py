@@ -125,7 +125,7 @@ BAD: dict[str, tuple[Any, tuple[str, str], bool]] = {
     "no table": (operator("EARLY"), ("", "F is EARLY"), True),
     "tensor": (
         operator("RELU", X=tensor("INT8", [1])),
-        (".X", "F states X, but a fused operator has no tensors of its own"),
+        (".X", "F states X, but a fused operator has no separate tensors"),
         False,
     ),
     "required": (operator("LINEAR", Beta=1.0), (".Alpha", "F does not state Alpha, which LINEAR requires"), True),
@@ -136,12 +136,12 @@ BAD: dict[str, tuple[Any, tuple[str, str], bool]] = {
     ),
     "later attribute": (
         operator("LINEAR", Alpha=1.0, Late=1.0),
-        (".Late", "F states Late, which is no attribute of LINEAR at feature level 1.0"),
+        (".Late", "F states Late, which is not an attribute of LINEAR at feature level 1.0"),
         True,
     ),
     "no attribute": (
         operator("RELU", Alpha=1.0),
-        (".Alpha", "F states Alpha, which is no attribute of RELU at feature level 1.0"),
+        (".Alpha", "F states Alpha, which is not an attribute of RELU at feature level 1.0"),
         True,
     ),
     "another dialect": (
@@ -175,7 +175,7 @@ def test_one_of_several_operators(fusing) -> None:
     )
     assert facts(found) == [
         ("F.operator", "F[1]", "F[1] is LINEAR"),
-        ("F.operator", "F[2].X", "F[2] states X, but a fused operator has no tensors of its own"),
+        ("F.operator", "F[2].X", "F[2] states X, but a fused operator has no separate tensors"),
     ]
 
 
@@ -225,7 +225,7 @@ def test_findings_tell_what_is_taken_and_what_to_change(fusing) -> None:
         (
             "scratch/SCRATCH/F.operator",
             "F.X",
-            "F states X, but a fused operator has no tensors of its own",
+            "F states X, but a fused operator has no separate tensors",
             "leave out F.X",
         ),
     ]

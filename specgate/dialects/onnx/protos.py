@@ -159,7 +159,7 @@ def _type(number: int, name: str) -> str | None:
     for word, info in dialect("onnx").types.items():
         if info["value"] == number:
             return word
-    raise InputError(f"{number} is no TensorProto.DataType that the tables know", place=name[:60])
+    raise InputError(f"{number} is not a TensorProto.DataType that the tables know", place=name[:60])
 
 
 def _values(tensor: Any) -> tuple[Any, ...] | None:

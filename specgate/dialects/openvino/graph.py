@@ -73,7 +73,7 @@ class _Walk:
     def unit(self, layer: IrLayer, scope: _Scope) -> Unit:
         at = _Place(layer, scope)
         if layer.version not in self.table.position:
-            return Unit(at, layer.type, None, f"its version {shown(layer.version, 40)} is no opset of OpenVINO", at)
+            return Unit(at, layer.type, None, f"its version {shown(layer.version, 40)} is not an opset of OpenVINO", at)
         reading = self.reading.get(layer.type)
         if reading is None:
             reading = self.reading[layer.type] = _reads_value(self.named(layer.type))

@@ -97,7 +97,7 @@ class _Weights:
             self.problem = f"cannot be used: {getattr(error, 'strerror', None) or error}"
         else:
             self.size = status.st_size if stat.S_ISREG(status.st_mode) else None
-            self.problem = "" if self.size is not None else "is no regular file"
+            self.problem = "" if self.size is not None else "is not a regular file"
 
 
 def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[Finding]:

@@ -101,7 +101,7 @@ def _at(inputs: Sequence[NDArray[Any]], entry: _Entry) -> NDArray[Any]:
 
 def _result(results: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
     if name not in results:
-        raise InputError(f"a map names the layer {name:.20}, which is no Result of the body")
+        raise InputError(f"a map names the layer {name:.20}, which is not a Result of the body")
     return results[name]
 
 
@@ -288,7 +288,7 @@ class _Run:
     def layer(self, layer: IrLayer, target: Target | None) -> None:
         """Compute a layer's outputs and drop values without further readers."""
         if layer.version not in self.tables.position:
-            raise NoTable(f"its version {shown(layer.version, 40)} is no opset of OpenVINO")
+            raise NoTable(f"its version {shown(layer.version, 40)} is not an opset of OpenVINO")
         if target is not None and self.tables.position[layer.version] > self.tables.position[target.level]:
             raise InputError(f"is of {layer.version}, above {target.described}")
         inputs = [self._read(layer, port.id) for port in layer.inputs]

@@ -251,7 +251,7 @@ _MODES: Final = range(4)
 class _Bounds(NamedTuple):
     """Keys that a query may attend to.
 
-    None after the query if causal, and at most `left` before and `right` after it; a negative number is no limit.
+    None after the query if causal, and at most `left` before and `right` after it; a negative number means unlimited.
     """
 
     causal: bool

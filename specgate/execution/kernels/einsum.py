@@ -79,7 +79,7 @@ def _parsed(equation: str, ranks: Sequence[int]) -> tuple[list[_Names], _Names]:
 def _parts(text: str) -> tuple[str, str, str]:
     match = _TERM.fullmatch(text)
     if match is None:
-        raise InputError(f"einsum: {text!r:.60} is no term of letters with at most one ellipsis")
+        raise InputError(f"einsum: {text!r:.60} is not a term of letters with at most one ellipsis")
     return match[1], match[2] or "", match[3]
 
 

@@ -1,9 +1,13 @@
 """Element-wise operators: Add, Mul, Exp, Erf, comparisons, logic.
 
-Unary and binary operators of DirectML (ELEMENT_WISE_*, ACTIVATION_IDENTITY, ACTIVATION_TANH), ONNX and OpenVINO, also
-Where, Pow, BitShift, Max, Min, Sum, Mean, IsNaN, IsInf, Round. FLOAT16 is computed in float32 and rounded once.
-Functions other than arithmetic are computed in float64 and rounded, so that results are machine-independent, except the
-most common ones (`of_singles`), which stay within the tables' tolerance in float32.
+DirectML ELEMENT_WISE_*, ACTIVATION_IDENTITY, ACTIVATION_TANH; ONNX and OpenVINO Add, Sub (Subtract), Mul (Multiply),
+Div (Divide), Mod, Pow (Power), Abs, Neg, Reciprocal, Exp, Log, Sqrt, Erf, Ceil, Floor, Round, Sign, Sin, Cos, Tan,
+Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Equal, Greater, Less, And, Or, Xor, Not, Bitwise*, BitShift,
+Where, Select, Max, Min, Sum, Mean, IsNaN, IsInf, IsFinite.
+
+FLOAT16 is computed in float32 and rounded once. Functions other than arithmetic are computed in float64 and rounded, so
+that results are machine-independent, except the most common ones (`of_singles`), which stay within the tables'
+tolerance in float32.
 """
 
 from __future__ import annotations
@@ -67,7 +71,7 @@ def cast(x: NDArray[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
 
 
 def rounded(function: Callable[..., NDArray[Any]], *arrays: NDArray[Any]) -> NDArray[Any]:
-    """Return a float function computed in float64 and rounded.
+    """Return `function` of floats, computed in float64 and rounded.
 
     The result has the type of the first array. The function may write into its arrays.
     """
@@ -204,7 +208,7 @@ def undefined(result: NDArray[Any], where: NDArray[Any]) -> NDArray[Any]:
 
 
 def _nearest(function: Callable[[NDArray[Any]], NDArray[Any]], x: NDArray[Any]) -> NDArray[Any]:
-    """Return a function of integers, rounded to nearest, halves up.
+    """Return `function` of integers, rounded to nearest, halves up.
 
     Masked where the type cannot hold the result.
     """
@@ -417,7 +421,7 @@ def negative(x: NDArray[Any], *, saturate_below: int = 0) -> NDArray[Any]:
 
 
 def _signed(x: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[Any]], saturate_below: int) -> NDArray[Any]:
-    """Return a function of integers that wrap around.
+    """Return `function` of integers, which wrap around.
 
     Types of fewer than `saturate_below` bits are computed wider and clamped.
     """

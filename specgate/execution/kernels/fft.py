@@ -359,7 +359,7 @@ def restore_signal(
     """
     size, step = (_number(array) for array in (frame_size, frame_step))
     if not is_float(data.dtype) or data.ndim < 3 or data.shape[-1] != 2 or window.ndim != 1 or min(size, step) < 1:
-        raise InputError(f"signals: {list(data.shape)} are no transforms of frames of {size} every {step}")
+        raise InputError(f"signals: {list(data.shape)} are not transforms of frames of {size} every {step}")
     if data.shape[-3] != size // 2 + 1 or len(window) > size:
         raise InputError(f"signals: {data.shape[-3]} frequencies or {len(window)} weights do not fit frames of {size}")
     batch, count = data.shape[:-3], data.shape[-2]

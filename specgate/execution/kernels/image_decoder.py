@@ -43,6 +43,6 @@ def decode_image(stream: NDArray[Any], *, pixel_format: str = "RGB") -> NDArray[
             array = memory.empty((image.height, image.width, channels), np.dtype(np.uint8))
             pixels = np.asarray(image.convert("L" if channels == 1 else "RGB"))
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError) as error:
-        raise InputError(f"the bytes are no image that is decoded: {str(error)[:120]}") from None
+        raise InputError(f"the bytes are not an image that can be decoded: {str(error)[:120]}") from None
     array[...] = pixels.reshape(array.shape)
     return array[..., ::-1].copy() if pixel_format == "BGR" else array

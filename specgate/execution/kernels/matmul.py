@@ -105,7 +105,7 @@ def _multiply_lists(left: NDArray[Any], right: NDArray[Any], result: NDArray[Any
 
 
 def _rounded(wide: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the type to round in: float64, or float32 for narrower `dtype`."""
+    """Return an array to be rounded to `dtype`: float32 for narrower types."""
     return wide if dtype.itemsize >= 4 else to_float32(wide, dtype)
 
 

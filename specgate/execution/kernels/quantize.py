@@ -367,7 +367,7 @@ def _parameters(
 def _repeated(shape: tuple[int, ...], *arrays: NDArray[Any] | None) -> tuple[list[Any], bool]:
     """Return block parameters repeated to a shape, and whether sizes fit.
 
-    Sizes fit if they divide those of the shape. || Otherwise the repetition is arbitrary.
+    Sizes fit if they divide those of the shape. Otherwise the repetition is arbitrary.
     """
     items: list[Any] = []
     fit = True

@@ -192,7 +192,7 @@ def draw_normal(
 ) -> NDArray[Any]:
     """Return normally distributed numbers in the shape of `like` or `shape`.
 
-    dtype: default that of `like`. The seed is described at the top of the module.
+    dtype: default that of `like`. seed: of numpy's RandomState; 0 if None or not finite.
     """
     sizes, kind = _shape(like, shape), _type(like, dtype)
     memory.hold(sizes, np.dtype(np.float64))

@@ -245,7 +245,7 @@ def reduce_dimensions(
     if nothing and (function == "AVERAGE" or (function in _LOGARITHMS and whole)):
         result = undefined(np.zeros_like(result), np.ones(result.shape, np.bool_))
     if not keep:
-        return result  # as some functions return without the dimensions
+        return result  # the reductions drop the dimensions
     shape = [*inputs.shape]
     for axis in along:
         shape[axis] = 1

@@ -82,7 +82,7 @@ def reshape_by_pattern(inputs: NDArray[Any], shape: NDArray[Any], *, copy_zeros:
 def flatten(inputs: NDArray[Any], *, axis: int) -> NDArray[Any]:
     """Return a matrix: dimensions before `axis` are rows, others columns."""
     if not 0 <= axis <= inputs.ndim:
-        raise InputError(f"flatten: {axis} is no place among or behind {inputs.ndim} dimensions")
+        raise InputError(f"flatten: {axis} is not a position among or after {inputs.ndim} dimensions")
     return inputs.reshape(prod(inputs.shape[:axis]), prod(inputs.shape[axis:])).copy()
 
 

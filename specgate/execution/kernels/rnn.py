@@ -42,7 +42,7 @@ class Cell(Protocol):
 
 
 def applied(function: Function, values: NDArray[Any]) -> NDArray[Any]:
-    """Return a float32 function applied to float64."""
+    """Return a float32 function of float64 values, as float64."""
     return to_float64(function(values.astype(np.float32)))
 
 

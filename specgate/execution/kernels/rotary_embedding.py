@@ -115,7 +115,10 @@ def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: in
 
 
 def _steps(count: int, *, centres: bool) -> NDArray[Any]:
-    """Return `count` coordinates from -1 to 1: centers of equal cells or ends."""
+    """Return `count` coordinates in [-1, 1], evenly spaced.
+
+    centres: the outermost are -1 and 1; otherwise they are the centers of equal cells.
+    """
     if centres:
         return np.linspace(-1.0, 1.0, count) if count > 1 else np.zeros(count)
     return (2 * np.arange(count) + 1) / max(count, 1) - 1

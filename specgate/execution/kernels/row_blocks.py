@@ -53,7 +53,7 @@ def centre_rows(wide: NDArray[Any], epsilon: float) -> tuple[NDArray[Any], NDArr
 def rows_by(
     function: Callable[..., NDArray[Any]], *arrays: NDArray[Any], dtype: np.dtype[Any], places: bool = False
 ) -> NDArray[Any]:
-    """Return a function of float rows [rows, …], computed in float64.
+    """Return `function` of float rows [rows, …], computed in float64.
 
     The result is rounded to `dtype`. function: of the same rows of all arrays, with places also of the row slice. It
     may write into its arrays, and returns one of the shape of the first.
@@ -76,7 +76,7 @@ def rows_by(
 def singles_by(
     function: Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], object], array: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return an element-wise function of float32, computed in float32.
+    """Return an element-wise `function` of float32, computed in float32.
 
     function: of the elements, an output array, and a scratch array.
     """

@@ -1,6 +1,7 @@
 """Kernels that compare INT64 by high half, then by signed low half.
 
-DirectML ARGMAX, ARGMIN, REDUCE, TOP_K, MAX_POOLING and ELEMENT_WISE comparisons on some builds.
+DirectML builds do so for ARGMAX, ARGMIN, REDUCE, TOP_K, MAX_POOLING, ELEMENT_WISE_MAX, ELEMENT_WISE_MIN and
+ELEMENT_WISE_LOGICAL_GREATER_THAN and LESS_THAN (with OR_EQUAL).
 """
 
 from __future__ import annotations

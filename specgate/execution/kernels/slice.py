@@ -137,7 +137,7 @@ def depth_to_space(inputs: NDArray[Any], *, block: int, channel_first: bool = Fa
     """
     batch, depth, height, width = _four(inputs, block)
     if depth % block**2:
-        raise InputError(f"depth_to_space: {depth} channels are no multiple of {block}**2")
+        raise InputError(f"depth_to_space: {depth} channels are not a multiple of {block}**2")
     channels = depth // block**2
     split = (channels, block, block) if channel_first else (block, block, channels)
     parts = inputs.reshape(batch, *split, height, width)
@@ -306,7 +306,7 @@ def centre(inputs: NDArray[Any], shape: NDArray[Any], *, axes: Sequence[int] | N
     if shape.ndim != 1 or len(numbers) != len(chosen) or len(set(chosen)) != len(chosen):
         raise InputError(f"centre: {len(numbers)} sizes do not go with the axes {chosen!r:.60}")
     if any(not 0 <= axis < inputs.ndim for axis in chosen) or min(numbers, default=0) < 0:
-        raise InputError(f"centre: {numbers!r:.60} are no sizes for the axes {chosen!r:.60} of {inputs.ndim}")
+        raise InputError(f"centre: {numbers!r:.60} are not sizes for the axes {chosen!r:.60} of {inputs.ndim}")
     whole = list(inputs.shape)
     source, target = [slice(None)] * inputs.ndim, [slice(None)] * inputs.ndim
     for axis, size in zip(chosen, numbers, strict=True):
@@ -336,7 +336,9 @@ def write_into_buffer(
     place = axis + buffer.ndim if axis < 0 else axis
     check_axis(place, buffer.ndim, "cache")
     if not place or mode not in {"linear", "circular"} or update.ndim != buffer.ndim or update.dtype != buffer.dtype:
-        raise InputError(f"cache: expected an update as the cache is, and an axis that is no batch, found {mode!r:.30}")
+        raise InputError(
+            f"cache: expected an update as the cache is, and an axis that is not the batch, found {mode!r:.30}"
+        )
     count, length = update.shape[place], buffer.shape[place]
     require_shape("cache", "an update", update.shape, (*buffer.shape[:place], count, *buffer.shape[place + 1 :]))
     if count > length:

@@ -86,7 +86,7 @@ def _along(x: NDArray[Any], axis: int, *, to_end: bool, past_end: bool) -> tuple
 def _of_groups(
     name: str, x: NDArray[Any], along: tuple[int, ...], function: Callable[[NDArray[Any]], object]
 ) -> NDArray[Any]:
-    """Return a function of groups less their maximum, against overflow.
+    """Return `function` of groups less their maximum, against overflow.
 
     Computed in float32, which loses a few 1e-7 of sums of at most 1, or for FLOAT64 in float64. function: of dimension
     1 of [outer, group] or [outer, group, inner], which it overwrites.

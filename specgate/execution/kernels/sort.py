@@ -183,7 +183,7 @@ def bucket_numbers(
         raise InputError(f"bucket_numbers: expected boundaries of one dimension, found {boundaries.ndim}")
     sorted_ones = to_float32(boundaries, boundaries.dtype)
     if not (sorted_ones[1:] > sorted_ones[:-1]).all() or _is_open(sorted_ones).any():
-        raise InputError("bucket_numbers: expected boundaries in rising order, no two alike")
+        raise InputError("bucket_numbers: expected strictly increasing boundaries")
     keys = to_float32(data, data.dtype)
     array = _places(sorted_ones, keys, after=not right_bound)
     return _result(array, _is_open(keys), int32_indices)

@@ -71,7 +71,7 @@ def space_from_batches(
     sizes, first, last = _lists("batch_to_space", inputs, blocks, begin, end)
     whole = int(np.prod(sizes, dtype=object))
     if inputs.shape[0] % whole:
-        raise InputError(f"batch_to_space: {inputs.shape[0]} batches are no multiple of {whole}")
+        raise InputError(f"batch_to_space: {inputs.shape[0]} batches are not a multiple of {whole}")
     batch, rank = inputs.shape[0] // whole, inputs.ndim
     parts = inputs.reshape(*sizes[1:], batch, *inputs.shape[1:])
     order = [rank - 1]

@@ -24,7 +24,7 @@ __all__ = [
     "results_of", "scores_of", "walked",
 ]  # fmt: skip
 
-#: Comparison of a feature with a node's value, by mode number; a leaf has none.
+#: Comparison of a feature with a node's value, by mode number; leaves do not compare.
 MODES: Final = (
     "BRANCH_LEQ",
     "BRANCH_LT",

@@ -106,7 +106,7 @@ def _prepare(folder: str, files: dict[str, PlacedNode]) -> None:
         os.makedirs(folder, exist_ok=True)  # noqa: PTH103
     except (OSError, ValueError) as error:
         is_file = isinstance(error, FileExistsError | NotADirectoryError)
-        reason = "it is no folder" if is_file else getattr(error, "strerror", None) or error
+        reason = "it is not a folder" if is_file else getattr(error, "strerror", None) or error
         raise InputError(f"expected a folder to write to: {reason}", file=folder) from None
     for file in files:
         path = os.path.join(folder, file)  # noqa: PTH118

@@ -42,8 +42,8 @@ _MOST_ROUNDS: Final = 100
 _MOST_NODES: Final = 500_000
 _NOT_ASKED: Final = Found(None)
 _PREFERRED: Final = (
-    f"computes with small values: its inputs are CPU values, graph inputs or initializers of at most {MOST_ELEMENTS} "
-    "elements (GetCpuPreferredNodes)"
+    f"shape arithmetic on tensors of at most {MOST_ELEMENTS} elements, which ONNX Runtime keeps on the CPU on "
+    "purpose (GetCpuPreferredNodes)"
 )
 
 

@@ -299,7 +299,7 @@ class Placement:
 
 def remark(placement: Placement, graph: Graph, functions: Functions, main: Body, release: str) -> None:
     """Add notes about the assumptions of the answer to a placement."""
-    placement.notes.append("optimisations are off; with them nodes are fused, folded and moved before they are placed")
+    placement.notes.append("placement without graph optimizations; with them the runtime first fuses and removes nodes")
     folded = [node.node for node in placement.nodes if node.folds]
     if folded:
         which = f"{listed(folded)}; others may then run elsewhere"
@@ -324,14 +324,12 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body,
         setting = fusing_setting(first)
         placement.notes.append(f"by default {first} may make {what} of larger kernels ({setting} keeps it from that)")
     if placement.device is None and len(placement.providers) > 1:
-        placement.notes.append("the device counts as one that reports every capability")
+        placement.notes.append("assumes a GPU that supports every optional type (see --device)")
     if main.constant_nodes:
         what = "1 Constant node is" if main.constant_nodes == 1 else f"{main.constant_nodes} Constant nodes are"
         placement.notes.append(f"{what} not counted: their values are initializers when nodes are placed")
     if functions.missing:
-        placement.notes.append(
-            "what functions without a kernel are made of says the onnx package, which is not installed"
-        )
+        placement.notes.append("install onnx to expand function operators")
     errors = sum(finding.severity == "error" for finding in graph.findings)
     if errors:
         what = "1 error" if errors == 1 else f"{errors} errors"

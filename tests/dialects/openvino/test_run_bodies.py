@@ -146,7 +146,7 @@ def test_rows_are_taken_one_by_one_from_either_end(tmp_path, stride, expected):
 def test_maps_that_lead_nowhere_are_named(tmp_path):
     text = sums().replace('internal_layer_id="3"/>', 'internal_layer_id="2"/>')
     with pytest.raises(
-        InputError, match="TensorIterator 'TensorIterator2': a map names the layer 2, which is no Result"
+        InputError, match="TensorIterator 'TensorIterator2': a map names the layer 2, which is not a Result"
     ):
         specgate.execute(str(written(tmp_path, text)), {"rows": ROWS, "begin": BEGIN})
     text = sums().replace('<input external_port_id="1" internal_layer_id="1"/>', "")

@@ -58,7 +58,7 @@ def _flaws(spec: OperatorSpec, laid: Structure) -> Iterator[str]:
         info = spec.fields[member.name]
         at, place = f"load(&desc->{member.name})", f'place.with("{member.name}")'
         if member.tensor:
-            text = f"states {member.name}, but a fused operator has no tensors of its own"
+            text = f"states {member.name}, but a fused operator has no separate tensors"
             yield f'{at} != nullptr && check.flaw("{text}", "leave out", {place})'
         elif member.pointer and not info.optional:
             text = f"does not state {member.name}, which {spec.name} requires"

@@ -249,7 +249,7 @@ def _sizes(tensor: TensorDesc, place: str) -> tuple[int, ...]:
 def _bits(tensor: TensorDesc, place: str) -> int:
     bits = dialect("directml").bits.get(tensor.type or "")
     if bits is None:
-        raise InputError(f"{tensor.type} is no type that holds values", place=place)
+        raise InputError(f"{tensor.type} is not a type that holds values", place=place)
     return bits
 
 

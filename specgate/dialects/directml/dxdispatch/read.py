@@ -284,7 +284,7 @@ def _dispatchable(raw: Any, place: str) -> DxDispatchable:
     bindings = _bindings(raw.get("bindings", {}), f"{place}.bindings")
     if isinstance(kind, str) and kind.lower() in FOREIGN:
         word = FOREIGN[kind.lower()]
-        why = f"a dispatchable of type {word} is no DirectML operator, so no table covers it"
+        why = f"a dispatchable of type {word} is not a DirectML operator, so no table covers it"
         return DxDispatchable(word, word, no_table=why, raw=dict(raw), bindings=bindings)
     if kind == GRAPH:
         return graph_dispatchable(raw, bindings)

@@ -302,6 +302,6 @@ def _refuse_unknown(
     for name in bindings:
         if name not in points:
             raise InputError(
-                f"{name!r:.60} is no tensor of this {descriptor.operator}; expected {', '.join(points)}",
+                f"{name!r:.60} is not a tensor of this {descriptor.operator}; expected {', '.join(points)}",
                 place="bindings",
             )

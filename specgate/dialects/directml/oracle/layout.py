@@ -99,7 +99,7 @@ def input_bytes(inputs: Sequence[Bound], arrays: Mapping[str, Any], fill: int) -
         parts.append(lay_out(value, each.tensor, each.size, fill, each.place).tobytes())
     unknown = sorted(set(entries) - {each.field for each in inputs if each.tensor is not None})
     if unknown:
-        raise InputError(f"{unknown[0]!r:.60} is no input of this descriptor")
+        raise InputError(f"{unknown[0]!r:.60} is not an input of this descriptor")
     return b"".join(parts)
 
 

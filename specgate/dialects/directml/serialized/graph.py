@@ -199,7 +199,7 @@ def _attributes(tables: Sequence[Table], members: Sequence[Member], depth: int) 
         if name is None:
             continue
         if name not in known or known[name].tensor:
-            raise InputError(f"{shown(name)} is no attribute of this operator")
+            raise InputError(f"{shown(name)} is not an attribute of this operator")
         try:
             entries[name] = _value(table, known[name], depth)
         except InputError as error:

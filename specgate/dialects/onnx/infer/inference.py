@@ -77,7 +77,7 @@ def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> C
     from the file.
     """
     if expands_too_far(model, walked):
-        reason = f"with the nodes of its functions in the place of their calls it has more than {MOST_NODES} nodes"
+        reason = f"with calls replaced by the nodes of their functions it has more than {MOST_NODES} nodes"
         return lambda: Inferred(findings=[_told(model, Failed(reason), None)])
     stated = Stated.of(model, walked) if values else None
     requested_question = question(model) if stated is None else stated.question

@@ -133,7 +133,9 @@ class _Names:
             else:
                 scope.defined[tensor.name] = "initializer"
             if tensor.name and tensor.name not in inputs and (self.ir_version or 4) < 4:
-                message = f"the initializer {shown(tensor.name)} is no input, which IR version {self.ir_version} asks"
+                message = (
+                    f"the initializer {shown(tensor.name)} is not an input, which IR version {self.ir_version} asks"
+                )
                 yield finding("initializer-input", "error", message, at, fix="list it as an input, or use IR version 4")
 
     def define(self, name: str, kind: str, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:

@@ -156,7 +156,7 @@ def constant_array(tensor: Tensor) -> NDArray[Any]:
 
 def _text(item: Any) -> str | bytes:
     if not isinstance(item, str | bytes):
-        raise TypeError("an element is no string")
+        raise TypeError("an element is not a string")
     return item
 
 

@@ -197,7 +197,7 @@ def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
         return
     there = spec.has_kernel(version) if version in spec.dialect.levels else spec.table.recipe is not None
     if not there:
-        raise NoKernel(f"{run.tables.name} {spec.name} has no kernel yet")
+        raise NoKernel(f"{run.tables.name} {spec.name} is not implemented")
     texts = [] if spec.table.recipe is None else spec.table.recipe.get("arguments", {}).values()
     for name, attribute in node.attributes.items():
         if attribute.kind in {"GRAPH", "GRAPHS"} and name not in texts:

@@ -222,7 +222,7 @@ def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dt
         parts = [np.frombuffer(part, item) for part in _floats(reader, items, item)]
         numbers = np.concatenate(parts).astype(item.newbyteorder("="))
         if numbers.nbytes % dtype.itemsize:
-            raise InputError(f"{numbers.size} numbers are no elements of {dtype}")
+            raise InputError(f"{numbers.size} numbers are not elements of {dtype}")
         return numbers.view(dtype)
     kind = field.removesuffix("_data")
     integers: list[int] = []
@@ -253,7 +253,7 @@ def _decoded(data: bytes, elem_type: str, dtype: np.dtype[Any], count: int) -> N
     if elem_type in SUB_BYTE:
         return _unpacked(data, elem_type, dtype, count)
     if dtype == np.object_ or len(data) % dtype.itemsize:
-        raise InputError(f"{len(data)} bytes of raw data are no elements of {dtype}")
+        raise InputError(f"{len(data)} bytes of raw data are not elements of {dtype}")
     if dtype == np.bool_:
         return np.frombuffer(data, np.uint8).astype(dtype)
     if dtype.kind == "V":  # ml_dtypes types, which have no byte order

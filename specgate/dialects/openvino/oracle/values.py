@@ -73,7 +73,9 @@ def _blob(name: str, tensor: TensorDesc, result: Any) -> Blob:
         return Blob(tensor.type, array.shape, _bytes(array, tensor.type))
     texts = list(array.reshape(-1))
     if not all(isinstance(text, str) and not text.endswith("\0") for text in texts):
-        raise NotExpressibleError(f"{name} holds what is no string, or one that ends in a zero character")
+        raise NotExpressibleError(
+            f"{name} holds an element that is not a string, or a string that ends in a zero character"
+        )
     return Blob(tensor.type, array.shape, texts)
 
 

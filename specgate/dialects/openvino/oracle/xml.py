@@ -144,7 +144,7 @@ def _port(number: int, port: Port | None) -> str:
 def _data(data: dict[str, Any]) -> str:
     for name in data:
         if not (name.isascii() and name.replace("-", "_").replace(".", "_").isidentifier()):
-            raise NotExpressibleError(f"{shown(name)} is no name of an attribute in XML")
+            raise NotExpressibleError(f"{shown(name)} is not a name of an attribute in XML")
     text = "".join(f" {name}={quoteattr(_text(name, value))}" for name, value in data.items())
     return f"<data{text}/>" if text else ""
 

@@ -292,5 +292,5 @@ def _type_form(raw: Any, scope: Scope) -> Callable[[State, int, TensorDesc | Non
 
 def _unsigned(word: str) -> str:
     if word not in _UNSIGNED and word not in _UNSIGNED.values():
-        raise Refused("type", f"{word} is no type of integers")
+        raise Refused("type", f"{word} is not an integer type")
     return _UNSIGNED.get(word, word)

@@ -62,7 +62,7 @@ def test_a_file_that_only_names_a_model_is_judged(tmp_path: Path) -> None:
         ("../net.onnx", "outside of the model's folder"),
         ("/net.onnx", "an absolute path"),
         ("link.onnx", "leads out of the model's folder through a link"),
-        ("sub", "is no regular file"),
+        ("sub", "is not a regular file"),
         ("", "no file"),
     ],
 )

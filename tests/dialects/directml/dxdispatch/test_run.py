@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import struct
 import tracemalloc
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from specgate.cli import main
 from specgate.dialects.directml.dxdispatch.read import read_dx_model
 from specgate.dialects.directml.dxdispatch.run import run_dx_model
 from specgate.errors import InputError, NoKernel, NoTable
@@ -205,7 +207,7 @@ def test_what_is_too_large_is_refused_before_it_is_allocated():
             {"initialValues": {"sourcePath": "none.dat"}, "initialValuesDataType": "UINT8"},
             r"sourcePath is 'none\.dat', which does not exist",
         ),
-        ({"initialValues": {"sourcePath": "."}, "initialValuesDataType": "UINT8"}, "is no regular file"),
+        ({"initialValues": {"sourcePath": "."}, "initialValuesDataType": "UINT8"}, "is not a regular file"),
         ({"initialValues": {"sourcePath": "a\0b"}, "initialValuesDataType": "UINT8"}, "cannot be read"),
     ],
 )
@@ -260,6 +262,19 @@ def test_files_outside_of_the_models_folder_are_read_only_where_allowed(tmp_path
     assert run_it(read_outside=True) == [1, 2, 3, 4]
     with pytest.raises(InputError, match=r"'x\.dat', which does not exist; --read-outside"):
         run_it()
+
+
+def test_the_command_reads_files_outside_where_that_is_asked_for(tmp_path, capsys):
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "x.dat").write_bytes(b"\1\2\3\4")
+    resource = {"initialValues": {"sourcePath": "../x.dat"}, "initialValuesDataType": "UINT8"}
+    document = {"resources": {"r": resource}, "dispatchables": {}, "commands": [{"type": "print", "resource": "r"}]}
+    path = tmp_path / "inside" / "model.json"
+    path.write_text(json.dumps(document))
+    assert main(["run", str(path)]) == 2
+    assert "outside of the model's folder" in capsys.readouterr().err
+    assert main(["run", str(path), "--read-outside"]) == 0
+    assert "1, 2, 3, 4" in capsys.readouterr().out
 
 
 def test_a_source_path_stays_in_the_models_folder(tmp_path):
@@ -389,7 +404,7 @@ def changed(**bindings):
         (changed(IndicesTensor=None), r"commands\[0\] IndicesTensor: is not bound to a resource"),
         (
             changed(Indices="i"),
-            r"commands\[0\] bindings: 'Indices' is no tensor of this ONE_HOT; expected IndicesTensor",
+            r"commands\[0\] bindings: 'Indices' is not a tensor of this ONE_HOT; expected IndicesTensor",
         ),
         (changed(IndicesTensor=["i", "i"]), r"commands\[0\] IndicesTensor: takes 1 resources, but 2 are bound"),
         (changed(IndicesTensor=[]), r"commands\[0\] IndicesTensor: takes 1 resources, but 0 are bound"),

@@ -213,7 +213,7 @@ def test_arrays_that_do_not_fit_are_refused_before_anything_is_asked(fake_place)
             oracle.run(identity(), {"InputTensor": np.zeros(4, np.uint32)})
         with pytest.raises(InputError, match="no array for this input"):
             oracle.run(identity(), {})
-        with pytest.raises(InputError, match="'Other' is no input"):
+        with pytest.raises(InputError, match="'Other' is not an input"):
             oracle.run(identity(), {**ARRAYS, "Other": np.zeros(1)})
 
 

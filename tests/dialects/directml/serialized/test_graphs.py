@@ -164,7 +164,7 @@ def test_edges_that_do_not_fit_the_operator(reads, message):
 def test_an_attribute_that_the_operator_does_not_have():
     data = graph(GEMM)
     assert data.count(b"Alpha\0") == 1
-    with pytest.raises(InputError, match=r"^g: nodes\[0\]: 'Alphb' is no attribute of this operator"):
+    with pytest.raises(InputError, match=r"^g: nodes\[0\]: 'Alphb' is not an attribute of this operator"):
         read_graph(data.replace(b"Alpha\0", b"Alphb\0"), "g")
 
 

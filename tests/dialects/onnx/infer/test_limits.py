@@ -71,7 +71,7 @@ def test_functions_that_multiply_are_not_followed_and_it_is_said():
     report = specgate.lint(made, ["onnx:17"])
     (finding,) = [f for f in report.findings if f.id == "onnx/model/not-inferred"]
     assert finding.severity == "note"
-    assert f"in the place of their calls it has more than {MOST_NODES} nodes" in finding.message
+    assert f"with calls replaced by the nodes of their functions it has more than {MOST_NODES} nodes" in finding.message
     assert report.undecided
 
 

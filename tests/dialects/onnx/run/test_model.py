@@ -348,7 +348,7 @@ def test_the_node_that_nothing_computes_is_named_and_not_one_before_it(tmp_path)
     model = helper.make_model(helper.make_graph(nodes, "g", *ends), opset_imports=imports, ir_version=8)
     path.write_bytes(model.SerializeToString())
     with pytest.raises(
-        NoKernel, match=r"^node\[1\] Gradient: onnx ai\.onnx\.preview\.training\.Gradient has no kernel yet"
+        NoKernel, match=r"^node\[1\] Gradient: onnx ai\.onnx\.preview\.training\.Gradient is not implemented"
     ):
         run_model(str(path), {"x": np.ones((1, 2), np.float32)})
 
@@ -464,7 +464,7 @@ def test_values_that_are_alive_count_and_dead_ones_do_not(save):
     ("tensor", "complaint"),
     [
         (TensorProto(name="d", data_type=7, dims=[2], raw_data=bytes(8)), r"sizes \[2\] holds 1 elements"),
-        (TensorProto(name="d", data_type=7, dims=[1], raw_data=bytes(9)), "9 bytes of raw data are no elements"),
+        (TensorProto(name="d", data_type=7, dims=[1], raw_data=bytes(9)), "9 bytes of raw data are not elements"),
         (TensorProto(name="d", data_type=7, dims=[1]), "expected a tensor with raw_data or int64_data"),
         (TensorProto(name="d", data_type=7, dims=[-1], raw_data=bytes(8)), r"a tensor of INT64 and sizes \[-1\]"),
         (TensorProto(name="d", data_type=99, dims=[1], raw_data=bytes(8)), r"a tensor of DataType\(99\)"),
@@ -477,7 +477,7 @@ def test_values_that_are_alive_count_and_dead_ones_do_not(save):
             "1 numbers of float_data, which are no 1 elements of complex64",
         ),
         (TensorProto(name="d", data_type=8, dims=[1], string_data=[b"\xff"]), "expected UTF-8 in a tensor of strings"),
-        (TensorProto(name="d", data_type=8, dims=[1], raw_data=b"a"), "1 bytes of raw data are no elements"),
+        (TensorProto(name="d", data_type=8, dims=[1], raw_data=b"a"), "1 bytes of raw data are not elements"),
         (TensorProto(name="d", data_type=7, dims=[2**62], raw_data=bytes(8)), "more than the"),
         (TensorProto(name="d", data_type=7, dims=[1] * 65, raw_data=bytes(8)), "a tensor of 65 dimensions"),
         (TensorProto(name="d", data_type=7, dims=[0, 2**62, 4]), "a tensor of 3 dimensions"),

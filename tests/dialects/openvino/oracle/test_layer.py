@@ -60,7 +60,7 @@ def test_attributes_without_a_text(value, openvino_one_hot):
 
 
 def test_an_attribute_without_a_name_in_xml():
-    with pytest.raises(NotExpressibleError, match="'a b' is no name of an attribute in XML"):
+    with pytest.raises(NotExpressibleError, match="'a b' is not a name of an attribute in XML"):
         ir_of(Layer("ReLU", "opset1", (), (), 1, {"a b": 1}), [])
 
 

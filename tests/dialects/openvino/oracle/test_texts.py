@@ -37,4 +37,4 @@ def test_zeros_at_the_end_are_kept(oracle):
 @pytest.mark.slow
 def test_what_is_no_text_is_not_asked(oracle):
     reply = oracle.values(*packed(b"ab\xff", 0, 2, 3))["cpu"].reply
-    assert (reply.word, reply.detail) == ("not asked", "an output holds strings that are no UTF-8")
+    assert (reply.word, reply.detail) == ("not asked", "an output holds strings that are not UTF-8")
