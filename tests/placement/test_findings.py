@@ -96,6 +96,12 @@ def test_what_lint_says_of_a_node_is_not_said_twice():
     assert [f.id for f in specgate.lint(made, DML).findings] == ["onnx/Relu/unknown-attribute"]
 
 
+def test_what_the_runtime_ignores_is_no_error_of_place_either():
+    twice = model(graph([relu("x", "y", name="y")]), opsets=[("", 13), ("", 6)], ir=9)
+    assert {f.severity for f in specgate.lint(twice, CPU).findings} == {"warning"}
+    assert not [note for note in specgate.place(twice, target=CPU).notes if "error" in note]
+
+
 def test_other_targets_have_no_such_findings():
     assert found_in(mixed(), "onnx:22") == found_in(mixed(), "onnx:onnxruntime-1.24") == set()
 

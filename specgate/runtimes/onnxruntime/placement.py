@@ -330,10 +330,6 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body,
         placement.notes.append(f"{what} not counted: their values are initializers when nodes are placed")
     if functions.missing:
         placement.notes.append("install onnx to expand function operators")
-    errors = sum(finding.severity == "error" for finding in graph.findings)
-    if errors:
-        what = "1 error" if errors == 1 else f"{errors} errors"
-        placement.notes.append(f"the model itself has {what}, which the runtime may refuse: lint it")
     if graph.not_inferred:
         placement.notes.append(
             f"types and shapes that the file leaves out were not inferred: {graph.not_inferred} is not installed"
