@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -43,19 +45,25 @@ def build(to: Path, only: Collection[str] = ()) -> int:
     to.mkdir(parents=True)
     shutil.copytree(ASSETS, to / "assets")
     count = 0
-    titles = [("runtime/index.html", OPSET_QUESTION)]
+    found_by = [("runtime/index.html", OPSET_QUESTION, "")]
     for page in pages(only):
         path = to / page.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(render(page), encoding="utf-8")
         count += 1
         if not page.by_operator:
-            titles.append((page.path, page.title))
-    for name, content in data_files(titles, only):
+            found_by.append((page.path, page.title, _words(page.main)))
+    for name, content in data_files(found_by, only):
         path = to / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(content, encoding="utf-8")
     return count
+
+
+def _words(content: str) -> str:
+    """Return the different words of a page, in lower case, for the search."""
+    plain = unescape(re.sub(r"<[^>]*>", " ", content)).lower()
+    return " ".join(dict.fromkeys(re.findall(r"\w[\w.-]*\w", plain)))
 
 
 def pages(only: Collection[str] = ()) -> Iterator[Page]:

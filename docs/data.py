@@ -6,8 +6,9 @@ Each file is a script that passes one JSON value, because pages opened without a
 from __future__ import annotations
 
 import json
+import re
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from docs.rule_ids import operator_rules, other_rules, tensor_rule_names, written_rules
 from docs.support import taken_words
@@ -24,22 +25,46 @@ if TYPE_CHECKING:
 
 __all__ = ["data_files", "matrix_data"]
 
+#: How people write the kinds of element types, with their sizes in bits.
+_KINDS: Final = (("float", "fp", "f"), ("bfloat", "bf"), ("int", "i"), ("uint", "u"))
+#: Other names of types.
+_NAMES: Final = {"float": "float32", "double": "float64", "float16": "half", "boolean": "bool", "bool": "boolean"}
 
-def data_files(pages: Iterable[tuple[str, str]], only: Collection[str] = ()) -> Iterator[tuple[str, str]]:
+
+def data_files(pages: Iterable[tuple[str, str, str]], only: Collection[str] = ()) -> Iterator[tuple[str, str]]:
     """Yield the path and text of each data file.
 
-    pages: paths and titles of the pages that describe neither operators nor rules.
+    pages: paths, titles and words of the pages that describe neither operators nor rules.
     """
     named = {name: [op for op in dialect(name).operators if not only or f"{name}/{op}" in only] for name in SHIPPED}
-    yield "data/search.js", _script("index", {"pages": list(pages), "operators": _operators(named)})
+    matrices = {name: matrix_data(dialect(name), operators) for name, operators in named.items()}
+    of_types = [page for name, matrix in matrices.items() for page in _type_pages(name, matrix)]
+    yield "data/search.js", _script("index", {"pages": [*pages, *of_types], "operators": _operators(named)})
     for name, operators in named.items():
         yield f"data/rules-{name}.js", _script(f"rules-{name}", _rules(name, operators))
-        yield f"data/{name}.js", _script(f"matrix-{name}", matrix_data(dialect(name), operators))
+        yield f"data/{name}.js", _script(f"matrix-{name}", matrices[name])
     yield "data/rules-other.js", _script("rules-other", _other_rules())
 
 
 def _script(name: str, value: Any) -> str:
     return f"specgate.take({json.dumps(name)}, {json.dumps(value, separators=(',', ':'), ensure_ascii=False)});\n"
+
+
+def _type_pages(name: str, matrix: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield path, title and words of the matrix of each element type."""
+    for type_ in matrix["types"]:
+        if type_.isalnum():
+            path = f"matrix.html#dialect={name}&type={type_}"
+            yield path, f"{type_} in {matrix['title']}", f"{type_.lower()} {_other_names(type_.lower())}"
+
+
+def _other_names(type_: str) -> str:
+    """Return other spellings of an element type, such as fp16 and half of float16."""
+    other = _NAMES.get(type_, "")
+    sized = re.fullmatch(r"([a-z]+)(\d+)", other if other[-1:].isdigit() else type_)
+    kinds = next((kinds for kinds in _KINDS if sized and sized[1] in kinds), ())
+    spelled = [f"{kind}{sized[2]}" for kind in kinds] if sized else []
+    return " ".join([other, *spelled, *(_NAMES[name] for name in spelled if name in _NAMES)])
 
 
 def _operators(named: Mapping[str, list[str]]) -> dict[str, Any]:

@@ -16,7 +16,7 @@
       specgate.load("search", "index"), specgate.load("rules-other"), ...DIALECTS.map((name) => specgate.load(`rules-${name}`)),
     ]);
     const found = [];
-    for (const [path, title] of index.pages) found.push({ path, title, kind: "page", name: support.key(title), text: title.toLowerCase() });
+    for (const [path, title, words] of index.pages) found.push({ path, title, kind: "page", name: support.key(title), text: `${title.toLowerCase()} ${words}` });
     const addRules = (owner, [said, plain]) => {
       const first = new Map(); // of names that differ in their case alone the second has another page: see address.py
       for (const name of [...said.map(([own]) => own), ...plain].sort().reverse()) first.set(name.toLowerCase(), name);

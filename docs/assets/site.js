@@ -26,7 +26,8 @@ const specgate = {
   },
   // The address of a page by its path within the site.
   page(path) {
-    return this.root + path.split("/").map(encodeURIComponent).join("/");
+    const [place, ...anchor] = path.split("#");
+    return [this.root + place.split("/").map(encodeURIComponent).join("/"), ...anchor].join("#");
   },
 };
 

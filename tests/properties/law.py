@@ -50,7 +50,7 @@ _TOO_LARGE: Final = (
     "larger than any array",
     "max_seconds",
     "that are computed",
-    "the bytes are no image",  # that are drawn at random
+    "the bytes are not an image",  # that are drawn at random
 )
 _TEXTS: Final = ("", "on", "a b", "\u00e9")
 

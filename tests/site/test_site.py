@@ -162,7 +162,20 @@ def test_the_opset_for_directml_is_the_one_before_most_leave():
 
 
 def test_the_search_knows_the_question_of_the_first_page(site):
-    assert f'["runtime/index.html","{OPSET_QUESTION}"]' in (site / "data" / "search.js").read_text(encoding="utf-8")
+    assert f'["runtime/index.html","{OPSET_QUESTION}",' in (site / "data" / "search.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("words", "path"), [
+    (("80070057",), "guides/invalid-argument.html"),
+    (("windows", "11", "22h2"), "levels/directml-5.0.html"),
+    (("fp16",), "matrix.html#dialect=directml&type=FLOAT16"),
+    (("half",), "matrix.html#dialect=openvino&type=f16"),
+    (("fp32",), "matrix.html#dialect=onnx&type=FLOAT"),
+])  # fmt: skip
+def test_the_search_knows_the_words_that_people_type(site, words, path):
+    index = (site / "data" / "search.js").read_text(encoding="utf-8")
+    found = next(page for page in json.loads(index[index.index("{") : -3])["pages"] if page[0] == path)
+    assert all(word in found[2] for word in words)
 
 
 def test_most_leave_directml_at_the_opset_behind_it():
