@@ -128,5 +128,9 @@ def _unknown(name: str, spec: OperatorSpec, level: str) -> str:
     info = spec.layout(level).page_names.get(name)
     if info is not None:
         return f"rename {name} to {info.vendor_name}"
-    near = get_close_matches(name[:60], list(spec.layout(level).attributes), n=1)
+    fields = [info for info in spec.fields.values() if spec.field_at(info.name, level) is not None]
+    if any(info.kind == "input" and info.vendor_name == name for info in fields):
+        return f"give {name} as an input"
+    attributes = [info.vendor_name for info in fields if info.kind == "attribute"]
+    near = get_close_matches(name[:60], attributes, n=1)
     return f"rename {name} to {near[0]}, or leave it out" if near else f"leave {name} out"

@@ -116,6 +116,7 @@ FIXES: dict[str, tuple[dict[str, Any], str]] = {
         node("Split", [A, ("INT64", [2], [1, 1])], [("FLOAT", [1, 3])] * 2, num_outputs=2),
         "leave num_outputs out",
     ),
+    "an input as an attribute": (node("Gather", [A], [A], indices=[0]), "give indices as an input"),
     "a misspelt attribute": (node("Softmax", [A], [A], axes=1), "rename axes to axis, or leave it out"),
     "an unknown attribute": (node("Relu", [A], [A], zzz=1), "leave zzz out"),
     "an attribute of another kind": (node("Softmax", [A], [A], axis=1.5), "give axis a 64-bit integer"),
