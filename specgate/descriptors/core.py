@@ -41,7 +41,10 @@ def shown(value: Any, limit: int = 60, depth: int = 3) -> str:
     if is_record(value):
         value = value._asdict()
     if isinstance(value, str | bytes):
-        text = repr(value[: limit + 1])
+        head = value[: limit + 1]
+        text = repr(head)
+        if isinstance(head, bytes) and head.isascii() and (plain := head.decode()).isprintable():
+            text = repr(plain)  # attributes of ONNX are stored as bytes
     elif isinstance(value, int) and abs(value) >= 10**40:
         text = f"an integer of {value.bit_length()} bits"
     elif isinstance(value, Numbered):

@@ -100,6 +100,7 @@ SHOWN: dict[str, tuple[Any, str]] = {
     "pair": ((1, 2), "(1, 2)"),
     "mapping": ({"a": [1], 2: {}}, "{'a': [1], 2: {}}"),
     "bytes": (b"\x00a", r"b'\x00a'"),
+    "bytes of text": (b"FLOAT16", "'FLOAT16'"),
     "line break": ("a\nb", r"'a\nb'"),
     "escape": ("\x1b[0m", r"'\x1b[0m'"),
     "surrogate": ("\ud800", r"'\ud800'"),
