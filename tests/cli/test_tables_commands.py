@@ -414,7 +414,7 @@ def test_a_rule_says_whose_form_is_whose(capsys):
 def test_prose_that_holds_at_every_level(capsys):
     """From opset 12 on Constant has eight attributes for its value; the sentence of opset 11 named two."""
     says = output(capsys, "rule", "onnx/Constant/one-value").splitlines()[1]
-    assert says == "  says     exactly one of the attributes that hold a value must be given"
+    assert says == "  says     exactly one of value and sparse_value must be set"
 
 
 @pytest.mark.parametrize(("opset", "listed"), [("onnx:17", "none"), ("onnx:1", "consumed_inputs")])

@@ -147,7 +147,7 @@ def test_sizes_of_0_are_computed_by_onnx() -> None:
 
 def test_a_guard_holds_for_elements_that_only_the_array_says() -> None:
     topmost = node("TopK", ("FLOAT", [2, 3]), ("INT64", [1]))
-    with pytest.raises(InputError, match="K must be positive: K holds 0"):
+    with pytest.raises(InputError, match="K must be at least 1: K holds 0"):
         execute_at(topmost, {"X": ONES, "K": np.array([0])}, "11")
     assert execute_at(topmost, {"X": ONES, "K": np.array([2])}, "11")["Values"].shape == (2, 2)
 

@@ -188,7 +188,7 @@ TWICE = """\
 operator: Twice
 source:
   - {package: onnx, version: "9.9", name: "onnx.defs.get_all_schemas_with_history, Twice 1 and 13"}
-fields:  # as the package states them; by hand: doc, enum, words, counts
+fields:  # from the package, except for became, counts, doc, enum and words
   X: {kind: input}
   axes: {kind: input, optional: true, since: "13"}
   X_output: {kind: output, vendor_name: X}
@@ -196,7 +196,7 @@ fields:  # as the package states them; by hand: doc, enum, words, counts
   to:
     - {kind: attribute, type: string, optional: true, default: a b, until: "13"}
     - {kind: attribute, type: int, optional: true, default: -1, since: "13"}
-support:  # as the package states it; by hand: ranks, ranges, values
+support:  # from the package, except for ranks, ranges and values
   "1": {type_sets: {T: [FLOAT, DOUBLE, seq(tensor(float))]}, X: {types: T}, X_output: {types: T}}
   "13": {type_sets: {T: [FLOAT, DOUBLE, seq(tensor(float)), INT32]}, axes: {types: [INT64]}}
 """

@@ -32,8 +32,8 @@ _BY_HAND: Final = ("became", "enum", "words", "counts", "doc")
 _TYPES: Final = "types"
 #: The comments after the keys from the package, which describe the handwritten keys.
 REMARKS: Final[Mapping[Keys, str]] = {
-    ("fields",): "as the package states them; by hand: doc, enum, words, counts",
-    ("support",): "as the package states it; by hand: ranks, ranges, values",
+    ("fields",): "from the package, except for became, counts, doc, enum and words",
+    ("support",): "from the package, except for ranks, ranges and values",
 }
 
 
