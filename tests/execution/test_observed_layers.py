@@ -329,4 +329,4 @@ def test_floats_become_integers_as_the_implementation_does_it(target: str, expec
 def test_what_the_plugin_alone_computes_is_a_note() -> None:
     made = layer("SoftMax", "opset8", [port("f64", 1, 2)], {"axis": 1})
     notes = specgate.execute(made, {"data": np.zeros((1, 2))}, target="openvino:opset8", basis="observed").notes
-    assert any("f64 is computed as f32 (the CPU plugin of OpenVINO 2026.4)" in note for note in notes)
+    assert any("f64 is computed in f32 (the CPU plugin of OpenVINO 2026.4)" in note for note in notes)

@@ -150,7 +150,7 @@ def test_what_fails_at_the_first_run_whatever_the_sizes_are() -> None:
         node = placed(one("LRN", info("x", sizes), opset=13, output=info("y", None), size=3), "1.32.0")
         assert (node.creation, node.at_run) == (("fails", True) if late else ("created", False))
         assert node.created_by == (
-            "fails at the first run: the kernel of the CPU needs four dimensions" if late else ""
+            "fails at the first run: the CPU kernel requires 4-D input" if late else ""
         )
 
 

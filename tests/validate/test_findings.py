@@ -123,7 +123,7 @@ def test_no_level_is_proposed_where_something_else_fails_too(one_hot) -> None:
 def test_a_tables_own_fix(one_hot) -> None:
     (found,) = specgate.check(changed(one_hot, ValuesTensor__Sizes=[1, 2]), "directml:4.1").findings
     assert found.id == "directml/ONE_HOT/values-rank"
-    assert found.fix == "give ValuesTensor leading dimensions of size 1"
+    assert found.fix == "add leading dimensions of size 1 to ValuesTensor"
 
 
 def test_rules_of_every_tensor(one_hot) -> None:
@@ -141,18 +141,18 @@ def test_rules_of_every_tensor(one_hot) -> None:
     ]
     assert [f.message for f in verdict.findings] == [
         (
-            "The buffer must hold the last element that sizes and strides reach, rounded up to 4 bytes: "
+            "TotalTensorSizeInBytes must cover the last element that Sizes and Strides address, rounded up to 4 bytes: "
             "TotalTensorSizeInBytes of ValuesTensor is 7 and the least size in bytes of ValuesTensor is 8."
         ),
         (
-            "An alignment must be 0 or a power of two that is at least one element: GuaranteedBaseOffsetAlignment of "
-            "OutputTensor is 3 and the number of bits of an element of OutputTensor is 32."
+            "GuaranteedBaseOffsetAlignment must be 0, or a power of two that is at least the size of an element: "
+            "GuaranteedBaseOffsetAlignment of OutputTensor is 3 and the number of bits of an element of OutputTensor is 32."
         ),
         "Flags must be DML_TENSOR_FLAG_NONE or DML_TENSOR_FLAG_OWNED_BY_DML: Flags of OutputTensor is 2.",
     ]
     assert verdict.findings[2].rule == "OutputTensor.Flags in (0, 1)"
     assert verdict.findings[2].values == {"OutputTensor.Flags": 2}
-    assert verdict.findings[0].fix == "leave TotalTensorSizeInBytes out or raise it to the minimum"
+    assert verdict.findings[0].fix == "remove TotalTensorSizeInBytes, or raise it to the minimum"
 
 
 def test_the_same_rule_on_two_tensors_is_two_findings(one_hot) -> None:

@@ -42,7 +42,7 @@ observed:
   - builds: "3.0..6.4"
     not_enforced: [same-rank]
     rules:
-      no-overlap: {require: not overlapping(OutputTensor), fix: leave Strides out}
+      no-overlap: {require: not overlapping(OutputTensor), fix: remove Strides}
     evidence: measured
   - builds: "5.0.."
     support: {InputTensor: {ranks: 4}}
@@ -127,7 +127,7 @@ def test_a_rule_that_only_builds_hold(gate) -> None:
         "not overlapping(OutputTensor): the strides of OutputTensor let elements overlap; accepted by 1.0..2.1 "
         "(undocumented rule that builds enforce)."
     )
-    assert (found.first_level, found.levels, found.fix) == ("1.0", ("1.0", "2.0", "2.1"), "leave Strides out")
+    assert (found.first_level, found.levels, found.fix) == ("1.0", ("1.0", "2.0", "2.1"), "remove Strides")
     (alone,) = specgate.check(data, "directml:3.0", "observed").findings
     assert alone.message.endswith("accepted by 1.0..2.1.")
 

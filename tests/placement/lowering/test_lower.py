@@ -155,7 +155,7 @@ def test_a_sequence_is_joined_at_the_first_run() -> None:
     made = lowered("ConcatFromSequence", [("seq(FLOAT)", [2, 3])], [(F, [4, 3])], 11, axis=0)
     assert isinstance(made, NotLowered)
     assert made.kind == "open"
-    assert made.reason == "which tensors a sequence has is not known before the first run"
+    assert made.reason == "the tensors of a sequence are unknown before the first run"
 
 
 @pytest.mark.parametrize("release", ["1.18.1", "1.24.4"])
