@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from specgate.report.markup import Markup, lines, scrolled, tag, text
+from specgate.report import markup
+from specgate.report.markup import Markup, lines, tag, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,8 +70,8 @@ def trail(*steps: str) -> Markup:
 
 def listing(items: Iterable[str], kind: str = "") -> Markup:
     """Return a list; empty if it has no items."""
-    made = [tag("li", item) for item in items]
-    return tag("ul", *made, class_=kind or False) if made else Markup()
+    texts = list(items)
+    return markup.bullets(texts, class_=kind or False) if texts else Markup()
 
 
 def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]], kind: str = "") -> Markup:
@@ -78,14 +79,9 @@ def table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]], kin
 
     The first cell of a row is its header.
     """
-    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in heads)))
-    body = []
-    for first, *rest in rows:
-        body.append(tag("tr", tag("th", first, scope="row"), *(tag("td", cell) for cell in rest)))
-    if not body:
-        return Markup()
-    whole = tag("table", tag("caption", tag("span", caption)), head, tag("tbody", *body), class_=kind or False)
-    return scrolled(whole, caption)
+    head = tag("tr", *(tag("th", name, scope="col") for name in heads))
+    body = [tag("tr", tag("th", first, scope="row"), *(tag("td", cell) for cell in rest)) for first, *rest in rows]
+    return markup.table(caption, head, tag("tbody", *body), class_=kind or False) if body else Markup()
 
 
 def command(said: str) -> Markup:

@@ -5,7 +5,7 @@ from __future__ import annotations
 try:
     from typing import TYPE_CHECKING
 
-    from specgate.collecting import gc_paused
+    from specgate.loading import gc_paused
 
     with gc_paused():  # imported names stay in the module
         from specgate.api import (

@@ -15,6 +15,7 @@ from specgate.descriptors.read import read_dict
 from specgate.dialects import capability, implementing, is_dialect, model_owner, owner_of_object
 from specgate.dialects.protocols import LibraryObjects, Runnable
 from specgate.errors import InputError
+from specgate.loading import lazy
 from specgate.runtimes import runtime_of
 from specgate.spec.tables import dialect as tables
 from specgate.targets import Target, expanded, listed_targets, parse_target
@@ -27,18 +28,45 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from specgate import codes, preloading, rulebook
     from specgate.codes import Explanation
+    from specgate.descriptors import files
     from specgate.dialects.protocols import Reader
+    from specgate.execution import engine, memory
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
+    from specgate.linting import model as linting_model
+    from specgate.linting import settings as linting_settings
+    from specgate.lowest import descriptor as lowest_descriptor
+    from specgate.lowest import model as lowest_model
     from specgate.lowest.descriptor import Minimum
     from specgate.lowest.result import ModelMinimum
     from specgate.rulebook import Rule
+    from specgate.runtimes.onnxruntime import minimum as onnxruntime_minimum
+    from specgate.runtimes.onnxruntime import place as onnxruntime_place
     from specgate.runtimes.onnxruntime.minimum import LevelMinimum
     from specgate.runtimes.onnxruntime.placement import Placement
+    from specgate.spec import changes, view
     from specgate.spec.changes import Difference
     from specgate.spec.view import OperatorSupport
+    from specgate.validate import many
     from specgate.verdict import Basis, Report, Verdict
+else:
+    codes = lazy("specgate.codes")
+    files = lazy("specgate.descriptors.files")
+    engine = lazy("specgate.execution.engine")
+    memory = lazy("specgate.execution.memory")
+    linting_model = lazy("specgate.linting.model")
+    linting_settings = lazy("specgate.linting.settings")
+    lowest_descriptor = lazy("specgate.lowest.descriptor")
+    lowest_model = lazy("specgate.lowest.model")
+    preloading = lazy("specgate.preloading")
+    rulebook = lazy("specgate.rulebook")
+    onnxruntime_minimum = lazy("specgate.runtimes.onnxruntime.minimum")
+    onnxruntime_place = lazy("specgate.runtimes.onnxruntime.place")
+    changes = lazy("specgate.spec.changes")
+    view = lazy("specgate.spec.view")
+    many = lazy("specgate.validate.many")
 
 __all__ = [
     "accepts_many", "check", "descriptor", "diff", "execute", "explain", "lint", "minimum", "operators", "place",
@@ -52,9 +80,7 @@ def preload() -> None:
     Call it before threads start in a program that forks: a fork during the first import of a module copies the lock of
     that import, and the child waits for it forever.
     """
-    from specgate.preloading import import_all
-
-    import_all()
+    preloading.import_all()
 
 
 def check(
@@ -117,15 +143,13 @@ def accepts_many(
     Raises InputError, which names the column, for an unknown field, a column of the wrong length, or values of the
     wrong type; NoTable for an operator without a table.
     """
-    from specgate.validate.many import accepted_rows
-
     if not isinstance(columns, Mapping):
         raise InputError(
             f"expected columns by the names of their fields, such as {{'Axis': [0, 1]}}, found {_kind_of(columns)}"
         )
     goal = _target(target)
     expect_basis(basis)
-    return accepted_rows(operator, columns, goal, basis, device_of(device, goal.dialect))
+    return many.accepted_rows(operator, columns, goal, basis, device_of(device, goal.dialect))
 
 
 def descriptor(data: Any, dialect: str | None = None) -> Descriptor:
@@ -142,9 +166,7 @@ def _descriptor(data: Any, dialect: str | None) -> Descriptor:
     if isinstance(data, dict):
         return read_dict(data, dialect)
     if isinstance(data, str | os.PathLike):
-        from specgate.descriptors.files import read_one
-
-        return read_one(os.fspath(data), dialect)
+        return files.read_one(os.fspath(data), dialect)
     owners = list(implementing(LibraryObjects))
     for owner in owners:
         if (read := owner.descriptor_of(data)) is not None:
@@ -258,10 +280,7 @@ def _executing() -> tuple[Callable[..., Outputs], Callable[..., Budget]]:
 
     Cached, because the import statements take longer than the rest of a call.
     """
-    from specgate.execution.engine import execute_at
-    from specgate.execution.memory import budget_of
-
-    return execute_at, budget_of
+    return engine.execute_at, memory.budget_of
 
 
 @overload
@@ -310,18 +329,16 @@ def minimum(
     if target is not None and owner is None:
         raise InputError("a target is for models: what its nodes become is judged")
     if owner is not None and (target is not None or dialect not in {None, owner.name}):
-        from specgate.linting.settings import LintSettings, checked_pins
-        from specgate.runtimes.onnxruntime.minimum import level_minimum, runtime_target
-
-        return level_minimum(descriptor, runtime_target(dialect, target), LintSettings(infer, checked_pins(pins)))
+        return onnxruntime_minimum.level_minimum(
+            descriptor,
+            onnxruntime_minimum.runtime_target(dialect, target),
+            linting_settings.LintSettings(infer, linting_settings.checked_pins(pins)),
+        )
     if owner is not None:
-        from specgate.linting.settings import LintSettings, checked_pins
-        from specgate.lowest.model import model_minimum
-
-        return model_minimum(descriptor, LintSettings(infer, checked_pins(pins)), basis)
-    from specgate.lowest.descriptor import find_minimum
-
-    return find_minimum(_descriptor(descriptor, dialect), basis)
+        return lowest_model.model_minimum(
+            descriptor, linting_settings.LintSettings(infer, linting_settings.checked_pins(pins)), basis
+        )
+    return lowest_descriptor.find_minimum(_descriptor(descriptor, dialect), basis)
 
 
 def _model_owner(what: Any) -> Reader | None:
@@ -341,9 +358,7 @@ def support(dialect: str, operator: str) -> dict[str, Any]:
 
     It contains the types and ranks that each field supports, and the rules that apply.
     """
-    from specgate.spec.view import resolved_table
-
-    return resolved_table(dialect, operator)
+    return view.resolved_table(dialect, operator)
 
 
 def operators(where: str | Target) -> list[OperatorSupport]:
@@ -351,17 +366,13 @@ def operators(where: str | Target) -> list[OperatorSupport]:
 
     where: a target, or a dialect (``onnx``) for its newest level.
     """
-    from specgate.spec.view import operator_support
-
     whole = isinstance(where, str) and is_dialect(where)
-    return operator_support(parse_target(f"{where}:latest") if whole else _target(where))
+    return view.operator_support(parse_target(f"{where}:latest") if whole else _target(where))
 
 
 def diff(before: str | Target, after: str | Target) -> Difference:
     """Return the differences per operator between two targets of a dialect."""
-    from specgate.spec.changes import difference
-
-    return difference(_target(before), _target(after))
+    return changes.difference(_target(before), _target(after))
 
 
 def rule(rule_id: str) -> Rule:
@@ -369,9 +380,7 @@ def rule(rule_id: str) -> Rule:
 
     Raises InputError or NoTable for an unknown id.
     """
-    from specgate.rulebook import rule_of
-
-    return rule_of(rule_id)
+    return rulebook.rule_of(rule_id)
 
 
 def explain(code: str) -> list[Explanation]:
@@ -379,9 +388,7 @@ def explain(code: str) -> list[Explanation]:
 
     code: ``80070057``, ``E_INVALIDARG``, an error message or a line of a log.
     """
-    from specgate.codes import explain_codes
-
-    return explain_codes(code)
+    return codes.explain_codes(code)
 
 
 def targets(*names: str) -> list[Target]:
@@ -437,14 +444,11 @@ def lint(
     The report warns about each target for which the file contains no node, and about a file in which no node could be
     checked. Raises InputError.
     """
-    from specgate.linting.model import lint_model
-    from specgate.linting.settings import LintSettings, checked_pins
-
     items = [targets] if isinstance(targets, str | Target) else targets
     goals = [_target(one) for result in items for one in (expanded(result) if isinstance(result, str) else [result])]
     expect_basis(basis)
-    settings = LintSettings(infer, checked_pins(pins), tuple(custom_domains))
-    return lint_model(model, goals, basis, device_of(device), settings)
+    settings = linting_settings.LintSettings(infer, linting_settings.checked_pins(pins), tuple(custom_domains))
+    return linting_model.lint_model(model, goals, basis, device_of(device), settings)
 
 
 def place(
@@ -470,7 +474,9 @@ def place(
     kernel), ``.why``, ``.lowered``, ``.creation``, ``.findings`` and ``.duplicates`` (copies that the runtime adds, one
     per additional consumer). The result describes the graph without graph optimizations. Raises InputError.
     """
-    from specgate.linting.settings import LintSettings, checked_pins
-    from specgate.runtimes.onnxruntime.place import place_model
-
-    return place_model(model, _target(target), device_of(device), LintSettings(infer, checked_pins(pins)))
+    return onnxruntime_place.place_model(
+        model,
+        _target(target),
+        device_of(device),
+        linting_settings.LintSettings(infer, linting_settings.checked_pins(pins)),
+    )

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from specgate.descriptors.core import shown
 from specgate.errors import InputError
+from specgate.loading import lazy
 from specgate.slotted import field, replace, slotted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from specgate.report import jsonreport
+else:
+    jsonreport = lazy("specgate.report.jsonreport")
 
 __all__ = [
     "BASES", "Basis", "Edit", "Finding", "Location", "NodeContext", "NodeRef", "Port", "Report", "Severity", "Verdict",
@@ -21,10 +26,10 @@ Basis = Literal["documented", "observed", "both"]
 BASES: Final[tuple[str, ...]] = get_args(Basis)
 
 
-def expect_basis(basis: object, known: tuple[str, ...] = BASES) -> None:
-    """Raise InputError for a basis that is not in `known`."""
-    if not isinstance(basis, str) or basis not in known:
-        raise InputError(f"expected the basis {', '.join(known[:-1])} or {known[-1]}, found {shown(basis)}")
+def expect_basis(basis: object) -> None:
+    """Raise InputError for anything that is not a basis."""
+    if not isinstance(basis, str) or basis not in BASES:
+        raise InputError(f"expected the basis {', '.join(BASES[:-1])} or {BASES[-1]}, found {shown(basis)}")
 
 
 @slotted(frozen=True)
@@ -43,9 +48,7 @@ class Location:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the location as ``--format json`` prints it."""
-        from specgate.report.jsonreport import location_json
-
-        return location_json(self) or {}
+        return jsonreport.location_json(self) or {}
 
 
 @slotted(frozen=True)
@@ -120,9 +123,7 @@ class Finding:
 
         The fingerprint is that of a report that contains only this finding.
         """
-        from specgate.report.jsonreport import finding_json
-
-        return finding_json(self)
+        return jsonreport.finding_json(self)
 
 
 class _Reasons:
@@ -198,9 +199,7 @@ class Verdict(_Reasons):
 
     def to_dict(self) -> dict[str, Any]:
         """Return an entry of ``verdicts`` of ``specgate check --format json``."""
-        from specgate.report.jsonreport import verdict_json
-
-        return verdict_json(self)
+        return jsonreport.verdict_json(self)
 
 
 class _Saying:
@@ -240,9 +239,7 @@ class NodeRef(_Saying):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the node as ``--format json`` prints it."""
-        from specgate.report.jsonreport import node_json
-
-        return node_json(self)
+        return jsonreport.node_json(self)
 
 
 @slotted(frozen=True)
@@ -311,9 +308,7 @@ class Report:
 
         The schema is ``specgate-report/1``.
         """
-        from specgate.report.jsonreport import document
-
-        return document(self)
+        return jsonreport.document(self)
 
     def extend(self, other: Report) -> None:
         """Add the report on another file; targets and files keep their order."""

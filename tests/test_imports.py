@@ -30,6 +30,8 @@ def imported(node: ast.AST, *, inside: bool) -> Iterator[str]:
     """Yield every module or name that is imported when the module is, or `inside` functions too; not for types alone."""
     for part in ast.iter_child_nodes(node):
         if isinstance(part, ast.If) and ast.unparse(part.test) == "TYPE_CHECKING":
+            if inside:
+                yield from lazily_imported(part.orelse)
             continue
         if isinstance(part, ast.Import):
             yield from (alias.name for alias in part.names)
@@ -38,6 +40,20 @@ def imported(node: ast.AST, *, inside: bool) -> Iterator[str]:
             yield from (name if name in MODULES else str(part.module) for name in names)
         elif inside or not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from imported(part, inside=inside)
+
+
+def lazily_imported(statements: list[ast.stmt]) -> Iterator[str]:
+    """Yield the module of each ``name = lazy("module")``, which is imported when a function first uses it."""
+    for statement in statements:
+        match statement:
+            case ast.Assign(value=ast.Call(func=ast.Name(id="lazy"), args=[ast.Constant(value=str(name))])):
+                yield name
+
+
+def test_lazy_modules_count_as_imported_inside_functions() -> None:
+    tree = ast.parse("if TYPE_CHECKING:\n    import a\nelse:\n    a = lazy('a')")
+    assert list(imported(tree, inside=True)) == ["a"]
+    assert list(imported(tree, inside=False)) == []
 
 
 def circles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:

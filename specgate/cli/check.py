@@ -13,6 +13,7 @@ from specgate.files import refuse_replaced
 from specgate.linting.checker import Judging
 from specgate.linting.input_source import argument, standard_input
 from specgate.linting.model import add_lines, graph_of
+from specgate.loading import lazy
 from specgate.report import render
 from specgate.report.clean import clean
 from specgate.slotted import field, slotted
@@ -23,11 +24,20 @@ from specgate.verdict import Report
 
 if TYPE_CHECKING:
     import argparse
+    import pathlib
 
+    from specgate.cli import stream as cli_stream
+    from specgate.linting import config as linting_config
     from specgate.linting.nodes import Graph, Unit
+    from specgate.report import jsonreport
     from specgate.report.selection import RenderOptions
     from specgate.targets import Target
     from specgate.verdict import Basis, Finding, Verdict
+else:
+    pathlib = lazy("pathlib")
+    cli_stream = lazy("specgate.cli.stream")
+    linting_config = lazy("specgate.linting.config")
+    jsonreport = lazy("specgate.report.jsonreport")
 
 __all__ = ["Asked", "check"]
 
@@ -36,11 +46,9 @@ def check(arguments: argparse.Namespace) -> int:
     """Validate every descriptor for its targets; 1 if one is rejected."""
     basis, texts, config = arguments.basis, arguments.target, None
     if arguments.config or has_config("."):
-        from pathlib import Path
-
-        from specgate.linting.config import load_config
-
-        config = load_config(Path(), Path(arguments.config) if arguments.config else None)
+        config = linting_config.load_config(
+            pathlib.Path(), pathlib.Path(arguments.config) if arguments.config else None
+        )
         texts, basis = texts or config.targets, basis or config.basis
     selected = selection(arguments, config)
     source = config.source if config is not None and not arguments.target else None
@@ -49,9 +57,7 @@ def check(arguments: argparse.Namespace) -> int:
     if arguments.output:
         refuse_replaced([arguments.output], arguments.descriptor)
     if arguments.format == "jsonl":
-        from specgate.cli.stream import stream
-
-        return stream(arguments, result, selected)
+        return cli_stream.stream(arguments, result, selected)
     report = Report()
     answers = [answer for source in arguments.descriptor for answer in _answers(source, result, report)]
     report.targets = list(dict.fromkeys(str(answer.target) for answer in answers))
@@ -178,8 +184,6 @@ def _verdict_lines(answers: list[_Answer], assumed: set[str]) -> str:
 
 
 def _json(report: Report, answers: list[_Answer], shown: RenderOptions) -> dict[str, Any]:
-    from specgate.report.jsonreport import document
-
     verdicts = []
     for unit, target, verdict in answers:
         entry: dict[str, Any] = {"file": unit.location.file, "node": unit.location.node}
@@ -188,4 +192,4 @@ def _json(report: Report, answers: list[_Answer], shown: RenderOptions) -> dict[
         else:
             entry |= verdict.to_dict() | {"operator": unit.operator, "target": str(target)}
         verdicts.append(entry)
-    return {**document(report, shown), "schema": "specgate-check/1", "verdicts": verdicts}
+    return {**jsonreport.document(report, shown), "schema": "specgate-check/1", "verdicts": verdicts}

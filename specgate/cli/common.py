@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from specgate.cli.terminal import columns
 from specgate.errors import InputError
 from specgate.files import write_text
+from specgate.loading import lazy
 from specgate.report.selection import RenderOptions, Selection
 from specgate.targets import parse_targets
 
@@ -16,8 +17,14 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping, Sequence
 
+    from specgate.linting import input_source, rule_patterns
     from specgate.linting.config import Config
+    from specgate.report import jsonreport
     from specgate.targets import Target
+else:
+    input_source = lazy("specgate.linting.input_source")
+    rule_patterns = lazy("specgate.linting.rule_patterns")
+    jsonreport = lazy("specgate.report.jsonreport")
 
 __all__ = [
     "as_json",
@@ -110,11 +117,9 @@ def _rules(patterns: Iterable[str], file: str | None, place: str) -> tuple[str, 
     """Return the patterns; InputError with the place if one has no match."""
     texts = tuple(patterns)
     if texts:
-        from specgate.linting.rule_patterns import expect_rule
-
         for pattern in texts:
             try:
-                expect_rule(pattern)
+                rule_patterns.expect_rule(pattern)
             except InputError as error:
                 raise InputError(error.message, file=file, place=place) from None
     return texts
@@ -148,10 +153,8 @@ def shown_source(source: str) -> str:
 
     Standard input and texts have fixed names.
     """
-    from specgate.linting.input_source import STDIN, argument
-
-    result = argument(source)
-    return STDIN if source == "-" else source if result is None else result.name
+    result = input_source.argument(source)
+    return input_source.STDIN if source == "-" else source if result is None else result.name
 
 
 def width(output: str | None) -> int:
@@ -172,9 +175,7 @@ def emit(text: str, output: str | None) -> None:
 
 def as_json(data: Any) -> str:
     """Return plain data as readable ASCII JSON with a final newline."""
-    from specgate.report.jsonreport import dumps
-
-    return dumps(data)
+    return jsonreport.dumps(data)
 
 
 def text_table(rows: list[list[str]], *, indent: str = "") -> str:

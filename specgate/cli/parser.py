@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.cli.options import executed, inferring, judged, lowest, placed
 from specgate.cli.terminal import Help
 from specgate.dialects import SHIPPED
+from specgate.loading import lazy
 from specgate.report import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from specgate.cli import completion, conform_options, oracle_options, table_options
+else:
+    completion = lazy("specgate.cli.completion")
+    conform_options = lazy("specgate.cli.conform_options")
+    oracle_options = lazy("specgate.cli.oracle_options")
+    table_options = lazy("specgate.cli.table_options")
 
 __all__ = ["make_parser"]
 
@@ -70,9 +78,7 @@ class _Version(argparse.Action):
 
 class _Completion(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, _: Any, shell: Any, *__: Any) -> None:
-        from specgate.cli.completion import script
-
-        sys.stdout.write(script(parser, shell))
+        sys.stdout.write(completion.script(parser, shell))
         parser.exit()
 
 
@@ -220,10 +226,8 @@ def _support(commands: Any) -> None:
 
 
 def _diff(commands: Any) -> None:
-    from specgate.cli.table_options import compared
-
     diff = _command(commands, "diff", "tables", "what changes from one target to another, or from tables to others")
-    compared(diff)
+    table_options.compared(diff)
 
 
 def _explain(commands: Any) -> None:
@@ -244,13 +248,11 @@ def _rule(commands: Any) -> None:
 
 
 def _export(commands: Any) -> None:
-    from specgate.cli.table_options import exported
-
     about = (
         "Write the tables as data: as people wrote them, and resolved level by level, by the page and by builds. "
         "`specgate spec schema export` prints the JSON Schema."
     )
-    exported(_command(commands, "export", "export", "the tables as data for other programs", about=about))
+    table_options.exported(_command(commands, "export", "export", "the tables as data for other programs", about=about))
 
 
 def _targets(commands: Any) -> None:
@@ -286,8 +288,6 @@ def _spec(commands: Any) -> None:
 
 
 def _oracle(commands: Any) -> None:
-    from specgate.cli.oracle_options import installing
-
     oracle = commands.add_parser(
         "oracle",
         help="builds of DirectML and ONNX Runtime",
@@ -298,12 +298,10 @@ def _oracle(commands: Any) -> None:
     listed = _command(actions, "list", "oracle", "what is installed, what is missing and the command that gets it")
     listed.set_defaults(function="listed")
     install = _command(actions, "install", "oracle", "fetch builds into the cache and build the host that asks them")
-    installing(install)
+    oracle_options.installing(install)
 
 
 def _conform(commands: Any) -> None:
-    from specgate.cli.conform_options import conforming
-
     conform = _command(
         commands,
         "conform",
@@ -314,7 +312,7 @@ def _conform(commands: Any) -> None:
         "which is compared with our answer.",
         epilog=f"{EPILOG} A finding is a disagreement that no observed entry explains.",
     )
-    conforming(conform)
+    conform_options.conforming(conform)
 
 
 #: The function that adds each command, in the order of the help.

@@ -12,6 +12,7 @@ from specgate.dialects import capability, dialect_names
 from specgate.dialects.protocols import Exporter
 from specgate.errors import InputError
 from specgate.linting.config_model import ConfigFile
+from specgate.loading import lazy
 from specgate.report import plural
 from specgate.runtimes.onnxruntime.registrations import RUNTIME
 from specgate.spec import file_models as dialect_model
@@ -25,6 +26,15 @@ if TYPE_CHECKING:
     import argparse
 
     from pydantic import BaseModel
+
+    from specgate.runtimes.onnxruntime import build as onnxruntime_build
+    from specgate.runtimes.onnxruntime.lowering import build as lowering_build
+    from specgate.spec import build, lint
+else:
+    onnxruntime_build = lazy("specgate.runtimes.onnxruntime.build")
+    lowering_build = lazy("specgate.runtimes.onnxruntime.lowering.build")
+    build = lazy("specgate.spec.build")
+    lint = lazy("specgate.spec.lint")
 
 __all__ = ["check", "schema"]
 
@@ -40,9 +50,6 @@ def check(arguments: argparse.Namespace) -> int:
 
     Returns 1 if a data linter reports problems, 2 if a file is unusable.
     """
-    from specgate.spec.build import build_dialect
-    from specgate.spec.lint import lint_tables
-
     roots = [Path(arguments.folder)] if arguments.folder else source_folders()[:1]
     runtimes = _runtimes(roots)
     lowered = _lowered(roots)
@@ -50,7 +57,9 @@ def check(arguments: argparse.Namespace) -> int:
     if arguments.folder:
         root = Path(arguments.folder)
         whole = [path.parent for path in sorted(root.glob("*/levels.yaml"))]
-        tables = [(Dialect(folder.name, {**build_dialect(folder), "folder": str(folder)}), None) for folder in whole]
+        tables = [
+            (Dialect(folder.name, {**build.build_dialect(folder), "folder": str(folder)}), None) for folder in whole
+        ]
         tables += [_with_own(name, root) for name in dialect_names() if _adds(root / name)]
         if not tables and not runtimes and not lowered:
             raise InputError(
@@ -58,7 +67,7 @@ def check(arguments: argparse.Namespace) -> int:
                 f"DIALECT one of {', '.join(dialect_names())}, or a dialect of its own with DIALECT/levels.yaml",
                 file=arguments.folder,
             )
-    problems = [problem for table, own in tables for problem in lint_tables(table, own)]
+    problems = [problem for table, own in tables for problem in lint.lint_tables(table, own)]
     for problem in problems:
         sys.stdout.write(problem + "\n")
     operators = sum(len(table.operators if own is None else own) for table, own in tables)
@@ -75,10 +84,10 @@ def _runtimes(roots: list[Path]) -> list[int]:
 
     Checks the runtime's files against the dialects.
     """
-    from specgate.runtimes.onnxruntime.build import build_runtime
-
     matching_tables = [
-        build_runtime(path.parent) for root in roots for path in sorted(root.glob(f"{RUNTIME}/releases.yaml"))
+        onnxruntime_build.build_runtime(path.parent)
+        for root in roots
+        for path in sorted(root.glob(f"{RUNTIME}/releases.yaml"))
     ]
     rows = [tables["registrations"].values() for tables in matching_tables]
     return [sum(len(each) for domains in every for by in domains.values() for each in by.values()) for every in rows]
@@ -89,10 +98,8 @@ def _lowered(roots: list[Path]) -> list[int]:
 
     Checks the files that map a runtime's nodes to descriptors.
     """
-    from specgate.runtimes.onnxruntime.lowering.build import build_lowering
-
     folders = [path.parent for root in roots for path in sorted(root.glob(f"{RUNTIME}/lowering/general.yaml"))]
-    return [len(build_lowering(folder)["operators"]) for folder in folders]
+    return [len(lowering_build.build_lowering(folder)["operators"]) for folder in folders]
 
 
 def _adds(folder: Path) -> bool:

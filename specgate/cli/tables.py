@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from specgate.cli.common import as_json, emit, text_table, width
 from specgate.dialects import SHIPPED, dialect_names, is_dialect, model_owner
 from specgate.errors import InputError
+from specgate.loading import lazy
 from specgate.report.clean import clean
 from specgate.spec.tables import dialect
 from specgate.targets import expanded, parse_target
@@ -21,8 +22,40 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
+    from specgate import codes, rulebook
+    from specgate.cli import place
+    from specgate.descriptors import files
+    from specgate.export import compare as export_compare
+    from specgate.export import reading
+    from specgate.linting import input_source
+    from specgate.linting import settings as linting_settings
     from specgate.linting.input_source import Given
+    from specgate.lowest import descriptor as lowest_descriptor
+    from specgate.lowest import model as lowest_model
+    from specgate.lowest import text as lowest_text
+    from specgate.report.tables import changes as tables_changes
+    from specgate.report.tables import html
+    from specgate.report.tables import text as tables_text
+    from specgate.spec import changes as spec_changes
+    from specgate.spec import view
     from specgate.targets import Target
+else:
+    place = lazy("specgate.cli.place")
+    codes = lazy("specgate.codes")
+    files = lazy("specgate.descriptors.files")
+    export_compare = lazy("specgate.export.compare")
+    reading = lazy("specgate.export.reading")
+    input_source = lazy("specgate.linting.input_source")
+    linting_settings = lazy("specgate.linting.settings")
+    lowest_descriptor = lazy("specgate.lowest.descriptor")
+    lowest_model = lazy("specgate.lowest.model")
+    lowest_text = lazy("specgate.lowest.text")
+    tables_changes = lazy("specgate.report.tables.changes")
+    html = lazy("specgate.report.tables.html")
+    tables_text = lazy("specgate.report.tables.text")
+    rulebook = lazy("specgate.rulebook")
+    spec_changes = lazy("specgate.spec.changes")
+    view = lazy("specgate.spec.view")
 
 __all__ = ["diff", "explain", "minimum", "rule", "support", "targets"]
 
@@ -47,16 +80,13 @@ def support(arguments: argparse.Namespace) -> int:
             raise InputError("expected an operator, or --target to list its operators")
         emit(_listing(target, arguments), arguments.output)
         return 0
-    from specgate.report.tables.text import operator_text
-    from specgate.spec.view import resolved_table
-
     specs = _operators(arguments.operator, target.dialect if target else None)
-    tables = [resolved_table(name, operator) for name, operator in specs]
+    tables = [view.resolved_table(name, operator) for name, operator in specs]
     if arguments.format == "json":
         emit(as_json(tables if len(tables) > 1 else tables[0]), arguments.output)
         return 0
     level = target.level if target else None
-    texts = [operator_text(table, level, width(arguments.output)) for table in tables]
+    texts = [tables_text.operator_text(table, level, width(arguments.output)) for table in tables]
     emit("\n\n".join(texts), arguments.output)
     return 0
 
@@ -64,31 +94,24 @@ def support(arguments: argparse.Namespace) -> int:
 def _page(operator: str | None, target: Target | None) -> str:
     if operator is not None:
         raise InputError("expected no operator: the page shows every operator of the target's dialect")
-    from specgate.report.tables.html import render
-
-    return render(dialect(target.dialect if target else SHIPPED[0]), target)
+    return html.render(dialect(target.dialect if target else SHIPPED[0]), target)
 
 
 def _listing(target: Target, arguments: argparse.Namespace) -> str:
-    from specgate.report.tables.text import counts, listing_text
-    from specgate.spec.view import operators_at
-
-    rows = operators_at(dialect(target.dialect), target.level)
+    rows = view.operators_at(dialect(target.dialect), target.level)
     if arguments.format == "json":
-        return as_json({"target": str(target), "counts": counts(rows), "operators": rows})
-    return listing_text(target.described, rows, width(arguments.output))
+        return as_json({"target": str(target), "counts": tables_text.counts(rows), "operators": rows})
+    return tables_text.listing_text(target.described, rows, width(arguments.output))
 
 
 def _operators(text: str, result: str | None) -> list[tuple[str, str]]:
-    from specgate.spec.view import find_operators, no_operator, operator_named
-
-    texts = [(spec.dialect.name, spec.name) for spec in find_operators(text, result)]
+    texts = [(spec.dialect.name, spec.name) for spec in view.find_operators(text, result)]
     if not texts:
         name, slash, operator = text.partition("/")
         if slash or result:
             # Raises NoTable with the nearest name.
-            operator_named(name.lower() if slash else result or "", operator if slash else text)
-        raise no_operator(text)
+            view.operator_named(name.lower() if slash else result or "", operator if slash else text)
+        raise view.no_operator(text)
     return texts
 
 
@@ -104,36 +127,29 @@ def diff(arguments: argparse.Namespace) -> int:
         return _tables_diff(arguments)
     if arguments.format == "markdown":
         raise InputError("expected --tables with --format markdown")
-    from specgate.report.tables.changes import changes_text
-    from specgate.spec.changes import difference
-
-    matching_difference = difference(parse_target(arguments.before), parse_target(arguments.after))
+    matching_difference = spec_changes.difference(parse_target(arguments.before), parse_target(arguments.after))
     if arguments.format == "json":
         sys.stdout.write(as_json(matching_difference.to_dict()))
         return 0
     heading = f"{matching_difference.before.described} → {matching_difference.after.described}"
     count = len(dialect(matching_difference.before.dialect).operators)
-    sys.stdout.write(changes_text(heading, list(matching_difference.operators), count, width(None)))
+    sys.stdout.write(tables_changes.changes_text(heading, list(matching_difference.operators), count, width(None)))
     return 0
 
 
 def _tables_diff(arguments: argparse.Namespace) -> int:
-    from specgate.export.compare import compare
-    from specgate.export.reading import DAMAGED, INSTALLED, damaged, read_tables
-    from specgate.report.tables.changes import tables_changes_markdown, tables_changes_text
-
-    before, after = read_tables(arguments.before), read_tables(arguments.after)
+    before, after = reading.read_tables(arguments.before), reading.read_tables(arguments.after)
     try:
-        difference = compare(before, after)
+        difference = export_compare.compare(before, after)
         if arguments.format == "json":
             text = as_json(difference.to_dict())
         elif arguments.format == "markdown":
-            text = tables_changes_markdown(difference)
+            text = tables_changes.tables_changes_markdown(difference)
         else:
-            text = tables_changes_text(difference, width(None))
-    except DAMAGED as error:  # not covered by validation
-        source = arguments.after if arguments.before == INSTALLED else arguments.before
-        raise damaged(error, source) from None
+            text = tables_changes.tables_changes_text(difference, width(None))
+    except reading.DAMAGED as error:  # not covered by validation
+        source = arguments.after if arguments.before == reading.INSTALLED else arguments.before
+        raise reading.damaged(error, source) from None
     write = sys.stdout.write if arguments.format in {"json", "markdown"} else _out
     write(text)
     return 0
@@ -144,20 +160,15 @@ def minimum(arguments: argparse.Namespace) -> int:
 
     Returns 1 if no level accepts it.
     """
-    from specgate.linting.input_source import TEXT, argument, standard_input
-    from specgate.lowest.descriptor import find_minimum
-
     source = arguments.descriptor
-    result = standard_input() if source == "-" else argument(source)
+    result = input_source.standard_input() if source == "-" else input_source.argument(source)
     owner = model_owner(source) if result is None else None
-    kind = result.kind if result is not None else owner.name if owner is not None else TEXT
-    model = kind != TEXT
+    kind = result.kind if result is not None else owner.name if owner is not None else input_source.TEXT
+    model = kind != input_source.TEXT
     if arguments.target or arguments.dialect not in {None, kind}:
         if not model:
             raise InputError("--dialect and --target are for models: what their nodes become is judged")
-        from specgate.cli.place import placed_minimum
-
-        return placed_minimum(source if result is None else result, arguments)
+        return place.placed_minimum(source if result is None else result, arguments)
     if model:
         return _model_minimum(source if result is None else result, arguments)
     if arguments.pin:
@@ -167,40 +178,34 @@ def minimum(arguments: argparse.Namespace) -> int:
 
         descriptor = specgate.descriptor(source)
     else:
-        from specgate.descriptors.files import one_of, placed
-
-        descriptor = one_of(placed(result.text(), result.name), result.name)
-    matching_minimum = find_minimum(descriptor, arguments.basis)
+        descriptor = files.one_of(files.placed(result.text(), result.name), result.name)
+    matching_minimum = lowest_descriptor.find_minimum(descriptor, arguments.basis)
     if arguments.format == "json":
         whole = {"dialect": descriptor.dialect, "operator": descriptor.operator, **matching_minimum.to_dict()}
         sys.stdout.write(as_json(whole))
         return 0 if matching_minimum else 1
-    from specgate.report.tables.text import minimum_text
-
-    sys.stdout.write(minimum_text(matching_minimum, dialect(descriptor.dialect), descriptor.operator, width(None)))
+    sys.stdout.write(
+        tables_text.minimum_text(matching_minimum, dialect(descriptor.dialect), descriptor.operator, width(None))
+    )
     return 0 if matching_minimum else 1
 
 
 def _model_minimum(source: str | Given, arguments: argparse.Namespace) -> int:
-    from specgate.linting.settings import LintSettings, read_pins
-    from specgate.lowest.model import model_minimum
-    from specgate.lowest.text import model_minimum_text
-
-    settings = LintSettings(infer=not arguments.no_infer, pins=read_pins(arguments.pin), strict=True)
-    matching_minimum = model_minimum(source, settings, arguments.basis)
+    settings = linting_settings.LintSettings(
+        infer=not arguments.no_infer, pins=linting_settings.read_pins(arguments.pin), strict=True
+    )
+    matching_minimum = lowest_model.model_minimum(source, settings, arguments.basis)
     name = source if isinstance(source, str) else source.name
     if arguments.format == "json":
         sys.stdout.write(as_json(matching_minimum.to_dict(name)))
     else:
-        sys.stdout.write(model_minimum_text(matching_minimum, name, width(None), verbose=arguments.verbose))
+        sys.stdout.write(lowest_text.model_minimum_text(matching_minimum, name, width(None), verbose=arguments.verbose))
     return 0 if matching_minimum else 1
 
 
 def rule(arguments: argparse.Namespace) -> int:
     """Print a rule's reference."""
-    from specgate.rulebook import rule_of
-
-    matching_rule = rule_of(arguments.id)
+    matching_rule = rulebook.rule_of(arguments.id)
     if arguments.format == "json":
         sys.stdout.write(as_json(matching_rule.to_dict()))
         return 0
@@ -296,9 +301,7 @@ def _where(row: Mapping[str, Any]) -> str:
 
 def explain(arguments: argparse.Namespace) -> int:
     """Print the meaning of an error code, and how to check the descriptor."""
-    from specgate.codes import explain_codes
-
-    explanations = explain_codes(" ".join(arguments.code))
+    explanations = codes.explain_codes(" ".join(arguments.code))
     if arguments.format == "json":
         sys.stdout.write(as_json([entry.to_dict() for entry in explanations]))
         return 0

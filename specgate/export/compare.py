@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DialectChange", "OperatorChange", "Stretch", "TablesDifference", "compare"]
 
-SCHEMA: Final = "specgate-tables-diff/1"
+DIFFERENCE_SCHEMA: Final = "specgate-tables-diff/1"
 #: The name of every tensor's rules in rule ids.
 _TENSOR: Final = "tensor"
 
@@ -95,7 +95,7 @@ class TablesDifference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``specgate diff --tables --format json`` prints it."""
-        return {"schema": SCHEMA, "dialects": {each.name: each.to_dict() for each in self.dialects}}
+        return {"schema": DIFFERENCE_SCHEMA, "dialects": {each.name: each.to_dict() for each in self.dialects}}
 
 
 def compare(before: Mapping[str, ReadDialect], after: Mapping[str, ReadDialect]) -> TablesDifference:

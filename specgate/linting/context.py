@@ -99,12 +99,12 @@ def _ports(
     tensors: Sequence[tuple[str, TensorDesc | None]], names: Sequence[str], peers: dict[str, list[Unit]]
 ) -> tuple[Port, ...]:
     ports = []
-    for at, (field, tensor) in enumerate(tensors[:_PORTS]):
+    for at, (where, tensor) in enumerate(tensors[:_PORTS]):
         name = names[at] if at < len(names) else ""
         if tensor is None and not name:
             continue
         others = peers.get(name, [])
         nodes = tuple((unit.location.node or "", unit.operator) for unit in others[:_NEIGHBOURS])
         kind, sizes = (None, None) if tensor is None else (tensor.type, tensor.sizes)
-        ports.append(Port(field, name or None, kind, sizes, nodes, max(len(others) - _NEIGHBOURS, 0)))
+        ports.append(Port(where, name or None, kind, sizes, nodes, max(len(others) - _NEIGHBOURS, 0)))
     return tuple(ports)

@@ -6,7 +6,6 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from specgate.collecting import gc_paused
 from specgate.descriptors.core import Descriptor as Made
 from specgate.descriptors.files import placed, read_placed
 from specgate.descriptors.read import read_text_file
@@ -21,6 +20,7 @@ from specgate.linting.input_source import TEXT, Given, named
 from specgate.linting.modified_model import Edited
 from specgate.linting.nodes import Graph, Unit
 from specgate.linting.settings import LintSettings
+from specgate.loading import gc_paused
 from specgate.runtimes import runtime_of
 from specgate.slotted import replace
 from specgate.spec.tables import dialect

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from specgate.loading import lazy
 from specgate.report import counts, nodes_in_order
 from specgate.report.clean import clean, well_formed
 from specgate.report.selection import RenderOptions, statistics
@@ -16,7 +17,13 @@ from specgate.report.selection import RenderOptions, statistics
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from specgate.report import identity, merging
+    from specgate.spec import version
     from specgate.verdict import Finding, Location, NodeContext, NodeRef, Port, Report, Verdict
+else:
+    identity = lazy("specgate.report.identity")
+    merging = lazy("specgate.report.merging")
+    version = lazy("specgate.spec.version")
 
 __all__ = [
     "SCHEMA", "document", "dumps", "finding_json", "location_json", "node_json", "render", "safe_values",
@@ -38,17 +45,14 @@ def render(report: Report, options: RenderOptions) -> str:
 def document(report: Report, options: RenderOptions | None = None) -> dict[str, Any]:
     """Return the report as plain dicts, lists, strings and numbers."""
     # Every command with JSON output imports this module; only reports need hashes.
-    from specgate.report.identity import identified
-    from specgate.spec.version import versions_of_targets
-
     options = options or RenderOptions()
-    pairs, ignored = identified(report, options)
+    pairs, ignored = identity.identified(report, options)
     counted = {"statistics": _statistics(report)} if options.statistics else {}
     fixed = {} if report.fixed is None else {"fixed": [finding_json(finding) for finding in report.fixed]}
     alike = {"grouped": _grouped(pairs, options.queries)} if options.queries else {}
     return {
         "schema": SCHEMA,
-        "tables": versions_of_targets(report.targets),
+        "tables": version.versions_of_targets(report.targets),
         "targets": [well_formed(target) for target in report.targets],
         "files": [well_formed(file) for file in report.files],
         "unusable": [well_formed(line) for line in report.unusable],
@@ -79,8 +83,6 @@ def _grouped(pairs: Sequence[tuple[Finding, str]], queries: Mapping[str, Sequenc
 
     They are listed by fingerprint.
     """
-    from specgate.report.merging import grouped
-
     marks = {id(finding): mark for finding, mark in pairs}
     return [
         {
@@ -89,7 +91,7 @@ def _grouped(pairs: Sequence[tuple[Finding, str]], queries: Mapping[str, Sequenc
             "targets": [well_formed(finding.target or "") for finding in alike],
             "fingerprints": [marks[id(finding)] for finding in alike],
         }
-        for query, alike in grouped([finding for finding, _ in pairs], queries)
+        for query, alike in merging.grouped([finding for finding, _ in pairs], queries)
         if query is not None
     ]
 
@@ -127,9 +129,7 @@ def finding_json(finding: Finding, mark: str | None = None) -> dict[str, Any]:
     mark: its fingerprint, by default that in a report with only this finding.
     """
     if mark is None:
-        from specgate.report.identity import fingerprint
-
-        mark = fingerprint(finding)
+        mark = identity.fingerprint(finding)
     return {
         "fingerprint": mark,
         "id": well_formed(finding.id),

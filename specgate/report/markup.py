@@ -9,10 +9,17 @@ from base64 import b64encode
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from specgate.report.clean import clean
 
-__all__ = ["Markup", "breakable", "document", "lines", "own_file", "scrolled", "tag", "text"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "Markup", "breakable", "bullets", "checkbox", "document", "filters", "lines", "own_file", "scrolled", "search",
+    "table", "tag", "text", "tiles",
+]  # fmt: skip
 
 _VOID = ("meta", "input", "link")
 
@@ -85,6 +92,41 @@ def own_file(package: str, name: str) -> str:
 def scrolled(table: Markup, label: str) -> Markup:
     """Return a table in a scrollable region, accessible by keyboard."""
     return tag("div", table, class_="scroll", role="region", aria_label=label, tabindex="0")
+
+
+def table(caption: str, head: Markup, *bodies: Markup, label: str = "", class_: str | bool = False) -> Markup:
+    """Return a scrollable table; label: its name for screen readers, by default the caption."""
+    whole = tag("table", tag("caption", tag("span", caption)), tag("thead", head), *bodies, class_=class_)
+    return scrolled(whole, label or caption)
+
+
+def bullets(items: Iterable[str], *, class_: str | bool = False) -> Markup:
+    """Return a list with an entry per text."""
+    return tag("ul", *(tag("li", item) for item in items), class_=class_)
+
+
+def tiles(numbers: Iterable[tuple[str, str, str]]) -> Markup:
+    """Return the numbers at the top of a page: name, number and CSS class."""
+    each = (tag("div", tag("dt", a), tag("dd", b), class_=f"tile {state}".strip()) for a, b, state in numbers)
+    return tag("dl", *each, class_="tiles")
+
+
+def filters(*controls: Markup, shown: str) -> Markup:
+    """Return the filter form; it is hidden unless the page's script runs."""
+    number = tag("p", tag("output", shown, aria_live="polite"))
+    return tag("form", *controls, number, id="filters", hidden=True)
+
+
+def search(label: str, name: str) -> Markup:
+    """Return a search field of the filter form."""
+    field = tag("input", type="search", name=name, autocomplete="off", spellcheck="false", placeholder="any")
+    return tag("label", label, field, class_="search")
+
+
+def checkbox(name: str, value: str, number: str, *, checked: bool) -> Markup:
+    """Return a checkbox of the filter form, with the number of its entries."""
+    box = tag("input", type="checkbox", name=name, value=value, checked=checked)
+    return tag("label", box, f"{value} ", tag("span", number, class_="count"), class_="choice")
 
 
 def _hash(content: str) -> str:

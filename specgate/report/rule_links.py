@@ -8,10 +8,17 @@ from urllib.parse import quote
 
 from specgate.dialects import SHIPPED
 from specgate.errors import Error
+from specgate.loading import lazy
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from specgate.report.tables import words
+    from specgate.spec import rulebook
+else:
+    words = lazy("specgate.report.tables.words")
+    rulebook = lazy("specgate.spec.rulebook")
 
 __all__ = ["SITE", "About", "about", "operator_page", "rule_address", "rule_page"]
 
@@ -51,9 +58,7 @@ def rule_address(rule_id: str) -> str | None:
 
     The site has pages for the tables of specgate only, not for tables of users and of other packages.
     """
-    from specgate.spec.rulebook import file_rule
-
-    if file_rule(rule_id) is None:
+    if rulebook.file_rule(rule_id) is None:
         dialect, _, rest = rule_id.partition("/")
         try:
             known = dialect in SHIPPED and _is_shipped(dialect, rest.partition("/")[0])
@@ -88,14 +93,12 @@ class About:
 
 def about(rule: str) -> About:
     """Return the description of a rule; unknown ids are specgate checks."""
-    from specgate.spec.rulebook import file_rule, rule_reference
-
-    text = file_rule(rule)
+    text = rulebook.file_rule(rule)
     if text is not None:
         return About(text)
 
     try:
-        return _from(rule, rule_reference(rule))
+        return _from(rule, rulebook.rule_reference(rule))
     except Error:
         return About(f"a check of specgate, {rule}")
 
@@ -120,9 +123,7 @@ def _held(entry: Mapping[str, Any]) -> str:
 
 
 def _source(source: Mapping[str, Any]) -> str:
-    from specgate.report.tables.words import source_words
-
-    return source_words(source)
+    return words.source_words(source)
 
 
 def _url(source: Mapping[str, Any]) -> str | None:

@@ -7,14 +7,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specgate.descriptors.core import TensorDesc
-from specgate.rules.evaluate import UNKNOWN, Evaluator, Undefined
-from specgate.rules.language import TRUTH, known
+from specgate.rules.evaluate import Evaluator
+from specgate.rules.language import TRUTH, UNKNOWN, Undefined, known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from specgate.rules.evaluate import Context
-    from specgate.rules.language import Rule
+    from specgate.rules.language import Context, Rule
 
 __all__ = ["Leaf", "decisive", "explain"]
 

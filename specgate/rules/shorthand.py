@@ -1,13 +1,15 @@
 """Expand the short forms of the rule language while tables are built.
 
 The engines do not support them. They are ``window(i)`` for a define with parameters, ``X.sizes[-1]`` for an index from
-the end, and ``default(strides[i], 1)`` for the value of an optional field or a default.
+the end, ``default(strides[i], 1)`` for the value of an optional field or a default, ``count_present(A, B)`` for the
+number of optional fields that are present, and ``same_type(A, B)`` for the conditions that tensors have A's type.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from functools import reduce
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.rules.checks import MAX_NODES
@@ -20,12 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["FORMULA", "RESERVED", "Formula", "Shorthand", "ShorthandError", "formula_of", "length_of"]
 
 DEFAULT: Final = "default"
+COUNT: Final = "count_present"
+SAME_TYPE: Final = "same_type"
 #: Names that defines must not use.
-RESERVED: Final = frozenset({*FUNCTIONS, "all", "any", DEFAULT})
+RESERVED: Final = frozenset({*FUNCTIONS, "all", "any", DEFAULT, COUNT, SAME_TYPE})
 #: The key of a define with parameters.
 _WORD: Final = "[A-Za-z_][A-Za-z0-9_]*"
 FORMULA: Final = re.compile(rf"({_WORD})\(({_WORD}(?:, *{_WORD})*)\)")
-_HINTS: Final = re.compile(r"\[\s*-|\bdefault\s*\(")
+_HINTS: Final = re.compile(r"\[\s*-|\b(?:default|count_present)\s*\(")
 
 
 class ShorthandError(ValueError):
@@ -79,6 +83,21 @@ class Shorthand:
             return shown_tree(plain)
         except RecursionError:
             raise ShorthandError("the expression is nested too deeply") from None
+
+    def conditions(self, text: str) -> list[str]:
+        """Return the conditions of ``same_type(A, B, …)``, or the text alone.
+
+        Required tensors are compared in one condition, and each optional one in a condition of its own, which does not
+        apply where the tensor is absent.
+        """
+        match _tree(text) if SAME_TYPE in text else None:
+            case ast.Call(func=ast.Name(id="same_type"), args=[_, _, *_] as tensors, keywords=[]):
+                names = [shown_tree(tensor) for tensor in tensors]
+            case _:
+                return [text]
+        required = [f"type({name})" for name in names if name not in self.optional or name == names[0]]
+        optional = [f"type({name}) == {required[0]}" for name in names[1:] if name in self.optional]
+        return [" == ".join(required), *optional] if len(required) > 1 else optional
 
     def check(self) -> Iterator[tuple[str, str]]:
         """Yield the name and problem of each invalid define with parameters."""
@@ -232,7 +251,7 @@ class _Arguments(ast.NodeTransformer):
 
 
 class _Plain(ast.NodeTransformer):
-    """Expands indices from the end and ``default``.
+    """Expands indices from the end, ``default`` and ``count_present``.
 
     It also removes parentheses within a chain of one operator.
     """
@@ -256,6 +275,8 @@ class _Plain(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == COUNT:
+            return self._count(node)
         if not isinstance(node.func, ast.Name) or node.func.id != DEFAULT:
             return node
         if len(node.args) != 2 or node.keywords:
@@ -266,8 +287,17 @@ class _Plain(ast.NodeTransformer):
             raise ShorthandError(
                 f"expected default({shown_tree(node.args[0])}, …) to read one optional field, found {text}"
             )
-        call = ast.Call(ast.Name("present", ast.Load()), [ast.Name(fields[0], ast.Load())], [])
-        return ast.IfExp(call, node.args[0], node.args[1])
+        return ast.IfExp(_presence(ast.Name(fields[0], ast.Load())), node.args[0], node.args[1])
+
+    def _count(self, node: ast.Call) -> ast.expr:
+        if not node.args or node.keywords or any(shown_tree(field) not in self.optional for field in node.args):
+            raise ShorthandError(f"expected optional fields in {shown_tree(node)}")
+        ones = (ast.IfExp(_presence(field), ast.Constant(1), ast.Constant(0)) for field in node.args)
+        return reduce(lambda count, one: ast.BinOp(count, ast.Add(), one), ones)  # type: ignore[arg-type, return-value]
+
+
+def _presence(field: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name("present", ast.Load()), [field], [])
 
 
 def _first_term(index: ast.expr) -> ast.UnaryOp | None:

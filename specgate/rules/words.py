@@ -9,17 +9,17 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from specgate.descriptors.core import TensorDesc
-from specgate.rules.evaluate import UNKNOWN, Evaluator, Undefined
+from specgate.rules.evaluate import Evaluator
 from specgate.rules.functions import FUNCTIONS
-from specgate.rules.language import LAYOUT_FUNCTIONS, NUMBERS
+from specgate.rules.language import LAYOUT_FUNCTIONS, NUMBERS, UNKNOWN, Undefined
 from specgate.rules.resolving import dimension, resolved, value_of
 from specgate.rules.sentences import MAX_ITEMS, NO_VALUE, Fact, joined, sentences, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from specgate.rules.evaluate import Context
     from specgate.rules.explain import Leaf
+    from specgate.rules.language import Context
 
 __all__ = ["words"]
 

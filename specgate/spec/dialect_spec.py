@@ -13,6 +13,7 @@ from specgate.descriptors.core import Numbered
 from specgate.dialects import is_dialect, package
 from specgate.errors import InputError, NoTable
 from specgate.levels import LevelSet
+from specgate.loading import lazy
 from specgate.rules.language import PLAIN, TENSOR, Scope, Vocabulary, register_types
 from specgate.spec.forms import Overlay, RuleForm, SingleBasis, make_forms, rule_forms
 from specgate.spec.operator_spec import OperatorSpec
@@ -22,10 +23,15 @@ from specgate.spec.written import DialectTables
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from specgate import near_names
     from specgate.rules.obeying import TensorRules
+    from specgate.spec import digest as spec_digest
     from specgate.spec.fields import FieldInfo
     from specgate.spec.type_names import TypeName
     from specgate.spec.written import EnvironmentEntry, ImplementationEntry, TypeEntry
+else:
+    near_names = lazy("specgate.near_names")  # few names are wrong
+    spec_digest = lazy("specgate.spec.digest")  # tables extended by extra folders
 
 __all__ = ["Dialect"]
 
@@ -64,9 +70,7 @@ class Dialect:
         """The hash of the tables' content."""
         if self.tables.digest is not None:
             return self.tables.digest
-        from specgate.spec.digest import digest  # tables extended by extra folders
-
-        return digest(self.tables.entries)
+        return spec_digest.digest(self.tables.entries)
 
     @cached_property
     def types(self) -> dict[str, TypeEntry]:
@@ -313,9 +317,7 @@ class Dialect:
     def check_level(self, level: str) -> None:
         """Raise InputError when `level` is not a level of this dialect."""
         if level not in self.position:
-            from specgate.near_names import near_versions  # few names are wrong
-
-            near = near_versions(level, self.levels)
+            near = near_names.near_versions(level, self.levels)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             known = ", ".join(self.levels)
             raise InputError(f"unknown {self.level_word} {level!r:.40} of {self.name}; expected one of {known}{hint}")
@@ -344,9 +346,9 @@ class Dialect:
         """Return an operator's spec; raise NoTable when there is none."""
         if name not in self._operators:
             if name not in self.tables.operators:
-                from specgate.near_names import near_operators  # few names are wrong
-
-                near = near_operators(name, [one for one in self.tables.operators if one not in self.stands_for])
+                near = near_names.near_operators(
+                    name, [one for one in self.tables.operators if one not in self.stands_for]
+                )
                 raise NoTable(
                     f"{self.name} has no table for {name!r:.80}" + (f"; did you mean {near[0]}?" if near else "")
                 )

@@ -298,7 +298,11 @@ class _Writer:
         for name, entries in rules.items():
             forms = rule_forms(entries)
             places = [(*path, name)] if len(forms) == 1 else [(*path, name, index) for index in range(len(forms))]
-            tables_by_name[name] = [self.entry(place, form) for place, form in zip(places, forms, strict=True)]
+            tables_by_name[name] = [
+                self.entry(place, {**form, "require": text})
+                for place, form in zip(places, forms, strict=True)
+                for text in self.shorthand.conditions(form["require"])
+            ]
         return tables_by_name
 
     def support(self, support: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.dialects import package
 from specgate.errors import InputError
 from specgate.files import write_text
+from specgate.loading import lazy
 from specgate.spec.folders import CHECKOUT, PACKAGE, edited_at, layout_file
 
 if TYPE_CHECKING:
@@ -22,6 +23,18 @@ if TYPE_CHECKING:
     from pathlib import Path  # import cost that a check of one file must avoid
 
     Place = str | os.PathLike[str]
+    import pathlib
+
+    from specgate.spec import assemble as spec_assemble
+    from specgate.spec import build as spec_build
+    from specgate.spec import digest as spec_digest
+    from specgate.spec import references
+else:
+    pathlib = lazy("pathlib")
+    spec_assemble = lazy("specgate.spec.assemble")
+    spec_build = lazy("specgate.spec.build")  # loads pydantic and yaml: only when stale
+    spec_digest = lazy("specgate.spec.digest")  # cached tables have their digest
+    references = lazy("specgate.spec.references")
 
 __all__ = ["built", "compiled_folder", "compiled_tables", "kept_tables", "write_tables", "written_tables"]
 
@@ -62,26 +75,20 @@ def _kept_at(name: str) -> str:
 
 
 def _dialect_built(folder: Path) -> dict[str, Any]:
-    from specgate.spec.build import build_dialect  # loads pydantic and yaml: only when stale
-
-    return build_dialect(folder)
+    return spec_build.build_dialect(folder)
 
 
-def _shipped(dialect: str, extra: tuple[Path, ...]) -> dict[str, Any]:
+def _shipped(dialect: str, extra: tuple[pathlib.Path, ...]) -> dict[str, Any]:
     path = _kept_at(dialect)
     if os.path.isfile(path):
         return kept_tables(path)["tables"]  # type: ignore[no-any-return]
-    from pathlib import Path
-
-    from specgate.spec.build import build_dialect  # loads pydantic and yaml: only for extra folders
-
     for root in extra:  # a folder with a whole dialect
         if (root / dialect / "levels.yaml").is_file():
-            return build_dialect(root / dialect)
+            return spec_build.build_dialect(root / dialect)
     specs = package(dialect).specs
     if specs is None:
         raise InputError(f"no tables of the dialect {dialect!r:.60} are installed", file=path)
-    return build_dialect(Path(specs))
+    return spec_build.build_dialect(pathlib.Path(specs))
 
 
 class _Operators(MutableMapping[str, Any]):
@@ -185,7 +192,7 @@ def _look(folder: str, under: str, items: list[list[Any]]) -> None:
         return
 
 
-def _fresh(name: str, folder: str, build: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
+def _fresh(name: str, folder: str, build: Callable[[pathlib.Path], dict[str, Any]]) -> dict[str, Any]:
     path = _kept_at(name)
     now = stamp(folder)
     try:
@@ -194,19 +201,15 @@ def _fresh(name: str, folder: str, build: Callable[[Path], dict[str, Any]]) -> d
             return kept["tables"]  # type: ignore[no-any-return]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
-    from pathlib import Path
-
-    tables = built(build, Path(folder))
+    tables = built(build, pathlib.Path(folder))
     write_tables(path, now, tables)
     return tables
 
 
 def built(build: Callable[[Path], dict[str, Any]], folder: Path) -> dict[str, Any]:
     """Return the tables that `build` creates for a folder, with their digest."""
-    from specgate.spec.digest import digest  # cached tables have their digest
-
     tables = build(folder)
-    return {**tables, "digest": digest(tables)}
+    return {**tables, "digest": spec_digest.digest(tables)}
 
 
 def write_tables(path: Place, stamp: object, tables: dict[str, Any]) -> None:
@@ -214,10 +217,8 @@ def write_tables(path: Place, stamp: object, tables: dict[str, Any]) -> None:
 
     An unwritable folder is not an error; the next start rebuilds.
     """
-    from pathlib import Path
-
     with suppress(OSError, InputError):
-        Path(path).parent.mkdir(exist_ok=True)
+        pathlib.Path(path).parent.mkdir(exist_ok=True)
         write_text(path, written_tables(stamp, tables))
 
 
@@ -225,17 +226,13 @@ def _merge(tables: dict[str, Any], folder: Path) -> None:
     """Add the operators and families of an extra folder to a dialect's tables."""
     if not (folder / "operators").is_dir() or (folder / "levels.yaml").is_file():
         return
-    from specgate.spec.assemble import assemble
-    from specgate.spec.build import SpecErrors, load_parts
-    from specgate.spec.references import check_operators
-
-    parts, problems = load_parts(folder, list(tables["levels"]["levels"]))
+    parts, problems = spec_build.load_parts(folder, list(tables["levels"]["levels"]))
     parts = [part._replace(relative=str(part.path)) for part in parts]
-    sources, texts = assemble(tables, parts, broken=bool(problems))
+    sources, texts = spec_assemble.assemble(tables, parts, broken=bool(problems))
     problems += texts
     tables.pop("digest", None)
-    problems += check_operators(tables, sources)
+    problems += references.check_operators(tables, sources)
     for name in sources:
         tables["counted"].pop(name, None)
     if problems:
-        raise SpecErrors(problems)
+        raise spec_build.SpecErrors(problems)

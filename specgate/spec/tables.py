@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["dialect", "extra_specs", "in_use", "on_change", "use_specs"]
+__all__ = ["dialect", "in_use", "on_change", "use_specs"]
 
 _dialects: dict[str, Dialect] = {}
 _extra: list[Path] = []
@@ -46,11 +46,6 @@ def use_specs(*folders: Path) -> None:
     _extra[:] = folders
     _dialects.clear()
     _forget()
-
-
-def extra_specs() -> tuple[Path, ...]:
-    """Return the folders of the last call of `use_specs`."""
-    return tuple(_extra)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from specgate.descriptors.core import shown
 from specgate.dialects import dialect_names, is_dialect
 from specgate.errors import InputError
+from specgate.loading import lazy
 from specgate.runtimes import runtimes
 from specgate.slotted import replace, slotted
 from specgate.spec.tables import dialect, on_change
@@ -17,9 +18,16 @@ from specgate.spec.tables import dialect, on_change
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from specgate import near_names
     from specgate.runtimes.release import Runtime
     from specgate.spec.dialect_spec import Dialect
     from specgate.spec.written import EnvironmentEntry
+    from specgate.targets import listing as targets_listing
+    from specgate.targets import queries as targets_queries
+else:
+    near_names = lazy("specgate.near_names")  # few names are wrong
+    targets_listing = lazy("specgate.targets.listing")
+    targets_queries = lazy("specgate.targets.queries")
 
 __all__ = [
     "Target", "at_level", "expanded", "is_query", "listed_targets", "parse_target", "parse_targets", "queries_of",
@@ -219,10 +227,8 @@ def _refuse_abbreviation(name: str, result: str) -> None:
 
     The message lists the targets that it may mean.
     """
-    from specgate.near_names import abbreviated  # imported late: few names are wrong
-
     families = {str(row["target"]).partition(":")[0] for runtime in runtimes() for row in runtime.releases()}
-    near = abbreviated(name, [*dialect_names(), *sorted(families, key=lambda each: (len(each), each))])
+    near = near_names.abbreviated(name, [*dialect_names(), *sorted(families, key=lambda each: (len(each), each))])
     if near:
         text = " or ".join(f"{each}:{_near_level(each, result):.40}" for each in near[:_LISTED])
         raise InputError(f"unknown dialect {name!r:.60}; did you mean {text}?")
@@ -241,9 +247,7 @@ def _near_level(name: str, text: str) -> str:
 
 def _near_levels(table: Dialect, text: str) -> list[str]:
     """Return the levels and releases similar to a wrong one, oldest first."""
-    from specgate.near_names import near_versions  # imported late: few names are wrong
-
-    return near_versions(text, [*table.levels, *(str(entry["name"]) for entry in table.environments)])
+    return near_names.near_versions(text, [*table.levels, *(str(entry["name"]) for entry in table.environments)])
 
 
 def _refuse_unstated(table: Dialect, text: str) -> None:
@@ -309,9 +313,7 @@ def is_query(text: str) -> bool:
     """
     if _SIGNS.isdisjoint(text):
         return False
-    from specgate.targets import queries
-
-    return queries.is_query(text)
+    return targets_queries.is_query(text)
 
 
 def expanded(text: str) -> list[str]:
@@ -321,9 +323,7 @@ def expanded(text: str) -> list[str]:
     """
     if not is_query(text):
         return [text]
-    from specgate.targets.queries import targets_of
-
-    return targets_of(text)
+    return targets_queries.targets_of(text)
 
 
 def _only_target(text: str) -> Target:
@@ -344,12 +344,10 @@ def listed_targets(*names: str) -> list[Target]:
     A dialect means all its levels and releases. Without names, the targets of every dialect are returned. Raises
     InputError for an unknown name.
     """
-    from specgate.targets.listing import known_targets
-
     targets: list[Target] = []
     for name in names or dialect_names():
         if is_dialect(name):
-            targets += [parse_target(row["target"]) for row in known_targets([name])]
+            targets += [parse_target(row["target"]) for row in targets_listing.known_targets([name])]
         else:
             targets += parse_targets(name)
     return targets

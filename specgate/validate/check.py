@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from specgate.loading import lazy
 from specgate.runtimes import runtime_of
 from specgate.slotted import replace
 from specgate.spec.fields import Bounds, Cell
@@ -16,11 +17,21 @@ from specgate.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from specgate.descriptors import positional
     from specgate.descriptors.core import Descriptor
+    from specgate.rules import compile as rules_compile
     from specgate.spec.forms import Resolved
     from specgate.targets import Target
+    from specgate.validate import cases, judge, on_device, releases
     from specgate.validate.facts import Facts
     from specgate.verdict import Basis
+else:
+    positional = lazy("specgate.descriptors.positional")  # rare: few operators change the order
+    rules_compile = lazy("specgate.rules.compile")  # a single check is evaluated, not compiled
+    cases = lazy("specgate.validate.cases")  # few operators have cases
+    judge = lazy("specgate.validate.judge")  # reasons are rarely needed
+    on_device = lazy("specgate.validate.on_device")  # rare: most calls do not name a device
+    releases = lazy("specgate.validate.releases")  # few targets name a release
 
 __all__ = ["accepts", "check_at", "check_for", "compiled", "demanded", "forget", "refusals_noted", "spelt_for"]
 
@@ -88,9 +99,7 @@ def _judged_for(
     """
     if device is None:
         return noted(verdict, descriptor, level)
-    from specgate.validate.on_device import with_device_findings  # rare: most calls do not name a device
-
-    return with_device_findings(verdict, descriptor, level, device, by)
+    return on_device.with_device_findings(verdict, descriptor, level, device, by)
 
 
 def _unread(
@@ -111,10 +120,8 @@ def _unread(
 def _explained(
     descriptor: Descriptor, level: str, basis: Basis, by: str | None, device: frozenset[str] | None
 ) -> Verdict:
-    from specgate.validate.judge import verdict_with_reasons  # reasons are rarely needed
-
     takes = _fast.get((descriptor.dialect, descriptor.operator, descriptor.version or level, basis, by))
-    verdict = verdict_with_reasons(descriptor, level, basis, by, device, takes)
+    verdict = judge.verdict_with_reasons(descriptor, level, basis, by, device, takes)
     return _judged_for(verdict, descriptor, level, device, by)
 
 
@@ -133,9 +140,7 @@ def accepts(
         check = _checker((descriptor.dialect, descriptor.operator, judged_at, basis, by))
         if check is not None:
             return check(descriptor.fields)
-    from specgate.validate.judge import answer  # most descriptors are plain
-
-    return answer(descriptor, level, basis, by, facts)
+    return judge.answer(descriptor, level, basis, by, facts)
 
 
 def _checker(key: tuple[str, str, str, Basis, str | None]) -> Callable[[Mapping[str, Any]], bool] | None:
@@ -160,9 +165,7 @@ def _below(descriptor: Descriptor, level: str) -> bool:
 
 def _as_read_at(descriptor: Descriptor, level: str) -> Descriptor:
     """Return the descriptor with inputs and outputs in the order of `level`."""
-    from specgate.descriptors.positional import reordered_for  # rare: few operators change the order
-
-    return reordered_for(descriptor, load_dialect(descriptor.dialect).operator(descriptor.operator), level)
+    return positional.reordered_for(descriptor, load_dialect(descriptor.dialect).operator(descriptor.operator), level)
 
 
 def check_for(
@@ -182,15 +185,11 @@ def check_for(
         verdict = spelt_for(verdict, str(target))
         if target.environment is None:
             return verdict
-        from specgate.validate.releases import with_release_findings  # few targets name a release
-
-        return with_release_findings(verdict, descriptor, target)
+        return releases.with_release_findings(verdict, descriptor, target)
     table = load_dialect(descriptor.dialect)
     version = table.domain_level(descriptor.operator.rpartition(".")[0], target.level)
     if version is None:
-        from specgate.validate.judge import domainless  # few targets are that old
-
-        return domainless(descriptor, target, basis, device)
+        return judge.domainless(descriptor, target, basis, device)
     if target.runtime is None:
         return spelt_for(check_at(descriptor, version, basis, target.by, device), str(target))
     page = spelt_for(check_at(descriptor, version, basis, target.by), str(target))
@@ -280,12 +279,8 @@ def _joined(first: Resolved, last: Resolved) -> Resolved:
 def compiled(resolved: Resolved) -> Callable[[Mapping[str, Any]], bool]:
     """Return `f(fields) -> bool` for a level, with or without cases."""
     if resolved.cases:
-        from specgate.validate.cases import compile_cases  # few operators have cases
-
-        return compile_cases(resolved)
-    from specgate.rules.compile import compile_resolved  # a single check is evaluated, not compiled
-
-    return compile_resolved(resolved)
+        return cases.compile_cases(resolved)
+    return rules_compile.compile_resolved(resolved)
 
 
 def _stricter(page: Resolved, builds: Resolved) -> Resolved:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specgate.descriptors.positional import reordered_for
+from specgate.loading import lazy
 from specgate.slotted import replace
 from specgate.spec.tables import dialect as load_dialect
 from specgate.validate.facts import Facts
@@ -27,9 +28,14 @@ if TYPE_CHECKING:
     from specgate.spec.forms import Resolved, SingleBasis
     from specgate.spec.operator_spec import OperatorSpec
     from specgate.targets import Target
+    from specgate.validate import explain
+    from specgate.validate import reach as validate_reach
     from specgate.validate.failures import Failure
     from specgate.validate.reach import Reach
     from specgate.verdict import Basis
+else:
+    explain = lazy("specgate.validate.explain")  # only the explaining path needs it
+    validate_reach = lazy("specgate.validate.reach")  # few targets are that old
 
 __all__ = ["answer", "domainless", "verdict_with_reasons"]
 
@@ -41,9 +47,10 @@ def _failures_at(
 
     `level` must define the operator, and the descriptor must be as that level reads it.
     """
-    from specgate.validate.explain import explain_at  # only the explaining path needs it
-
-    return {side: explain_at(descriptor, resolved, facts) for side, resolved in spec.sides_at(level, basis, by).items()}
+    return {
+        side: explain.explain_at(descriptor, resolved, facts)
+        for side, resolved in spec.sides_at(level, basis, by).items()
+    }
 
 
 def answer(descriptor: Descriptor, level: str, basis: Basis, by: str | None, facts: Facts | None = None) -> bool | None:
@@ -75,9 +82,7 @@ def accepts_at(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> bool
 
 
 def _accepts_slowly(descriptor: Descriptor, resolved: Resolved, facts: Facts) -> bool | None:
-    from specgate.validate.explain import explain_at  # only rejected descriptors are explained
-
-    failures = explain_at(descriptor, resolved, facts, bare=True)
+    failures = explain.explain_at(descriptor, resolved, facts, bare=True)
     if any(not failure.unknown for failure in failures):
         return False
     return None if failures else True
@@ -85,10 +90,10 @@ def _accepts_slowly(descriptor: Descriptor, resolved: Resolved, facts: Facts) ->
 
 def domainless(descriptor: Descriptor, target: Target, basis: Basis, device: frozenset[str] | None) -> Verdict:
     """Return the verdict for a target without the operator's domain."""
-    from specgate.validate.reach import Reach  # few targets are that old
-
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
-    matching_finding = missing_domain(spec, target, Reach(descriptor, spec, basis, device=device).accepting())
+    matching_finding = missing_domain(
+        spec, target, validate_reach.Reach(descriptor, spec, basis, device=device).accepting()
+    )
     return Verdict(accepted=False, target=str(target), operator=spec.name, basis=basis, findings=(matching_finding,))
 
 
@@ -120,8 +125,6 @@ def verdict_with_reasons(
 
     Findings about `device` are added by the caller. takes: the compiled check of the level, if available.
     """
-    from specgate.validate.reach import Reach  # only the explaining path needs it
-
     spec = load_dialect(descriptor.dialect).operator(descriptor.operator)
     dialect = spec.dialect
     judged_at, late, missing = _placed(descriptor, spec, level)
@@ -130,7 +133,7 @@ def verdict_with_reasons(
     facts.takes = takes
     failures = {} if missing else _failures_at(descriptor, spec, judged_at, basis, by, facts=facts)
     certain = frozenset(f.rule for matching_failures in failures.values() for f in matching_failures if not f.unknown)
-    reach = Reach(descriptor, spec, basis, by, device, facts, certain)
+    reach = validate_reach.Reach(descriptor, spec, basis, by, device, facts, certain)
     result = reach.accepting() if certain or late or missing else dialect.level_set([])
     findings: list[Finding] = []
     if not spec.is_written_for(descriptor.version):
@@ -157,13 +160,11 @@ def _excused(
 
     The default verdict follows the builds there.
     """
-    from specgate.validate.explain import explain_at  # only the explaining path needs it
-
     page = reach.spec.resolve(level, "documented")
     if page is None:
         return []
     known = {failure.key for matching_failures in failures.values() for failure in matching_failures}
-    by_page = [failure for failure in explain_at(descriptor, page, reach.facts) if failure.key not in known]
+    by_page = [failure for failure in explain.explain_at(descriptor, page, reach.facts) if failure.key not in known]
     return [builds_note(failure, reach.spec, page.row, target) for failure in by_page if not failure.unknown]
 
 

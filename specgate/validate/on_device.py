@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from specgate.slotted import replace
 from specgate.spec.tables import dialect as tables
 from specgate.validate.device import DEVICE_RULE, lacking, required_capabilities
 from specgate.validate.message import rule_id

@@ -13,11 +13,11 @@ import numpy as np
 import specgate
 from specgate.conform.drawing import shown_descriptors
 from specgate.descriptors.core import Descriptor, TensorDesc
-from specgate.descriptors.to_columns import columns_of
 from specgate.spec.tables import dialect
 from specgate.validate.check import accepts
 from tests.benchmarks.peers import directml_creates
 from tests.benchmarks.timing import Contender, Group
+from tests.properties.to_columns import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -71,7 +71,7 @@ def command(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
     return [sys.executable, str(script)]
 
 
-@pytest.mark.parametrize("at", ["specgate.collecting", "specgate.api", "specgate.verdict", "specgate.cli", "argparse"])
+@pytest.mark.parametrize("at", ["specgate.loading", "specgate.api", "specgate.verdict", "specgate.cli", "argparse"])
 def test_an_interrupt_while_a_command_is_imported(tmp_path: Path, command: list[str], at: str) -> None:
     assert run(tmp_path, AT_IMPORT, [*command, "targets", "onnx:17"], at) == (INTERRUPTED, "", "")
 

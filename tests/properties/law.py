@@ -25,10 +25,10 @@ from specgate.generate.moves import put
 from specgate.generate.repair import mended
 from specgate.generate.seeds import concrete, examples_at
 from specgate.generate.walk import valid_descriptors
-from specgate.generate.zero_sizes import dimensions_of, emptied
 from specgate.validate.check import accepts
 from specgate.validate.explain import explain_at
 from tests.properties.support import MAX_BYTES, unclaimed
+from tests.properties.zero_sizes import dimensions_of, emptied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import specgate
 from specgate.conform.drawing import shown_descriptors
 from specgate.descriptors.core import RECORDS, Descriptor, TensorDesc
-from specgate.descriptors.to_columns import columns_of
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
 from specgate.testing import Case, descriptors, near_valid
@@ -21,6 +20,7 @@ from specgate.validate import many
 from specgate.validate.check import accepts
 from specgate.verdict import Basis
 from tests.properties.support import chosen_cases, spec_of
+from tests.properties.to_columns import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -37,6 +37,9 @@ WRITTEN_OUT = {
         "Z.sizes[0] + X.sizes[rank(X) - 1] if present(Z) else X.sizes[0]"
     ),
     "default(pads[default(strides[0], 0)], 1) if False else 2": None,
+    "count_present(strides, pads, Z) == 1": (
+        "(1 if present(strides) else 0) + (1 if present(pads) else 0) + (1 if present(Z) else 0) == 1"
+    ),
     "last(X) > 1 and both(2) and (i > 1 or (i > 2 or both(3)))": (
         "X.sizes[rank(X) - 1] > 1 and kernel[0] > 2 and kernel[1] > 2 and (i > 1 or i > 2 or (kernel[0] > 3 and kernel[1] > 3))"
     ),
@@ -55,6 +58,21 @@ def test_what_a_short_form_means(text: str, plain: str | None) -> None:
         assert shorthand().written_out(text) == plain
 
 
+@pytest.mark.parametrize(
+    ("text", "conditions"),
+    [
+        ("same_type(X, W, V)", ["type(X) == type(W) == type(V)"]),
+        ("same_type(X, Z, W)", ["type(X) == type(W)", "type(Z) == type(X)"]),
+        ("same_type(Z, pads, X)", ["type(Z) == type(X)", "type(pads) == type(Z)"]),
+        ("same_type(X, Z)", ["type(Z) == type(X)"]),
+        ("same_type(X)", ["same_type(X)"]),
+        ("rank(X) == 1", ["rank(X) == 1"]),
+    ],
+)
+def test_same_type_is_a_list_of_conditions(text: str, conditions: list[str]) -> None:
+    assert shorthand().conditions(text) == conditions
+
+
 def test_a_loop_of_a_define_captures_no_name_of_an_argument() -> None:
     assert shorthand().written_out("all(fits(X, d) for d in dims(X))") == (
         "all(all(X.sizes[d_] <= d for d_ in dims(X)) for d in dims(X))"
@@ -69,6 +87,7 @@ def test_a_loop_around_a_call_captures_no_name_of_the_define() -> None:
 MISTAKES = {
     "window(1, 2)": r"window takes 1 argument\(s\), found 2",
     "window + 1": r"window needs its arguments: window\(i\)",
+    "count_present(strides, X)": r"expected optional fields in count_present\(strides, X\)",
     "default(strides[0])": r"default takes 2 argument\(s\)",
     "default(X.sizes[0], 1)": r"expected default\(X.sizes\[0\], …\) to read one optional field, found none",
 }

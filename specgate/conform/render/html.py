@@ -27,7 +27,8 @@ from specgate.conform.render.shared import (
     values_by_kind,
 )
 from specgate.conform.result import KINDS
-from specgate.report.markup import Markup, breakable, document, lines, own_file, scrolled, tag
+from specgate.report import markup
+from specgate.report.markup import Markup, breakable, document, lines, own_file, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -75,8 +76,8 @@ def matrix(result: Result) -> Markup:
     caption = "Agreement in % of verdicts, by operator and level" + ("" if several else f": {next(iter(totals))}")
     bodies = [_body(operator, entries, levels, links, several=several) for operator, entries in rows.items()]
     foot = _foot(tallies, levels, several=several)
-    table = tag("table", tag("caption", tag("span", caption)), tag("thead", head), *bodies, foot, class_="matrix")
-    return Markup(scrolled(table, "Agreement by operator and level") + _legend())
+    label = "Agreement by operator and level"
+    return Markup(markup.table(caption, head, *bodies, foot, label=label, class_="matrix") + _legend())
 
 
 def _body(
@@ -229,10 +230,7 @@ def _table(caption: str, head: Sequence[str], rows: Sequence[Markup], *, class_:
     columns = tag(
         "tr", *(tag("th", name, scope="col", class_="number" if name in _NUMBERS else False) for name in head)
     )
-    table = tag(
-        "table", tag("caption", tag("span", caption)), tag("thead", columns), tag("tbody", *rows), class_=class_
-    )
-    return scrolled(table, caption)
+    return markup.table(caption, columns, tag("tbody", *rows), class_=class_)
 
 
 def rules(result: Result) -> Markup:
@@ -283,14 +281,14 @@ def values(result: Result) -> Markup:
     head = ("operator", "level", "implementation", "cases", "equal", "equal %", "not computed")
     parts = [_table("Values within the tables' tolerances", head, rows, class_="values")]
     reasons = [
-        tag("li", f"{number:,} not computed by {name}: {reason} ({', '.join(operators)})")
+        f"{number:,} not computed by {name}: {reason} ({', '.join(operators)})"
         for name, reason, number, operators in uncomputed(result)
     ]
     for kind, differing in values_by_kind(result):
         title = tag("h3", tag("span", f"values differ, {kind}", class_=f"kind {kind}"), f" {size(differing)}")
         parts.append(tag("div", title, *map(_difference, differing), class_="group"))
     if reasons:
-        parts.append(tag("ul", *reasons))
+        parts.append(markup.bullets(reasons))
     return _section("Values", *parts)
 
 
@@ -298,7 +296,7 @@ def skipped(result: Result) -> Markup:
     """Return what was skipped, with reasons."""
     if not result.skipped:
         return Markup()
-    return _section("Skipped", tag("ul", *(tag("li", line) for line in result.skipped)))
+    return _section("Skipped", markup.bullets(result.skipped))
 
 
 def run(result: Result) -> Markup:
@@ -334,19 +332,19 @@ def _top(result: Result) -> Markup:
     nothing = not total.cases and not cases
     state = "none" if nothing else "bad" if result.unexplained else "good"
     tiles = [
-        _tile("unexplained", "-" if nothing else f"{result.unexplained:,}", state),
-        _tile("observed", _with_sign(total.percents[2]), ""),
-        _tile("documented", _with_sign(total.percents[1]), ""),
+        ("unexplained", "-" if nothing else f"{result.unexplained:,}", state),
+        ("observed", _with_sign(total.percents[2]), ""),
+        ("documented", _with_sign(total.percents[1]), ""),
     ]
     if result.values:
-        tiles.append(_tile("values equal", _with_sign(percent(equal, cases)), ""))
+        tiles.append(("values equal", _with_sign(percent(equal, cases)), ""))
     stopped = tag("p", "The time limit ended the campaign before all cases.", class_="stopped")
     return tag(
         "header",
         tag("h1", tag("span", result.dialect, class_="dialect"), ": tables and implementations"),
         tag("p", headline(result) + ".", class_="headline"),
         stopped if result.capped else Markup(),
-        tag("dl", *tiles, class_="tiles"),
+        markup.tiles(tiles),
     )
 
 
@@ -354,29 +352,11 @@ def _with_sign(number: str) -> str:
     return number if number == "-" else f"{number} %"
 
 
-def _tile(name: str, number: str, state: str) -> Markup:
-    return tag("div", tag("dt", name), tag("dd", number), class_=f"tile {state}".strip())
-
-
 def _filters(result: Result) -> Markup:
-    """Return the filter form, which stays hidden without scripts."""
     kinds = [
-        tag(
-            "label",
-            tag("input", type="checkbox", name="kind", value=kind, checked=True),
-            f"{kind} ",
-            tag("span", f"{sum(d.count for d in matching_differences):,}", class_="count"),
-            class_="choice",
-        )
-        for kind, matching_differences in by_kind(result).items()
+        markup.checkbox("kind", kind, f"{sum(d.count for d in differing):,}", checked=True)
+        for kind, differing in by_kind(result).items()
     ]
     chosen = tag("fieldset", tag("legend", "Kind of disagreement"), *kinds) if kinds else Markup()
-    search = tag("input", type="search", name="operator", autocomplete="off", spellcheck="false", placeholder="any")
-    return tag(
-        "form",
-        tag("label", "Operator ", search, class_="search"),
-        chosen,
-        tag("p", tag("output", count(len({t.operator for t in result.tallies}), "operator"), aria_live="polite")),
-        id="filters",
-        hidden=True,
-    )
+    number = count(len({t.operator for t in result.tallies}), "operator")
+    return markup.filters(markup.search("Operator ", "operator"), chosen, shown=number)

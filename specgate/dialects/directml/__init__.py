@@ -9,6 +9,7 @@ from specgate.dialects.directml.vocabulary import VOCABULARY, minimum_size
 from specgate.dialects.protocols import Backend, Builds, Documents, MemoryLayout, ModelFormat
 from specgate.dialects.shipped import Shipped
 from specgate.errors import InputError
+from specgate.loading import lazy
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.descriptors.files import NoTableEntry
+    from specgate.dialects.directml import reader as directml_reader
+    from specgate.dialects.directml.cpp import header
+    from specgate.dialects.directml.dxdispatch import dispatching, edge_findings, model, read, run
+    from specgate.dialects.directml.native import csharp
+    from specgate.dialects.directml.oracle import builds, cases, install, place, values_install
+    from specgate.dialects.directml.oracle import oracle as directml_oracle
+    from specgate.dialects.directml.serialized import graph, units
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
     from specgate.linting.nodes import Graph
@@ -23,6 +31,23 @@ if TYPE_CHECKING:
     from specgate.oracles.protocol import Oracle, ValuesBackend
     from specgate.rules.language import Vocabulary
     from specgate.verdict import Basis, Finding
+else:
+    header = lazy("specgate.dialects.directml.cpp.header")
+    dispatching = lazy("specgate.dialects.directml.dxdispatch.dispatching")
+    edge_findings = lazy("specgate.dialects.directml.dxdispatch.edge_findings")
+    model = lazy("specgate.dialects.directml.dxdispatch.model")
+    read = lazy("specgate.dialects.directml.dxdispatch.read")
+    run = lazy("specgate.dialects.directml.dxdispatch.run")
+    csharp = lazy("specgate.dialects.directml.native.csharp")
+    builds = lazy("specgate.dialects.directml.oracle.builds")
+    cases = lazy("specgate.dialects.directml.oracle.cases")
+    install = lazy("specgate.dialects.directml.oracle.install")
+    directml_oracle = lazy("specgate.dialects.directml.oracle.oracle")
+    place = lazy("specgate.dialects.directml.oracle.place")
+    values_install = lazy("specgate.dialects.directml.oracle.values_install")
+    directml_reader = lazy("specgate.dialects.directml.reader")
+    graph = lazy("specgate.dialects.directml.serialized.graph")
+    units = lazy("specgate.dialects.directml.serialized.units")
 
 __all__ = ["DirectML"]
 
@@ -45,22 +70,16 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
     document_name = "a DxDispatch model"
 
     def laid_out(self, descriptor: Descriptor, arrays: dict[str, Any]) -> dict[str, Any]:
-        from specgate.dialects.directml.oracle.cases import laid_out
-
-        return laid_out(descriptor, arrays)
+        return cases.laid_out(descriptor, arrays)
 
     def operator_of(self, data: Mapping[str, Any]) -> str:
         return str(data.get("type", data.get("Type"))).removeprefix("DML_OPERATOR_")
 
     def named(self, operator: str) -> str:
-        from specgate.dialects.directml.reader import operator_word
-
-        return operator_word(operator)
+        return directml_reader.operator_word(operator)
 
     def spelt(self, word: Any, enum: str | None) -> Any:
-        from specgate.dialects.directml.reader import enum_word
-
-        return enum_word(word, enum)
+        return directml_reader.enum_word(word, enum)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -76,19 +95,13 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
         return kind.startswith("DML_OPERATOR_") or isinstance(item.get("desc", item.get("Desc")), dict)
 
     def entries(self, document: Mapping[str, Any], file: str) -> Iterator[tuple[str, Descriptor | NoTableEntry]]:
-        from specgate.dialects.directml.dxdispatch.read import entries
-
-        return entries(document, file)
+        return read.entries(document, file)
 
     def file_rules(self) -> Mapping[str, tuple[str, str, dict[str, str]]]:
-        from specgate.dialects.directml.dxdispatch.edge_findings import RULES
-
-        return RULES
+        return edge_findings.RULES
 
     def document_findings(self, document: Mapping[str, Any], file: str) -> Iterator[Finding]:
-        from specgate.dialects.directml.dxdispatch.edge_findings import edge_findings
-
-        return edge_findings(document, file)
+        return edge_findings.edge_findings(document, file)
 
     def run_document(
         self,
@@ -102,11 +115,8 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
         budget: Budget,
         basis: Basis,
     ) -> Outputs:
-        from specgate.dialects.directml.dxdispatch.read import read_dx_model
-        from specgate.dialects.directml.dxdispatch.run import run_dx_model
-
-        return run_dx_model(
-            read_dx_model(document, file=file),
+        return run.run_dx_model(
+            read.read_dx_model(document, file=file),
             level or dialect(self.name).levels[-1],
             out=out,
             base_dir=os.path.dirname(file) or ".",  # noqa: PTH120
@@ -117,85 +127,61 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
         )
 
     def document_of(self, descriptors: Sequence[Descriptor]) -> dict[str, Any]:
-        from specgate.dialects.directml.dxdispatch.dispatching import dispatching
-        from specgate.dialects.directml.dxdispatch.model import write_dx_model
-
-        return write_dx_model(dispatching(descriptors))
+        return model.write_dx_model(dispatching.dispatching(descriptors))
 
     def source_for(
         self, language: str, operators: Sequence[str] = (), levels: Sequence[str] = (), *, text: bool = True
     ) -> str | None:
         if language == "csharp":
-            from specgate.dialects.directml.native.csharp import csharp_source
-
-            return csharp_source()
+            return csharp.csharp_source()
         if language == "cpp":
-            from specgate.dialects.directml.cpp.header import write_header
-
-            return write_header([*map(self.named, operators)] or None, [*levels] or None, text=text)
+            return header.write_header([*map(self.named, operators)] or None, [*levels] or None, text=text)
         return None
 
     def begins_model(self, start: bytes) -> bool:
-        from specgate.dialects.directml.serialized.graph import begins_graph
-
-        return begins_graph(start)
+        return graph.begins_graph(start)
 
     def graph(self, path: str, settings: LintSettings) -> Graph:
-        from specgate.dialects.directml.serialized.units import graph_of_file
-
-        return graph_of_file(path)
+        return units.graph_of_file(path)
 
     def graph_of_bytes(self, data: bytes, name: str, settings: LintSettings) -> Graph:
-        from specgate.dialects.directml.serialized.units import graph_of_data
-
-        return graph_of_data(data, name)
+        return units.graph_of_data(data, name)
 
     def oracle(self, level: str) -> Oracle:
-        from specgate.dialects.directml.oracle.oracle import Builds
-
-        return Builds(level)
+        return directml_oracle.Builds(level)
 
     def values(self, level: str) -> ValuesBackend | None:
-        from specgate.dialects.directml.oracle.oracle import BuildValues
-
         try:
-            return BuildValues(level)
+            return directml_oracle.BuildValues(level)
         except InputError:
             return None
 
     def builds(self) -> Iterator[list[str]]:
-        from specgate.dialects.directml.oracle.install import status
-        from specgate.dialects.directml.oracle.place import value_status
-
-        for entry in status():
+        for entry in install.status():
             row = [f"directml:{entry.build.level}", entry.build.system, entry.build.title]
             row.append("installed" if entry.installed else f"missing: {entry.command}")
-            yield [*row, value_status(entry.build.level)] if entry.build.system == "windows" else row
+            yield [*row, place.value_status(entry.build.level)] if entry.build.system == "windows" else row
 
     def install(
         self, levels: str | None, *, system: str | None, values: bool, progress: Callable[[str], object]
     ) -> None:
-        from specgate.dialects.directml.oracle.install import install_directml
-        from specgate.dialects.directml.oracle.values_install import install_values
-
         chosen = levels or ("6.4" if values else "6.2")
         result: Any = system  # argparse allows only "linux" and "windows"
         value: Any = "all" if chosen == "all" else [level.strip() for level in chosen.split(",")]
         if not values:
-            install_directml(value, system=result, progress=progress)
+            install.install_directml(value, system=result, progress=progress)
             return
         if system == "linux":
             raise InputError("values are computed with Windows builds, so --system linux does not apply")
-        install_values(value, progress=progress)
+        values_install.install_values(value, progress=progress)
 
     def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:
-        from specgate.dialects.directml.oracle.builds import levels as built
         from specgate.dialects.directml.oracle.install import install_command, status
 
         ready = {entry.build.level for entry in status() if entry.installed}
         skipped = []
         for level in levels:
-            if level not in built():
+            if level not in builds.levels():
                 skipped.append(f"directml:{level}: no public build has this level")
             elif level not in ready:
                 skipped.append(f"directml:{level}: not installed; {install_command([level])}")

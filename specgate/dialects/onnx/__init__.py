@@ -9,11 +9,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from specgate.dialects.protocols import LibraryObjects, LowestLevel, ModelFixes, Runnable
 from specgate.dialects.shipped import Packaged
+from specgate.loading import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from specgate.descriptors.core import Descriptor, Symbol
+    from specgate.dialects.onnx import minimum as onnx_minimum
+    from specgate.dialects.onnx import protos as onnx_protos
+    from specgate.dialects.onnx import reader as onnx_reader
+    from specgate.dialects.onnx.file import edit
+    from specgate.dialects.onnx.file import model as file_model
+    from specgate.dialects.onnx.lint import graph as lint_graph
+    from specgate.dialects.onnx.lint import node_fixes, references, types
+    from specgate.dialects.onnx.lint import versions as lint_versions
+    from specgate.dialects.onnx.oracle import oracle as onnx_oracle
+    from specgate.dialects.onnx.run import comparing
+    from specgate.dialects.onnx.run import model as onnx_run_model
     from specgate.execution.comparison import Compared
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
@@ -26,6 +38,20 @@ if TYPE_CHECKING:
     from specgate.runtimes.protocol import Runtime
     from specgate.targets import Target
     from specgate.verdict import Basis, Edit, Finding
+else:
+    edit = lazy("specgate.dialects.onnx.file.edit")
+    file_model = lazy("specgate.dialects.onnx.file.model")
+    lint_graph = lazy("specgate.dialects.onnx.lint.graph")
+    node_fixes = lazy("specgate.dialects.onnx.lint.node_fixes")
+    references = lazy("specgate.dialects.onnx.lint.references")
+    types = lazy("specgate.dialects.onnx.lint.types")
+    lint_versions = lazy("specgate.dialects.onnx.lint.versions")
+    onnx_minimum = lazy("specgate.dialects.onnx.minimum")
+    onnx_oracle = lazy("specgate.dialects.onnx.oracle.oracle")
+    onnx_protos = lazy("specgate.dialects.onnx.protos")
+    onnx_reader = lazy("specgate.dialects.onnx.reader")
+    comparing = lazy("specgate.dialects.onnx.run.comparing")
+    onnx_run_model = lazy("specgate.dialects.onnx.run.model")
 
 __all__ = ["ONNX"]
 
@@ -53,14 +79,10 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
     def descriptor_of(self, data: object) -> Descriptor | None:
         if not hasattr(data, "op_type") and not isinstance(data, tuple):
             return None
-        from specgate.dialects.onnx.protos import from_node_proto
-
-        return from_node_proto(data)
+        return onnx_protos.from_node_proto(data)
 
     def spelt(self, word: Any, enum: str | None) -> Any:
-        from specgate.dialects.onnx.reader import type_word
-
-        return type_word(word)
+        return onnx_reader.type_word(word)
 
     def operator_of(self, data: Mapping[str, Any]) -> str:
         return str(data.get("op_type"))
@@ -79,60 +101,40 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
         return model.SerializeToString() if hasattr(model, "SerializeToString") else None
 
     def graph(self, path: str, settings: LintSettings) -> Graph:
-        from specgate.dialects.onnx.file.model import read_model
-        from specgate.dialects.onnx.lint.graph import onnx_units
-
-        return onnx_units(read_model(path), settings)
+        return lint_graph.onnx_units(file_model.read_model(path), settings)
 
     def graph_of_bytes(self, data: bytes, name: str, settings: LintSettings) -> Graph:
-        from specgate.dialects.onnx.file.model import read_model_bytes
-        from specgate.dialects.onnx.lint.graph import onnx_units
-
-        return onnx_units(read_model_bytes(data, name), settings)
+        return lint_graph.onnx_units(file_model.read_model_bytes(data, name), settings)
 
     def edited(self, path: str, edits: Iterable[Edit]) -> Edited:
-        from specgate.dialects.onnx.file.edit import EditedModel
-
-        return EditedModel(path, edits)
+        return edit.EditedModel(path, edits)
 
     def file_rules(self) -> Mapping[str, tuple[str, str, dict[str, str]]]:
-        from specgate.dialects.onnx.lint.references import RULES
-
-        return RULES
+        return references.RULES
 
     def file_findings(self, graph: Graph, targets: Sequence[Target], file: str | None) -> Iterable[Finding]:
         if not graph.custom:
             return ()
-        from specgate.dialects.onnx.lint.versions import custom_findings
-
-        return custom_findings(graph, targets, file)
+        return lint_versions.custom_findings(graph, targets, file)
 
     def target_findings(self, graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterable[Finding]:
-        from specgate.dialects.onnx.lint.versions import target_findings
-
-        return target_findings(graph, target, files, versions)
+        return lint_versions.target_findings(graph, target, files, versions)
 
     def fitted(self, graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
-        from specgate.dialects.onnx.lint.node_fixes import fitted
-
-        return fitted(graph, target, runtime, findings)
+        return node_fixes.fitted(graph, target, runtime, findings)
 
     def with_edits(self, graph: Graph, findings: list[Finding]) -> list[Finding]:
-        from specgate.dialects.onnx.lint.node_fixes import with_edits
-
-        return with_edits(graph, findings)
+        return node_fixes.with_edits(graph, findings)
 
     def pins(self, graph: Graph, size: Symbol) -> Iterable[str]:
-        from specgate.dialects.onnx.lint.types import input_symbols, pinless, symbols_in
-
-        if graph.source is None or pinless(size):
+        if graph.source is None or types.pinless(size):
             return ()
-        return symbols_in(size, input_symbols(graph.source.model)) or ([size] if size.isidentifier() else ())
+        return types.symbols_in(size, types.input_symbols(graph.source.model)) or (
+            [size] if size.isidentifier() else ()
+        )
 
     def minimum(self, model: object, settings: LintSettings | None, basis: Basis) -> ModelMinimum:
-        from specgate.dialects.onnx.minimum import opset_minimum
-
-        return opset_minimum(model, settings, basis)
+        return onnx_minimum.opset_minimum(model, settings, basis)
 
     def run_model(
         self,
@@ -145,9 +147,9 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
         basis: Basis,
         evaluate: Callable[..., dict[str, Any]] | None = None,
     ) -> Outputs:
-        from specgate.dialects.onnx.run.model import run_model
-
-        return run_model(path, arrays, target, budget=budget, on_node=on_node, evaluate=evaluate, basis=basis)
+        return onnx_run_model.run_model(
+            path, arrays, target, budget=budget, on_node=on_node, evaluate=evaluate, basis=basis
+        )
 
     def compare_model(
         self,
@@ -159,11 +161,7 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
         budget: Budget,
         on_node: Callable[[int, int], object],
     ) -> Compared:
-        from specgate.dialects.onnx.run.comparing import compare_model
-
-        return compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node)
+        return comparing.compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node)
 
     def opened(self, level: str) -> Oracle:
-        from specgate.dialects.onnx.oracle.oracle import ONNXOracle
-
-        return ONNXOracle(level)
+        return onnx_oracle.ONNXOracle(level)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from specgate.spec.fields import FieldInfo
 
-__all__ = ["constant_protos", "from_node_proto", "node_attributes", "to_node_proto"]
+__all__ = ["constant_protos", "from_node_proto", "to_node_proto"]
 
 # Field with the value by AttributeProto.AttributeType (onnx/onnx.proto of onnx 1.23.2).
 _FIELDS: Final = {
@@ -72,14 +72,6 @@ def from_node_proto(node: Any, opset: int | str | None = None) -> Descriptor:
         convert=attribute_value,
         kinds={a.name: _WORDS[a.type] for a in node.attribute if a.type in _WORDS},
     )
-
-
-def node_attributes(node: Any) -> dict[str, Any]:
-    """Return an ``onnx.NodeProto``'s attribute values by name.
-
-    References to a function's attributes are omitted.
-    """
-    return {attribute.name: _attribute(attribute) for attribute in node.attribute if not attribute.ref_attr_name}
 
 
 def _attribute(attribute: Any) -> Any:

@@ -9,10 +9,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from specgate.dialects.protocols import LowestLevel, Runnable
 from specgate.dialects.shipped import Packaged
+from specgate.loading import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from specgate.dialects.openvino import attribute_texts as openvino_attribute_texts
+    from specgate.dialects.openvino import comparing as openvino_comparing
+    from specgate.dialects.openvino import graph as openvino_graph
+    from specgate.dialects.openvino import ir as openvino_ir
+    from specgate.dialects.openvino import minimum as openvino_minimum
+    from specgate.dialects.openvino import reader as openvino_reader
+    from specgate.dialects.openvino import references as openvino_references
+    from specgate.dialects.openvino import rules as openvino_rules
+    from specgate.dialects.openvino import run as openvino_run
+    from specgate.dialects.openvino.oracle import oracle as openvino_oracle
     from specgate.execution.comparison import Compared
     from specgate.execution.memory import Budget
     from specgate.execution.observed import Outputs
@@ -23,6 +34,17 @@ if TYPE_CHECKING:
     from specgate.oracles.protocol import Oracle
     from specgate.targets import Target
     from specgate.verdict import Basis, Finding
+else:
+    openvino_attribute_texts = lazy("specgate.dialects.openvino.attribute_texts")
+    openvino_comparing = lazy("specgate.dialects.openvino.comparing")
+    openvino_graph = lazy("specgate.dialects.openvino.graph")
+    openvino_ir = lazy("specgate.dialects.openvino.ir")
+    openvino_minimum = lazy("specgate.dialects.openvino.minimum")
+    openvino_oracle = lazy("specgate.dialects.openvino.oracle.oracle")
+    openvino_reader = lazy("specgate.dialects.openvino.reader")
+    openvino_references = lazy("specgate.dialects.openvino.references")
+    openvino_rules = lazy("specgate.dialects.openvino.rules")
+    openvino_run = lazy("specgate.dialects.openvino.run")
 
 __all__ = ["OpenVINO"]
 
@@ -40,14 +62,10 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
     tensor_words: ClassVar[Mapping[str, str]] = {"element_type": "type", "shape": "sizes", "value": "value"}
 
     def spelt(self, word: Any, enum: str | None) -> Any:
-        from specgate.dialects.openvino.reader import type_word
-
-        return type_word(word)
+        return openvino_reader.type_word(word)
 
     def builds_read(self, kind: str, raw: Any) -> Any:
-        from specgate.dialects.openvino.attribute_texts import builds_read
-
-        return builds_read(kind, raw)
+        return openvino_attribute_texts.builds_read(kind, raw)
 
     def is_meant(self, item: Mapping[str, Any]) -> bool:
         kind, version = item.get("type", item.get("Type")), item.get("version")
@@ -59,31 +77,19 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
         return start.startswith(b"<")
 
     def graph(self, path: str, settings: LintSettings) -> Graph:
-        from specgate.dialects.openvino.graph import openvino_units
-        from specgate.dialects.openvino.ir import read_ir
-
-        return openvino_units(read_ir(path))
+        return openvino_graph.openvino_units(openvino_ir.read_ir(path))
 
     def graph_of_bytes(self, data: bytes, name: str, settings: LintSettings) -> Graph:
-        from specgate.dialects.openvino.graph import openvino_units
-        from specgate.dialects.openvino.ir import read_ir_bytes
-
-        return openvino_units(read_ir_bytes(data, name))
+        return openvino_graph.openvino_units(openvino_ir.read_ir_bytes(data, name))
 
     def file_rules(self) -> Mapping[str, tuple[str, str, dict[str, str]]]:
-        from specgate.dialects.openvino.references import RULES
-
-        return RULES
+        return openvino_references.RULES
 
     def target_findings(self, graph: Graph, target: Target, files: list[str], versions: Versions) -> Iterable[Finding]:
-        from specgate.dialects.openvino.rules import release_findings
-
-        return release_findings(graph, target, files)
+        return openvino_rules.release_findings(graph, target, files)
 
     def minimum(self, model: Any, settings: LintSettings | None, basis: Basis) -> ModelMinimum:
-        from specgate.dialects.openvino.minimum import ir_minimum
-
-        return ir_minimum(model, basis)
+        return openvino_minimum.ir_minimum(model, basis)
 
     def run_model(
         self,
@@ -96,10 +102,8 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
         basis: Basis,
         evaluate: Callable[..., dict[str, Any]] | None = None,
     ) -> Outputs:
-        from specgate.dialects.openvino.run import run_model
-
         del evaluate  # unused: no runtime computes single layers
-        return run_model(path, arrays, target, budget=budget, on_node=on_node, basis=basis)
+        return openvino_run.run_model(path, arrays, target, budget=budget, on_node=on_node, basis=basis)
 
     def compare_model(
         self,
@@ -111,17 +115,11 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
         budget: Budget,
         on_node: Callable[[int, int], object],
     ) -> Compared:
-        from specgate.dialects.openvino.comparing import compare_model
-
-        return compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node)
+        return openvino_comparing.compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node)
 
     def opened(self, level: str) -> Oracle:
-        from specgate.dialects.openvino.oracle.oracle import OpenVINOOracle
-
-        return OpenVINOOracle(level)
+        return openvino_oracle.OpenVINOOracle(level)
 
     def oracle_of(self, implementation: str, level: str) -> Oracle:
-        from specgate.dialects.openvino.oracle.oracle import OpenVINOOracle
-
         self.oracle(level).close()  # reports a missing installation
-        return OpenVINOOracle(level, (implementation,))
+        return openvino_oracle.OpenVINOOracle(level, (implementation,))

@@ -149,12 +149,24 @@ def normalize_instances(
         array += summand[each].astype(array.dtype)
         return array
 
+    return _normalize_each(inputs, batch * channels, scaled, summand, epsilon)
+
+
+def _normalize_each(
+    inputs: NDArray[Any],
+    count: int,
+    scaled: Callable[[NDArray[Any], slice], NDArray[Any]],
+    summand: NDArray[Any],
+    epsilon: float,
+) -> NDArray[Any]:
+    """Return `count` equal parts of the inputs, each normalized and then scaled by rows."""
+
     def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
         wide /= centre_rows(wide, epsilon)[1]
         return scaled(wide, rows)
 
     with memory.quiet():
-        flat = inputs.reshape(batch * channels, -1)
+        flat = inputs.reshape(count, -1)
         if inputs.dtype == np.float32 and few_summands(summand):
             return normalize_singles(flat, scaled, of_rows, epsilon=epsilon).reshape(inputs.shape)
         return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
@@ -455,15 +467,7 @@ def normalize_groups(
         channels += summand[each].astype(array.dtype)
         return array
 
-    def of_rows(wide: NDArray[Any], rows: slice) -> NDArray[Any]:
-        wide /= centre_rows(wide, epsilon)[1]
-        return scaled(wide, rows)
-
-    with memory.quiet():
-        flat = inputs.reshape(inputs.shape[0] * groups, -1)
-        if inputs.dtype == np.float32 and few_summands(summand):
-            return normalize_singles(flat, scaled, of_rows, epsilon=epsilon).reshape(inputs.shape)
-        return rows_by(of_rows, flat, dtype=inputs.dtype, places=True).reshape(inputs.shape)
+    return _normalize_each(inputs, inputs.shape[0] * groups, scaled, summand, epsilon)
 
 
 def normalize_neighbourhoods(

@@ -418,19 +418,16 @@ def average_windows(
     inputs: NDArray[Any],
     *,
     window: Sequence[int],
-    strides: Sequence[int] | None = None,
-    dilations: Sequence[int] | None = None,
-    pads: Sequence[int] | None = None,
-    auto_pad: str = "NOTSET",
-    ceil: bool = False,
     include_padding: bool = False,
+    **how: Any,
 ) -> NDArray[Any]:
     """Return average pooling, with paddings as in `convolve`.
 
-    inputs: [batch, channel, spatial…]. ceil: the last window may extend beyond the padding, but not start there.
-    include_padding: zero padding counts, positions beyond it do not.
+    inputs: [batch, channel, spatial…]. include_padding: zero padding counts, positions beyond it do not. how: strides,
+    dilations, pads, auto_pad and ceil of `slide_over`; with ceil, the last window may extend beyond the padding, but
+    not start there.
     """
-    slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
+    slide = slide_over("pooling", inputs.shape[2:], window, **how)
     shape = (*inputs.shape[:2], *slide.counts)
     if not prod(shape):
         return memory.empty(shape, inputs.dtype)
@@ -465,11 +462,7 @@ def norm_of_windows(
     *,
     window: Sequence[int] | None = None,
     p: float,
-    strides: Sequence[int] | None = None,
-    dilations: Sequence[int] | None = None,
-    pads: Sequence[int] | None = None,
-    auto_pad: str = "NOTSET",
-    ceil: bool = False,
+    **how: Any,
 ) -> NDArray[Any]:
     """Return Lp pooling, with arguments as for `average_windows`.
 
@@ -477,7 +470,7 @@ def norm_of_windows(
     """
     if window is None:
         raise NoKernel("pooling: it is not said how large a window is that is not given")
-    slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
+    slide = slide_over("pooling", inputs.shape[2:], window, **how)
     shape = (*inputs.shape[:2], *slide.counts)
     if not prod(shape):
         return memory.empty(shape, inputs.dtype)
@@ -496,13 +489,9 @@ def largest_of_windows(
     inputs: NDArray[Any],
     *,
     window: Sequence[int],
-    strides: Sequence[int] | None = None,
-    dilations: Sequence[int] | None = None,
-    pads: Sequence[int] | None = None,
-    auto_pad: str = "NOTSET",
-    ceil: bool = False,
     columns_first: bool = False,
     places_too: bool = True,
+    **how: Any,
 ) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
     """Return max pooling, and indices in the flat inputs.
 
@@ -510,7 +499,7 @@ def largest_of_windows(
     without input are masked. columns_first: indices are column-major in the spatial dimensions. places_too: indices are
     requested.
     """
-    slide = slide_over("pooling", inputs.shape[2:], window, strides, dilations, pads, auto_pad, ceil=ceil)
+    slide = slide_over("pooling", inputs.shape[2:], window, **how)
     shape = (*inputs.shape[:2], *slide.counts)
     if not prod(shape):
         nothing = memory.empty(shape, inputs.dtype)

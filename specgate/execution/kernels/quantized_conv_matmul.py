@@ -79,23 +79,13 @@ def integer_windows(
     filters: NDArray[Any],
     zero: NDArray[Any] | None = None,
     filter_zero: NDArray[Any] | None = None,
-    *,
-    strides: Sequence[int] | None = None,
-    dilations: Sequence[int] | None = None,
-    pads: Sequence[int] | None = None,
-    auto_pad: str = "NOTSET",
-    groups: int = 1,
-    window: Sequence[int] | None = None,
+    **slide: Any,
 ) -> NDArray[Any]:
     """Return the convolution of integers less zero points, in wrapping int32.
 
-    Padding is the zero point. zero: one element. filter_zero: one, or one per output channel. Other arguments as for
-    `convolve`.
+    Padding is the zero point. zero: one element. filter_zero: one, or one per output channel. slide: strides,
+    dilations, pads, auto_pad, groups and window of `convolve`.
     """
-    slide = {
-        "strides": strides, "dilations": dilations, "pads": pads, "auto_pad": auto_pad, "groups": groups,
-        "window": window,
-    }  # fmt: skip
     return _convolved(inputs, filters, zero, filter_zero, slide).astype(np.int64).astype(np.int32)
 
 
@@ -109,13 +99,7 @@ def quantized_windows(
     scale: NDArray[Any],
     zero: NDArray[Any],
     bias: NDArray[Any] | None = None,
-    *,
-    strides: Sequence[int] | None = None,
-    dilations: Sequence[int] | None = None,
-    pads: Sequence[int] | None = None,
-    auto_pad: str = "NOTSET",
-    groups: int = 1,
-    window: Sequence[int] | None = None,
+    **slide: Any,
 ) -> NDArray[Any]:
     """Return `integer_windows` plus bias, requantized, plus `zero`.
 
@@ -127,10 +111,6 @@ def quantized_windows(
             raise InputError("convolution: expected one scale and one zero point for the input, and for the output")
     if filters_scale.size != filters_zero.size:
         raise InputError("convolution: expected as many scales as zero points for the filters")
-    slide = {
-        "strides": strides, "dilations": dilations, "pads": pads, "auto_pad": auto_pad, "groups": groups,
-        "window": window,
-    }  # fmt: skip
     total = _convolved(inputs, filters, inputs_zero, filters_zero, slide)
     column = (-1, *(1,) * (filters.ndim - 2))
     if bias is not None:

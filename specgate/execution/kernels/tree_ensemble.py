@@ -384,6 +384,31 @@ def _votes(
     return Votes.of_lists(places[there], ids[there], weights[there], size, count), bool(there.all())
 
 
+def _ensemble(
+    count: int,
+    targets: Sequence[int] | None,
+    *,
+    tree_ids: Sequence[int] | None = None,
+    node_ids: Sequence[int] | None = None,
+    features: Sequence[int] | None = None,
+    modes: Sequence[str] | None = None,
+    values: Sequence[float] | None = None,
+    wide_values: NDArray[Any] | None = None,
+    true_ids: Sequence[int] | None = None,
+    false_ids: Sequence[int] | None = None,
+    missing: Sequence[int] | None = None,
+    vote_trees: Sequence[int] | None = None,
+    vote_nodes: Sequence[int] | None = None,
+    weights: Sequence[float] | None = None,
+    wide_weights: NDArray[Any] | None = None,
+) -> tuple[Trees, Votes, bool]:
+    """Return the trees, the votes of their leaves, and whether each vote's node exists."""
+    numbers = _numbers(values, wide_values)
+    trees, known = _trees(tree_ids, node_ids, features, modes, numbers, true_ids, false_ids, missing)
+    array = _numbers(weights, wide_weights)
+    return trees, *_votes(known, trees.modes.size, vote_trees, vote_nodes, targets, array, count)
+
+
 def _added(scores: NDArray[Any], base: NDArray[np.float64]) -> NDArray[Any]:
     if base.size not in {0, scores.shape[1]}:
         raise InputError(f"trees: expected {scores.shape[1]} base values, found {base.size}")
@@ -398,32 +423,17 @@ def regress_by_trees(
     post_transform: str = "NONE",
     base: Sequence[float] | None = None,
     wide_base: NDArray[Any] | None = None,
-    tree_ids: Sequence[int] | None = None,
-    node_ids: Sequence[int] | None = None,
-    features: Sequence[int] | None = None,
-    modes: Sequence[str] | None = None,
-    values: Sequence[float] | None = None,
-    wide_values: NDArray[Any] | None = None,
-    true_ids: Sequence[int] | None = None,
-    false_ids: Sequence[int] | None = None,
-    missing: Sequence[int] | None = None,
-    vote_trees: Sequence[int] | None = None,
-    vote_nodes: Sequence[int] | None = None,
     vote_targets: Sequence[int] | None = None,
-    weights: Sequence[float] | None = None,
-    wide_weights: NDArray[Any] | None = None,
+    **lists: Any,
 ) -> NDArray[np.float32]:
     """Return float32 [samples, targets] of a tree ensemble regressor.
 
-    Masked for samples that reach no leaf, or a node that is not a leaf. Node lists have one entry per node, vote lists
-    one per vote of a leaf; those named wide_* replace the others. base: added per target.
+    Masked for samples that reach no leaf, or a node that is not a leaf. lists: see `_ensemble`; node lists have one
+    entry per node, vote lists one per vote of a leaf; those named wide_* replace the others. base: added per target.
     """
     if targets is None or not targets >= 1:
         raise InputError("trees: the number of targets must be known")
-    numbers = _numbers(values, wide_values)
-    trees, known = _trees(tree_ids, node_ids, features, modes, numbers, true_ids, false_ids, missing)
-    array = _numbers(weights, wide_weights)
-    votes, result = _votes(known, trees.modes.size, vote_trees, vote_nodes, vote_targets, array, targets)
+    trees, votes, result = _ensemble(targets, vote_targets, **lists)
     scores = scores_of(inputs, trees, votes, aggregate)
     results = _added(scores.values, _numbers(base, wide_base))
     return results_of(results, scores.reached & result, post_transform, np.dtype(np.float32))
@@ -437,20 +447,8 @@ def classify_by_trees(
     post_transform: str = "NONE",
     base: Sequence[float] | None = None,
     wide_base: NDArray[Any] | None = None,
-    tree_ids: Sequence[int] | None = None,
-    node_ids: Sequence[int] | None = None,
-    features: Sequence[int] | None = None,
-    modes: Sequence[str] | None = None,
-    values: Sequence[float] | None = None,
-    wide_values: NDArray[Any] | None = None,
-    true_ids: Sequence[int] | None = None,
-    false_ids: Sequence[int] | None = None,
-    missing: Sequence[int] | None = None,
-    vote_trees: Sequence[int] | None = None,
-    vote_nodes: Sequence[int] | None = None,
     vote_classes: Sequence[int] | None = None,
-    weights: Sequence[float] | None = None,
-    wide_weights: NDArray[Any] | None = None,
+    **lists: Any,
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
     """Return labels and float32 scores [samples, classes] of a classifier.
 
@@ -460,10 +458,8 @@ def classify_by_trees(
     labels = labels_of("classify_by_trees", integer_labels, text_labels)
     if not labels.size:
         raise InputError("trees: expected the label of a class")
-    numbers = _numbers(values, wide_values)
-    trees, known = _trees(tree_ids, node_ids, features, modes, numbers, true_ids, false_ids, missing)
-    array, added = _numbers(weights, wide_weights), _numbers(base, wide_base)
-    votes, result = _votes(known, trees.modes.size, vote_trees, vote_nodes, vote_classes, array, labels.size)
+    trees, votes, result = _ensemble(labels.size, vote_classes, **lists)
+    array, added = _numbers(lists.get("weights"), lists.get("wide_weights")), _numbers(base, wide_base)
     scores = scores_of(inputs, trees, votes)
     defined, voted = scores.reached & result, np.unique(_integers(vote_classes)).tolist()
     if labels.size == 2 and ((voted == [0] and added.size < 2) or (len(voted) == 1 and not added.size)):

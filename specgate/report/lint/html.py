@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from specgate.report import counts, details, nodes_in_order, place_order, plural, sort_findings, without_table
-from specgate.report.markup import Markup, breakable, document, own_file, scrolled, tag, text
+from specgate.report import counts, details, markup, nodes_in_order, place_order, plural, sort_findings, without_table
+from specgate.report.markup import Markup, breakable, document, own_file, tag, text
 from specgate.report.merging import asked_targets, merged, named_targets
 from specgate.report.ports import context_at, shape_words
 from specgate.report.rule_links import about, rule_address
@@ -82,9 +82,6 @@ def _entry(finding: Finding, kind: str) -> Entry:
     place = finding.location or Location()
     message = finding.message or finding.id
     return Entry(kind, place, finding.target or "", finding.id, finding.where, message, tuple(more), finding.fixable)
-
-
-NodeAnchors = "Mapping[tuple[str, str], str]"
 
 
 def node_article(report: Report, entries: Sequence[Entry], anchors: Mapping[tuple[str, str], str]) -> Markup:
@@ -207,8 +204,8 @@ def file_list(report: Report, anchors: Mapping[str, str]) -> Markup:
     caption = f"{plural(len(counts), 'file')}, the worst first"
     if len(ordered) > _MOST:
         caption += f"; {len(ordered) - _MOST} more are not listed"
-    table = tag("table", tag("caption", tag("span", caption)), tag("thead", head), tag("tbody", *rows))
-    return tag("section", tag("h2", "Files"), scrolled(table, "Files"), id="files")
+    table = markup.table(caption, head, tag("tbody", *rows), label="Files")
+    return tag("section", tag("h2", "Files"), table, id="files")
 
 
 def _all(report: Report) -> list[tuple[str, str]]:
@@ -341,17 +338,13 @@ def _tiles(number: Mapping[str, int]) -> Markup:
         ("without a table", number["no_table"], ""),
         ("ignored", number["ignored"], ""),
     ]
-    markups = [
-        tag("div", tag("dt", name), tag("dd", f"{count:,}"), class_=f"tile {state}".strip())
-        for name, count, state in tiles
-    ]
-    return tag("dl", *markups, class_="tiles")
+    return markup.tiles((name, f"{count:,}", state) for name, count, state in tiles)
 
 
 def _unusable(report: Report) -> Markup:
     if not report.unusable:
         return Markup()
-    listed = tag("ul", *(tag("li", line) for line in report.unusable))
+    listed = markup.bullets(report.unusable)
     return tag("div", tag("p", "These files could not be read:"), listed, class_="unusable", role="alert")
 
 
@@ -359,29 +352,19 @@ def _filters(report: Report, shown: Sequence[Entry], options: RenderOptions) -> 
     """Return the filter form; it is hidden unless the script runs."""
     kinds, whole = [entry.kind for entry in shown], [kind for kind, _ in _all(report)]
     boxes = [
-        tag(
-            "label",
-            tag("input", type="checkbox", name="kind", value=kind, checked=kind != "ignored"),
-            f"{kind} ",
-            tag("span", _number_of(kinds.count(kind), whole.count(kind)), class_="count"),
-            class_="choice",
-        )
+        markup.checkbox("kind", kind, _number_of(kinds.count(kind), whole.count(kind)), checked=kind != "ignored")
         for kind in KINDS
         if kind in whole
     ]
     texts = asked_targets(report.targets, options.queries)
     targets = list(dict.fromkeys([*texts, *(entry.target for entry in shown if entry.target)]))
     operators = sorted({entry.place.operator for entry in shown if entry.place.operator})
-    search = tag("input", type="search", name="text", autocomplete="off", spellcheck="false", placeholder="any")
-    return tag(
-        "form",
-        tag("label", "Text ", search, class_="search"),
+    return markup.filters(
+        markup.search("Text ", "text"),
         tag("fieldset", tag("legend", "Severity"), *boxes),
         _choice("Target ", "target", targets),
         _choice("Operator ", "operator", operators),
-        tag("p", tag("output", f"entries: {len(shown)}", aria_live="polite")),
-        id="filters",
-        hidden=True,
+        shown=f"entries: {len(shown)}",
     )
 
 
@@ -415,5 +398,5 @@ def _tables(report: Report) -> Markup:
     if not report.no_table:
         return Markup()
     result = "These operators have no table: their nodes were neither accepted nor rejected."
-    listed = tag("ul", *(tag("li", name) for name in without_table(report.no_table)), class_="operators")
+    listed = markup.bullets(without_table(report.no_table), class_="operators")
     return tag("section", tag("h2", "Without a table"), tag("p", result), listed, id="no-table")

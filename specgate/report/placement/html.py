@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from specgate.report import plural
-from specgate.report.markup import Markup, breakable, document, own_file, scrolled, tag
+from specgate.report.markup import Markup, breakable, bullets, document, own_file, scrolled, tag
 from specgate.report.placement.text import Group, at_run, failing, groups, summary
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def render(placement: Placement) -> str:
 
 def _lines(placement: Placement) -> Markup:
     fixes = [f"fix: {fix}" for fix in placement.fixes]
-    return tag("ul", *(tag("li", line) for line in (*placement.refusals, *fixes, *placement.notes)), class_="lines")
+    return bullets((*placement.refusals, *fixes, *placement.notes), class_="lines")
 
 
 def _groups(title: str, matching_groups: list[Group]) -> Markup:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from specgate.levels import LevelSet
-from specgate.report.markup import Markup, breakable, document, own_file, scrolled, tag, text
+from specgate.report import markup
+from specgate.report.markup import Markup, breakable, document, own_file, tag, text
 from specgate.report.tables import words
 from specgate.report.tables.text import counts, observed_facts
 from specgate.spec.changes import more_from, steps
@@ -29,11 +30,10 @@ _STEPS: Final = {"new": ("+", "new"), "changed": ("Δ", "changed here")}
 def matrix(table: Dialect, level: str | None) -> Markup:
     """Return the matrix with the column of `level` highlighted."""
     heads = [_head(name, marked=name == level) for name in table.levels]
-    head = tag("thead", tag("tr", tag("th", "operator", class_="name", scope="col"), *heads))
+    head = tag("tr", tag("th", "operator", class_="name", scope="col"), *heads)
     rows = [_row(table.operator(name), table, level) for name in table.operators]
     caption = f"Operators by {table.level_word}"
-    whole = tag("table", tag("caption", tag("span", caption)), head, tag("tbody", *rows), class_="support")
-    return scrolled(whole, caption)
+    return markup.table(caption, head, tag("tbody", *rows), class_="support")
 
 
 def _head(name: str, *, marked: bool) -> Markup:
@@ -95,9 +95,9 @@ def operator_details(table: Dialect, operator: str, level: str | None) -> Markup
         fields_table(data),
         _support(data, level),
         *_titled("Rules", _rules(name, data["rules"], span)),
-        *_titled("Unknowns", [_points(data["unknowns"])] if data["unknowns"] else []),
+        *_titled("Unknowns", [markup.bullets(data["unknowns"])] if data["unknowns"] else []),
         *_titled("What builds do otherwise", _observed(name, data)),
-        *_titled("Sources", [tag("ul", *(tag("li", source_link(source)) for source in data["source"]))]),
+        *_titled("Sources", [markup.bullets(map(source_link, data["source"]))]),
     ]
     return tag("details", summary, *parts, class_="operator", id=name, data_operator=operator)
 
@@ -117,7 +117,7 @@ def tensor_rules(table: Dialect) -> Markup:
         "rows": [],
     }
     parts = [*_rules(name, rules, str(whole)), *_titled("What builds do otherwise", _observed(name, entries))]
-    sources = tag("ul", *(tag("li", source_link(source)) for source in written.sources))
+    sources = markup.bullets(map(source_link, written.sources))
     return tag("section", tag("h2", "Rules of every tensor"), *parts, *_titled("Sources", [sources]), id=name)
 
 
@@ -136,10 +136,6 @@ def _titled(title: str, parts: Iterable[Markup]) -> list[Markup]:
     return [tag("h3", title), *markups] if markups else []
 
 
-def _points(texts: Iterable[str]) -> Markup:
-    return tag("ul", *(tag("li", result) for result in texts))
-
-
 def fields_table(data: Mapping[str, Any]) -> Markup:
     """Return the fields of a `resolved_table`: name, kind and summary."""
     rows = []
@@ -153,12 +149,7 @@ def fields_table(data: Mapping[str, Any]) -> Markup:
         for name, kind, doc in rows
     ]
     head = tag("tr", *(tag("th", title, scope="col") for title in ("field", "kind", "what it is")))
-    return _table("Fields", head, [tag("tbody", *lines)])
-
-
-def _table(caption: str, head: Markup, bodies: Iterable[Markup]) -> Markup:
-    whole = tag("table", tag("caption", tag("span", caption)), tag("thead", head), *bodies)
-    return scrolled(whole, caption)
+    return markup.table("Fields", head, tag("tbody", *lines))
 
 
 def _support(data: Mapping[str, Any], level: str | None) -> Markup:
@@ -178,7 +169,7 @@ def _support(data: Mapping[str, Any], level: str | None) -> Markup:
         bodies.append(tag("tbody", first, *_cells(data, row, before, short), class_="target" if here else False))
         before = row["fields"]
     head = tag("tr", *(tag("th", name, scope="col") for name in ("tensor", "ranks", "takes")))
-    return _table("Support; what a row takes more than the one before is underlined", head, bodies)
+    return markup.table("Support; what a row takes more than the one before is underlined", head, *bodies)
 
 
 def _cells(
@@ -190,12 +181,12 @@ def _cells(
     for name, cell in row["fields"].items():
         if cell["kind"] != "attribute" or name in limited:
             alike.setdefault(_cell_parts(cell, before.get(name), short), []).append(name)
-    for (ranks, markup), names in alike.items():
+    for (ranks, supported), names in alike.items():
         yield tag(
             "tr",
             tag("th", ", ".join(names), scope="row"),
             tag("td", ranks, class_="ranks" if ranks else False),
-            tag("td", markup, class_="words"),
+            tag("td", supported, class_="words"),
         )
 
 
@@ -208,8 +199,8 @@ def _cell_parts(
     known = {word: set(some) for word, some in old}
     shown = (ranks or "any") if tensor else ""
     parts = [_listed(word, some, known.get(word, set(some))) for word, some in listed]
-    markup = Markup("; ".join(parts)) if parts else text("any type" if tensor else "any")
-    return (tag("ins", shown) if ranks != old_ranks else text(shown)), markup
+    supported = Markup("; ".join(parts)) if parts else text("any type" if tensor else "any")
+    return (tag("ins", shown) if ranks != old_ranks else text(shown)), supported
 
 
 def _listed(word: str, some: Iterable[str], known: set[str]) -> Markup:
@@ -282,11 +273,8 @@ def _tiles(table: Dialect, level: str | None) -> Markup:
     """Return operator counts at `level`, by default at the newest level."""
     at = level or table.levels[-1]
     names = {"yes": "as much as the newest", "limited": "limited", "no": "not there"}
-    tiles = [
-        tag("div", tag("dt", f"{names[kind]} at {at}"), tag("dd", str(number)), class_="tile")
-        for kind, number in counts(operators_at(table, at)).items()
-    ]
-    return tag("dl", *tiles, class_="tiles")
+    numbers = counts(operators_at(table, at))
+    return markup.tiles((f"{names[kind]} at {at}", str(number), "") for kind, number in numbers.items())
 
 
 def _filters(table: Dialect, level: str | None) -> Markup:
@@ -297,13 +285,9 @@ def _filters(table: Dialect, level: str | None) -> Markup:
         tag("label", tag("input", type="checkbox", name=name, value=name), result, class_="choice")
         for name, result in (("changed", "new or changed there"), ("limited", "limited there"))
     ]
-    search = tag("input", type="search", name="operator", autocomplete="off", spellcheck="false", placeholder="any")
-    return tag(
-        "form",
-        tag("label", "Operator ", search, class_="search"),
+    return markup.filters(
+        markup.search("Operator ", "operator"),
         tag("label", f"{table.level_word.capitalize()} ", tag("select", *levels, name="level"), class_="search"),
         *boxes,
-        tag("p", tag("output", f"{len(table.operators)} operators", aria_live="polite")),
-        id="filters",
-        hidden=True,
+        shown=f"{len(table.operators)} operators",
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from specgate.dialects.onnx.lint.units import bodies
 from specgate.runtimes.onnxruntime.graph import body_of
+from specgate.slotted import replace
 from specgate.spec.tables import dialect, on_change
 from specgate.validate.memo import Memo, key_of
 from specgate.validate.witness import refusing

@@ -9,9 +9,9 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from specgate.collecting import gc_paused
 from specgate.errors import InputError
 from specgate.linting.model import graph_of
+from specgate.loading import gc_paused
 from specgate.lowest.text import at_level
 from specgate.runtimes.onnxruntime.finding_rules import GROUP
 from specgate.runtimes.onnxruntime.functions import Functions
@@ -126,9 +126,7 @@ def runtime_target(below: str | None, target: str | Target | None) -> Target:
     return new_target
 
 
-def level_minimum(
-    model: Any, target: Target, settings: LintSettings, device: frozenset[str] | None = None
-) -> LevelMinimum:
+def level_minimum(model: Any, target: Target, settings: LintSettings) -> LevelMinimum:
     """Place a model on `target`, and judge its descriptors at every level.
 
     Verdicts follow observed behavior of builds. A node of the provider blocks a level if it would be elsewhere there,
@@ -143,13 +141,13 @@ def level_minimum(
         graph = graph_of(model, replace(settings, placing=True))
         if graph.dialect != target.dialect or graph.source is None:
             raise InputError(f"only a model of {target.dialect} has nodes that {target} places")
-        placement = place_graph(graph, target, device, None)
+        placement = place_graph(graph, target, None, None)
         minimum = LevelMinimum(str(target), table.name, refusals=placement.refusals)
         pairs = [(key, node) for key, node in _keyed(placement) if node.provider == runtime.providers[0]]
         minimum.nodes = len(pairs)
         minimum.deferred = sum(node.creation == "deferred" for _, node in pairs)
         minimum.unknown = sum(node.creation == "unknown" for _, node in pairs)
-        judge = _Judge(graph, target, device)
+        judge = _Judge(graph, target)
         for level in table.levels if pairs else ():
             if nodes := list(judge.blocked(pairs, level)):
                 minimum.blocked[level] = nodes
@@ -176,13 +174,12 @@ class _Judge:
     Descriptors that several nodes share are judged once.
     """
 
-    def __init__(self, graph: Graph, target: Target, device: frozenset[str] | None) -> None:
+    def __init__(self, graph: Graph, target: Target) -> None:
         assert target.runtime is not None  # noqa: S101  # checked by the caller
         self.graph = graph
         self.runtime = target.runtime
-        self.device = device
         self.table = dialect(self.runtime.below)
-        self.own = frozenset(lacking(self.runtime, device))
+        self.own = frozenset(lacking(self.runtime, None))
         self._placed: dict[frozenset[str], tuple[str, _Elsewhere]] = {}
         self._judged: dict[tuple[int, str], Causes] = {}
 
@@ -212,7 +209,7 @@ class _Judge:
         The location is None if nodes are placed as on the target.
         """
         runtime = replace(self.runtime, level=level)
-        lacked = frozenset(lacking(runtime, self.device))
+        lacked = frozenset(lacking(runtime, None))
         if lacked == self.own:
             return level, None
         if lacked not in self._placed:
@@ -220,7 +217,7 @@ class _Judge:
             functions = Functions(source.model, runtime.opsets, runtime.release)
             seen: Counter[str] = Counter()
             texts_by_key: _Elsewhere = {}
-            for one in assigned(source, Assigner(runtime, self.device), functions).nodes:
+            for one in assigned(source, Assigner(runtime, None), functions).nodes:
                 path = one.node.path
                 texts_by_key[path, seen[path]] = (
                     "" if one.provider == runtime.providers[0] else one.why or "it is elsewhere"
@@ -240,7 +237,7 @@ class _Judge:
         if key not in self._judged:
             causes = []
             for one in lowered:
-                verdict = check_at(one, level, "observed", None, self.device)
+                verdict = check_at(one, level, "observed")
                 if verdict.accepted is False:
                     causes += [(finding.id, finding.message) for finding in verdict.findings]
             self._judged[key] = tuple(dict.fromkeys(causes))

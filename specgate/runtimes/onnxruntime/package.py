@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from specgate.loading import lazy
 from specgate.runtimes.protocol import Runtime
 
 if TYPE_CHECKING:
@@ -11,9 +12,18 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.linting.nodes import Graph
+    from specgate.runtimes.onnxruntime import executor as onnxruntime_executor
+    from specgate.runtimes.onnxruntime import finding_rules, findings, registered_casts, single_node, targets
     from specgate.runtimes.protocol import Executor, FileFindings
     from specgate.targets import Target
     from specgate.verdict import Finding, Verdict
+else:
+    onnxruntime_executor = lazy("specgate.runtimes.onnxruntime.executor")
+    finding_rules = lazy("specgate.runtimes.onnxruntime.finding_rules")
+    findings = lazy("specgate.runtimes.onnxruntime.findings")
+    registered_casts = lazy("specgate.runtimes.onnxruntime.registered_casts")
+    single_node = lazy("specgate.runtimes.onnxruntime.single_node")
+    targets = lazy("specgate.runtimes.onnxruntime.targets")
 
 __all__ = ["ONNXRuntime"]
 
@@ -25,45 +35,31 @@ class ONNXRuntime(Runtime):
     dialect = "onnx"
 
     def target(self, package: str, text: str) -> Target | None:
-        from specgate.runtimes.onnxruntime.targets import runtime_target
-
-        return runtime_target(package, text)
+        return targets.runtime_target(package, text)
 
     def releases(self) -> Iterable[dict[str, Any]]:
-        from specgate.runtimes.onnxruntime.targets import runtime_rows
-
-        return runtime_rows()
+        return targets.runtime_rows()
 
     def table_hashes(self) -> Mapping[str, str]:
-        from specgate.runtimes.onnxruntime.targets import hashes
-
-        return hashes()
+        return targets.hashes()
 
     def rule_groups(self) -> Mapping[str, Mapping[str, tuple[str, str, dict[str, str]]]]:
-        from specgate.runtimes.onnxruntime.finding_rules import GROUP, RULES
-
-        return {GROUP: RULES}
+        return {finding_rules.GROUP: finding_rules.RULES}
 
     def file_findings(
         self, graph: Graph, target: Target, device: frozenset[str] | None, file: str | None
     ) -> FileFindings:
-        from specgate.runtimes.onnxruntime.findings import RuntimeFindings
-
-        return RuntimeFindings(graph, target, device, file)
+        return findings.RuntimeFindings(graph, target, device, file)
 
     def verdict(
         self, descriptor: Descriptor, version: str, page: Verdict, target: Target, device: frozenset[str] | None
     ) -> Verdict:
-        from specgate.runtimes.onnxruntime.single_node import runtime_verdict
-
-        return runtime_verdict(descriptor, version, page, target, device)
+        return single_node.runtime_verdict(descriptor, version, page, target, device)
 
     def registered_fix(self, finding: Finding, descriptor: Descriptor, target: Target) -> Finding:
-        from specgate.runtimes.onnxruntime.registered_casts import registered_fix
-
-        return finding if target.runtime is None else registered_fix(finding, descriptor, target.runtime)
+        return (
+            finding if target.runtime is None else registered_casts.registered_fix(finding, descriptor, target.runtime)
+        )
 
     def executor(self, path: str, target: Target, on_note: Callable[[str], object]) -> Executor | None:
-        from specgate.runtimes.onnxruntime.executor import executor
-
-        return executor(path, target, on_note)
+        return onnxruntime_executor.executor(path, target, on_note)

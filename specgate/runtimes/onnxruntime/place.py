@@ -6,11 +6,11 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.collecting import gc_paused
 from specgate.dialects import holds_text
 from specgate.errors import InputError
 from specgate.linting.input_source import TEXT, Given
 from specgate.linting.model import graph_of
+from specgate.loading import gc_paused
 from specgate.runtimes.onnxruntime.constant_folding import Fusing, folding, removing
 from specgate.runtimes.onnxruntime.fixes import fixes
 from specgate.runtimes.onnxruntime.functions import Functions

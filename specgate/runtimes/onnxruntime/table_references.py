@@ -11,6 +11,7 @@ from specgate.dialects.onnx.lint.references import RULES
 from specgate.errors import NoTable
 from specgate.rules.language import GRAPH, NUMBER, NUMBERS, TENSOR, TENSORS, TRUTH, WORD, WORDS, RuleError, Scope
 from specgate.rules.parse import parse
+from specgate.runtimes.onnxruntime.lowering.checks import check_of, condition_rule, scope_of
 from specgate.runtimes.onnxruntime.lowering.expressions import FormError, rule_of
 from specgate.runtimes.onnxruntime.lowering.schema import schema_from
 from specgate.runtimes.onnxruntime.release_ranges import bounds, span
@@ -203,9 +204,6 @@ def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
 
 def _conditions(index: int, entry: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield invalid conditions and unknown operators under ``removing``."""
-    from specgate.runtimes.onnxruntime.lowering.checks import condition_rule
-    from specgate.spec.tables import dialect
-
     for name, versions in entry["operators"].items():
         if name not in dialect("onnx").tables.operators:
             yield ("removing", index, "operators", name), f"unknown operator {name!r:.60}"
@@ -232,8 +230,6 @@ def type_problems(sets: Mapping[str, Sequence[str]]) -> list[Problem]:
 
 def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return rules and fields in ``loading.yaml`` that the dialect lacks."""
-    from specgate.runtimes.onnxruntime.lowering.checks import check_of
-
     pairs = type_problems({"types": list(content.get("types", {}))})
     names = [name for name in content.get("models", {}) if name not in RULES]
     pairs += [(("models", name), f"no rule of a whole model is called {name!r:.60}") for name in names]
@@ -265,8 +261,6 @@ def _operators(
 
 def _unknown_rules(operator: str, place: Keys, entry: Mapping[str, Any], keys: Sequence[str]) -> Iterator[Problem]:
     """Yield the rules in lists that an operator does not have."""
-    from specgate.spec.tables import dialect
-
     spec = dialect("onnx").operator(operator)
     overlays = (form for overlay in spec.overlays for form in overlay.rules)
     rules = {form.name for form in (*spec.rule_forms, *overlays)}
@@ -278,8 +272,6 @@ def _unknown_rules(operator: str, place: Keys, entry: Mapping[str, Any], keys: S
 
 def runs_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return rules and fields in ``runs.yaml`` that the dialect lacks."""
-    from specgate.runtimes.onnxruntime.lowering.checks import scope_of
-
     pairs: list[Problem] = []
     for place, entry, scope in _operators(content, ("runs", "fails"), pairs):
         for key in ("runs", "fails"):
@@ -295,8 +287,6 @@ def runs_problems(content: Mapping[str, Any]) -> list[Problem]:
 
 def inference_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return unknown operators and methods in ``inference.yaml``."""
-    from specgate.spec.tables import dialect
-
     known = dialect("onnx").tables.operators
     pairs: list[Problem] = []
     for part in ("values", "unsized"):

@@ -13,7 +13,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from specgate.collecting import gc_paused
 from specgate.descriptors.read import source_code
 from specgate.dialects.onnx.file.diagnosis import SNIFFED_BYTES, locate, recognised
 from specgate.dialects.onnx.file.graph import domain_of, read_attribute, read_graph, read_node, read_value_info
@@ -30,6 +29,7 @@ from specgate.dialects.onnx.file.tensors import (
 from specgate.dialects.onnx.file.varints import WireError
 from specgate.dialects.onnx.file.wire import Reader, Span
 from specgate.errors import InputError
+from specgate.loading import gc_paused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,13 +7,14 @@ checked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specgate.descriptors.core import TensorDesc
 from specgate.dialects.onnx.file.model import domain_of
 from specgate.dialects.onnx.file.since import needed_ir_version
 from specgate.dialects.onnx.lint.units import bodies, graph_paths
+from specgate.slotted import replace
 from specgate.spec.tables import dialect
 from specgate.validate.behaviour import changed_behaviour
 from specgate.validate.check import check_at
