@@ -115,7 +115,7 @@ def _compared(
     with progress("comparing") as function:
         compared = capability(owner, Runnable, file).compare_model(
             file, inputs, arguments.compare, target, budget=budget,
-            on_node=lambda done, total: function(done, total, "comparing"),
+            on_node=lambda done, total: function(done, total, "comparing"), basis=arguments.basis,
         )  # fmt: skip
     deliver(compared.outputs, texts_by_name, shown=False)
     _print("\n".join(clean(line, 2000) for line in compared.lines()))

@@ -322,6 +322,7 @@ class Runnable(ModelFormat):
         *,
         budget: Budget,
         on_node: Callable[[int, int], object],
+        basis: Basis = "both",
     ) -> Compared:
         """Execute a model file and compare its nodes; see `run_model`."""
         raise NotImplementedError

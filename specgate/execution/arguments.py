@@ -75,7 +75,7 @@ def kernel_arguments(
     An argument that is an attribute's bare name gets the attribute's value, and is omitted where an optional attribute
     is absent; one that names an array of tensors gets the sizes of each. A fused operator is passed as a function of
     one array, a tensor attribute as an array. output_type is the numpy type that a tensor declares, or whose number or
-    name an attribute holds; it is omitted where none is declared. Raises InputError where a required value is unknown,
+    name an attribute holds; it is omitted where none is declared, and `others` may name another type. Raises InputError where a required value is unknown,
     and NoKernel for a fused operator without a kernel.
     """
     infos = {name: spec.field_at(name, level) or info for name, info in spec.fields.items()}
@@ -106,7 +106,7 @@ def kernel_arguments(
             raise InputError(f"{text} must be known to execute {spec.name}")
     for name, entry in recipe.get("output_type", {}).items():
         stated = (_stated_type(fields[text], spec.dialect) for text in (entry if isinstance(entry, list) else [entry]))
-        word = next((word for word in stated if word is not None), None)
+        word = settled.get(name) or next((word for word in stated if word is not None), None)
         if word is not None:
             settled[name] = numpy_type(spec.dialect, word)
     return settled

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from specgate.descriptors.core import Descriptor
     from specgate.execution.memory import Budget
+    from specgate.verdict import Basis
 
 __all__ = ["Compared", "Different", "Judge", "values_of"]
 
@@ -71,9 +72,12 @@ class Compared:
 class Judge:
     """Comparison with the other implementation's values, node by node.
 
-    count: number of values compared; missing: number of values that the other implementation does not provide.
+    basis, by: of the values that are compared. count: number of values compared; missing: number of values that the
+    other implementation does not provide.
     """
 
+    basis: Basis = "both"
+    by: str | None = None
     count: int = 0
     missing: int = 0
     found: list[Different] = field(default_factory=list)
@@ -93,7 +97,9 @@ class Judge:
         """
         known = filled(descriptor, arrays, outputs)
         self._sums.append(partial(_absolute_sums, descriptor, arrays, execute))
-        self._tolerance = max(self._tolerance, tolerance_of(known, str(descriptor.version)))
+        self._tolerance = max(
+            self._tolerance, tolerance_of(known, str(descriptor.version), basis=self.basis, by=self.by)
+        )
 
     def next_node(self) -> None:
         """Forget the tolerances of a finished node."""

@@ -27,10 +27,11 @@ from specgate.execution.kernels.elementwise import held
 from specgate.execution.observed import Outputs, all_notes, other_types, recorded_values
 from specgate.execution.plan import keep, needed, settled, shape_of
 from specgate.execution.types import as_array, integer_range, numpy_type
+from specgate.spec.operator_spec import REQUIRED
 from specgate.spec.tables import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from numpy.typing import NDArray
 
@@ -66,7 +67,8 @@ def execute_at(
     (documented), values of builds of `level` as far as recorded differences can be computed (observed), or documented
     values except where all builds differ (both). by: the implementation whose own entries apply as well. Raises
     InputError for what cannot be computed or exceeds the budget, NoKernel where the table names no kernel. Elements
-    that the documentation leaves undefined are masked (`numpy.ma`).
+    that the documentation leaves undefined are masked (`numpy.ma`), with basis observed also those that builds leave
+    undefined.
     """
     whole = budget or memory.budget_of(max_bytes)
     known = settled(descriptor, level, basis, by)
@@ -92,9 +94,18 @@ def execute_at(
             raise
         raise InputError(f"the sizes or values are larger than any array: {error}") from None
     outputs = _outputs(known, results if results.__class__ is tuple else (results,), descriptor)
+    if known.recorded.undefined:
+        outputs.update({name: _masked(value) for name, value in outputs.items()})
     if known.recorded.notes or known.recorded.by_elements:
         outputs.notes = all_notes(known, descriptor, arguments, outputs)
     return outputs
+
+
+def _masked(value: Any) -> Any:
+    """Return arrays with all elements masked; lists of arrays likewise."""
+    if isinstance(value, list):
+        return [_masked(each) for each in value]
+    return np.ma.MaskedArray(value, True) if isinstance(value, np.ndarray) else value
 
 
 def _in_other_types(
@@ -132,7 +143,8 @@ def _in_other_types(
 def _converted(value: Any, dtype: np.dtype[Any], *, cut: bool) -> Any:
     """Return floats in another type.
 
-    Integers are rounded, or truncated with `cut`, and clamped to their range.
+    Integers are rounded, or truncated with `cut`. Integers below 32 bits are clamped to their range. Wider ones beyond
+    it, and integers of nan, are masked: conversion instructions and languages leave them undefined.
     """
     if isinstance(value, list):
         return [_converted(each, dtype, cut=cut) for each in value]
@@ -149,7 +161,11 @@ def _converted(value: Any, dtype: np.dtype[Any], *, cut: bool) -> Any:
     else:
         wide = to_float64(array)
         with np.errstate(invalid="ignore"):
-            whole = held(wide if cut else np.rint(wide), dtype if dtype.kind in "iu" else np.dtype(np.int64))
+            wide = np.trunc(wide) if cut else np.rint(wide)
+            mask |= np.isnan(wide)
+            if dtype.itemsize >= 4:
+                mask |= ~((wide >= limits[0]) & (wide < limits[1] + 1.0))
+            whole = held(wide, dtype if dtype.kind in "iu" else np.dtype(np.int64))
         result = whole if dtype.kind in "iu" else np.clip(whole, *limits).astype(np.int8).astype(dtype)
     return np.ma.array(result, mask=mask) if mask.any() else result
 
@@ -178,7 +194,7 @@ def _prepared(
     inputs = _inputs(descriptor, arrays, spec, known.expected if known else {})
     if known is None:
         descriptor, recorded = recorded_values(descriptor, inputs, spec, level, basis, by)
-        _hold_complete(descriptor, spec, level)
+        _hold_complete(descriptor, spec, level, basis)
     if known is None or known.guards:
         hold_guards(descriptor, inputs, spec, level, by if basis == "observed" else None, builds=basis == "observed")
     if known is None:
@@ -203,7 +219,7 @@ def hold_executable(
             f"{spec.dialect.name} {spec.name} has a kernel from {spec.dialect.label(recipe['since'])} on only"
         )
     if basis != "observed":
-        _hold_complete(descriptor, spec, level)
+        _hold_complete(descriptor, spec, level, basis)
     hold_counts(descriptor, spec, level)
     hold_rows(descriptor, spec)
     return spec, level, descriptor
@@ -264,7 +280,7 @@ def _at(descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis) ->
 
     The level is the descriptor's own, else the target's; it must define the operator and every field of the descriptor.
     An attribute under a documentation-only name counts with the documented basis and is dropped with the observed
-    basis.
+    basis. With basis both, unknown attributes that all builds ignore are dropped.
     """
     spec.dialect.check_level(level)
     own = descriptor.version or level
@@ -274,9 +290,11 @@ def _at(descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis) ->
     descriptor = reordered_for(descriptor, spec, own)
     builds = basis == "observed"
     ignoring = builds and spec.dialect.ignores_attributes
-    page_names = spec.layout(own).page_names if basis == "documented" and descriptor.oddities else {}
+    ignored: Collection[str] = ()
+    if descriptor.oddities:
+        ignored = spec.layout(own).page_names if basis == "documented" else spec.excused(own)
     for oddity in descriptor.oddities:
-        if oddity.code == "unknown-attribute" and (ignoring or oddity.where in page_names):
+        if oddity.code == "unknown-attribute" and (ignoring or oddity.where in ignored):
             continue
         if not builds or oddity.read_as is None:
             raise InputError(oddity.message, place=oddity.where)
@@ -292,9 +310,15 @@ def _at(descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis) ->
     return own, descriptor
 
 
-def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str) -> None:
-    """Raise InputError for a missing required field, even an unused one."""
+def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str, basis: Basis) -> None:
+    """Raise InputError for a missing required field, even an unused one.
+
+    With basis both, fields that the default verdict does not require may be missing.
+    """
+    excused = spec.excused(level) if basis == "both" else ()
     for name, info in spec.fields_at(level).items():
+        if f"{name}{REQUIRED}" in excused:
+            continue
         if info.kind == "output" and spec.dialect.infers_outputs:
             continue
         if not info.optional and info.default is None and descriptor.fields.get(name) is None:

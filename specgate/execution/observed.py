@@ -53,7 +53,7 @@ class Recorded(NamedTuple):
 
     kernel: its name. arguments: of the kernel, which replace the table's. notes: on differences that are not computed,
     and on values that follow all builds by default. by_elements: those not computed that depend on elements. lasting:
-    whether this holds for every execution of the descriptor.
+    whether this holds for every execution of the descriptor. undefined: builds leave all elements undefined.
     """
 
     kernel: str
@@ -61,6 +61,7 @@ class Recorded(NamedTuple):
     notes: tuple[str, ...] = ()
     by_elements: tuple[OtherValues, ...] = ()
     lasting: bool = True
+    undefined: bool = False
 
 
 class OtherTypes(NamedTuple):
@@ -143,7 +144,7 @@ def recorded_values(
     elements = [name for name in arrays if f"{name}.value" in reads]
     context = _context(descriptor, {name: arrays[name] for name in elements}, spec, level)
     fields, arguments = dict(descriptor.fields), dict[str, Any]()
-    kernel, notes, by_elements = recorded.kernel, [], []
+    kernel, notes, by_elements, undefined = recorded.kernel, [], [], False
     for values in entries:
         if values.when is not None and not _holds(values.when, context):
             continue
@@ -153,6 +154,7 @@ def recorded_values(
             continue
         arguments.update(values.arguments)
         kernel = values.kernel or kernel
+        undefined |= values.undefined
         fields.update(_rewritten(values, context))
         if basis == "both":
             notes.append(f"{spec.name}: follows all builds instead of the page: {values.what}")
@@ -162,7 +164,7 @@ def recorded_values(
             by_elements += [values] if values.elements is not None else []
     if fields != descriptor.fields:
         descriptor = replace(descriptor, fields=fields)
-    return descriptor, Recorded(kernel, arguments, tuple(notes), tuple(by_elements), not elements)
+    return descriptor, Recorded(kernel, arguments, tuple(notes), tuple(by_elements), not elements, undefined)
 
 
 def all_notes(

@@ -13,6 +13,7 @@ import numpy as np
 
 from specgate.descriptors.core import Descriptor
 from specgate.errors import InputError
+from specgate.execution.observed import other_types
 from specgate.rules.evaluate import UNKNOWN, Context, Undefined, evaluate
 from specgate.rules.parse import parse
 from specgate.spec.tables import dialect
@@ -22,17 +23,30 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from specgate.verdict import Basis
+
 __all__ = ["differing", "tolerance_of"]
 
 
-def tolerance_of(descriptor: Descriptor, level: str) -> float:
+def tolerance_of(
+    descriptor: Descriptor,
+    level: str,
+    *,
+    basis: Basis = "documented",
+    by: str | None = None,
+    arrays: Mapping[str, Any] | None = None,
+) -> float:
     """Return the tolerance of a descriptor's outputs at a level, default 0.
 
-    That of a fused operator is added, as if it computed the first output. Raises InputError where the expression cannot
-    be evaluated.
+    That of a fused operator is added, as if it computed the first output. basis, by, arrays: as for `execute_at`. Where
+    its values are computed in other element types, the tolerance of these types applies if it is larger. Raises
+    InputError where the expression cannot be evaluated.
     """
     spec = dialect(descriptor.dialect).operator(descriptor.operator)
     own = _evaluated(descriptor, descriptor.fields, level)
+    other = None if basis == "documented" else other_types(descriptor, arrays or {}, spec, (level, basis, by))
+    if other is not None:
+        own = max(own, _evaluated(descriptor, other.retyped(descriptor).fields, level))
     first = next((descriptor.fields[info.name] for info in spec.outputs if descriptor.fields.get(info.name)), None)
     for value in descriptor.fields.values():
         for part in value if isinstance(value, list | tuple) else (value,):

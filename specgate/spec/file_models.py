@@ -176,6 +176,11 @@ class OtherValues(BaseModel):
         description="how results of `types` become integers: the nearest one, or without the fraction; what the type "
         "does not hold becomes its least or greatest value",
     )
+    undefined: bool = Field(
+        default=False,
+        description="the values of builds depend on memory or chance, so that all elements are masked where the values "
+        "of builds are asked for",
+    )
     all_builds: bool = Field(
         default=False,
         description="every build of these levels computes this, so values follow it by default, with a note; only "
@@ -185,7 +190,7 @@ class OtherValues(BaseModel):
     @property
     def computed(self) -> bool:
         """True if the entry defines how the executor computes this."""
-        return bool(self.arguments or self.kernel or self.fields or self.types)
+        return bool(self.arguments or self.kernel or self.fields or self.types or self.undefined)
 
     @model_validator(mode="after")
     def _followed(self) -> OtherValues:

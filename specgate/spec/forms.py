@@ -84,8 +84,8 @@ class OtherValues:
     when: for which descriptors. elements: for which elements (None: all). arguments: kernel arguments that compute
     this. kernel: another kernel that computes it. fields: attributes with the values that builds use, None for an
     omitted one. types: per type variable or field the element type in which builds compute; results are converted back,
-    and conversions to integers follow `conversion`. Without these four, no kernel computes this. all_builds: the
-    executor follows this entry by default.
+    and conversions to integers follow `conversion`. undefined: builds leave the outputs undefined, so all elements are
+    masked. Without these five, no kernel computes this. all_builds: the executor follows this entry by default.
     """
 
     what: str
@@ -97,11 +97,12 @@ class OtherValues:
     all_builds: bool = False
     types: Mapping[str, str] = field(default_factory=dict)
     conversion: str = "round"
+    undefined: bool = False
 
     @property
     def computed(self) -> bool:
         """True if the executor can compute this."""
-        return bool(self.arguments or self.kernel or self.fields or self.types)
+        return bool(self.arguments or self.kernel or self.fields or self.types or self.undefined)
 
     @classmethod
     def make(cls, raw: Mapping[str, Any], scope: Scope) -> OtherValues:
@@ -120,6 +121,7 @@ class OtherValues:
             bool(raw.get("all_builds")),
             raw.get("types", {}),
             raw.get("conversion", "round"),
+            bool(raw.get("undefined")),
         )
 
 

@@ -62,6 +62,7 @@ class ValuesEntry(TypedDict):
     fields: NotRequired[dict[str, str | None]]
     types: NotRequired[dict[str, str]]
     conversion: NotRequired[str]
+    undefined: NotRequired[bool]
     all_builds: NotRequired[bool]
 
 

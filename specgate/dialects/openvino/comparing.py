@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from specgate.execution.memory import Budget
     from specgate.targets import Target
+    from specgate.verdict import Basis
 
 __all__ = ["compare_model"]
 
@@ -29,12 +30,13 @@ def compare_model(
     *,
     budget: Budget,
     on_node: Callable[[int, int], object] = lambda _done, _all: None,
+    basis: Basis = "both",
 ) -> Compared:
     """Return where layers of an IR differ from another implementation.
 
     Differences are measured with the tolerances of the tables. implementation: ``cpu``, the CPU plugin with f32
-    precision. All layer outputs are requested, so that nothing is fused. Raises InputError if it is not installed,
-    rejects the model or times out; NoKernel and NoTable as `run_model` does.
+    precision. All layer outputs are requested, so that nothing is fused. basis: as for `run_model`. Raises InputError
+    if it is not installed, rejects the model or times out; NoKernel and NoTable as `run_model` does.
     """
     if implementation != _NAME:
         raise InputError(f"unknown implementation {implementation!r:.40}; expected {_NAME}")
@@ -42,6 +44,6 @@ def compare_model(
         raise InputError("openvino is not installed: pip install 'specgate-ml[oracles]'")
     question = str(Path(path).resolve()), dict(arrays)
     version, theirs = values_of("specgate.dialects.openvino.oracle.whole", question, implementation, path, budget)
-    judge = Judge()
-    outputs = run_model(path, arrays, target, budget=budget, on_node=on_node, judge=judge, theirs=theirs)
+    judge = Judge(basis, target.by if target else None)
+    outputs = run_model(path, arrays, target, budget=budget, on_node=on_node, judge=judge, theirs=theirs, basis=basis)
     return Compared(implementation, version, outputs, judge.count, judge.missing, judge.found)

@@ -403,8 +403,9 @@ class _Run:
         if self.judge is not None:
             left = self.budget.less(self.alive())
             self.judge.computed(
-                descriptor, arrays, results, lambda what, entries: execute_at(what, entries, version, budget=left)
-            )
+                descriptor, arrays, results,
+                lambda what, entries: execute_at(what, entries, version, budget=left, basis=self.basis, by=self.by),
+            )  # fmt: skip
         if spec.several_at(version):
             return [part for info in layout.outputs for part in results[info.name]]
         return [results[info.name] for info in layout.outputs if info.name in results]

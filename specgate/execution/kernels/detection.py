@@ -446,7 +446,8 @@ class _Choice(NamedTuple):
 
     before, behind: number of top scores before suppression, and number of results. overlap, eta: of suppression, see
     `Limits`. least: minimum side length, of x and of y. more: added to the difference of a side's ends. first: drop
-    short boxes before the top scores are chosen, otherwise after.
+    short boxes before the top scores are chosen, otherwise after. zeroed: instead, short boxes get the score 0. between: added to sides in suppression; default
+    `more`.
     """
 
     before: int
@@ -456,6 +457,8 @@ class _Choice(NamedTuple):
     more: float = 0.0
     eta: float = 1.0
     first: bool = True
+    zeroed: bool = False
+    between: float | None = None
 
 
 def propose_of_images(
@@ -471,6 +474,7 @@ def propose_of_images(
     normalized: bool = True,
     eta: float = 1.0,
     int32_counts: bool = False,
+    scale_least: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return corners, scores and counts of the proposals of all images.
 
@@ -479,7 +483,7 @@ def propose_of_images(
     scores: [images, anchors, height, width]. min_size: minimum side length. overlap, eta: IoU threshold, and the factor
     that it is multiplied by after each proposal while it is above 0.5. before, behind: number of top scores before
     suppression and number of results, per image. normalized: otherwise a side counts one more. int32_counts: counts are
-    int32.
+    int32. scale_least: min_size is multiplied by the scales of the image.
     """
     if anchors.ndim != 4 or scores.ndim != 4 or sizes.ndim != 2 or sizes.shape[1] not in {3, 4}:
         raise InputError("propose_of_images: expected sizes of images, and anchors and scores of four dimensions")
@@ -492,6 +496,9 @@ def propose_of_images(
     for at in memory.in_time(range(len(scores))):
         moved, array = _in_order("propose_of_images", anchors.shape[:3], offsets[at], scores[at], one)
         boxes = _moved_anchors(anchors.astype(one).reshape(-1, 4), moved, more=more, less=more, most=_MOST)
+        if scale_least:
+            least = [float(one(min_size) * scale) for scale in sizes[at].astype(one)[[-1, 2]]]
+            choice = choice._replace(least=(least[0], least[1]))
         arrays.append(_chosen(_inside(boxes, sizes[at].astype(one), more), array, choice))
     number = memory.empty((len(scores),), np.dtype(np.int32 if int32_counts else np.int64))
     number[...] = [len(left) for _, left in arrays]
@@ -513,12 +520,14 @@ def propose_of_image(
     overlap: float,
     before: int,
     behind: int,
+    zero_short: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return corners [behind, 4] and scores [behind] of one image's proposals.
 
     Unused rows are 0. size: height, width and scale. anchors: [height * width * anchors, 4] by corners. offsets:
     [anchors * 4, height, width], scores: [anchors, height, width]. A side counts one more than the difference of its
     ends. Otherwise as `propose_of_images`, but short boxes are dropped before the top scores are chosen.
+    zero_short: they get the score 0 instead, and sides count as they are in suppression.
     """
     require_shape("propose_of_image", "the size of the image", size.shape, (3,))
     if anchors.ndim != 2 or scores.ndim != 3:
@@ -530,7 +539,8 @@ def propose_of_image(
     moved, known_array = _in_order("propose_of_image", (height, width, many), offsets, scores, one)
     require_shape("propose_of_image", "anchors", anchors.shape, (scores.size, 4))
     boxes = _inside(_moved_anchors(anchors.astype(one), moved, more=1.0, less=1.0, most=_MOST), size.astype(one), 1.0)
-    array, left = _chosen(boxes, known_array, _Choice(before, behind, overlap, (min_size, min_size), 1.0))
+    choice = _Choice(before, behind, overlap, (min_size, min_size), 1.0, zeroed=zero_short)
+    array, left = _chosen(boxes, known_array, choice._replace(between=0.0) if zero_short else choice)
     corners, kept = memory.empty((behind, 4), scores.dtype), memory.empty((behind,), scores.dtype)
     corners[...], kept[...] = 0, 0
     with memory.quiet():
@@ -557,6 +567,7 @@ def propose_from_sizes(
     side_scale: float = 1.0,
     centre_scale: float = 1.0,
     rows_first: bool = False,
+    zero_short: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return batch and corners of proposals, and their scores.
 
@@ -567,7 +578,9 @@ def propose_from_sizes(
     clip boxes to the image before suppression, or in the result. normalize: divide corners by the image size.
     rows_first: corners are y, x, and anchor sides any numbers, clipped; else x, y and whole numbers, which count one
     more than the difference of their ends. After the proposals of a batch with too few follows a batch of -1; the rest
-    is masked, and everything is masked where the number of anchors differs.
+    is masked, and everything is masked where the number of anchors differs. zero_short: boxes with short sides get the
+    score 0 instead of being dropped, and the rest of each batch is 0. Then everything is masked without anchors, for a
+    height or width of the image that is not positive, and for a scale that is negative or not finite.
     """
     if scores.ndim != 4 or size.shape not in {(3,), (4,)}:
         raise InputError("propose_from_sizes: expected scores of four dimensions and three or four numbers of an image")
@@ -579,7 +592,8 @@ def propose_from_sizes(
     corners = memory.empty((batches, behind, 5), scores.dtype)
     kept = memory.empty((batches, behind), scores.dtype)
     corners[...], kept[...] = 0, 0
-    if len(kinds) != many:  # which of them is undocumented
+    if len(kinds) != many or (zero_short and not (height * width * many and _is_image(size))):
+        # which of the anchors is undocumented, or nothing is written
         return np.ma.MaskedArray(corners.reshape(-1, 5), True), np.ma.MaskedArray(kept.reshape(-1), True)
     memory.hold((height * width, many, 4), np.dtype(one))  # working memory
     rows, columns = np.meshgrid(np.arange(height) * step, np.arange(width) * step, indexing="ij")
@@ -592,7 +606,7 @@ def propose_from_sizes(
         image, shortest = np.concatenate([image[1::-1], image[2:]]), shortest[::-1]
         anchors = _inside(anchors, image, more)
     parts = np.array([centre_scale, centre_scale, side_scale, side_scale], one)
-    choice = _Choice(before, behind, overlap, (shortest[0], shortest[1]), more)
+    choice = _Choice(before, behind, overlap, (shortest[0], shortest[1]), more, zeroed=zero_short)
     counts = []
     for at in memory.in_time(range(batches)):
         moved, array = _in_order("propose_from_sizes", (height, width, many), offsets[at], scores[at, many:], one)
@@ -603,7 +617,17 @@ def propose_from_sizes(
         with memory.quiet():
             corners[at, : len(left), 0], kept[at, : len(left)] = at, left
             corners[at, : len(left), 1:] = boxes / image[[1, 0, 1, 0]] if normalize else boxes
+            corners[at, len(left) : len(left) + 1, 0] = -1
+    if zero_short:
+        return corners.reshape(-1, 5), kept.reshape(-1)
     return _ended(corners.reshape(-1, 5), kept.reshape(-1), counts, behind)
+
+
+def _is_image(size: NDArray[Any]) -> bool:
+    """Return whether sides are positive normal numbers, and scales finite."""
+    sides, scales = size[:2].astype(np.float64), size[2:].astype(np.float64)
+    least = np.finfo(np.float32).tiny
+    return bool(np.isfinite(size.astype(np.float64)).all() and (sides >= least).all() and (scales >= 0).all())
 
 
 def _ended(
@@ -614,7 +638,6 @@ def _ended(
     if lacking is None:
         return corners, kept
     end = lacking * behind + counts[lacking]
-    corners[end, 0] = -1
     mask = np.zeros(corners.shape, np.bool_)
     mask[end:] = True
     mask[end, 0] = False
@@ -671,10 +694,10 @@ def _moved_anchors(
 def _inside(boxes: NDArray[Any], size: NDArray[Any], more: float) -> NDArray[Any]:
     """Return boxes [n, 4] clipped to an image.
 
-    size: starts with its height and width.
+    size: starts with its height and width. Coordinates that are nan become 0.
     """
     ends = (size[[1, 0, 1, 0]] - boxes.dtype.type(more)).astype(boxes.dtype)
-    result: NDArray[Any] = np.maximum(np.minimum(boxes, ends), boxes.dtype.type(0))
+    result: NDArray[Any] = np.fmax(np.where(ends < boxes, ends, boxes), boxes.dtype.type(0))
     return result
 
 
@@ -683,12 +706,15 @@ def _chosen(boxes: NDArray[Any], scores: NDArray[Any], choice: _Choice) -> tuple
     one = boxes.dtype.type
     sides = boxes[:, 2:] - boxes[:, :2] + one(choice.more)
     long = (sides >= np.array(choice.least, boxes.dtype)).all(axis=1)
+    if choice.zeroed:
+        scores, long = scores * long, np.ones_like(long)
     order = by_score(scores)
     order = order[long[order]][: choice.before] if choice.first else order[: choice.before]
-    order = order[long[order] & ~np.isnan(scores[order])]
+    order = order[long[order] & (choice.zeroed | ~np.isnan(scores[order]))]
     limits = Limits(choice.behind, choice.overlap, -np.inf, eta=choice.eta)
     corners, left = boxes[order], scores[order]
-    places, kept = suppressed(left, limits, apart(corners, more=choice.more))
+    more = choice.more if choice.between is None else choice.between
+    places, kept = suppressed(left, limits, apart(corners, more=more))
     return corners[places], kept
 
 
@@ -839,6 +865,8 @@ def refine_boxes(
     count: int,
     max_delta_log: float,
     weights: Sequence[float],
+    clip_ends: bool = True,
+    drop_flat: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return corners, classes and scores of the best boxes, without class 0.
 
@@ -846,7 +874,8 @@ def refine_boxes(
     sides, divided by weights; scores: [n, classes]; image: [1, 3], height, width and scale. A side counts one more than
     the difference of its ends. score_threshold: scores must be above it. overlap: IoU threshold within a class.
     of_class: maximum per class. max_delta_log: bound of the logs. Boxes are ordered by class, or by score where some
-    are dropped. Unused rows are masked.
+    are dropped. Unused rows are masked. clip_ends: clip at the right and lower edges of the image too. drop_flat:
+    regions without width or height have no boxes, scores of 0 and corners of 0.
     """
     if scores.ndim != 2 or len(weights) != 4:
         raise InputError("refine_boxes: expected scores of two dimensions and four weights")
@@ -859,7 +888,11 @@ def refine_boxes(
     boxes = _refined(
         regions.astype(one), offsets.astype(one).reshape(many, labels, 4), one(max_delta_log), np.array(weights, one)
     )
-    boxes = np.clip(boxes, one(0), np.maximum(image.astype(one)[0, [1, 0, 1, 0]], one(0)))
+    ends = np.maximum(image.astype(one)[0, [1, 0, 1, 0]], one(0)) if clip_ends else one(np.inf)
+    boxes = np.fmax(np.where(ends < boxes, ends, boxes), one(0))
+    if drop_flat:
+        flat = (regions[:, 2:].astype(one) - regions[:, :2].astype(one) <= 0).any(axis=1)
+        boxes[flat], known_array = 0, np.where(flat[:, None], one(0), known_array)
     limits = Limits(of_class, overlap, score_threshold, strict=True)
     places: list[int] = []
     kinds: list[int] = []

@@ -35,7 +35,7 @@ def sum_bags(
     """Return the sum or mean of weighted `table` rows per bag of indices.
 
     offsets: start of each bag in `indices`, ascending. weights: one per index. An empty bag gets the row default_index,
-    or zeros where that is -1 or absent.
+    or zeros where that is -1 or absent; with an index that is not a row, empty bags are masked.
     """
     begins = offsets.tolist()
     ends = [*begins[1:], indices.size] if begins else []
@@ -115,9 +115,13 @@ def _sums(
             divisors = np.maximum(filled, 1).reshape(-1, *(1,) * (table.ndim - 1))
             total = total / divisors if is_float(table.dtype) else total // divisors.astype(table.dtype)
         default = -1 if default_index is None else int(default_index.reshape(-1)[0])
-        if default != -1:
-            total[filled == 0] = to_float64(table[_rows(np.array([default]), len(table))])
+        if 0 <= default < len(table):
+            total[filled == 0] = to_float64(table[default])
         result[...] = round_to(total, table.dtype)
+    if not -1 <= default < len(table) and (filled == 0).any():
+        mask = np.zeros(result.shape, np.bool_)
+        mask[filled == 0] = True
+        return np.ma.MaskedArray(result, mask)
     return result
 
 

@@ -366,18 +366,23 @@ def suppress_turned_boxes(
     *,
     clockwise: bool = True,
     across: bool = False,
+    strict: bool = False,
+    inclusive: bool = False,
     int32_indices: bool = False,
     scores_type: np.dtype[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return `suppress_boxes` of rotated boxes [batches, boxes, 5].
 
-    boxes: center x, center y, width, height, angle. clockwise: the direction of positive angles.
+    boxes: center x, center y, width, height, angle. clockwise: the direction of positive angles. The other arguments
+    are those of `suppress_boxes`.
     """
     _hold("suppress_turned_boxes", boxes, scores, 5)
     corners = corners_of_turned(boxes.astype(np.float64), clockwise=clockwise)
     count = max(0, int(_single("suppress_turned_boxes", limit)))
     above, score = (float(_single("suppress_turned_boxes", part)) for part in (overlap, score_threshold))
-    limits = Limits(count, above, score)
+    if inclusive:
+        above = float(np.nextafter(np.float32(above), np.float32(-np.inf)))
+    limits = Limits(count, above, score, strict=strict)
     result = _selected_boxes(scores.astype(precision_of(scores)), limits, lambda batch: _apart_turned(corners[batch]))
     result = result.sorted() if across else result
     kind = np.dtype(np.int32 if int32_indices else np.int64)

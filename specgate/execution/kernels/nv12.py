@@ -34,12 +34,13 @@ def colours_of_planes(
     *,
     interleaved: bool,
     blue_first: bool = False,
+    nan_black: bool = False,
 ) -> NDArray[Any]:
     """Return images [batch, rows, columns, 3] of RGB, clamped to [0, 255].
 
     y: [batch, rows, columns, 1]; u and v: one per 2x2 block, interleaved as one array u [batch, rows / 2, columns / 2,
     2]. Without them y holds the rows of all planes, stacked. Integers are rounded to nearest, and masked in the middle
-    of two. blue_first: BGR.
+    of two. blue_first: BGR. nan_black: a color that is nan becomes 0.
     """
     if y.ndim != 4 or y.shape[3] != 1:
         raise InputError(f"colours_of_planes: expected one channel, found {list(y.shape)}")
@@ -60,7 +61,8 @@ def colours_of_planes(
     wide = [y[..., 0].astype(np.float64) - 16]
     wide += [each.astype(np.float64).repeat(2, 1).repeat(2, 2) - 128 for each in (u, v)]
     rows = _COLOURS[::-1] if blue_first else _COLOURS
-    return _rounded(np.stack([_sum(wide, row) for row in rows], -1), y.dtype)
+    colours = np.stack([_sum(wide, row) for row in rows], -1)
+    return _rounded(np.fmax(colours, 0) if nan_black else colours, y.dtype)
 
 
 def planes_of_colours(

@@ -308,7 +308,8 @@ def pad_between(
     """Return `inputs` padded along each dimension, as in OpenVINO Pad.
 
     mode: constant (`value`, of the type of `inputs`, default 0 or ""), edge, reflect or symmetric, which mirror
-    elements of `inputs` once, even where the other end is cropped. crop_negative: negative paddings crop.
+    elements of `inputs` once, even where the other end is cropped. crop_negative: negative paddings crop; a dimension
+    that loses more elements than it has becomes empty.
     """
     first, last = integers("pad", "begin", begin), integers("pad", "end", end)
     same_length("pad", inputs.ndim, begin=first, end=last)
@@ -321,5 +322,8 @@ def pad_between(
             left = size + min(0, before, behind) - (mode == "reflect")
             if max(before, behind) > max(0, left):
                 raise InputError(f"pad: {max(before, behind)} elements are not mirrored among {size}")
+    shape = [size + before + behind for size, before, behind in zip(inputs.shape, first, last, strict=True)]
+    if any(size < 0 for size in shape):
+        return memory.empty(tuple(max(0, size) for size in shape), inputs.dtype)
     pads = np.array([*first, *last], np.int64)
     return pad_ends(inputs, pads, mode=mode, value=0.0 if value is None or mode != "constant" else value)

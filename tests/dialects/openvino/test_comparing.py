@@ -45,3 +45,52 @@ def test_what_cannot_be_compared(path):
         compare_model(str(path), {"x": X}, "onnxruntime", None, budget=budget_of())
     with pytest.raises(InputError, match="cpu does not run the model"):
         compare_model(str(path), {"x": X[:, :2]}, "cpu", None, budget=budget_of())
+
+
+FILTERS = np.array([[[[1, 2], [3, 4]]]], np.float32)
+PORT = '<port id="{}" precision="FP32">' + "".join(f"<dim>{size}</dim>" for size in (1, 1, 4, 4)) + "</port>"
+LAYER = """<net name="n" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,1,4,4" element_type="{kind}"/>
+<output>{first}</output></layer>
+<layer id="1" name="w" type="Const" version="opset1"><data shape="1,1,2,2" element_type="f32" offset="0" size="16"/>
+<output><port id="0" precision="FP32"><dim>1</dim><dim>1</dim><dim>2</dim><dim>2</dim></port></output></layer>
+<layer id="2" name="y" type="{operator}" version="opset1"><data {data}/><input>{first}{second}</input>
+<output>{third}</output></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input>{first}</input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>{edge}
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/></edges></net>"""
+SPATIAL = 'strides="2,2" pads_begin="0,0" pads_end="0,0" '
+
+
+def written(folder, operator, data, kind="f32", *, filters=False):
+    path = folder / "m.xml"
+    edge = '<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>' if filters else ""
+    first, second, third = PORT.format(0), PORT.format(1) if filters else "", PORT.format(2)
+    path.write_text(
+        LAYER.format(operator=operator, data=data, kind=kind, edge=edge, first=first, second=second, third=third)
+    )
+    path.with_suffix(".bin").write_bytes(FILTERS.tobytes())
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("operator", "data"),
+    [
+        ("MaxPool", SPATIAL + 'kernel="3,3" rounding_type="floor" auto_pad="same_upper"'),
+        ("AvgPool", SPATIAL + 'kernel="3,3" rounding_type="floor" auto_pad="same_lower" exclude-pad="true"'),
+        ("Convolution", SPATIAL + 'dilations="1,1" auto_pad="explicit" output_padding="0,0"'),
+    ],
+)
+def test_it_computes_what_all_builds_compute(tmp_path, operator, data):
+    path = written(tmp_path, operator, data, filters=operator == "Convolution")
+    x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+    found = compare_model(path, {"x": x}, "cpu", None, budget=budget_of())
+    assert (found.count, list(found.found)) == (1, [])
+    assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="observed").found) == 0
+
+
+def test_the_tolerance_is_that_of_the_type_that_builds_compute_in(tmp_path):
+    path = written(tmp_path, "Exp", "", "f64")
+    x = np.linspace(-1, 1, 16).reshape(1, 1, 4, 4)
+    assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="documented").found) == 1
+    assert len(compare_model(path, {"x": x}, "cpu", None, budget=budget_of(), basis="observed").found) == 0

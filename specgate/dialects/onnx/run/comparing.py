@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from specgate.dialects.onnx.run.scope import Run
     from specgate.execution.memory import Budget
     from specgate.targets import Target
+    from specgate.verdict import Basis
 
 __all__ = ["compare_model"]
 
@@ -32,11 +33,13 @@ def compare_model(
     *,
     budget: Budget,
     on_node: Callable[[int, int], object] = lambda _done, _all: None,
+    basis: Basis = "both",
 ) -> Compared:
     """Return where nodes of a model differ from another implementation.
 
-    Differences are measured with the tolerances of the tables. implementation: ``onnxruntime`` or ``reference``. Raises
-    InputError if it is not installed, rejects the model or times out; NoKernel and NoTable as `run_model` does.
+    Differences are measured with the tolerances of the tables. implementation: ``onnxruntime`` or ``reference``. basis:
+    as for `run_model`. Raises InputError if it is not installed, rejects the model or times out; NoKernel and NoTable
+    as `run_model` does.
     """
     if implementation not in IMPLEMENTATIONS:
         raise InputError(f"unknown implementation {implementation!r:.40}; expected {', '.join(IMPLEMENTATIONS)}")
@@ -51,7 +54,7 @@ def compare_model(
         for name in node.outputs
         if name
     }
-    judge = Judge()
+    judge = Judge(basis, target.by if target else None)
 
     def evaluate(run: Run, descriptor: Descriptor, entries: Mapping[str, Any], _place: str) -> dict[str, Any]:
         ours = run.execute(descriptor, entries)
@@ -65,5 +68,7 @@ def compare_model(
         judge.next_node()
         on_node(count, of)
 
-    outputs = run_model(path, arrays, target, budget=budget, evaluate=evaluate, watch=settle, on_node=done, model=model)
+    outputs = run_model(
+        path, arrays, target, budget=budget, evaluate=evaluate, watch=settle, on_node=done, model=model, basis=basis
+    )
     return Compared(implementation, version, outputs, judge.count, judge.missing, judge.found)
