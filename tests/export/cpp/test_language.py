@@ -1,4 +1,4 @@
-"""Every expression of the tables is read by the header as Python reads it, and written as Python writes it."""
+"""Every expression of the tables is in the header as Python has it, and written as Python writes it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from specgate.descriptors.core import shown
 from specgate.dialects.directml.cpp.header import write_header
 from specgate.dialects.directml.cpp.levels import Levels
-from specgate.dialects.directml.cpp.lines import quoted
+from specgate.dialects.directml.cpp.nodes import Nodes
 from specgate.spec.tables import dialect
 from tests.export.cpp.native import compiler
 
@@ -25,34 +25,32 @@ pytestmark = pytest.mark.slow
 
 PROGRAM = """
 #include "specgate_dml.h"
+namespace tested {{
+using namespace specgate::detail;
+{nodes}
+}}  // namespace tested
 int main() {{
-  namespace language = specgate::detail::language;
-  const char* const texts[] = {{{texts}}};
-  for (const char* text : texts) {{
-    specgate::detail::Arena arena;
-    language::Tree tree(arena);
-    std::puts(language::Spelling::of(tree.parse(text)).c_str());
-  }}
-  for (const double number : {{{numbers}}}) std::puts(specgate::detail::real_text(number).c_str());
-  const language::Value nothing;
-  for (const char* text : {{{wholes}}}) {{
-    specgate::detail::Arena arena;
-    language::Tree tree(arena);
-    language::Memory memory(arena);
-    language::Context context;
+  using namespace specgate::detail;
+  for (const Node* node : {{{texts}}}) std::puts(Spelling::of(node).c_str());
+  for (const double number : {{{numbers}}}) std::puts(real_text(number).c_str());
+  const Value nothing;
+  for (const Node* node : {{{wholes}}}) {{
+    Arena arena;
+    Memory memory(arena);
+    Context context;
     context.tensor = &nothing;
-    const language::Value found = language::Evaluator(tree, memory, context).value(tree.parse(text));
-    std::puts(std::string(language::told(arena, found)).c_str());
+    const Value value = Evaluator(memory, context).value(node);
+    std::puts(std::string(told(arena, value)).c_str());
   }}
-  specgate::detail::Arena arena;
-  specgate::detail::Several<std::string_view> pieces(arena);
+  Arena arena;
+  std::vector<std::string_view> pieces;
   for (int number = 0; number < {pieces}; ++number) {{
     pieces.push_back(arena.number(number));
     if (number % 1000 == 0) arena.text(std::string(100000, 'x'));
     const double* aligned = arena.keep(0.5);
     if (*aligned != 0.5 || reinterpret_cast<uintptr_t>(aligned) % alignof(double) != 0) return 1;
   }}
-  std::puts(std::string(arena.text(pieces.begin(), pieces.size())).c_str());
+  std::puts(std::string(arena.text(pieces.data(), pieces.size())).c_str());
 }}
 """
 #: More than one block of an arena holds.
@@ -95,14 +93,20 @@ def rules() -> Iterator[Rule]:
                 yield from (rule for rule in (form.require, form.when) if rule is not None)
 
 
-@pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: expressions are not read")
+@pytest.mark.skipif(compiler() is None, reason="no C++ compiler is installed: expressions are not compiled")
 @pytest.mark.parametrize("flag", ["-DNDEBUG", "-DSPECGATE_NO_TO_CHARS"])
 def test_expressions_and_numbers_are_written_as_python_writes_them(tmp_path: Path, flag: str) -> None:
     trees = {rule.text: rule.tree for rule in rules()}
     assert len(trees) > 500
-    texts, numbers, wholes = map(quoted, trees), map(repr, NUMBERS), map(quoted, WHOLES)
+    nodes = Nodes()
+    texts = [f"tested::{nodes.pointer(tree)}" for tree in trees.values()]
+    wholes = [f"tested::{nodes.pointer(ast.parse(text, mode='eval').body)}" for text in WHOLES]
     program = PROGRAM.format(
-        texts=",\n".join(texts), numbers=", ".join(numbers), wholes=",\n".join(wholes), pieces=PIECES
+        nodes="\n".join(nodes.lines()),
+        texts=", ".join(texts),
+        numbers=", ".join(map(repr, NUMBERS)),
+        wholes=", ".join(wholes),
+        pieces=PIECES,
     )
     (tmp_path / "specgate_dml.h").write_text(write_header(["ONE_HOT"]), encoding="utf-8")
     (tmp_path / "program.cpp").write_text(program, encoding="utf-8")

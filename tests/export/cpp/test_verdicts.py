@@ -86,6 +86,15 @@ def test_changes_are_searched_for_where_they_are_wanted(native: Native) -> None:
     assert native.fixes(held, "5.0", searched=False) == [row, ""]
 
 
+def test_only_casts_of_inputs_lose_anything(native: Native) -> None:
+    types = {"InputTensor": "FLOAT16", "InputGradientTensor": "INT32", "OutputGradientTensor": "FLOAT32"}
+    tensors = {name: {"DataType": kind, "Sizes": [1, 1, 2, 2]} for name, kind in types.items()}
+    made = read({"type": "DML_OPERATOR_ACTIVATION_RELU_GRAD", "desc": tensors})
+    fixes = native.check(placed(image(made)), "6.2", "both").fixes
+    assert "cast InputGradientTensor and OutputGradientTensor to FLOAT16 (exact for integers up to 2**11)" in fixes
+    assert fixes == [found.fix for found in check_at(made, "6.2").findings]
+
+
 def test_create_operator_tells_why_the_library_refuses(native: Native) -> None:
     broken = placed(image(basic(Axis=4)))
     result, asked, told = native.create(broken, "5.0", refusing=True)
@@ -186,8 +195,8 @@ def test_a_level_without_the_operator_refuses_it(native: Native) -> None:
 
 def test_a_smaller_header_knows_only_what_was_asked_for() -> None:
     text = write_header(["ONE_HOT"], ["5.0", "6.2"])
-    assert "judge_ONE_HOT" in text
-    assert "judge_GATHER" not in text
+    assert "accepts_ONE_HOT" in text
+    assert "accepts_GATHER" not in text
     assert "level_3_0" not in text
     assert len(text) < len(write_header(["ONE_HOT"]))
 
@@ -204,4 +213,4 @@ def test_the_command_writes_the_header(tmp_path: Path) -> None:
 
     path = tmp_path / "specgate_dml.h"
     assert main(["export", "cpp", "--operators", "ONE_HOT, DML_OPERATOR_GEMM", "-o", str(path)]) == 0
-    assert "judge_GEMM" in path.read_text(encoding="utf-8")
+    assert "accepts_GEMM" in path.read_text(encoding="utf-8")

@@ -104,10 +104,9 @@ class Calls:
 
     def member_of(self, operator: Value, name: str) -> Value:
         """Return the value of a member of an operator that a field holds."""
-        code = f"fused_{name}({operator.code})"
         if name == "ScaleBias":
-            return Value(code, "pair", tight=True)
-        return Value(code, "wholes", 0, UINT32, tight=True)
+            return Value(f'fused_pair({operator.code}, "{name}")', "pair", tight=True)
+        return Value(f'fused_numbers({operator.code}, "{name}")', "wholes", 0, UINT32, tight=True)
 
     def part_of_pair(self, pair: Value, name: str) -> Value:
         """Return a member of a pair of numbers."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from specgate.dialects.directml.cpp.calls import UINT32
 from specgate.dialects.directml.cpp.levels import grouped
-from specgate.dialects.directml.cpp.lines import wrapped
 from specgate.dialects.directml.cpp.values import Untranslatable, Value, real, truth, whole
 from specgate.dialects.directml.native.abi import abi
 
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from specgate.dialects.directml.cpp.structures import Words
     from specgate.spec.fields import Bounds, Cell, FieldInfo
     from specgate.spec.forms import Resolved
+    from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["at", "cell_lines", "declared", "presence_lines", "value_of"]
+__all__ = ["Cells", "declared", "presence_lines", "value_of"]
 
 INT32: Final = 2**31
-_ALL_BITS: Final = "any_word"
+_ANY: Final = 2**32 - 1
+_WORD: Final = 64
 
 
 def value_of(info: FieldInfo) -> Value:
@@ -77,34 +79,94 @@ def declared(operator: str, info: FieldInfo) -> str:
     return f"const {kind} {info.name} = {text};"
 
 
-def at(name: str, number: int) -> str:
-    """Return the C++ name of a field: its name and its position."""
-    return f'{{"{name}", {number}}}'
-
-
-def presence_lines(info: FieldInfo, number: int) -> Iterator[str]:
+def presence_lines(info: FieldInfo) -> Iterator[str]:
     """Yield statements that reject a missing or unreadable field."""
-    name = info.name
     kind = value_of(info).kind
     if kind in {"tensor", "tensors", "operators", "wholes", "reals"} or (kind == "operator" and not info.optional):
-        needed = "optional" if info.optional else "required"
-        yield f"if (check.{needed}({name}, {at(name, number)})) return;"
+        needed = "true" if info.optional else "false"
+        yield f"if (!check.readable({info.name}, {needed})) return false;"
     elif kind == "truth":
-        yield f"if (check.truth(load(&desc->{name}), {at(name, number)})) return;"
+        yield f"if (uint32_t(load(&desc->{info.name})) > 1) return false;"
 
 
-def cell_lines(
-    name: str, number: int, sides: Mapping[Stretch, Resolved], levels: Levels, words: Words
-) -> Iterator[str]:
-    """Yield statements that reject values outside the support rows."""
-    info = next(iter(sides.values())).fields[name]
-    cells = grouped({stretch: _asked(resolved.cells.get(name), info) for stretch, resolved in sides.items()})
-    for cell, where in cells.items():
-        text = None if cell is None else _cell(info, at(name, number), cell, words)
-        if text is None:
-            continue
-        condition = levels.condition(where, sides)
-        yield from wrapped([text] if condition is None else [condition, text], "return")
+class Cells:
+    """The support rows of a header's operators, as initializers of `Cell`."""
+
+    def __init__(self, levels: Levels, words: Words) -> None:
+        self.levels = levels
+        self.words = words
+        self._lists: dict[tuple[int, ...], int] = {}
+
+    def lines(self) -> Iterator[str]:
+        """Yield the definition of the array of words that rows support."""
+        numbers = [str(number) for sequence in self._lists for number in sequence]
+        yield f"inline constexpr uint16_t supported[] = {{{', '.join(numbers) or '0'}}};"
+
+    def of(
+        self,
+        spec: OperatorSpec,
+        sides: Mapping[Stretch, Resolved],
+        start: int = 0,
+        every: Mapping[Stretch, Resolved] | None = None,
+    ) -> OperatorCells:
+        """Return the cells of one operator, or of one of its conditional rows.
+
+        start: how many cells of the operator precede them. every: all levels and sides of the operator.
+        """
+        rows = []
+        for number, info in enumerate(spec.fields.values()):
+            cells = grouped(
+                {stretch: _asked(resolved.cells.get(info.name), info) for stretch, resolved in sides.items()}
+            )
+            for cell, where in cells.items():
+                initializer = None if cell is None else self._cell(info, cell)
+                if initializer is not None:
+                    mask = self.levels.mask(where, every or sides)
+                    rows.append((info, f"{{{mask:#x}, {number}, {initializer}}},"))
+        return OperatorCells(spec.name, rows, start)
+
+    def _cell(self, info: FieldInfo, items: tuple[object, ...]) -> str | None:
+        """Return ranks, bits of words and their list."""
+        types, ranks, values, operators = items
+        if info.fuses:
+            if operators is None:
+                raise Untranslatable(f"{info.name} takes any operator")
+            return self._listed(0, _ANY, "OPERATOR_TYPE", operators)
+        if info.type.removesuffix("[]") == "tensor":
+            return self._listed(_ranks(ranks), None, "TENSOR_DATA_TYPE", types)  # type: ignore[arg-type]
+        if info.type.startswith("enum:") and values is not None:
+            return self._listed(0, None, info.type.removeprefix("enum:"), values)
+        if values is not None:
+            raise Untranslatable(f"the values of {info.name}")
+        return None
+
+    def _listed(self, ranks: int, bits: int | None, enum: str, words: object) -> str:
+        numbers = tuple(self.words.number(enum, word) for word in words or ())  # type: ignore[attr-defined]
+        if bits is None:
+            bits = self.words.bits(enum, words) if words is not None else _ANY  # type: ignore[arg-type]
+        if numbers not in self._lists:
+            self._lists[numbers] = sum(map(len, self._lists))
+        return f"{ranks:#x}, {bits:#x}, supported + {self._lists[numbers]}, {len(numbers)}"
+
+
+class OperatorCells(NamedTuple):
+    """Cells with their fields; start: the position of the first one."""
+
+    operator: str
+    cells: list[tuple[FieldInfo, str]]
+    start: int
+
+    def rows(self) -> Iterator[str]:
+        """Yield the initializers."""
+        yield from (row for _, row in self.cells)
+
+    def tests(self) -> Iterator[str]:
+        """Yield statements that reject values outside the support rows."""
+        number = self.start
+        for name, cells in groupby(info.name for info, _ in self.cells):
+            count = len(list(cells))
+            yield f"if (!check.supports({name}, cells_{self.operator} + {number}, {count})) return false;"
+            number += count
 
 
 def _asked(cell: Cell | None, info: FieldInfo) -> tuple[object, ...] | None:
@@ -118,28 +180,8 @@ def _asked(cell: Cell | None, info: FieldInfo) -> tuple[object, ...] | None:
     return None if parts == (None, None, None, None) else parts
 
 
-def _cell(info: FieldInfo, place: str, items: tuple[object, ...], words: Words) -> str | None:
-    types, ranks, values, operators = items
-    if info.fuses:
-        if operators is None:
-            raise Untranslatable(f"{info.name} takes any operator")
-        numbers = ", ".join(words.constant("OPERATOR_TYPE", word) for word in operators)  # type: ignore[attr-defined]
-        return f"check.fuses({info.name}, {{{numbers}}}, {place})"
-    if info.type.removesuffix("[]") == "tensor":
-        mask = words.mask("TENSOR_DATA_TYPE", types) if types is not None else _ALL_BITS  # type: ignore[arg-type]
-        return f"check.row({info.name}, {mask}, {_ranks(ranks)}, {place})"  # type: ignore[arg-type]
-    if info.type.startswith("enum:") and values is not None:
-        mask = words.mask(info.type.removeprefix("enum:"), values)  # type: ignore[arg-type]
-        return f"check.word({info.name}, {mask}, {place})"
-    if values is not None:
-        raise Untranslatable(f"the values of {info.name}")
-    return None
-
-
-def _ranks(bounds: Bounds | None) -> str:
-    """Return the supported ranks as a bit mask."""
+def _ranks(bounds: Bounds | None) -> int:
+    """Return the supported ranks as bits."""
     if bounds is None:
-        return "any_rank"
-    if bounds.only is not None:
-        return f"ranks_of<{', '.join(map(str, bounds.only))}>"
-    return f"ranks({bounds.low}, {bounds.high})"
+        return (1 << _WORD) - 1
+    return sum(1 << rank if rank in bounds else 0 for rank in range(_WORD))

@@ -6,11 +6,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from specgate.dialects.directml.cpp.fusing import fused_lines, fusible
-from specgate.dialects.directml.cpp.layout import enum_lines, layout_lines
+from specgate.dialects.directml.cpp.layout import enum_lines, fusible, layout_lines
 from specgate.dialects.directml.cpp.levels import Levels
-from specgate.dialects.directml.cpp.lines import folded
-from specgate.dialects.directml.cpp.operators import Functions
+from specgate.dialects.directml.cpp.lines import folded, quoted
+from specgate.dialects.directml.cpp.operators import Functions, case_field
 from specgate.dialects.directml.cpp.sentences import limit_names, sentence_lines
 from specgate.dialects.directml.cpp.structures import Words, structure, structure_name
 from specgate.spec.tables import dialect
@@ -28,13 +27,12 @@ _SUPPORT: Final = Path(__file__).parent / "support"
 _SYSTEMS: Final = {"linux": "__linux__", "windows": "_WIN32"}
 _INCLUDES: Final = (
     "algorithm", "charconv", "cmath", "cstddef", "cstdint", "cstdio", "cstdlib", "cstring", "forward_list",
-    "initializer_list", "limits", "new", "string", "string_view", "type_traits", "utility", "vector",
+    "initializer_list", "limits", "memory", "new", "string", "string_view", "type_traits", "utility", "vector",
 )  # fmt: skip
-#: The files that evaluate rules again for messages, in a separate namespace.
-_LANGUAGE: Final = (
-    "whole", "language", "spelling", "evaluate", "operations", "evaluator", "explain", "words", "facts", "places",
-    "proposals", "repair", "advice",
-)  # fmt: skip
+#: The files that find out which rules are violated.
+_JUDGING: Final = ("numbers", "json", "fixes", "whole", "nodes", "values", "evaluator", "explain", "judge")
+#: The files that put violations into sentences and search for fixes.
+_TELLING: Final = ("words", "facts", "places", "proposals", "repair", "advice", "text")
 
 
 def write_header(
@@ -85,19 +83,21 @@ class _Writer:
     def lines(self) -> Iterator[str]:
         """Yield the lines of the header.
 
-        Parts that use enum words are generated before the definitions of the words are written.
+        Parts that use enum words and nodes are generated before their definitions are written.
         """
-        judged = [*self.functions.tensor_function(), ""]
+        functions = self.functions
+        table, function = functions.tensor_parts()
+        checked = {}
         for spec in self.specs:
-            judged += [*self.functions.operator_function(spec), ""]
-        fused = list(fused_lines(self.specs, self.words, self.levels))
+            rows, body = functions.operator_parts(spec)
+            table += rows
+            function += ["", *body]
+            checked[spec.name] = self._checked(spec, rows)
         for kind in self.levels.dialect.types:
             self.words.constant("TENSOR_DATA_TYPE", kind)
-        dispatch = list(self._dispatch())
         entries = dict.fromkeys([*(spec.name for spec in self.specs), *fusible(self.specs, self.levels)])
         laid = [self.levels.dialect.operator(name) for name in entries]
-        described = list(layout_lines(laid, self.words, self.levels, text=self.text))
-        texts = list(sentence_lines(self.words, self.levels))
+        layouts = list(layout_lines(laid, checked, self.words, self.levels, functions.nodes))
         yield from ("#pragma once", "")
         yield from (f"#include <{name}>" for name in _INCLUDES)
         yield ""
@@ -107,26 +107,31 @@ class _Writer:
             yield from structure(name)
         yield abi_end
         yield from rest.splitlines()
-        yield from ("", *self.words.constants(), "", *self._types(), *self._names(), "")
-        yield from (
-            f"constexpr uint32_t {self.levels.name(n)} = {self.levels.number(n):#06x};" for n in self.levels.chosen
-        )
-        yield from self._implementations()
+        yield from ("", *self.words.constants(), "", *self._types(), *self._names(), "", *self._levels())
         yield f"constexpr bool has_text = {'true' if self.text else 'false'};"
-        yield from _fixed("arena", "rules", "layout")
-        yield from ("", *enum_lines(laid, self.levels), *_fixed("numbers", "json", "fixes"))
-        yield from ("", *described, "", *texts, "", *self.functions.limit_lines(), "")
-        yield from _fixed("notes", "check")
-        if self.text:
-            yield from ("namespace language {", *limit_names(self.functions.limits), *_fixed(*_LANGUAGE))
-            yield "}  // namespace language"
-        yield from ("", *fused, "", *judged, *dispatch)
-        first, _, rest = (_SUPPORT / "api.h").read_text(encoding="utf-8").partition("// Telling stands here.\n")
-        yield from (
-            *first.splitlines(),
-            *_fixed(*(("remedy", "text") if self.text else ("silent",))),
-            *rest.splitlines(),
-        )
+        yield from _fixed("rules", "arena", "tables")
+        yield from ("", *enum_lines(laid, self.levels), "", *self._devices(), "", *sentence_lines(self.levels))
+        yield from ("", *functions.limit_lines(), *limit_names(functions.limits))
+        yield from ("", *functions.cells.lines(), *functions.nodes.lines(), "", *table)
+        yield from _fixed("check")
+        yield from ("", *function, "", *layouts)
+        yield from _fixed(*_JUDGING, "options", *(_TELLING if self.text else ("silent",)), "api")
+
+    def _checked(self, spec: OperatorSpec, rows: Sequence[str]) -> str:
+        """Return the operator's tables as the last members of its `Layout`."""
+        text = "\n".join(rows)
+        names = [f"{kind}_{spec.name}" for kind in ("cells", "cases", "rules")]
+        parts = [f"of({name})" if f" {name}[]" in text else "{}" for name in names]
+        return f", {', '.join(parts)}, {case_field(spec)}, accepts_{spec.name}"
+
+    def _levels(self) -> Iterator[str]:
+        """Yield the levels, and the implementations with separate rules."""
+        chosen = self.levels.chosen
+        yield from (f"constexpr uint32_t level_{n.replace('.', '_')} = {self.levels.number(n):#06x};" for n in chosen)
+        listed = ", ".join(f"level_{level.replace('.', '_')}" for level in chosen)
+        yield f"inline constexpr uint32_t every_level[] = {{{listed}}};"
+        yield f"constexpr uint32_t count_of_levels = {len(chosen)};"
+        yield from self._implementations()
 
     def _implementations(self) -> Iterator[str]:
         """Yield the implementations with separate rules and their systems."""
@@ -152,56 +157,18 @@ class _Writer:
         listed = ", ".join(str(numbers.get(number, 0)) for number in range(max(numbers) + 1))
         yield f"constexpr uint8_t bits_of_types[] = {{{listed}}};"
 
-    def _dispatch(self) -> Iterator[str]:
-        """Yield the function lookup by operator, and the missing capabilities."""
-        yield "// changes: the levels that take something else than the one before, as bits of their places in"
-        yield "// every_level. alike: those at which all sides and implementations say the same."
-        yield "struct Entry {"
-        yield "  void (*judge)(Check&, const void*);"
-        yield "  const char* name;"
-        yield "  uint32_t changes, alike;"
-        yield "};"
-        yield "// The function of an operator, none where the level does not have it; a level of 0 has all."
-        yield "inline Entry entry_of(uint32_t type, uint32_t level) {"
-        yield "  (void)level;"
-        yield "  switch (type) {"
-        for spec in self.specs:
-            constant = self.words.constant("OPERATOR_TYPE", spec.name)
-            texts = self.levels.everywhere(level for level in self.levels.chosen if level in spec.levels)
-            condition = self.levels.condition(texts, self.levels.everywhere(self.levels.chosen))
-            text = f"judge_{spec.name}"
-            if condition is not None:
-                text = f"level == 0 || ({condition}) ? {text} : nullptr"
-            bits = "".join(f", {number:#x}" for number in self.levels.stretches(spec))
-            yield f'    case {constant}: return {{{text}, "{spec.name}"{bits}}};'
-        yield '    default: return {nullptr, "", 0, 0};'
-        yield "  }"
-        yield "}"
-        listed = ", ".join(self.levels.name(level) for level in self.levels.chosen)
-        yield f"constexpr uint32_t every_level[] = {{{listed}}};"
-        yield "inline bool known_level(uint32_t level) {"
-        yield f"  return {' || '.join(f'level == {self.levels.name(level)}' for level in self.levels.chosen)};"
-        yield "}"
-        yield from self._devices()
-
     def _devices(self) -> Iterator[str]:
+        """Yield capabilities, and the types that require one of them."""
         names = capabilities(self.levels.dialect.name)
         for number, name in enumerate(names):
             yield f"constexpr uint32_t capability_{name} = {1 << number};"
-        yield "// The types that a device with these capabilities does not take, as bits."
-        yield "inline uint32_t lacking_types(uint32_t level, uint32_t capabilities) {"
-        yield "  uint32_t found = 0;"
-        texts_by_key: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        levels_by_need: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         for level in self.levels.chosen:
-            for kind, needs in required_capabilities(self.levels.dialect.name, level).items():
-                texts_by_key.setdefault((kind, needs), []).append(level)
-        for (kind, needs), levels in texts_by_key.items():
-            texts = self.levels.everywhere(levels)
-            condition = self.levels.condition(texts, self.levels.everywhere(self.levels.chosen))
-            have = " | ".join(f"capability_{name}" for name in needs)
-            word = self.words.mask("TENSOR_DATA_TYPE", [kind]) + ".bits"
-            guard = "" if condition is None else f"{condition} && "
-            yield f"  if ({guard}(capabilities & ({have})) == 0) found |= {word};"
-        yield "  (void)level;"
-        yield "  return found;"
-        yield "}"
+            for need in required_capabilities(self.levels.dialect.name, level).items():
+                levels_by_need.setdefault(need, []).append(level)
+        rows = [
+            f"{{{self.words.number('TENSOR_DATA_TYPE', kind)}, {self.levels.bits(levels):#x}, "
+            f"{' | '.join(f'capability_{name}' for name in needs)}, {quoted(' or '.join(needs))}}}"
+            for (kind, needs), levels in levels_by_need.items()
+        ]
+        yield f"inline constexpr Need needs[] = {{{', '.join(rows) or '{}'}}};"

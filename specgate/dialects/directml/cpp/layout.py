@@ -1,4 +1,4 @@
-"""The structures of operators as C++ data: members, types and enums."""
+"""The structures of operators as C++ data: members, enums and tables."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from specgate.dialects.directml.cpp.structures import structure_name
 from specgate.dialects.directml.native.abi import abi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from specgate.dialects.directml.cpp.levels import Levels
+    from specgate.dialects.directml.cpp.nodes import Nodes
     from specgate.dialects.directml.cpp.structures import Words
     from specgate.dialects.directml.native.abi import Member
     from specgate.spec.operator_spec import OperatorSpec
 
-__all__ = ["enum_lines", "layout_lines"]
+__all__ = ["enum_lines", "fusible", "layout_lines"]
 
 #: The shapes of a single member and of an array.
 _SHAPES: Final = {
@@ -28,16 +29,31 @@ _SHAPES: Final = {
 _OF_TENSORS: Final = ("TENSOR_TYPE", "TENSOR_DATA_TYPE")
 
 
-def layout_lines(specs: Sequence[OperatorSpec], words: Words, levels: Levels, *, text: bool) -> Iterator[str]:
+def fusible(specs: Sequence[OperatorSpec], levels: Levels) -> list[str]:
+    """Return the operators that can be fused, in table order."""
+    entries: dict[str, None] = {}
+    for spec in specs:
+        holding = [info.name for info in spec.fields.values() if info.fuses]
+        for resolved in levels.sides(spec).values() if holding else ():
+            for name in holding:
+                cell = resolved.cells.get(name)
+                entries.update(dict.fromkeys(cell.operators or () if cell is not None else ()))
+    return list(entries)
+
+
+def layout_lines(
+    specs: Sequence[OperatorSpec], checked: Mapping[str, str], words: Words, levels: Levels, nodes: Nodes
+) -> Iterator[str]:
     """Yield the function that returns a structure's table by operator number.
 
-    text: whether to write the names in rules, which only messages need.
+    checked: the tables of operators that the header checks, as initializers of the last members of `Layout`. Others
+    only occur fused.
     """
     yield "inline const Layout* layout_of(uint32_t type) {"
     yield "  switch (type) {"
     for spec in specs:
         yield f"    case {words.constant('OPERATOR_TYPE', spec.name)}: {{"
-        yield from (f"      {line}" for line in _layout(spec, levels, text=text))
+        yield from (f"      {line}" for line in _layout(spec, checked.get(spec.name, ""), levels, nodes))
         yield "    }"
     yield "    default: return nullptr;"
     yield "  }"
@@ -61,7 +77,7 @@ def _enum(name: str, words: Iterable[tuple[str, int]]) -> Iterator[str]:
     yield f"inline constexpr Enum enum_{name} = {{words_of_{name}, {len(listed)}}};"
 
 
-def _layout(spec: OperatorSpec, levels: Levels, *, text: bool) -> Iterator[str]:
+def _layout(spec: OperatorSpec, checked: str, levels: Levels, nodes: Nodes) -> Iterator[str]:
     structure = structure_name(spec.name)
     laid = abi().structure(spec.name)
     yield f"using S = abi::{structure};"
@@ -71,15 +87,16 @@ def _layout(spec: OperatorSpec, levels: Levels, *, text: bool) -> Iterator[str]:
         of = f"Shape::{_shape(member)}, {optional}, offsetof(S, {member.name}), {_by(member)}"
         yield f'    {{"{member.name}", {of}}},'
     yield "};"
-    defines = spec.scope.defines if text else {}
+    defines = spec.scope.defines if checked else {}
     if defines:
         yield "static constexpr Define defines[] = {"
-        yield from (f"    {{{quoted(name)}, {quoted(define.text)}}}," for name, define in defines.items())
+        yield from (f"    {{{quoted(name)}, {nodes.pointer(define.tree)}}}," for name, define in defines.items())
         yield "};"
     first = levels.number(spec.levels.first or levels.chosen[0])
-    named = f"defines, {len(defines)}" if defines else "nullptr, 0"
-    yield f'static constexpr Layout layout = {{"{spec.name}", {first:#06x}, sizeof(S), members,'
-    yield f"    {len(laid.members)}, {named}}};"
+    named = f"{{defines, {len(defines)}}}" if defines else "{}"
+    exists = levels.bits(level for level in levels.chosen if level in spec.levels)
+    yield f'static constexpr Layout layout = {{"{spec.name}", {first:#06x}, {exists:#x},'
+    yield f"    {{members, {len(laid.members)}}}, {named}{checked}}};"
     yield "return &layout;"
 
 

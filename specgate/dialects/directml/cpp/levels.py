@@ -1,10 +1,10 @@
-"""Levels and table sides of a part of the header, as C++ conditions."""
+"""Levels and table sides of a part of the header, as masks of bits."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from specgate.validate.device import required_capabilities
+from specgate.dialects.directml.cpp.values import Untranslatable
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -18,12 +18,15 @@ __all__ = ["SIDES", "Levels", "Stretch", "grouped"]
 SIDES: Final[tuple[SingleBasis, ...]] = ("documented", "observed")
 #: A level, and a side or one implementation. An implementation has all shared observations and its own.
 Stretch = tuple[str, str]
+#: The bits of each side in a mask.
+_BITS: Final = 16
+_WORD: Final = 64
 
 
 class Levels:
-    """The levels of a header, and conditions on a check's members.
+    """The levels of a header, and masks of levels and sides.
 
-    The members are `level`, `documented` and `observed`.
+    A mask has a bit per level for each of: documented, observed, and every implementation with separate observations.
     """
 
     def __init__(self, dialect: Dialect, chosen: Sequence[str]) -> None:
@@ -31,10 +34,17 @@ class Levels:
         self.chosen = tuple(level for level in dialect.levels if level in chosen)
         every = (by for name in dialect.operators for by in _own(dialect.operator(name)))
         self.implementations = tuple(sorted(set(every)))
+        if len(self.chosen) > _BITS or _BITS * len((*SIDES, *self.implementations)) > _WORD:
+            raise Untranslatable("too many levels or implementations for masks of 64 bits")
 
     def number(self, level: str) -> int:
         """Return the number of a level as in the vendor's headers."""
         return int(self.dialect.tables.levels[level]["target_version"], 16)
+
+    def bits(self, levels: Iterable[str]) -> int:
+        """Return levels as bits of their positions."""
+        members = set(levels)
+        return sum(1 << number for number, level in enumerate(self.chosen) if level in members)
 
     def sides(self, spec: OperatorSpec) -> dict[Stretch, Resolved]:
         """Return the table of an operator per level and side."""
@@ -48,84 +58,21 @@ class Levels:
                     resolved_by_stretch[level, name] = resolved
         return resolved_by_stretch
 
-    def stretches(self, spec: OperatorSpec) -> tuple[int, int]:
-        """Return the levels at which an operator changes, as bits.
-
-        The second mask has the levels whose sides are equal.
-        """
-        sides = self.sides(spec)
-        names = (*SIDES, *self.implementations)
-        changes = alike = 0
-        before: object = None
-        for number, level in enumerate(self.chosen):
-            keys = [sides[level, name].key for name in names if (level, name) in sides]
-            pair = keys, required_capabilities(self.dialect.name, level)
-            changes |= (pair != before) << number
-            alike |= (len(set(keys)) <= 1) << number
-            before = pair
-        return changes, alike
-
     def everywhere(self, levels: Iterable[str]) -> list[tuple[str, SingleBasis]]:
         """Return levels with both sides."""
         return [(level, side) for level in levels for side in SIDES]
 
-    def condition(self, where: Iterable[Stretch], every: Iterable[Stretch]) -> str | None:
-        """Return a condition for `where`, None if it always holds.
+    def mask(self, where: Iterable[Stretch], every: Iterable[Stretch]) -> int:
+        """Return the bits of `where`.
 
-        every: all possible stretches; outside of them the condition may have any value.
+        every: all possible stretches. An implementation that is not among them has the bits of the observed side.
         """
-        texts, possible = set(where), set(every)
-        if texts >= possible:
-            return None
-        names = {side for _, side in possible}
-        levels = [level for level in self.chosen if any((level, side) in possible for side in names)]
-        ranges = {
-            side: self._range([level for level in levels if (level, side) in texts], levels)
-            for side in (*SIDES, *self.implementations)
-            if side in names
-        }
-        if len(set(ranges.values())) == 1:
-            return next(iter(ranges.values()))
-        alone = [by for by in self.implementations if by in names and ranges[by] != ranges["observed"]]
-        flags = {by: f"by_{by}" for by in alone}
-        flags |= {"documented": "documented", "observed": " && ".join(("observed", *(f"!by_{by}" for by in alone)))}
-        parts = [
-            flags[side] if text is None else f"{flags[side]} && {f'({text})' if '||' in text else text}"
-            for side, text in ranges.items()
-            if text != "false" and side in flags
-        ]
-        return parts[0] if len(parts) == 1 else " || ".join(f"({part})" if "&&" in part else part for part in parts)
-
-    def _range(self, known_texts: Sequence[str], levels: Sequence[str]) -> str | None:
-        """Return a condition on `level`: None for always, false for never."""
-        runs: list[list[str]] = []
-        for level in levels:
-            if level not in known_texts:
-                continue
-            position = levels.index(level)
-            if runs and levels.index(runs[-1][-1]) == position - 1:
-                runs[-1].append(level)
-            else:
-                runs.append([level])
-        if not runs:
-            return "false"
-        texts = [text for run in runs if (text := self._run(run, levels)) is not None]
-        if not texts:
-            return None
-        return texts[0] if len(texts) == 1 else " || ".join(f"({text})" if "&&" in text else text for text in texts)
-
-    def _run(self, run: Sequence[str], levels: Sequence[str]) -> str | None:
-        parts = []
-        if run[0] != levels[0]:
-            parts.append(f"level >= {self.name(run[0])}")
-        if run[-1] != levels[-1]:
-            parts.append(f"level < {self.name(levels[levels.index(run[-1]) + 1])}")
-        return " && ".join(parts) or None
-
-    @staticmethod
-    def name(level: str) -> str:
-        """Return the name of a level's constant in the header."""
-        return f"level_{level.replace('.', '_')}"
+        texts, sides = set(where), {side for _, side in every}
+        mask = 0
+        for number, side in enumerate((*SIDES, *self.implementations)):
+            name = side if side in sides else "observed"
+            mask |= self.bits(level for level in self.chosen if (level, name) in texts) << number * _BITS
+        return mask
 
 
 def _own(spec: OperatorSpec) -> set[str]:

@@ -54,12 +54,12 @@ class Words:
         self._used[name] = self.number(enum, word)
         return name
 
-    def mask(self, enum: str, words: Iterable[str]) -> str:
-        """Return a set of words as a bit mask, spelled with their constants."""
-        names = [self.constant(enum, word) for word in words]
-        if any(self._used[name] > 31 for name in names):
+    def bits(self, enum: str, words: Iterable[str]) -> int:
+        """Return a set of words as bits of their numbers."""
+        numbers = {self.number(enum, word) for word in words}
+        if max(numbers, default=0) > 31:
             raise Untranslatable(f"the words of {enum} do not fit 32 bits")
-        return f"words<{', '.join(names)}>"
+        return sum(1 << number for number in numbers)
 
     def constants(self) -> Iterator[str]:
         """Yield the definitions of all constants in use."""

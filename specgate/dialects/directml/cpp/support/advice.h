@@ -16,7 +16,7 @@ class Advice {
       found->push_back(&step);
     }
     if (groups.size() > 3) return "";
-    Texts phrases(arena_);
+    Texts phrases;
     for (const auto& group : groups) phrases.push_back(phrase(group));
     return listed(arena_, phrases, " and ", " and ");
   }
@@ -44,14 +44,16 @@ class Advice {
     return spot.item < 0 ? name : arena_.text({name, "[", arena_.number(spot.item), "]"});
   }
 
+  const Member* member_of(const Spot& spot) const {
+    return context_.tensor != nullptr ? context_.judged : context_.member(spot.field);
+  }
   std::string_view phrase(const std::vector<const Step*>& steps) const {
     const Step& step = *steps[0];
     const Spot& spot = step.spot;
-    Texts owners(arena_);
+    Texts owners;
     for (const Step* one : steps) add(owners, owner(one->spot));
     const std::string_view owner = listed(arena_, owners), values = choices(step);
     const std::string_view plural = values == "1" ? "" : "s";
-    const Member* member = context_.tensor != nullptr ? context_.judged : context_.member(spot.field);
     switch (spot.kind) {
       case Of::set: return arena_.text({"set ", owner, " to ", values});
       case Of::member: return arena_.text({"set ", owner, ".", part_of(spot), " to ", values});
@@ -66,18 +68,17 @@ class Advice {
       case Of::elements: return arena_.text({"give ", owner, " ", values, " element", plural});
       case Of::type: break;
     }
-    const bool output = member != nullptr && is_output(member->shape);
-    if (output) return arena_.text({"give ", owner, " the type ", values});
+    const bool output = is_output(member_of(spot)->shape);
     const std::string loss = losses(steps);
-    const std::string_view words = arena_.text({"cast ", owner, " to ", values});
+    const std::string_view words = arena_.text({output ? "give " : "cast ", owner, output ? " the type " : " to ", values});
     return loss.empty() ? words : arena_.text({words, " (", loss, ")"});
   }
-  // What the casts lose, each thing once.
+  // What the casts of inputs lose, each thing once.
   std::string losses(const std::vector<const Step*>& steps) const {
     std::vector<std::string> known;
     for (const Step* one : steps) {
       const Value* held = context_.field(one->spot.field);
-      if (held == nullptr || one->values.empty() || one->values[0].is != Value::Is::word) continue;
+      if (held == nullptr || is_output(member_of(one->spot)->shape) || one->values.empty() || one->values[0].is != Value::Is::word) continue;
       const Tensor* tensor = one->spot.item < 0 ? held->tensor : held->item(one->spot.item).tensor;
       if (tensor == nullptr || tensor->type == no_type) continue;
       const char* found = word_of(enum_TENSOR_DATA_TYPE, tensor->type);
@@ -101,7 +102,7 @@ class Advice {
       if (high.none()) return arena_.text({told(arena_, low), " or more"});
       return arena_.text({"a value from ", told(arena_, low), " to ", told(arena_, high)});
     }
-    Texts shown(arena_);
+    Texts shown;
     const size_t count = step.values.size(), alone = count > most ? most - 1 : count;
     for (size_t i = 0; i < alone; ++i) add(shown, told(arena_, step.values[i]));
     if (count > most) shown.push_back(arena_.text({"another of ", arena_.number(int64_t(count))}));

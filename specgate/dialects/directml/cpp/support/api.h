@@ -1,23 +1,5 @@
 }  // namespace detail
 
-// Which side of the tables counts: what the pages say, what builds do, or what both take.
-enum class Basis { documented, observed, both };
-
-// What the device can do; where it is not known, nothing is asked of it.
-struct Device {
-  bool known = false;
-  uint32_t capabilities = 0;
-};
-
-// implementation: of the libraries that have rules of their own, a specgate::detail::implementation_ bit; 0 for what all
-// of them do. fixes: whether findings also propose changes that take a search, which costs some microseconds more each.
-struct Options {
-  Basis basis = Basis::both;
-  Device device;
-  uint32_t implementation = 0;
-  bool fixes = false;
-};
-
 // One rule that does not hold, or one thing that no row takes.
 struct Finding {
   std::string id;       // such as directml/ONE_HOT/axis-range; `specgate rule ID` prints its reference
@@ -58,180 +40,151 @@ struct Verdict {
 
 namespace detail {
 
-inline Check prepared(uint32_t level, Basis basis, const Options& options) {
-  Check check;
-  check.level = level;
-  check.documented = basis != Basis::observed;
-  check.observed = basis != Basis::documented;
-  check.implementation = check.observed ? options.implementation : 0;
-  check.lacking = options.device.known ? lacking_types(level, options.device.capabilities) : 0;
-  return check;
-}
-
-// What is told of what was noted: causes without their echoes, in order.
-inline std::vector<Noted> told_of(const Notes& notes) {
-  uint64_t fields = 0;
-  for (const Noted& one : notes.found)
-    if (one.part != Part::row_choice && one.field >= 0) fields |= uint64_t(1) << one.field;
-  std::vector<Noted> told;
-  for (const Part part : {Part::structure, Part::row, Part::tensor, Part::rule, Part::row_choice})
-    for (const Noted& one : notes.found) {
-      const bool hidden = one.rank && (notes.hidden_ranks >> one.field & 1) != 0;
-      const bool echo = one.part == Part::row_choice && (fields >> one.field & 1) != 0;
-      if (one.part == part && !hidden && !echo) told.push_back(one);
-    }
-  return told;
-}
-
-constexpr uint32_t count_of_levels = sizeof every_level / sizeof *every_level;
-
-// Telling stands here.
-
-inline bool accepted(uint32_t type, const void* description, uint32_t level, const Options& options) {
-  const Entry entry = entry_of(type, level);
-  if (entry.judge == nullptr || description == nullptr) return false;
-  Check check = prepared(level, options.basis, options);
-  entry.judge(check, description);
-  return !check.refused && !check.broken;
-}
-
-// What one side refuses, causes without their echoes. before: what the other side does. lacked: what the device lacks.
-// excluded: the levels that surely refuse it as well, as bits.
-inline std::vector<Noted> refusals(Arena& arena, const Entry& entry, uint32_t type, const void* description, uint32_t level, Basis side,
-                                   const Options& options, const std::vector<Noted>& before, std::vector<Noted>& lacked,
-                                   uint32_t& excluded) {
-  Notes notes(arena);
-  notes.before = &before;
-  notes.found.reserve(4);
-  Check check = prepared(level, side, options);
-  check.operator_name = entry.name;
-  check.layout = layout_of(type);
-  check.notes = &notes;
-  entry.judge(check, description);
-  lacked = std::move(notes.lacked);
-  excluded |= check.excluded;
-  std::vector<Noted> told = told_of(notes);
-  return told.empty() ? notes.broken : told;
-}
-
-inline Finding finding(const Noted& one, std::string message, Basis side, std::string fix) {
-  std::string id = "directml/";
-  id += one.id;
-  return Finding{std::move(id), std::string(one.where), std::move(message), side, std::move(fix)};
-}
-
-// The findings of both sides that count: what both refuse is one.
-inline void explain(Telling& telling, const std::vector<Noted>& documented, const std::vector<Noted>& observed, bool both,
-                    std::vector<Finding>& findings) {
-  std::vector<Noted> seen;
-  findings.reserve(documented.size() + observed.size());
-  for (const Basis side : {Basis::documented, Basis::observed}) {
-    const bool first = side == Basis::documented;
-    for (const Noted& one : first ? documented : observed) {
-      if (has(seen, one)) continue;
-      seen.push_back(one);
-      const bool alone = both && !has(first ? observed : documented, one);
-      std::string fix = telling.fix(one, side, first ? documented : observed);
-      findings.push_back(finding(one, telling.message(one, side, alone), side, std::move(fix)));
-    }
-  }
-}
-
-// The place of a level in every_level, or the number of them for one that is not known.
-inline uint32_t place_of(uint32_t level) {
-  uint32_t place = 0;
-  while (place < count_of_levels && every_level[place] != level) ++place;
+// The position of the known level that is nearest below a number, of the first one where none is.
+inline uint32_t place_below(uint32_t level) {
+  uint32_t place = count_of_levels - 1;
+  while (place > 0 && every_level[place] > level) --place;
   return place;
 }
-
-// The levels that accept a description, without those that are known to refuse it, as bits. Of levels at which the
-// operator is the same, one is asked.
-inline std::vector<uint32_t> accepting(uint32_t type, const void* description, uint32_t excluded, const Options& options) {
-  std::vector<uint32_t> found;
-  found.reserve(count_of_levels);
-  const uint32_t changes = entry_of(type, 0).changes;
-  const auto next = [&](uint32_t place) {
-    do ++place;
-    while (place < count_of_levels && (changes >> place & 1) == 0);
-    return place;
-  };
-  for (uint32_t first = 0, end; first < count_of_levels; first = end) {
-    end = next(first);
-    const uint32_t bits = ((uint32_t(1) << end) - (uint32_t(1) << first));
-    if ((excluded & bits) != 0 || !accepted(type, description, every_level[first], options)) continue;
-    found.insert(found.end(), every_level + first, every_level + end);
-  }
+inline bool exists(const Layout& layout, uint32_t place) { return (layout.levels >> place & 1) != 0; }
+// The types that a device does not take, as bits.
+inline uint32_t lacking_types(uint32_t place, const Device& device) {
+  uint32_t found = 0;
+  for (const Need& need : needs)
+    if (device.known && (need.levels >> place & 1) != 0 && (need.capabilities & device.capabilities) == 0)
+      found |= uint32_t(1) << need.type;
   return found;
 }
 
-// What else is wrong with a description for a level without the operator: what the first later level that has it refuses.
-inline void explain_later(Arena& arena, const Entry& entry, uint32_t type, const void* description, uint32_t level,
-                          const Options& options, Verdict& verdict) {
-  uint32_t later = 0;
-  for (const uint32_t each : every_level)
-    if (later == 0 && each > level && entry_of(type, each).judge != nullptr) later = each;
-  if (later == 0) return;
-  std::vector<Noted> lacked, documented, observed;
-  uint32_t excluded = 0;
-  bool both = options.basis == Basis::both;
-  if (options.basis != Basis::observed)
-    documented = refusals(arena, entry, type, description, later, Basis::documented, options, {}, lacked, excluded);
-  both = both && (entry.alike >> place_of(later) & 1) == 0;
-  if (both || options.basis == Basis::observed)
-    observed = refusals(arena, entry, type, description, later, Basis::observed, options, documented, lacked, excluded);
-  const size_t before = verdict.findings.size();
-  Telling telling(arena, type, description, later, verdict.levels, options.fixes);
-  explain(telling, documented, observed, both, verdict.findings);
-  std::string& fix = verdict.findings[before - 1].fix;
-  if (verdict.findings.size() > before && fix.empty())
-    fix = "correct what else is wrong and use feature level " + level_text(later);
+inline bool accepted(uint32_t type, const void* description, uint32_t place, const Options& options) {
+  const Layout* layout = layout_of(type);
+  if (layout == nullptr || layout->accepts == nullptr || description == nullptr || !exists(*layout, place)) return false;
+  Check check{now_of(place, options.basis, options.implementation), place, lacking_types(place, options.device)};
+  return layout->accepts(check, description);
 }
 
-inline Verdict refused(uint32_t type, const void* description, uint32_t level, const Options& options) {
+// Explains why a description is refused.
+class Refusal {
+ public:
+  Refusal(const Layout& layout, const void* description, const Options& options)
+      : layout_(layout), description_(description), options_(options),
+        context_(context_of(memory_, &layout, description, 0)) {
+    for (uint32_t place = 0; place < count_of_levels; ++place)
+      if (exists(layout, place) && layout.accepts != nullptr) {
+        Check check{now_of(place, options.basis, options.implementation), place, lacking_types(place, options.device)};
+        if (layout.accepts(check, description)) verdict.levels.push_back(every_level[place]);
+      }
+  }
+
   Verdict verdict;
-  const Entry entry = entry_of(type, 0);
-  const auto say = [&](const std::string& id, const std::string& message) {
-    verdict.findings.push_back(Finding{id, "", has_text ? message : "", Basis::documented, ""});
+
+  // What is wrong at a level; of a level without the operator, what the device lacks, and what else is wrong at the
+  // first later level that has it.
+  void explain(uint32_t place) {
+    const Sides here = at(place);
+    Telling telling(memory_, context_, options_, verdict.levels);
+    if (exists(layout_, place)) {
+      tell(telling, here);
+    } else {
+      say("level", telling.missing_operator());
+      verdict.findings.back().fix = telling.later();
+      explain_later(place);
+      context_.place = place;
+    }
+    const Basis last = options_.basis == Basis::observed ? Basis::observed : Basis::documented;
+    for (const Noted& one : here.lacked)
+      verdict.findings.push_back(finding(one, telling.lacked(one), last, telling.device_fix(one)));
+    if (verdict.findings.empty()) say("undecided", "it could not be decided whether this is taken");
+  }
+  void say(const char* id, const std::string& message) {
+    verdict.findings.push_back(
+        Finding{std::string("directml/") + layout_.name + "/" + id, "", has_text ? message : "", Basis::documented, ""});
+  }
+
+ private:
+  struct Sides {
+    std::vector<Noted> documented, observed, lacked;
   };
-  if (entry.judge == nullptr) {
-    say("directml/unknown-operator", "there is no operator of the number " + std::to_string(type) + " here");
+  const Layout& layout_;
+  const void* description_;
+  const Options& options_;
+  Arena arena_;
+  Memory memory_{arena_};
+  Context context_;
+
+  Sides at(uint32_t place) {
+    Sides sides;
+    context_.place = place;
+    for (const Basis side : {Basis::documented, Basis::observed}) {
+      if (options_.basis != Basis::both && options_.basis != side) continue;
+      Notes notes;
+      Judge judge(memory_, context_, now_of(place, side, options_.implementation), notes);
+      judge.structure(description_);
+      judge.rows();
+      judge.tensors(lacking_types(place, options_.device));
+      judge.rules();
+      (side == Basis::documented ? sides.documented : sides.observed) = notes.told();
+      sides.lacked = notes.lacked;
+    }
+    return sides;
+  }
+
+  static Finding finding(const Noted& one, std::string message, Basis side, std::string fix) {
+    return Finding{"directml/" + std::string(one.id), std::string(one.where), std::move(message), side, std::move(fix)};
+  }
+  // The findings of both sides: what both refuse is one.
+  void tell(Telling& telling, const Sides& sides) {
+    std::vector<Noted> seen;
+    for (const Basis side : {Basis::documented, Basis::observed}) {
+      const bool first = side == Basis::documented;
+      const std::vector<Noted>&own = first ? sides.documented : sides.observed,
+                              &other = first ? sides.observed : sides.documented;
+      for (const Noted& one : own) {
+        if (has(seen, one)) continue;
+        seen.push_back(one);
+        const bool alone = options_.basis == Basis::both && !has(other, one);
+        std::string fix = telling.fix(one, side, own);
+        verdict.findings.push_back(finding(one, telling.message(one, side, alone), side, std::move(fix)));
+      }
+    }
+  }
+  void explain_later(uint32_t place) {
+    while (place < count_of_levels && !exists(layout_, place)) ++place;
+    if (place == count_of_levels) return;
+    const size_t before = verdict.findings.size();
+    const Sides then = at(place);
+    Telling telling(memory_, context_, options_, verdict.levels);
+    tell(telling, then);
+    std::string& fix = verdict.findings[before - 1].fix;
+    if (verdict.findings.size() > before && fix.empty())
+      fix = "correct what else is wrong and use feature level " + level_text(every_level[place]);
+  }
+};
+
+inline Verdict refused(uint32_t type, const void* description, uint32_t level, const Options& options) {
+  const Layout* layout = layout_of(type);
+  const auto only = [](std::string id, const std::string& message) {
+    Verdict verdict;
+    verdict.findings.push_back(Finding{"directml/" + id, "", has_text ? message : "", Basis::documented, ""});
+    return verdict;
+  };
+  const std::string number = std::to_string(level);
+  if (layout == nullptr || layout->accepts == nullptr)
+    return only("unknown-operator", "there is no operator of the number " + std::to_string(type) + " here");
+  const uint32_t place = place_below(level);
+  const bool known = every_level[place] == level;
+  if (description == nullptr && known)
+    return only(std::string(layout->name) + "/unreadable", "the description points to nothing");
+  const std::string unknown = "there is no feature level of the number " + number + " here";
+  if (description == nullptr) return only("unknown-level", unknown);
+  Refusal refusal(*layout, description, options);
+  if (!known) {
+    Verdict verdict = only("unknown-level", unknown);
+    verdict.levels = refusal.verdict.levels;
     return verdict;
   }
-  const std::string name = std::string("directml/") + entry.name;
-  const bool known = known_level(level);
-  const bool exists = known && entry_of(type, level).judge != nullptr;
-  bool both = options.basis == Basis::both;
-  uint32_t excluded = known ? uint32_t(1) << place_of(level) : 0;
-  Arena arena;
-  std::vector<Noted> lacked, documented, observed;
-  if (known && description != nullptr) {
-    if (options.basis != Basis::observed)
-      documented = refusals(arena, entry, type, description, level, Basis::documented, options, {}, lacked, excluded);
-    both = both && (entry.alike >> place_of(level) & 1) == 0;  // else both sides say the same
-    if (both || options.basis == Basis::observed)
-      observed = refusals(arena, entry, type, description, level, Basis::observed, options, documented, lacked, excluded);
-  }
-  if (description != nullptr) verdict.levels = accepting(type, description, excluded, options);
-  if (!known) {
-    say("directml/unknown-level", "there is no feature level of the number " + std::to_string(level) + " here");
-  } else if (description == nullptr) {
-    say(name + "/unreadable", "the description points to nothing");
-  } else {
-    Telling telling(arena, type, description, level, verdict.levels, options.fixes);
-    // Of a level without the operator only what the device lacks is told.
-    if (exists) {
-      explain(telling, documented, observed, both, verdict.findings);
-    } else {
-      say(name + "/level", telling.missing_operator());
-      verdict.findings.back().fix = telling.later();
-      explain_later(arena, entry, type, description, level, options, verdict);
-    }
-    const Basis last = options.basis == Basis::observed ? Basis::observed : Basis::documented;
-    for (const Noted& one : lacked)
-      verdict.findings.push_back(finding(one, telling.lacked(one), last, telling.device_fix(one)));
-    if (verdict.findings.empty()) say(name + "/undecided", "it could not be decided whether this is taken");
-  }
-  return verdict;
+  refusal.explain(place);
+  return std::move(refusal.verdict);
 }
 
 }  // namespace detail
@@ -241,7 +194,7 @@ inline Verdict refused(uint32_t type, const void* description, uint32_t level, c
 template <class Description, class Level>
 inline Verdict check(const Description& description, Level level, const Options& options = Options()) {
   const auto type = uint32_t(description.Type), at = uint32_t(level);
-  if (detail::accepted(type, description.Desc, at, options)) {
+  if (detail::accepted(type, description.Desc, detail::place_below(at), options)) {
     Verdict verdict;
     verdict.accepted = true;
     return verdict;
@@ -252,7 +205,7 @@ inline Verdict check(const Description& description, Level level, const Options&
 // The same as check(), without findings.
 template <class Description, class Level>
 inline bool accepts(const Description& description, Level level, const Options& options = Options()) {
-  return detail::accepted(uint32_t(description.Type), description.Desc, uint32_t(level), options);
+  return detail::accepted(uint32_t(description.Type), description.Desc, detail::place_below(uint32_t(level)), options);
 }
 
 namespace detail {
@@ -271,30 +224,24 @@ struct LevelsQuery {
 };
 constexpr uint32_t feature_levels = 1;
 
-// The known level that is nearest below a number.
-inline uint32_t known_below(uint32_t level) {
-  uint32_t found = every_level[0];
-  for (const uint32_t each : every_level)
-    if (each <= level) found = each;
-  return found;
-}
-
 // Whether libraries have been seen to crash on what is wrong with a description, or it leads them to memory that is none.
-inline bool harmful(uint32_t type, const void* description, uint32_t level, const Options& options) {
-  const Entry entry = entry_of(type, 0);
-  if (entry.judge == nullptr) return false;
+inline bool harmful(uint32_t type, const void* description, uint32_t place, const Options& options) {
+  const Layout* layout = layout_of(type);
+  if (layout == nullptr || layout->accepts == nullptr) return false;
   if (description == nullptr) return true;
-  Check check = prepared(level, Basis::both, options);
-  entry.judge(check, description);
-  if (check.harmful || !(check.refused || check.broken)) return check.harmful;
+  const uint64_t now = now_of(place, Basis::both, options.implementation);
+  Check check{now, place, 0};
+  if (layout->accepts(check, description)) return check.harmful;
   Arena arena;
-  Notes notes(arena);
-  check = prepared(level, Basis::both, options);
-  check.operator_name = entry.name;
-  check.layout = layout_of(type);
-  check.notes = &notes;
-  entry.judge(check, description);
-  return check.harmful;
+  Memory memory(arena);
+  const Context context = context_of(memory, layout, description, place);
+  Notes notes;
+  Judge judge(memory, context, now, notes);
+  judge.structure(description);
+  judge.rows();
+  judge.tensors(0);
+  judge.rules();
+  return notes.harmful;
 }
 
 }  // namespace detail
@@ -343,8 +290,8 @@ inline auto create_operator(Creator* device, Level level, const Description* des
                             const Options& options = of_this_system(), Teller tell = to_standard_error,
                             void* context = nullptr) -> decltype(device->CreateOperator(description, id, made)) {
   using Result = decltype(device->CreateOperator(description, id, made));
-  const auto type = uint32_t(description->Type), at = detail::known_below(uint32_t(level));
-  if (detail::harmful(type, description->Desc, at, options)) {
+  const auto type = uint32_t(description->Type), place = detail::place_below(uint32_t(level)), at = detail::every_level[place];
+  if (detail::harmful(type, description->Desc, place, options)) {
     Options careful = options;
     careful.basis = Basis::both;
     std::string why = accepts(*description, at, careful) ? "" : detail::refused(type, description->Desc, at, careful).text();

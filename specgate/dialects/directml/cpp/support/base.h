@@ -3,13 +3,6 @@
 // Structures are read member by member with memcpy, so that what a program declares them as does not matter, and every
 // pointer is looked at before it is followed. Nothing here allocates or throws.
 
-// Where compilers that inline little would spend a call on a comparison.
-#if defined(__GNUC__)
-#define SPECGATE_ALWAYS_INLINE __attribute__((always_inline))
-#else
-#define SPECGATE_ALWAYS_INLINE
-#endif
-
 namespace specgate {
 
 #if defined(__SIZEOF_INT128__) && !defined(SPECGATE_NO_INT128)
@@ -67,7 +60,8 @@ class Wide {
 };
 #endif
 
-struct Finding;
+// Which side of the tables counts: what the pages say, what builds do, or what both take.
+enum class Basis { documented, observed, both };
 
 namespace abi {
 

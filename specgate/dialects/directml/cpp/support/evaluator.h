@@ -1,7 +1,58 @@
+// What parts of rules compute of values that are known.
+
+inline Value linked(Link link, const Value& left, const Value& right) {
+  if (link == Link::among || link == Link::not_among) {
+    if (right.open()) return right;
+    bool open = false, found = false;
+    for (int64_t i = 0; i < right.length() && !found; ++i) {
+      const Value same = equal(left, right.item(i));
+      found = same.true_();
+      open = open || same.open();
+    }
+    return !found && open ? Value::unknown() : Value::truth(found == (link == Link::among));
+  }
+  if (link == Link::equal || link == Link::differs) {
+    const Value same = equal(left, right);
+    return same.open() ? same : Value::truth(same.flag == (link == Link::equal));
+  }
+  if (!left.number() || !right.number()) return Value::unknown();
+  const int order = ordered(left, right);
+  if (order == 2) return Value::truth(false);
+  return Value::truth(link == Link::less      ? order < 0
+                      : link == Link::at_most ? order <= 0
+                      : link == Link::more    ? order > 0
+                                              : order >= 0);
+}
+
+inline Whole count_of(const Tensor& tensor) {
+  Whole found(1);
+  for (int64_t d = 0; d < tensor.sizes.count; ++d) found = found * Whole(int64_t(load(tensor.sizes.data + d)));
+  return found;
+}
+inline Whole reach_of(const Tensor& tensor) {
+  if (!tensor.strides.given) return count_of(tensor);
+  Whole found(1);
+  for (int64_t d = 0; d < tensor.sizes.count; ++d) {
+    const int64_t size = load(tensor.sizes.data + d);
+    if (size == 0) return Whole(0);
+    found = found + Whole(size - 1) * Whole(int64_t(load(tensor.strides.data + d)));
+  }
+  return found;
+}
+
+inline bool power_of_two(Whole number) {
+  if (number.negative() || number.zero()) return false;
+  Whole rest;
+  while (compare(number, Whole(1)) > 0) {
+    number = divided(number, Whole(2), rest);
+    if (!rest.zero()) return false;
+  }
+  return true;
+}
 // Evaluates the parts of rules. error: what the last part without a value says.
 class Evaluator {
  public:
-  Evaluator(Tree& tree, Memory& memory, const Context& context) : tree_(tree), memory_(memory), context_(context) {}
+  Evaluator(Memory& memory, const Context& context) : memory_(memory), context_(context) {}
 
   std::string error;
 
@@ -57,12 +108,27 @@ class Evaluator {
     return path->kind == Kind::attribute && !found->open() && member(*found, path->text).none();
   }
 
+  bool lacks(const Test& test) const {
+    for (const Node* path : test.needs)
+      if (absent(path)) return true;
+    return false;
+  }
+  // Whether a rule holds; it does where it does not apply.
+  Value judged(const Rule& rule) {
+    if (lacks(rule.require) || lacks(rule.when)) return Value::truth(true);
+    const Value applies = rule.when.tree == nullptr ? Value::truth(true) : value(rule.when.tree);
+    if (applies.none()) return applies;
+    if (applies.false_()) return Value::truth(true);
+    const Value held = value(rule.require.tree);
+    return applies.true_() || held.true_() ? held : Value::unknown();
+  }
+
   // What stands behind a dot, nothing where it is left out.
   Value member(const Value& owner, std::string_view name) const {
     if (owner.is == Value::Is::pair) return (*owner.parts)[name == "Width" || name == "Scale" ? 0 : 1];
     if (owner.is == Value::Is::held) {
       const Layout* layout = layout_of(owner.held.type);
-      for (uint32_t i = 0; layout != nullptr && owner.held.desc != nullptr && i < layout->count; ++i)
+      for (uint32_t i = 0; layout != nullptr && owner.held.desc != nullptr && i < layout->members.count; ++i)
         if (spells(layout->members[i].name, name)) return member_value(memory_, owner.held.desc, layout->members[i]);
       return Value();
     }
@@ -85,7 +151,6 @@ class Evaluator {
 
  private:
   static constexpr int64_t most = 100000;
-  Tree& tree_;
   Memory& memory_;
   const Context& context_;
   int64_t turns_ = 0;
@@ -97,10 +162,10 @@ class Evaluator {
 
   Value name(const Node* node, const Scope* scope) {
     if (const Value* found = variable(scope, node->text)) return *found;
-    if (const char* text = context_.define(node->text)) return value(tree_.parse(text));
+    if (const Node* meaning = context_.define(node->text)) return value(meaning);
     if (const Value* found = context_.field(node->text)) return found->none() ? Value::unknown() : *found;
     int64_t number = 0;
-    if (limit_named(node->text, context_.level, number)) return Value::of(Whole(number));
+    if (limit_named(node->text, context_.place, number)) return Value::of(Whole(number));
     return Value::of_word(node->text);
   }
 
@@ -208,12 +273,12 @@ class Evaluator {
   }
 
   Value list(const Node* node, const Scope* scope) {
-    Value made = Value::kind(Value::Is::list);
+    std::vector<Value> parts;
     for (const Node* part : node->parts) {
-      (*made.parts).push_back(value(part, scope));
-      if ((*made.parts).back().none()) return Value();
+      parts.push_back(value(part, scope));
+      if (parts.back().none()) return Value();
     }
-    return made;
+    return Value::of_parts(Value::Is::list, std::move(parts));
   }
 
   Value quantified(const Node* loop, const Scope* scope, bool decisive) {
@@ -237,14 +302,15 @@ class Evaluator {
   Value collected(const Node* loop, const Scope* scope) {
     const Value sequence = value(loop->parts[1], scope);
     if (sequence.none() || sequence.open()) return sequence;
-    Value made = Value::kind(Value::Is::list);
+    std::vector<Value> parts;
     bool open = false, broken = false;
     const bool whole = turns(loop, sequence, scope, [&](const Scope& inner, int64_t, const Value& keep) {
       if (keep.open()) return open = true, false;
-      (*made.parts).push_back(value(loop->parts[0], &inner));
-      return !(broken = (*made.parts).back().none());
+      parts.push_back(value(loop->parts[0], &inner));
+      return !(broken = parts.back().none());
     });
-    return open ? Value::unknown() : broken || !whole ? Value() : made;
+    if (open) return Value::unknown();
+    return broken || !whole ? Value() : Value::of_parts(Value::Is::list, std::move(parts));
   }
 
  private:

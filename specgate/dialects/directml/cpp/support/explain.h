@@ -7,12 +7,12 @@ struct Leaf {
   bool wanted;
 };
 
-using Leaves = Several<Leaf>;
+using Leaves = std::vector<Leaf>;
 
 class Explainer {
  public:
   Explainer(Tree& tree, Memory& memory, const Context& context)
-      : tree_(tree), memory_(memory), context_(context), leaves_(memory.arena) {}
+      : tree_(tree), memory_(memory), context_(context) {}
 
   // The deciding parts; of a loop those of the first turn that decides it.
   Leaves decisive(const Node* rule) {
@@ -36,7 +36,7 @@ class Explainer {
   Leaves leaves_;
   std::vector<std::pair<std::string, Value>> values_ = {};
 
-  Value value(const Node* node, const Scope* scope) { return Evaluator(tree_, memory_, context_).value(node, scope); }
+  Value value(const Node* node, const Scope* scope) { return Evaluator(memory_, context_).value(node, scope); }
   static bool same(const Value& a, const Value& b) {
     return a.is == b.is && (a.is == Value::Is::truth ? a.flag == b.flag : a.open() || a.none());
   }
@@ -65,7 +65,7 @@ class Explainer {
       leaves_.push_back(Leaf{closed, wanted});
       return;
     }
-    for (const Node* part : node->kind == Kind::compare ? node->parts : Nodes{&node, 1}) {
+    for (const Node* part : node->kind == Kind::compare ? node->parts : Nodes{node, 1}) {
       if (!says_more(part, scope)) continue;
       const Value found = value(part, scope);
       if (found.none()) continue;
@@ -83,7 +83,7 @@ class Explainer {
     int64_t number = 0;
     if (node->kind == Kind::name)
       return variable(scope, node->text) != nullptr || context_.field(node->text) != nullptr ||
-             context_.define(node->text) != nullptr || limit_named(node->text, context_.level, number);
+             context_.define(node->text) != nullptr || limit_named(node->text, context_.place, number);
     for (const Node* part : node->parts)
       if (names(part, scope)) return true;
     return false;
@@ -93,7 +93,7 @@ class Explainer {
     const Node* loop = node->parts[0];
     const Node* same_loop = closed->parts[0];
     const bool decisive = node->text == "any";
-    Evaluator evaluator(tree_, memory_, context_);
+    Evaluator evaluator(memory_, context_);
     const Value sequence = evaluator.value(loop->parts[1], scope);
     if (sequence.none() || sequence.open()) {
       blame_count(loop->parts[1], same_loop->parts[1], scope, wanted);
@@ -140,13 +140,14 @@ class Explainer {
   const Node* written(const Node* node, std::string_view name, const Node* stands) {
     if (node->kind == Kind::name) return node->text == name ? stands : node;
     const bool hides = is_loop(node) && node->text == name;
-    Several<const Node*> parts(tree_.arena);
+    std::vector<Node> parts;
     bool changed = false;
     for (size_t i = 0; i < node->parts.size(); ++i) {
-      parts.push_back(hides && i != 1 ? node->parts[i] : written(node->parts[i], name, stands));
-      changed = changed || parts[i] != node->parts[i];
+      const Node* part = hides && i != 1 ? node->parts[i] : written(node->parts[i], name, stands);
+      changed = changed || part != node->parts[i];
+      parts.push_back(*part);
     }
-    return changed ? tree_.with(*node, parts.begin(), parts.size()) : node;
+    return changed ? tree_.with(*node, parts.data(), parts.size()) : node;
   }
 };
 
@@ -159,7 +160,7 @@ class Resolving {
   Memory& memory;
   const Context& context;
 
-  Value value_of(const Node* node) { return Evaluator(tree, memory, context).value(node); }
+  Value value_of(const Node* node) { return Evaluator(memory, context).value(node); }
 
   const Node* resolved(const Node* node) {
     for (;;) {
@@ -169,9 +170,9 @@ class Resolving {
         node = node->parts[test.flag ? 1 : 2];
         continue;
       }
-      const char* text = node->kind == Kind::name ? context.define(node->text) : nullptr;
-      if (text == nullptr) return node;
-      const Node* inner = resolved(tree.parse(text));
+      const Node* meaning = node->kind == Kind::name ? context.define(node->text) : nullptr;
+      if (meaning == nullptr) return node;
+      const Node* inner = resolved(meaning);
       const Kind kind = inner->kind;
       const bool computed = (kind >= Kind::sum && kind <= Kind::modulo) || kind == Kind::minus ||
                             kind == Kind::negation || kind == Kind::choice;
@@ -202,8 +203,8 @@ class Resolving {
       const Node* chosen = resolved(node);
       return chosen != node && reads_rank(chosen, owner);
     }
-    const char* text = node->kind == Kind::name ? context.define(node->text) : nullptr;
-    if (text != nullptr) return reads_rank(tree.parse(text), owner);
+    const Node* meaning = node->kind == Kind::name ? context.define(node->text) : nullptr;
+    if (meaning != nullptr) return reads_rank(meaning, owner);
     for (const Node* part : node->parts)
       if (!is_loop(part) && reads_rank(part, owner)) return true;
     return false;

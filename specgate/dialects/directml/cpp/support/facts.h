@@ -6,8 +6,8 @@ class Words : Resolving {
       : Resolving(tree, memory, context), arena_(memory.arena), sentences_(memory.arena), place_(place) {}
 
   std::string_view of(const Leaves& leaves) {
-    Facts facts(arena_);
-    Texts parts(arena_);
+    Facts facts;
+    Texts parts;
     for (const Leaf& leaf : leaves) {
       std::string_view said;
       if (expected(leaf, said)) parts.push_back(said);
@@ -26,7 +26,7 @@ class Words : Resolving {
 
   // What a leaf compares, and then what that is held against.
   Facts of_leaf(const Node* node) {
-    Facts found(arena_);
+    Facts found;
     if (node->kind != Kind::compare) return add(found, facts(node)), found;
     bool ordered = false;
     for (const Link link : node->links) ordered = ordered || (link >= Link::less && link <= Link::at_least);
@@ -54,7 +54,7 @@ class Words : Resolving {
     said = arena_.text({sentences_.joined(sentences_.of(found)), ", expected ", told(arena_, value)});
     std::string_view because = items(computed);
     if (because.empty()) {
-      Facts of(arena_);
+      Facts of;
       add(of, facts(computed));
       because = sentences_.joined(sentences_.of(of));
     }
@@ -68,9 +68,9 @@ class Words : Resolving {
     node = resolved(node);
     if (node->kind != Kind::call || (node->text != "sum" && node->text != "product") || !is_loop(node->parts[0]))
       return "";
-    const Value found = Evaluator(tree, memory, context).collected(node->parts[0], nullptr);
+    const Value found = Evaluator(memory, context).collected(node->parts[0], nullptr);
     if (found.is != Value::Is::list || found.length() < 2 || found.length() > 16) return "";
-    Texts parts(arena_);
+    Texts parts;
     for (const Value& one : *found.parts) parts.push_back(told(arena_, one));
     const char* const sign = node->text == "sum" ? " + " : " * ";
     return listed(arena_, parts, sign, sign);
@@ -106,19 +106,19 @@ class Words : Resolving {
 
   // The values that a part is made of, but for those that it has not.
   Facts facts(const Node* node) {
-    Facts found(arena_);
+    Facts found;
     for (const Fact& one : every(node))
       if (!one.value.empty()) found.push_back(one);
     return found;
   }
   Facts of_parts(const Nodes& parts) {
-    Facts found(arena_);
+    Facts found;
     for (const Node* part : parts)
       for (const Fact& one : facts(part)) found.push_back(one);
     return found;
   }
   Facts only(const Fact& fact) {
-    Facts found(arena_);
+    Facts found;
     found.push_back(fact);
     return found;
   }
@@ -132,13 +132,13 @@ class Words : Resolving {
     switch (node->kind) {
       case Kind::constant:
       case Kind::real:
-      case Kind::text: return Facts(arena_);
+      case Kind::text: return Facts();
       case Kind::list: return of_parts(node->parts);
       case Kind::name: {
         int64_t number = 0;
         const bool known = context.field(node->text) != nullptr || context.define(node->text) != nullptr ||
-                           limit_named(node->text, context.level, number);
-        return known ? only(fact(Says::is, called(node), node)) : Facts(arena_);
+                           limit_named(node->text, context.place, number);
+        return known ? only(fact(Says::is, called(node), node)) : Facts();
       }
       case Kind::attribute: return only(of_attribute(node));
       case Kind::subscript:
@@ -177,7 +177,7 @@ class Words : Resolving {
     const Node* sequence = resolved(node->parts[0]);
     if (sequence->kind == Kind::attribute && sequence->text == "sizes") {
       int64_t at = 0;
-      if (!dimension(tree.make(Kind::subscript, {}, {sequence, node->parts[1]}), at)) return fact(Says::is, spelled(node), node);
+      if (!dimension(tree.subscript(sequence, node->parts[1]), at)) return fact(Says::is, spelled(node), node);
       return fact(Says::size, called(sequence->parts[0]), node, arena_.number(at));
     }
     if (sequence->kind == Kind::attribute && sequence->text == "strides") {

@@ -20,7 +20,7 @@ class Json {
     text += ", \"desc\": {";
     if (layout != nullptr && description != nullptr) {
       bool first = true;
-      for (uint32_t i = 0; i < layout->count; ++i) {
+      for (uint32_t i = 0; i < layout->members.count; ++i) {
         const Member& one = layout->members[i];
         const size_t before = text.size();
         if (!first) text += ", ";

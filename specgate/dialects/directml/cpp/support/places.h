@@ -57,7 +57,7 @@ class Places : public Resolving {
     if (sequence->kind == Kind::attribute && sequence->text == "sizes") {
       Spots found = of_tensor(Spot::Kind::size, sequence->parts[0]);
       int64_t told = 0;
-      if (found.empty() || !dimension(tree.make(Kind::subscript, {}, {sequence, node->parts[1]}), told)) return {};
+      if (found.empty() || !dimension(tree.subscript(sequence, node->parts[1]), told)) return {};
       found[0].at = index.whole.value();
       found[0].told = memory.arena.number(told);
       return found;
@@ -120,7 +120,13 @@ class Changing {
       case Spot::Kind::set:
       case Spot::Kind::given: held = value; return true;
       case Spot::Kind::absent: held = Value(); return true;
-      case Spot::Kind::member: (*held.parts)[size_t(spot.at)] = value; return true;
+      case Spot::Kind::member: {
+        std::vector<Value> parts = *held.parts;
+        parts[size_t(spot.at)] = value;
+        const bool flag = held.flag;
+        held = Value::of_parts(Value::Is::pair, std::move(parts));
+        return held.flag = flag, true;
+      }
       case Spot::Kind::element:
       case Spot::Kind::length: return array(held, spot, value);
       default: break;
@@ -137,8 +143,7 @@ class Changing {
   }
 
   static bool array(Value& held, const Spot& spot, const Value& value) {
-    Value list = Value::kind(Value::Is::list);
-    std::vector<Value>& items = *list.parts;
+    std::vector<Value> items;
     for (int64_t i = 0; i < held.length(); ++i) items.push_back(held.item(i));
     if (spot.kind == Spot::Kind::element) {
       if (spot.at >= held.length()) return false;
@@ -148,7 +153,7 @@ class Changing {
       const Value last = items.back();
       items.resize(size_t(value.whole.value()), last);
     }
-    held = list;
+    held = Value::of_parts(Value::Is::list, std::move(items));
     return true;
   }
 

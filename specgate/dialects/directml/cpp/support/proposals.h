@@ -41,14 +41,14 @@ class Proposals : Places {
       if (leaf.wanted) return of_compare(node->parts, node->links);
       if (node->links.size() != 1) return {};
       const Link other = flipped(node->links[0]);
-      return of_compare(node->parts, Links{&other, 1});
+      return of_compare(node->parts, Span<Link>{&other, 1});
     }
     const Spots place = place_of(node);
     if (place.empty() || place[0].kind != Spot::Kind::set) return {};
     return {Repair{Step{place[0], {Value::truth(leaf.wanted)}}}};
   }
 
-  std::vector<Repair> of_compare(const Nodes& parts, const Links& links) {
+  std::vector<Repair> of_compare(const Nodes& parts, const Span<Link>& links) {
     std::vector<Spots> places;
     std::vector<Value> values;
     for (const Node* part : parts) {
@@ -117,7 +117,7 @@ class Proposals : Places {
     return found;
   }
   static std::vector<Repair> made_ordered(const std::vector<Spots>& places, const std::vector<Value>& values,
-                                          const Links& links) {
+                                          const Span<Link>& links) {
     std::vector<Repair> found;
     for (size_t i = 0; i < places.size(); ++i) {
       if (places[i].empty()) continue;
@@ -149,10 +149,10 @@ class Proposals : Places {
     for (size_t i = 0; i < waiting.size(); ++i) {
       const Node* node = waiting[i];
       if (is_call(node, "present") && node->parts[0]->kind == Kind::name) {
-        const bool absent = Evaluator(tree, memory, context).absent(node->parts[0]);
+        const bool absent = Evaluator(memory, context).absent(node->parts[0]);
         found.push_back({Step{Spot{absent ? Spot::Kind::given : Spot::Kind::absent, node->parts[0]->text}, {Value()}}});
       }
-      waiting.insert(waiting.end(), node->parts.begin(), node->parts.end());
+      for (const Node* part : node->parts) waiting.push_back(part);
     }
     size_t asked = 0;
     constexpr size_t most_parts = 10;
@@ -170,8 +170,8 @@ class Proposals : Places {
     std::vector<const Node*> waiting{node};
     for (size_t i = 0; i < waiting.size(); ++i) {
       const Node* part = resolved(waiting[i]);
-      if (const char* text = part->kind == Kind::name ? context.define(part->text) : nullptr) {
-        waiting.push_back(tree.parse(text));
+      if (const Node* meaning = part->kind == Kind::name ? context.define(part->text) : nullptr) {
+        waiting.push_back(meaning);
         continue;
       }
       const Spots place = place_of(part);
@@ -183,7 +183,7 @@ class Proposals : Places {
         for (const auto& one : found) known = known || one.first == place[0];
         if (!known) found.emplace_back(place[0], value.whole);
       } else if (!is_loop(part)) {
-        waiting.insert(waiting.end(), part->parts.begin(), part->parts.end());
+        for (const Node* inner : part->parts) waiting.push_back(inner);
       }
     }
     return found;
@@ -215,7 +215,7 @@ class Proposals : Places {
     if (compare(value, Whole(least)) < 0) return false;
     Context then = context;
     if (!Changing(memory).set(then, spot, Value::of(value))) return false;
-    const Value answer = Evaluator(tree, memory, then).value(leaf.node);
+    const Value answer = Evaluator(memory, then).value(leaf.node);
     return answer.is == Value::Is::truth && answer.flag == leaf.wanted;
   }
 };

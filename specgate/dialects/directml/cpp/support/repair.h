@@ -1,25 +1,5 @@
 // Changes after which a rule holds, found from its parts and tried before they are proposed.
 
-// Whether something optional is left out that a rule reads; what present() asks for may be. but: a path that may be,
-// too.
-inline bool lacks(const Node* node, const Context& context, const Evaluator& evaluator, const Node* but = nullptr) {
-  if (is_call(node, "present")) return false;
-  const bool spared = but != nullptr && Spelling::of(but) == Spelling::of(node);
-  if (node->kind == Kind::attribute && node->parts[0]->kind == Kind::name && node->text != "sizes") {
-    const Value* owner = context.field(node->parts[0]->text);
-    if (owner != nullptr && owner->is != Value::Is::pair && !spared && evaluator.absent(node)) return true;
-  }
-  if (node->kind == Kind::name) {
-    const Member* member = context.member(node->text);
-    return member != nullptr && member->optional && !spared && evaluator.absent(node);
-  }
-  for (size_t i = 0; i < node->parts.size(); ++i) {
-    const bool asked = node->kind == Kind::choice && i == 1 && is_call(node->parts[0], "present");
-    if (lacks(node->parts[i], context, evaluator, asked ? node->parts[0]->parts[0] : but)) return true;
-  }
-  return false;
-}
-
 class Search {
  public:
   Search(Tree& tree, Memory& memory, const Rule& rule, const Context& context)
@@ -29,7 +9,7 @@ class Search {
   template <class F>
   void repairs(F f) {
     Explainer explainer(tree_, memory_, context_);
-    const std::vector<Repair> first = options(explainer.decisive(tree_.parse(rule_.require)), context_);
+    const std::vector<Repair> first = options(explainer.decisive(rule_.require.tree), context_);
     constexpr size_t most_first = 6;
     for (size_t i = 0; i < first.size() && i < most_first; ++i) {
       const Repair found = followed(first[i]);
@@ -59,10 +39,10 @@ class Search {
   bool holds(const Done& done) {
     Context then;
     if (!after(done, then)) return false;
-    Evaluator evaluator(tree_, memory_, then);
-    if (lacks(tree_.parse(rule_.require), then, evaluator)) return true;
-    if (rule_.when != nullptr && !evaluator.value(tree_.parse(rule_.when)).true_()) return false;
-    return evaluator.value(tree_.parse(rule_.require)).true_();
+    Evaluator evaluator(memory_, then);
+    if (evaluator.lacks(rule_.require)) return true;
+    if (rule_.when.tree != nullptr && !evaluator.value(rule_.when.tree).true_()) return false;
+    return evaluator.value(rule_.require.tree).true_();
   }
   // An option with the further steps that it takes until the rule holds, nothing where it never does.
   Repair followed(const Repair& option) {
@@ -91,7 +71,7 @@ class Search {
     if (!after(done, then)) return {};
     Explainer explainer(tree_, memory_, then);
     Repair best;
-    for (Repair& repair : options(explainer.decisive(tree_.parse(rule_.require)), then)) {
+    for (Repair& repair : options(explainer.decisive(rule_.require.tree), then)) {
       bool touched = false;
       for (const Step& step : repair)
         for (const auto& one : done) touched = touched || one.first == step.spot;
@@ -202,7 +182,7 @@ class Search {
     const Spot& spot = step.spot;
     const Member* held = info(spot);
     double later = 0;
-    if (held != nullptr && context_.tensor == nullptr) later = -double(held - context_.layout->members);
+    if (held != nullptr && context_.tensor == nullptr) later = -double(held - context_.layout->members.data);
     later -= spot.item > 0 ? double(spot.item) / 10000 : 0;
     const bool output = held != nullptr && is_output(held->shape);
     if (output) return {spot.kind == Of::size || spot.kind == Of::sizes || spot.kind == Of::type ? 0 : 1.5, later};
@@ -218,7 +198,7 @@ class Search {
     if (spot.kind == Of::type) {
       const Value* value = context.field(spot.field);
       const Tensor* tensor = spot.item < 0 ? value->tensor : value->item(spot.item).tensor;
-      Evaluator evaluator(tree_, memory_, context);
+      Evaluator evaluator(memory_, context);
       const Value& wanted = step.values[0];
       const bool kept = wanted.is == Value::Is::word && lossless(evaluator.type_word(tensor->type), wanted.word);
       lossy = kept ? 0 : 1.5;

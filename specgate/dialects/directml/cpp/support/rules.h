@@ -4,19 +4,9 @@
 struct Check;
 inline void mark_broken(Check& check);
 
-// Several words: the bits of their numbers, and the numbers in the order of the table.
-struct Words {
-  uint32_t bits;
-  uint32_t count;
-  const uint8_t* order;
-};
-template <uint32_t... numbers>
-inline constexpr uint8_t in_order[] = {uint8_t(numbers)...};
-template <uint32_t... numbers>
-inline constexpr Words words = {((uint32_t(1) << numbers) | ...), sizeof...(numbers), in_order<numbers...>};
-
 inline bool among(uint32_t number, uint32_t bits) { return number < 32 && (bits >> number & 1) != 0; }
 
+inline bool has_rank(uint64_t ranks, int64_t rank) { return rank < 64 && (ranks >> rank & 1) != 0; }
 inline int64_t rank(const Tensor& tensor) { return tensor.sizes.count; }
 
 inline Range upto(int64_t count) { return Range{count}; }

@@ -1,7 +1,7 @@
 // A header without sentences: ids and places say what is wrong.
 class Telling {
  public:
-  Telling(Arena&, uint32_t, const void*, uint32_t, const std::vector<uint32_t>&, bool) {}
+  Telling(Memory&, const Context&, const Options&, const std::vector<uint32_t>&) {}
   std::string message(const Noted&, Basis, bool) { return ""; }
   std::string fix(const Noted&, Basis, const std::vector<Noted>&) { return ""; }
   std::string later() const { return ""; }

@@ -15,19 +15,82 @@ inline std::string ranges_text(const std::vector<uint32_t>& levels) {
   return made;
 }
 
+// The fix of a violated rule: the first change after which it holds and nothing else fails.
+class Remedy {
+ public:
+  Remedy(Tree& tree, Memory& memory, const Context& context, const Noted& failed)
+      : tree_(tree), memory_(memory), context_(context), failed_(failed) {}
+
+  // The change in words, nothing where none is known. before: what fails anyway.
+  std::string fix(Basis side, const std::vector<Noted>& before) {
+    const Advice advice(memory_.arena, context_, failed_.where);
+    Search search(tree_, memory_, *failed_.rule, context_);
+    Repair first, best;
+    int tried = 0;
+    search.repairs([&](const Repair& repair) {
+      if (advice.of(repair).empty()) return true;
+      if (first.empty()) first = repair;
+      if (failed_.part == Part::tensor) return false;
+      best = kept(search, repair, [&](const Context& then) { return spoils(then, side, before); });
+      constexpr int most_tried = 3;
+      return best.empty() && ++tried < most_tried;
+    });
+    const Repair& found = best.empty() ? first : best;
+    return found.empty() ? "" : std::string(advice.of(found));
+  }
+
+ private:
+  Tree& tree_;
+  Memory& memory_;
+  const Context& context_;
+  const Noted& failed_;
+
+  // A repair with those of its last part's values that spoil nothing, nothing where all do.
+  template <class F>
+  static Repair kept(Search& search, const Repair& repair, F spoiled) {
+    Done done;
+    for (const Step& step : repair) done.emplace_back(step.spot, step.tried()[0]);
+    const std::vector<Value> tried = repair.back().tried();
+    std::vector<Value> clean;
+    for (size_t i = 0; i < tried.size() && i < most_choices; ++i) {
+      done.back().second = tried[i];
+      Context then;
+      if (!search.after(done, then) || !spoiled(then)) clean.push_back(tried[i]);
+    }
+    if (clean.size() == tried.size()) return repair;
+    Repair made;
+    if (clean.empty()) return made;
+    made = repair;
+    made.back().values = clean;
+    made.back().span = false;
+    return made;
+  }
+
+  // Whether something fails after a change that did not before.
+  bool spoils(const Context& then, Basis side, const std::vector<Noted>& before) {
+    Notes notes;
+    notes.hidden = uint64_t(1) << failed_.rule->number;
+    Judge judge(memory_, then, now_of(then.place, side, 0), notes);
+    judge.rows();
+    judge.tensors(0);
+    judge.rules();
+    for (const Noted& one : notes.told())
+      if (!has(before, one)) return true;
+    return false;
+  }
+};
+
 // Words the findings on one description. taken: the levels that accept it.
 class Telling {
  public:
-  Telling(Arena& arena, uint32_t type, const void* description, uint32_t level, const std::vector<uint32_t>& taken,
-          bool fixes)
-      : arena_(arena), type_(type), description_(description), level_(level), taken_(taken), layout_(layout_of(type)),
-        fixes_(fixes) {}
+  Telling(Memory& memory, const Context& context, const Options& options, const std::vector<uint32_t>& taken)
+      : arena_(memory.arena), memory_(memory), context_(context), options_(options), taken_(taken) {}
 
   // alone: the other side of the tables takes what is refused.
   std::string message(const Noted& one, Basis side, bool alone) {
     std::string made;
     made.reserve(256);
-    made += one.rule != nullptr ? rule(one) : one.part == Part::row_choice ? row_choice(one) : one.message;
+    made += one.rule != nullptr ? rule(one) : one.part == Part::row_choice ? row_choice(one, side) : one.message;
     if (!taken_.empty()) made += "; accepted by " + ranges_text(taken_);
     else if (one.listed && nowhere(one, side)) made += "; no feature level takes it";
     if (alone && side == Basis::documented) made += " (documented rule that builds at this level do not enforce)";
@@ -39,21 +102,22 @@ class Telling {
   // The first later level that takes the description.
   std::string later() const {
     for (const uint32_t level : taken_)
-      if (level > level_) return "use feature level " + level_text(level);
+      if (level > every_level[context_.place]) return "use feature level " + level_text(level);
     return "";
   }
   // before: what else the side refuses.
   std::string fix(const Noted& one, Basis side, const std::vector<Noted>& before) {
     std::string own(one.fix);
     if (one.rule != nullptr && one.rule->fix != nullptr) own = one.rule->fix;
-    else if (one.rule != nullptr && !one.undefined && fixes_) own = remedy(one, side, before);
+    else if (one.rule != nullptr && !one.undefined && options_.fixes) own = remedy(one, side, before);
     const std::string level = later();
     return own.empty() ? level : level.empty() ? own : own + " or " + level;
   }
 
   std::string missing_operator() const {
-    return std::string(layout_->name) + " does not exist at feature level " + level_text(level_) + "; it exists from " +
-           level_text(layout_->since) + " on";
+    const Layout& layout = *context_.layout;
+    return std::string(layout.name) + " does not exist at feature level " + level_text(every_level[context_.place]) +
+           "; it exists from " + level_text(layout.since) + " on";
   }
   std::string device_fix(const Noted& one) const {
     const std::string message(one.message);
@@ -66,65 +130,50 @@ class Telling {
 
  private:
   Arena& arena_;
-  uint32_t type_;
-  const void* description_;
-  uint32_t level_;
+  Memory& memory_;
+  const Context& context_;
+  const Options& options_;
   const std::vector<uint32_t>& taken_;
-  const Layout* layout_;
-  bool fixes_;
   bool rows_asked_[2] = {false, false};
   std::vector<Noted> rows_[2] = {};
-  language::Tree tree_{arena_};
-  language::Memory memory_{arena_};
-  language::Context context_ = {};
-
-  const language::Context& context() {
-    if (context_.layout == nullptr) context_ = language::context_of(memory_, layout_, description_, level_);
-    return context_;
-  }
+  Tree tree_{arena_};
 
   std::string asked() const {
-    const char* others = asked_instead(level_);
-    return others == nullptr ? "" : ": there is no build of " + level_text(level_) + ", those of " + others + " enforce it";
+    const char* others = asked_instead[context_.place];
+    if (others == nullptr) return "";
+    return ": there is no build of " + level_text(every_level[context_.place]) + ", those of " + others + " enforce it";
   }
 
-  // A rule of every tensor is judged on one of them.
-  language::Value tensor(const Noted& one) {
-    const language::Value& field = context().fields[size_t(one.field)];
-    return one.index < 0 ? field : field.item(one.index);
+  // Gives `f` what a rule was judged on: all values, or one tensor.
+  template <class F>
+  auto judged_on(const Noted& one, F f) {
+    if (one.part != Part::tensor) return f(context_);
+    const Value& field = context_.fields[one.field];
+    const Value value = one.index < 0 ? field : field.item(one.index);
+    Context alone{context_.layout, context_.place};
+    alone.tensor = &value;
+    alone.judged = &context_.layout->members[one.field];
+    return f(alone);
   }
-
   std::string remedy(const Noted& one, Basis side, const std::vector<Noted>& before) {
-    if (one.part != Part::tensor)
-      return Remedy(tree_, memory_, context(), one).fix(context(), type_, description_, side, before);
-    const language::Value value = tensor(one);
-    language::Context alone{layout_, level_};
-    alone.tensor = &value;
-    alone.judged = layout_->members + one.field;
-    return Remedy(tree_, memory_, alone, one).fix(context(), type_, description_, side, before);
+    return judged_on(one, [&](const Context& read) { return Remedy(tree_, memory_, read, one).fix(side, before); });
   }
-
   std::string_view rule(const Noted& one) {
-    if (one.part != Part::tensor) return told(one, context());
-    const language::Value value = tensor(one);
-    language::Context alone{layout_, level_};
-    alone.tensor = &value;
-    return told(one, alone);
+    return judged_on(one, [&](const Context& read) { return told(one, read); });
   }
-  std::string_view told(const Noted& one, const language::Context& read) {
-    const language::Node* require = tree_.parse(one.rule->require);
+  std::string_view told(const Noted& one, const Context& read) {
+    const Node *require = one.rule->require.tree, *when = one.rule->when.tree;
     if (one.undefined) {
-      language::Evaluator evaluator(tree_, memory_, read);
-      const bool fails = one.rule->when != nullptr && evaluator.value(tree_.parse(one.rule->when)).none();
-      if (!fails) evaluator.value(require);
+      Evaluator evaluator(memory_, read);
+      if (when == nullptr || !evaluator.value(when).none()) evaluator.value(require);
       return arena_.text({one.message, ", which cannot be decided here: ", evaluator.error});
     }
-    language::Explainer explainer(tree_, memory_, read);
-    std::string_view facts = language::Words(tree_, memory_, read, one.where).of(explainer.decisive(require));
+    Explainer explainer(tree_, memory_, read);
+    std::string_view facts = Words(tree_, memory_, read, one.where).of(explainer.decisive(require));
     if (facts.empty())
       for (const auto& value : explainer.values(require))
         facts = arena_.text({facts, facts.empty() ? "" : " and ", placed(value.first, one), " is ",
-                             language::told(arena_, value.second)});
+                             detail::told(arena_, value.second)});
     return facts.empty() ? one.message : arena_.text({one.message, ": ", facts});
   }
   // Names the field that a tensor rule was judged on.
@@ -139,13 +188,15 @@ class Telling {
     return text;
   }
 
-  std::string_view row_choice(const Noted& one) {
-    language::Leaves leaves(arena_);
-    language::Explainer explainer(tree_, memory_, context());
-    for (size_t i = 0; i < one.count_of_rows; ++i)
-      if (one.rows[i].here)
-        for (const language::Leaf& leaf : explainer.decisive(tree_.parse(one.rows[i].when))) leaves.push_back(leaf);
-    const std::string_view facts = language::Words(tree_, memory_, context(), one.where).of(leaves);
+  std::string_view row_choice(const Noted& one, Basis side) {
+    Leaves leaves;
+    Explainer explainer(tree_, memory_, context_);
+    for (const Case& row : context_.layout->cases) {
+      const bool here = (row.where & now_of(context_.place, side, options_.implementation)) != 0;
+      if (here && !Evaluator(memory_, context_).lacks(row.when))
+        for (const Leaf& leaf : explainer.decisive(row.when.tree)) leaves.push_back(leaf);
+    }
+    const std::string_view facts = Words(tree_, memory_, context_, one.where).of(leaves);
     constexpr const char* said = "No row of the support table applies";
     return facts.empty() ? said : arena_.text({said, ": ", facts});
   }
@@ -156,26 +207,19 @@ class Telling {
     if (!rows_asked_[at]) rows_[at] = untaken(side), rows_asked_[at] = true;
     return has(rows_[at], one);
   }
-  // What the rows of no level take. Of levels at which the operator is the same, one is asked.
-  std::vector<Noted> untaken(Basis side) {
+  // What the rows of no level take.
+  std::vector<Noted> untaken(Basis side) const {
     std::vector<Noted> found;
     bool first = true;
-    const uint32_t changes = entry_of(type_, 0).changes;
-    for (uint32_t place = 0; place < count_of_levels; ++place) {
-      const Entry entry = entry_of(type_, every_level[place]);
-      if (entry.judge == nullptr || (!first && (found.empty() || (changes >> place & 1) == 0))) continue;
-      Notes notes(arena_);
-      Check check = prepared(every_level[place], side, Options());
-      check.operator_name = entry.name;
-      check.layout = layout_;
-      check.notes = &notes;
-      check.only_rows = true;
-      entry.judge(check, description_);
-      if (first) found.swap(notes.found);
-      size_t kept = 0;
-      for (Noted& noted : found)
-        if (first || has(notes.found, noted)) std::swap(found[kept++], noted);
-      found.erase(found.begin() + long(kept), found.end());
+    for (uint32_t place = 0; place < count_of_levels && (first || !found.empty()); ++place) {
+      if ((context_.layout->levels >> place & 1) == 0) continue;
+      Context then = context_;
+      then.place = place;
+      Notes notes;
+      Judge(memory_, then, now_of(place, side, 0), notes).rows();
+      if (first) found = notes.found;
+      found.erase(std::remove_if(found.begin(), found.end(), [&](const Noted& one) { return !has(notes.found, one); }),
+                  found.end());
       first = false;
     }
     return found;

@@ -3,16 +3,6 @@ class Whole {
  public:
   Whole() = default;
   Whole(int64_t value) : small_(value) {}
-  Whole(const Whole& other) : small_(other.small_), large_(other.large_ == nullptr ? nullptr : new Large(*other.large_)) {}
-  Whole(Whole&& other) noexcept : small_(other.small_), large_(std::exchange(other.large_, nullptr)) {}
-  Whole& operator=(Whole other) noexcept {
-    small_ = other.small_;
-    std::swap(large_, other.large_);
-    return *this;
-  }
-  ~Whole() {
-    if (large_ != nullptr) delete large_;
-  }
   static Whole of(uint64_t value) { return made(false, {uint32_t(value), uint32_t(value >> 32)}); }
   static Whole of(Wide value) { return value < Wide(int64_t(0)) ? Whole(int64_t(value)) : of(uint64_t(value)); }
 
@@ -116,7 +106,7 @@ class Whole {
       if (value <= uint64_t(INT64_MAX)) return Whole(negative ? -int64_t(value) : int64_t(value));
     }
     Whole found;
-    found.large_ = new Large{negative, std::move(digits)};
+    found.large_ = std::make_shared<const Large>(Large{negative, std::move(digits)});
     return found;
   }
   static int compared(const Digits& a, const Digits& b) {
@@ -176,5 +166,5 @@ class Whole {
   }
 
   int64_t small_ = 0;
-  Large* large_ = nullptr;  // where 64 bits do not hold it
+  std::shared_ptr<const Large> large_ = {};  // where 64 bits do not hold it
 };

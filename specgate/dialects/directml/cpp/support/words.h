@@ -10,16 +10,16 @@ inline std::string_view cut(Arena& arena, std::string_view text, size_t limit) {
   return arena.text({text.substr(0, limit - 1), "\xE2\x80\xA6"});  // numbers and words of one byte a character
 }
 
-using Texts = Several<std::string_view>;
+using Texts = std::vector<std::string_view>;
 // Texts with something between them.
 inline std::string_view listed(Arena& arena, const Texts& parts, std::string_view between, std::string_view last) {
   if (parts.size() == 1) return parts[0];
-  Texts every(arena);
+  Texts every;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (i > 0) every.push_back(i + 1 == parts.size() ? last : between);
     every.push_back(parts[i]);
   }
-  return arena.text(every.begin(), every.size());
+  return arena.text(every.data(), every.size());
 }
 inline std::string_view listed(Arena& arena, const Texts& parts) { return listed(arena, parts, ", ", " and "); }
 
@@ -54,14 +54,14 @@ inline std::string_view told(Arena& arena, const Value& value) {
   if (value.is == Value::Is::word) return value.word;
   if (!value.sequence()) return shown(arena, value);
   constexpr int64_t most_items = 16;
-  Texts parts(arena);
+  Texts parts;
   parts.push_back("[");
   for (int64_t i = 0; i < value.length() && i < most_items; ++i) {
     if (i > 0) parts.push_back(", ");
     parts.push_back(told(arena, value.item(i)));
   }
   parts.push_back(value.length() > most_items ? ", \xE2\x80\xA6]" : "]");
-  return arena.text(parts.begin(), parts.size());
+  return arena.text(parts.data(), parts.size());
 }
 
 // One value. kind: the words to use; of: the field; at: which dimension.
@@ -73,11 +73,11 @@ struct Fact {
     return says == other.says && of == other.of && value == other.value && at == other.at;
   }
 };
-using Facts = Several<Fact>;
+using Facts = std::vector<Fact>;
 
 // Adds what is not there yet.
 template <class T>
-inline void add(Several<T>& several, const T& one) {
+inline void add(std::vector<T>& several, const T& one) {
   if (std::find(several.begin(), several.end(), one) == several.end()) several.push_back(one);
 }
 inline void add(Facts& facts, const Facts& more) {
@@ -90,15 +90,15 @@ class Sentences {
 
   // Facts in words; those that say the same of several fields in one.
   Texts of(const Facts& facts) const {
-    Several<Group> groups(arena_);
+    std::vector<Group> groups;
     for (const Fact& fact : facts) {
       Group* found = nullptr;
       for (Group& one : groups)
         if (one.fact.says == fact.says && one.fact.at == fact.at && one.fact.value == fact.value) found = &one;
-      if (found == nullptr) groups.push_back(Group{fact, Texts(arena_)}), found = &groups.back();
+      if (found == nullptr) groups.push_back(Group{fact, Texts()}), found = &groups.back();
       found->owners.push_back(fact.of);
     }
-    Texts said(arena_);
+    Texts said;
     for (size_t i = 0; i < groups.size(); ++i) {
       if (groups[i].fact.says != Fact::Says::size) said.push_back(sentence(groups[i]));
       else if (first_of_dimension(groups, i)) said.push_back(sizes_at(groups, i));
@@ -108,7 +108,7 @@ class Sentences {
 
   // Sentences in one; what makes it longer than 200 characters is counted.
   std::string_view joined(const Texts& parts) const {
-    Texts kept(arena_), every(arena_);
+    Texts kept, every;
     for (const std::string_view part : parts) add(every, part);
     size_t length = 0;
     for (const std::string_view part : every) {
@@ -129,13 +129,13 @@ class Sentences {
   };
   Arena& arena_;
 
-  static bool first_of_dimension(const Several<Group>& groups, size_t at) {
+  static bool first_of_dimension(const std::vector<Group>& groups, size_t at) {
     for (size_t i = 0; i < at; ++i)
       if (groups[i].fact.says == Fact::Says::size && groups[i].fact.at == groups[at].fact.at) return false;
     return true;
   }
-  std::string_view sizes_at(const Several<Group>& groups, size_t first) const {
-    Texts each(arena_);
+  std::string_view sizes_at(const std::vector<Group>& groups, size_t first) const {
+    Texts each;
     for (size_t i = first; i < groups.size(); ++i)
       if (groups[i].fact.says == Fact::Says::size && groups[i].fact.at == groups[first].fact.at)
         each.push_back(arena_.text({groups[i].fact.value, " in ", listed(arena_, groups[i].owners)}));

@@ -1,3 +1,44 @@
+// What is asked of expressions, how they are spelled, and how more of them are made.
+
+inline bool is_call(const Node* node, std::string_view name) { return node->kind == Kind::call && node->text == name; }
+// Whether a part computes a value of those of its own parts.
+inline bool computes(Kind kind) { return kind >= Kind::negation && kind <= Kind::modulo; }
+inline bool is_loop(const Node* node) { return node->kind == Kind::loop; }
+inline bool is_literal(const Node* node) { return node->kind <= Kind::text; }
+// What a number is; long ones stand in their text alone.
+inline Whole whole_of(const Node* node) {
+  constexpr size_t most_digits = 18;  // of what surely fits 64 bits
+  if (node->text.size() <= most_digits) return Whole(node->number);
+  Whole made;
+  for (const char digit : node->text) made = made * Whole(10) + Whole(digit - '0');
+  return made;
+}
+
+// Makes further parts of rules, which live as long as the arena does.
+class Tree {
+ public:
+  explicit Tree(Arena& arena) : arena(arena) {}
+
+  Arena& arena;
+
+  // A part with others for its own.
+  const Node* with(Node node, const Node* parts, size_t count) {
+    node.parts = Nodes{arena.keep(parts, count), count};
+    return arena.keep(node);
+  }
+  const Node* number(int64_t value) {
+    Node made;
+    made.number = value;
+    return arena.keep(made);
+  }
+  const Node* subscript(const Node* sequence, const Node* index) {
+    const Node parts[] = {*sequence, *index};
+    return with(Node{Kind::subscript}, parts, 2);
+  }
+  const Node* element(const Node* sequence, int64_t index) { return subscript(sequence, number(index)); }
+  const Node* call(std::string_view name, const Node* argument) { return with(Node{Kind::call, name}, argument, 1); }
+};
+
 // A part of a rule as a text, with the parentheses that Python's `ast.unparse` writes.
 class Spelling {
  public:

@@ -10,25 +10,6 @@ struct View {
 
 struct Value;
 
-// The parts of a list or pair; most values have none.
-class Items {
- public:
-  Items() = default;
-  Items(const Items& other);
-  Items(Items&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
-  Items& operator=(Items other) noexcept {
-    std::swap(held_, other.held_);
-    return *this;
-  }
-  ~Items();
-  std::vector<Value>& operator*();
-  const std::vector<Value>& operator*() const;
-  size_t size() const;
-
- private:
-  std::vector<Value>* held_ = nullptr;
-};
-
 struct Value {
   enum class Is : uint8_t { nothing, unknown, truth, whole, real, word, tensor, view, list, held, pair };
   Is is = Is::nothing;
@@ -41,7 +22,7 @@ struct Value {
     const Tensor* tensor;
     Operator held;
   };
-  Items parts = {};
+  std::shared_ptr<const std::vector<Value>> parts = {};  // of a list or pair
 
   Value() : view() {}
   static Value unknown() { return kind(Is::unknown); }
@@ -69,6 +50,10 @@ struct Value {
     Value made = kind(Is::view);
     return made.view = View{of, data, count}, made;
   }
+  static Value of_parts(Is is, std::vector<Value> parts) {
+    Value made = kind(is);
+    return made.parts = std::make_shared<const std::vector<Value>>(std::move(parts)), made;
+  }
   static Value kind(Is is) {
     Value made;
     return made.is = is, made;
@@ -82,7 +67,7 @@ struct Value {
   bool sequence() const { return is == Is::view || is == Is::list; }
   Whole integer() const { return is == Is::truth ? Whole(flag ? 1 : 0) : whole; }
   double floating() const { return is == Is::real ? real : integer().approximate(); }
-  int64_t length() const { return is == Is::view ? view.count : int64_t(parts.size()); }
+  int64_t length() const { return is == Is::view ? view.count : is == Is::list ? int64_t(parts->size()) : 0; }
 
   Value item(int64_t at) const {
     if (is == Is::list) return (*parts)[size_t(at)];
@@ -99,17 +84,6 @@ struct Value {
     return made;
   }
 };
-
-inline Items::Items(const Items& other) : held_(other.held_ == nullptr ? nullptr : new std::vector<Value>(*other)) {}
-inline Items::~Items() {
-  if (held_ != nullptr) delete held_;
-}
-inline std::vector<Value>& Items::operator*() {
-  if (held_ == nullptr) held_ = new std::vector<Value>();
-  return *held_;
-}
-inline const std::vector<Value>& Items::operator*() const { return *held_; }
-inline size_t Items::size() const { return held_ == nullptr ? 0 : held_->size(); }
 
 // Whether two values are the same: in order of size, 2 where they cannot be ordered.
 inline int ordered(const Value& a, const Value& b) {
@@ -151,33 +125,33 @@ inline Value member_value(Memory& memory, const void* description, const Member&
 // What rules read: the fields of an operator, or one tensor.
 struct Context {
   const Layout* layout = nullptr;
-  uint32_t level = 0;
+  uint32_t place = 0;  // of the level
   std::vector<Value> fields = {};
   const Value* tensor = nullptr;
   const Member* judged = nullptr;  // of a tensor, the field that holds it
 
   const Value* field(std::string_view name) const {
     if (tensor != nullptr) return name == "tensor" ? tensor : nullptr;
-    for (uint32_t i = 0; i < layout->count; ++i)
+    for (uint32_t i = 0; i < layout->members.count; ++i)
       if (spells(layout->members[i].name, name)) return &fields[i];
     return nullptr;
   }
   const Member* member(std::string_view name) const {
-    for (uint32_t i = 0; tensor == nullptr && i < layout->count; ++i)
-      if (spells(layout->members[i].name, name)) return layout->members + i;
+    for (uint32_t i = 0; tensor == nullptr && i < layout->members.count; ++i)
+      if (spells(layout->members[i].name, name)) return &layout->members[i];
     return nullptr;
   }
-  const char* define(std::string_view name) const {
-    for (uint32_t i = 0; tensor == nullptr && i < layout->define_count; ++i)
-      if (spells(layout->defines[i].name, name)) return layout->defines[i].text;
+  const Node* define(std::string_view name) const {
+    for (uint32_t i = 0; tensor == nullptr && i < layout->defines.count; ++i)
+      if (spells(layout->defines[i].name, name)) return layout->defines[i].meaning;
     return nullptr;
   }
 };
 
-inline Context context_of(Memory& memory, const Layout* layout, const void* description, uint32_t level) {
-  Context made{layout, level};
-  made.fields.reserve(layout->count);
-  for (uint32_t i = 0; i < layout->count; ++i)
+inline Context context_of(Memory& memory, const Layout* layout, const void* description, uint32_t place) {
+  Context made{layout, place};
+  made.fields.reserve(layout->members.count);
+  for (uint32_t i = 0; i < layout->members.count; ++i)
     made.fields.push_back(member_value(memory, description, layout->members[i]));
   return made;
 }
@@ -233,15 +207,13 @@ inline Value member_value(Memory& memory, const void* description, const Member&
     }
     case Shape::size: {
       const abi::Size2D size = load(member_at<abi::Size2D>(description, member.offset));
-      Value made = Value::kind(Value::Is::pair);
-      made.flag = true;
-      return *made.parts = {Value::of(Whole(int64_t(size.Width))), Value::of(Whole(int64_t(size.Height)))}, made;
+      Value made = Value::of_parts(Value::Is::pair, {Value::of(Whole(int64_t(size.Width))), Value::of(Whole(int64_t(size.Height)))});
+      return made.flag = true, made;
     }
     case Shape::scale_bias: break;
   }
   const ScaleAndBias pair = scale_bias(member_at<const abi::ScaleAndBias*>(description, member.offset));
-  Value made = Value::kind(pair.given ? Value::Is::pair : Value::Is::nothing);
-  return *made.parts = {Value::of_real(pair.Scale), Value::of_real(pair.Bias)}, made;
+  return Value::of_parts(pair.given ? Value::Is::pair : Value::Is::nothing, {Value::of_real(pair.Scale), Value::of_real(pair.Bias)});
 }
 
 // The variables of the loops around a part.
