@@ -24,6 +24,7 @@ from specgate.runtimes.onnxruntime.oracle.cpu_inputs import NotFed, feeds_of
 from specgate.spec.tables import dialect
 from specgate.targets import parse_target
 from specgate.testing import descriptors, finding_ids, near_valid
+from specgate.validate.explain import explain_at
 
 onnx = pytest.importorskip("onnx", reason="NO MODELS ARE MADE: onnx is not installed")
 helper = pytest.importorskip("onnx.helper")
@@ -32,6 +33,7 @@ _OF_FUNCTIONS, _BARE_INITIALIZERS = 8, 4
 
 if TYPE_CHECKING:
     from specgate.descriptors.core import Descriptor
+    from specgate.verdict import Report
 
 
 def contradiction(model: bytes, target: str) -> str | None:
@@ -58,11 +60,13 @@ def not_computed(model: bytes, target: str, descriptor: Descriptor | None = None
     """Return why the executor refuses a model that lint accepts for a runtime, None where it computes it.
 
     descriptor, level: of a model of one node, whose inputs get values that fit it. Without a kernel, or where inputs
-    need values that are not at hand, it need not compute; nor what ONNX forbids and the runtime runs, as nothing
-    defines the result.
+    need values that are not at hand, it need not compute; nor what breaks a structural rule of ONNX and the runtime
+    runs (keepdims 3, pads beside auto_pad, slopes of a higher rank), because no specification defines the result.
     """
     report = specgate.lint(Given(model, "onnx", "model"), [target])
-    if report.undecided or report.no_table or any(found.severity != "note" for found in report.findings):
+    if report.undecided or report.no_table or any(found.severity == "error" for found in report.findings):
+        return None
+    if _breaks_structural_rules(report, descriptor, level):
         return None
     arrays = _arrays(model, descriptor, level, target)
     if arrays is None:
@@ -75,8 +79,17 @@ def not_computed(model: bytes, target: str, descriptor: Descriptor | None = None
         except NoKernel:
             return None
         except InputError as error:
-            return f"lint: accepted; run: {error}"
+            warnings = sorted({found.id for found in report.findings if found.severity == "warning"})
+            return f"lint: accepted, warnings {warnings}; run: {error}"
     return None
+
+
+def _breaks_structural_rules(report: Report, descriptor: Descriptor | None, level: str) -> bool:
+    if descriptor is None:
+        return any(found.severity == "warning" for found in report.findings)
+    resolved = dialect("onnx").operator(descriptor.operator).resolve(level)
+    assert resolved is not None
+    return any(failure.structural and not failure.unknown for failure in explain_at(descriptor, resolved))
 
 
 def _arrays(model: bytes, descriptor: Descriptor | None, level: str, target: str) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from specgate.descriptors.core import TensorDesc
+from specgate.descriptors.read import read_dict
 from specgate.errors import InputError
 from specgate.execution import engine
 from specgate.execution.kernels import find_kernel
@@ -22,6 +23,7 @@ from tests.properties.campaign import (
     run_counterexamples,
     run_empty,
 )  # fmt: skip
+from tests.properties.law import ask
 from tests.properties.support import ALL
 
 #: Descriptors with sizes of 0 at the newest level of each operator in the default run.
@@ -40,6 +42,28 @@ def test_the_law_holds_for_counterexamples(name: str) -> None:
     groups = groupby(executed([name]), key=lambda case: case.operator)
     report = run_counterexamples([list(group)[-1] for _, group in groups])
     assert not report.wrong, "\n".join(report.lines())
+
+
+@pytest.mark.parametrize(
+    ("node", "arrays"),
+    [
+        (
+            {"op_type": "ImageDecoder", "inputs": [{"elem_type": "UINT8", "shape": [3]}], "outputs": []},
+            {"encoded_stream": np.ones(3, np.uint8)},
+        ),
+        (
+            {
+                "op_type": "Resize",
+                "inputs": [{"elem_type": "FLOAT", "shape": [1, 2]}, None, {"elem_type": "FLOAT", "shape": [2]}],
+                "outputs": [],
+            },
+            {"X": np.ones((1, 2), np.float32), "scales": np.array([1, 1e30], np.float32)},
+        ),
+    ],
+)
+def test_bytes_of_no_image_and_outputs_beyond_any_array_are_outside_the_law(node, arrays) -> None:
+    spec = dialect("onnx").operator(node["op_type"])
+    assert ask(spec, read_dict(node, "onnx"), arrays, "22").kind == "skipped"
 
 
 def broken_report(monkeypatch: pytest.MonkeyPatch, kernel: object) -> Report:

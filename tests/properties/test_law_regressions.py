@@ -67,6 +67,35 @@ REFUSED = {
         3,
         -1,
     ),
+    "a-default-row-beyond-the-table": constant(
+        constant(
+            layer(
+                "EmbeddingSegmentsSum",
+                "opset3",
+                [("f32", [5, 2]), ("i64", [4]), ("i64", [4]), ("i64", []), ("i64", [])],
+                [],
+                {},
+            ),
+            3,
+            3,
+        ),
+        4,
+        5,
+    ),
+    "a-default-row-of-bags-beyond-the-table": constant(
+        layer("EmbeddingBagOffsetsSum", "opset3", [("f32", [5, 2]), ("i64", [4]), ("i64", [3]), ("i64", [])], [], {}),
+        3,
+        5,
+    ),
+    "more-cropped-than-there-is": constant(
+        constant(
+            layer("Pad", "opset12", [("f32", [2, 4]), ("i64", [2]), ("i64", [2])], [], {"pad_mode": "constant"}),
+            1,
+            [0, 0],
+        ),
+        2,
+        [0, -5],
+    ),
     "a-default-of-another-type": layer(
         "SparseFillEmptyRows", "opset16", [("u8", [2]), ("i32", [2]), ("i32", [2, 2]), ("f32", [])], [], {}
     ),

@@ -5,7 +5,7 @@ ONNX Resize, Upsample; OpenVINO Interpolate.
 
 from __future__ import annotations
 
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -197,8 +197,10 @@ def _axes(
         raise InputError(f"resize: expected {len(chosen)} scales or sizes")
     if result is not None:
         factors = [float(np.float32(n)) for n in result]
-        if any(not 0 < n < _MOST for n in factors):
+        if any(not 0 < n < inf for n in factors):
             raise InputError(f"resize: expected scales above 0, found {factors!r:.60}")
+        if max(factors, default=0.0) >= _MOST:
+            raise InputError(f"resize: an output scaled by {max(factors)} is larger than any array")
         new = [floor(float(np.float32(size * n))) for n, size in zip(factors, old, strict=True)]
     else:
         new, factors = _by_sizes([int(n) for n in sizes.reshape(-1)], old, policy)  # type: ignore[union-attr]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from specgate.linting.nodes import Graph
     from specgate.linting.settings import LintSettings
 
-    Step = tuple[str, int]
+    Step = tuple[str, int | Edit]
 
 __all__ = ["Cut", "EditedModel", "Spliced", "cuts"]
 
@@ -79,8 +79,8 @@ def _planned(edits: Iterable[Edit]) -> dict[Step, Any]:
             continue
         if edit.added is not None:  # identical additions from two findings are added once
             inside = result.setdefault(edit.path[-1], {})
-            if not isinstance(inside, Edit) and edit not in inside.values():
-                inside[_ADDED, len(inside)] = edit
+            if not isinstance(inside, Edit):
+                inside[_ADDED, edit] = edit
             continue
         known = result.get(edit.path[-1])
         stays = isinstance(known, Edit) and (known.number is None or known.number <= (edit.number or 0))
