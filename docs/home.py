@@ -40,7 +40,7 @@ def first_page() -> Page:
         section("Ways in", _ways()),
         section(
             "On your own machine",
-            tag("p", "The same tables judge descriptors and whole models, and execute them with numpy:"),
+            tag("p", "The same tables check descriptors and whole models, and execute them with numpy:"),
             command("specgate check model.json --target directml:2.1\nspecgate lint model.onnx --target onnx:17"),
         ),
     ]

@@ -47,7 +47,7 @@ def operator_page_of(dialect_name: str, operator: str) -> Page:
         section("Support", _legend(), *support_matrices(spec)),
         section("Fields", fields_table(data)),
         section("Rules", *_rules(spec, data), _other_rules(spec)),
-        section("What builds do otherwise", *_observed(spec, data)),
+        section("Differences of real builds", *_observed(spec, data)),
         section("Examples", *_examples(spec)),
         section("Agreement with real builds", *_agreement(dialect_name, operator)),
         section("In other dialects", _twins(dialect_name, operator)),
@@ -122,7 +122,7 @@ def _observed(spec: OperatorSpec, data: Mapping[str, Any]) -> Iterator[Markup]:
     short = words.short_names(data)
     for entry in data["observed"]:
         by = f" ({entry['by']} only)" if "by" in entry else ""
-        bug = ", against the page's own words" if entry.get("bug") else ""
+        bug = ", contradicting the documentation" if entry.get("bug") else ""
         facts = [
             tag("div", tag("dt", said), tag("dd", _linked(spec, said, what)))
             for said, what in observed_facts(entry, short)
@@ -132,7 +132,7 @@ def _observed(spec: OperatorSpec, data: Mapping[str, Any]) -> Iterator[Markup]:
 
 def _linked(spec: OperatorSpec, said: str, what: str) -> Markup:
     """Return a fact about builds, with a link for each rule it names."""
-    if said in {"do not ask for", "enforce by chance", "enforce in part"}:
+    if said in {"do not require", "enforce unreliably", "enforce partially"}:
         names = what.split(" ")
         return Markup(" ".join(link(_rule(spec, name), name) for name in names))
     return text(what)

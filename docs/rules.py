@@ -133,9 +133,9 @@ def _builds(dialect_name: str, operator: str, name: str) -> Markup:
         table_.tables.tensor.observed if operator == "tensor" else table_.operator(operator).table.observed
     )
     kinds = {
-        "not_enforced": "do not ask for it",
-        "partially_enforced": "ask for it in part",
-        "nondeterministic": "ask for it by chance",
+        "not_enforced": "do not require it",
+        "partially_enforced": "enforce it partially",
+        "nondeterministic": "enforce it unreliably",
         "tools_write": "read files of the vendor's own tools that break it",
     }
     found: list[Markup] = []

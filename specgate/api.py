@@ -109,7 +109,7 @@ def check(
     if descriptor.__class__ is not Descriptor:
         descriptor = _descriptor(descriptor, goal.dialect)
     if descriptor.dialect != goal.dialect:
-        raise InputError(f"a descriptor of {descriptor.dialect} cannot be judged for {goal}")
+        raise InputError(f"cannot check a {descriptor.dialect} descriptor for {goal}")
     expect_basis(basis)
     return check_for(descriptor, goal, basis, device_of(device, goal.dialect))
 
@@ -145,7 +145,7 @@ def accepts_many(
     """
     if not isinstance(columns, Mapping):
         raise InputError(
-            f"expected columns by the names of their fields, such as {{'Axis': [0, 1]}}, found {_kind_of(columns)}"
+            f"expected a dict of columns by field name, such as {{'Axis': [0, 1]}}, found {_kind_of(columns)}"
         )
     goal = _target(target)
     expect_basis(basis)
@@ -215,9 +215,7 @@ def execute(
     budget = budget_of(max_bytes, max_seconds)
     expect_basis(basis)
     if not isinstance(arrays, Mapping):
-        raise InputError(
-            f"expected arrays by the names of their inputs, such as {{'X': array}}, found {_kind_of(arrays)}"
-        )
+        raise InputError(f"expected a dict of arrays by input name, such as {{'X': array}}, found {_kind_of(arrays)}")
     owner = _model_owner(descriptor)
     if owner is not None and isinstance(descriptor, str | os.PathLike):
         goal = parse_target(target, owner.name) if isinstance(target, str) else target
@@ -232,7 +230,7 @@ def execute(
         else parse_target(target, new_descriptor.dialect)
     )
     if goal is not None and new_descriptor.dialect != goal.dialect:
-        raise InputError(f"a descriptor of {new_descriptor.dialect} cannot be executed for {goal}")
+        raise InputError(f"cannot execute a {new_descriptor.dialect} descriptor for {goal}")
     spec = tables(new_descriptor.dialect).operator(new_descriptor.operator)
     level = spec.level_for(goal.level) if goal else spec.dialect.levels[-1]
     if level is None:
@@ -327,7 +325,7 @@ def minimum(
     expect_basis(basis)
     owner = _model_owner(descriptor)
     if target is not None and owner is None:
-        raise InputError("a target is for models: what its nodes become is judged")
+        raise InputError("a target is only accepted with a model")
     if owner is not None and (target is not None or dialect not in {None, owner.name}):
         return onnxruntime_minimum.level_minimum(
             descriptor,

@@ -88,7 +88,7 @@ def writing(
         place = os.path.realpath(name)
         stat_result = _state(place)
         if stat_result is None and os.path.basename(name) == "":  # noqa: PTH119
-            raise OSError("expected a file, found the name of a folder")
+            raise OSError("expected a file, found a directory name")
         if stat_result is None or stat.S_ISREG(stat_result.st_mode):
             with _replacing(place, stat_result, replaces, [] if lost is None else lost) as file:
                 yield file
@@ -251,7 +251,7 @@ def _keep(place: str, number: int, stat_result: os.stat_result, lost: list[str])
                 lost.append(f"the extended attribute {name!r:.60} could not be kept")
     os.fchmod(number, stat.S_IMODE(stat_result.st_mode) & 0o777)  # last, because the steps before may change the mode
     if stat_result.st_mode & (stat.S_ISUID | stat.S_ISGID):
-        lost.append("its set-user-ID and set-group-ID bits are not set any more")
+        lost.append("its set-user-ID and set-group-ID bits were cleared")
     if stat_result.st_nlink > 1:
         lost.append(f"its other names ({stat_result.st_nlink - 1} hard links) still have the old content")
 
@@ -283,5 +283,5 @@ def _opened(path: str, stat_result: os.stat_result) -> Iterator[IO[bytes]]:
     with open(number, "wb") as file:  # noqa: PTH123
         now = os.fstat(number)
         if (now.st_dev, now.st_ino) != (stat_result.st_dev, stat_result.st_ino):
-            raise OSError("it was exchanged meanwhile")
+            raise OSError("it was replaced since it was opened")
         yield file

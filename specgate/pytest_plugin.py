@@ -80,7 +80,7 @@ def _problem(report: Report, *, strict: bool) -> str | None:
     targets = ", ".join(report.targets)
     wrong = any(finding.severity == "error" for finding in report.findings)
     if report.nodes == 0 and report.targets and not wrong:
-        return f"has no node that could be judged for {targets}"
+        return f"has no node that could be checked for {targets}"
     if not report.clean:
         return f"is not supported by {targets or 'any of the targets'}"
     if strict and (report.undecided or report.no_table):

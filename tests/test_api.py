@@ -72,9 +72,9 @@ def test_the_dialect_is_told_from_the_dicts_words(one_hot, onnx_one_hot, openvin
 
 def test_a_descriptor_of_another_dialect(one_hot) -> None:
     read = specgate.descriptor(one_hot)
-    with pytest.raises(specgate.InputError, match="a descriptor of directml cannot be judged for onnx:17"):
+    with pytest.raises(specgate.InputError, match="cannot check a directml descriptor for onnx:17"):
         specgate.check(read, "onnx:17")
-    with pytest.raises(specgate.InputError, match="a descriptor of directml cannot be executed for onnx:17"):
+    with pytest.raises(specgate.InputError, match="cannot execute a directml descriptor for onnx:17"):
         specgate.execute(read, {}, "onnx:17")
 
 

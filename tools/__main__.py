@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     record.add_argument("--level", required=True, metavar="LEVEL", help="for instance 6.4")
     record.add_argument("--operator", required=True, metavar="NAME", help="for instance ONE_HOT")
     record.add_argument("--cases", type=int, default=100, metavar="N", help="descriptors (default 100)")
-    record.add_argument("--seed", type=int, default=0, metavar="S", help="the same cases for the same number")
+    record.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the random cases")
     record.add_argument("--to", required=True, metavar="DIR", help="the folder for directml-LEVEL-NAME.json")
     _command(commands, "stubs", _stubs, "write the type stubs of specgate.make, as `pip install -e .` does")
     arguments = parser.parse_args(argv)

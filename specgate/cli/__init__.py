@@ -61,7 +61,7 @@ def _run(argv: Sequence[str] | None) -> int:
         if os.environ.get("SPECGATE_DEBUG"):
             raise
         if isinstance(error, OSError) and error.filename is not None and error.strerror:
-            return _unusable(f"{os.fsdecode(error.filename)}: cannot be used: {error.strerror}")
+            return _unusable(f"{os.fsdecode(error.filename)}: cannot use the file: {error.strerror}")
         return _unusable(f"internal error, please report it (SPECGATE_DEBUG=1 shows where): {error!r:.300}")
     return code
 

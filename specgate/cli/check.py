@@ -65,7 +65,7 @@ def check(arguments: argparse.Namespace) -> int:
         raise InputError(_none_judged(arguments.descriptor, result), file=shown_source(arguments.descriptor[0]))
     if result.passed:
         names = " and ".join(sorted(result.passed))
-        sys.stderr.write(f"specgate: note: descriptors of {names} were not judged: no target of it was given\n")
+        sys.stderr.write(f"specgate: note: skipped the {names} descriptors: none of the targets is for {names}\n")
     failed = selected.apply(report)
     _print(arguments, report, answers, result.assumed, queries_of(texts or []))
     return 1 if failed else 0
@@ -76,10 +76,10 @@ def _none_judged(sources: list[str], result: Asked) -> str:
     names = sorted({target.dialect for target in result.targets})
     if not names or not result.passed:
         return "expected a descriptor, found none"
-    what = "it is" if len(sources) == 1 else "all that is given is"
-    return (
-        f"no target is for its dialect: {what} of {', '.join(sorted(result.passed))}, the targets of {', '.join(names)}"
-    )
+    kinds = " and ".join(dialect(name).tables.title for name in sorted(result.passed))
+    noun = "descriptor" if len(sources) == 1 else "descriptors"
+    targets = " and ".join(dialect(name).tables.title for name in names)
+    return f"{kinds} {noun}, but only {targets} targets were given"
 
 
 @slotted()
@@ -179,7 +179,7 @@ def _verdict_lines(answers: list[_Answer], assumed: set[str]) -> str:
         word = "no table" if verdict is None else verdict.word
         notes = "".join(f"; {note}" for note in (verdict.notes if verdict is not None else (unit.reason,)) if note)
         lines.append(f"{word:<9}  {target.described}  {clean(unit.operator)}  {clean(name)}{clean(notes, None)}\n")
-    lines.extend(f"(no target was given: judged for the newest, {name})\n" for name in sorted(assumed))
+    lines.extend(f"(no target given: checked against the newest, {name})\n" for name in sorted(assumed))
     return "".join(lines)
 
 

@@ -133,7 +133,7 @@ def expect_severity(pattern: str, source: str | None) -> None:
 def expect_once(sources: Sequence[str]) -> None:
     """Raise InputError if standard input is named twice."""
     if sources.count("-") > 1:
-        raise InputError("expected - once: standard input can be read only once")
+        raise InputError("'-' may be given only once")
 
 
 def targets_of(texts: Iterable[str], source: str | None) -> list[Target]:

@@ -22,7 +22,7 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
     try:
         import shtab
     except ImportError:
-        raise InputError("--print-completion needs the package shtab: pip install shtab") from None
+        raise InputError("--print-completion requires shtab: pip install shtab") from None
     for action in _actions(parser):
         name = action.metavar or action.dest
         kind = shtab.FILE if name in _FILES else shtab.DIRECTORY if name in _FOLDERS else None

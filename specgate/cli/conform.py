@@ -31,12 +31,12 @@ def conform(arguments: argparse.Namespace) -> int:
         return conform_runtime(arguments, progress)
     text = next((f"--{name}" for name in FOR_RUNTIMES if getattr(arguments, name) is not None), None)
     if text:
-        raise InputError(f"{text} is for a runtime, not for {arguments.dialect}")
+        raise InputError(f"{text} applies to runtimes only, not to {arguments.dialect}")
     arguments.cases = 500 if arguments.cases is None else arguments.cases
     try:
         from specgate.conform.campaign import Plan, run
     except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} cannot be imported: pip install 'specgate-ml[oracles]'") from None
+        raise InputError(f"{error.name} is not installed: pip install 'specgate-ml[oracles]'") from None
     from specgate.conform.render import FORMATS
 
     refuse_unwritable(path for path in (arguments.output,) if path and path != "-")
@@ -97,7 +97,7 @@ def conform_runtime(
         from specgate.runtimes.onnxruntime.conform.result import Plan
         from specgate.runtimes.onnxruntime.conform.run import run
     except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} cannot be imported: pip install 'specgate-ml[oracles]'") from None
+        raise InputError(f"{error.name} is not installed: pip install 'specgate-ml[oracles]'") from None
     _check(arguments, tuple(FORMATS))
     graphs = arguments.graphs if arguments.graphs is not None else 0 if arguments.operator else _GRAPHS
     plan = Plan(
@@ -116,7 +116,7 @@ def conform_runtime(
     with progressing() as progress:
         result = run(plan, progress)
     if plan.case is not None and not result.models:
-        raise InputError(f"no case {plan.case!r:.80} is drawn; give the options that the report names, too")
+        raise InputError(f"no case {plan.case!r:.80} is drawn; repeat the options that the report shows")
     emit(FORMATS[arguments.format](result), arguments.output)
     return 1 if result.unexplained else 0
 
@@ -125,13 +125,13 @@ def _check(arguments: argparse.Namespace, formats: tuple[str, ...]) -> None:
     refuse_unwritable(path for path in (arguments.output,) if path and path != "-")
     for name in _NOT_FOR_RUNTIMES:
         if getattr(arguments, name):
-            raise InputError(f"--{name} is not for a runtime such as {arguments.dialect}")
+            raise InputError(f"--{name} does not apply to runtimes such as {arguments.dialect}")
     if arguments.format not in formats:
         raise InputError(f"expected --format {', '.join(formats)} for a runtime, found {arguments.format}")
     if min(arguments.cases or 0, arguments.graphs or 0) < 0:
         raise InputError("expected --cases and --graphs of at least 0")
     if arguments.keep and not arguments.case:
-        raise InputError("--keep writes one model: give --case, too")
+        raise InputError("--keep writes a single model and requires --case")
 
 
 def _words(text: str | None) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ class OutputError(Exception):
     """Standard output is not writable; pipe: because its reader closed it."""
 
     def __init__(self, error: OSError) -> None:
-        super().__init__(f"standard output cannot be written: {error.strerror or error}")
+        super().__init__(f"cannot write to standard output: {error.strerror or error}")
         self.pipe = isinstance(error, BrokenPipeError)
 
 

@@ -39,4 +39,4 @@ def _of_dialect(folder: Path) -> bool:
 
 
 def _found(path: str) -> str:
-    return "nothing there" if not Path(path).exists() else "a folder" if Path(path).is_dir() else "something else"
+    return "no such path" if not Path(path).exists() else "a folder" if Path(path).is_dir() else "not a regular file"

@@ -29,11 +29,11 @@ def refuse_others(arguments: argparse.Namespace, *, given: bool) -> None:
     """
     option = "--fix" if arguments.fix else "--diff"
     if given:
-        raise InputError(f"{option} changes files; standard input is none")
+        raise InputError(f"{option} changes files and cannot be used with standard input")
     if arguments.update_baseline:
-        raise InputError(f"{option} and --update-baseline do not go together: first change the files")
+        raise InputError(f"{option} and --update-baseline cannot be combined: fix the files first")
     if arguments.diff and arguments.report:
-        raise InputError("--diff prints what would change in place of a report; --report does not go with it")
+        raise InputError("--diff prints the changes instead of a report and cannot be combined with --report")
 
 
 @dataclass(slots=True)

@@ -180,7 +180,7 @@ def _gathered(jobs: Sequence[Job], arguments: argparse.Namespace, config: Config
                     answer.files = []
                     report.extend(answer)
     except PoolClosed as error:
-        report.unusable.append(f"{error}: {len(jobs) - answered} of {len(jobs)} files were not judged")
+        report.unusable.append(f"{error}: {len(jobs) - answered} of {len(jobs)} files were not checked")
     report.files = list(named)
     keep_idle(report, _queries(arguments, config), named=bool(arguments.target) and not arguments.only_models)
     return report
@@ -195,7 +195,7 @@ def _job(file: str, arguments: argparse.Namespace, config: Config) -> Job:
     basis: Basis = arguments.basis or config.basis
     texts: list[str] = arguments.target or config.targets_for(file)
     if not texts:
-        raise InputError("no target: give --target (for instance onnx:17) or set targets in specgate.toml", file=file)
+        raise InputError("no target: pass --target (such as onnx:17) or set targets in specgate.toml", file=file)
     return Job(
         file,
         _full_names(tuple(texts), None if arguments.target else config.source),
@@ -253,11 +253,11 @@ def _settle(report: Report, config: Config, arguments: argparse.Namespace) -> No
         apply_ignores(report, config.ignores, today=datetime.now(UTC).date(), root=config.root)
     path = _baseline(arguments, config)
     if arguments.update_baseline and path is None:
-        raise InputError("--update-baseline needs --baseline FILE or `baseline` in the configuration")
+        raise InputError("--update-baseline requires --baseline FILE or `baseline` in the configuration")
     if path is None:
         return
     if not arguments.update_baseline and not Path(path).exists():
-        raise InputError("the baseline file does not exist; --update-baseline writes it", file=path)
+        raise InputError("the baseline file does not exist; create it with --update-baseline", file=path)
     if arguments.update_baseline:
         before = load_baseline(Path(path)) if Path(path).exists() else None
         write_baseline(report, Path(path), config.root, before)

@@ -26,46 +26,47 @@ def judged(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
     parser.add_argument(
         "--basis",
         choices=("documented", "observed", "both"),
-        help="what the pages say, what builds do, or what both take (default)",
+        help="documented: the vendor's pages; observed: real builds; both: what both accept (default)",
     )
     parser.add_argument(
         "--device",
         metavar="NAMES",
-        help="what a D3D12 device reports: all, none, or names such as DoublePrecisionFloatShaderOps, with commas",
+        help="optional capabilities of the D3D12 device: all, none, or a comma-separated list such as "
+        "DoublePrecisionFloatShaderOps",
     )
     parser.add_argument(
         "--format", choices=formats, help=f"text (default), {', '.join(formats[1:-1])} or {formats[-1]}"
     )
     parser.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="colour in text (default: on a terminal)"
+        "--color", choices=("auto", "always", "never"), default="auto", help="colored text (default: on a terminal)"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE instead of standard output")
     _selecting(parser)
-    parser.add_argument("--config", metavar="FILE", help="use this configuration instead of searching for one")
+    parser.add_argument("--config", metavar="FILE", help="configuration file (default: search for one)")
 
 
 def _selecting(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--severity", choices=SEVERITIES, metavar="LEVEL", help="the least severity to show: error, warning or note"
+        "--severity", choices=SEVERITIES, metavar="LEVEL", help="lowest severity to show: error, warning or note"
     )
     parser.add_argument(
         "--fail-on",
         choices=FAIL_ON,
         metavar="LEVEL",
-        help="exit with 1 from this severity on, shown or not: error, warning (default), note or never",
+        help="lowest severity that makes the exit code 1, even if hidden: error, warning (default), note or never",
     )
     parser.add_argument(
         "--select",
         action="append",
         metavar="IDS",
-        help="only findings of these rules: ids or what they begin with, with * and ?, such as directml/GEMM or "
-        "onnx/*/changed; with commas, or repeated",
+        help="only findings of these rules: ids or prefixes, with wildcards * and ?, such as directml/GEMM or "
+        "onnx/*/changed; separated by commas, or repeated",
     )
-    parser.add_argument("--ignore", action="append", metavar="IDS", help="no findings of these rules, named likewise")
+    parser.add_argument("--ignore", action="append", metavar="IDS", help="no findings of these rules (same syntax)")
     parser.add_argument(
         "--statistics",
         action="store_true",
-        help="text: how many findings and files each rule has, instead of the findings; json: beside them",
+        help="count findings and files per rule; text shows only the counts, json adds them",
     )
 
 
@@ -76,13 +77,13 @@ def inferring(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=SIZE",
-        help="give a symbolic dimension of ONNX models a size: batch=1, or x[0]=1 for a nameless one of the input x; "
-        "repeat for several",
+        help="fix a symbolic dimension of ONNX models to a size: batch=1, or x[0]=1 for an unnamed dimension of input "
+        "x; repeat for several",
     )
     parser.add_argument(
         "--no-infer",
         action="store_true",
-        help="do not ask the onnx package for types and shapes that ONNX models leave out",
+        help="do not infer the types and shapes that ONNX models omit",
     )
 
 
@@ -93,22 +94,23 @@ def placed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device",
         metavar="NAMES",
-        help="what a D3D12 device reports: all (default), none, or names such as DoublePrecisionFloatShaderOps",
+        help="optional capabilities of the D3D12 device: all (default), none, or names such as "
+        "DoublePrecisionFloatShaderOps",
     )
     parser.add_argument("--format", choices=("text", "json", "html"), default="text")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
-    parser.add_argument("-v", "--verbose", action="store_true", help="text: also every node")
+    parser.add_argument("-v", "--verbose", action="store_true", help="text: list every node")
     parser.add_argument(
         "--descriptors",
         metavar="DIR",
-        help="also write what each node becomes into DIR: DxDispatch model files, which `run` and `check` take",
+        help="also write the DirectML operators of each node to DIR, as DxDispatch model files for `run` and `check`",
     )
     parser.add_argument(
         "--node",
         action="append",
         default=[],
         metavar="NAME",
-        help="only the descriptors of this node; repeat for several",
+        help="write only the descriptors of this node; repeat for several",
     )
 
 
@@ -117,15 +119,17 @@ def lowest(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "descriptor", help="descriptor file, .onnx model or OpenVINO IR (.xml), a JSON text, or - for standard input"
     )
-    parser.add_argument("-v", "--verbose", action="store_true", help="of models: also what blocks each opset below")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="for models: also list what blocks each lower opset"
+    )
     parser.add_argument(
         "--dialect",
         metavar="DIALECT",
-        help="directml, of an ONNX model: the lowest feature level at which every node that ONNX Runtime puts on "
-        "DirectML is also created, as builds have it",
+        help="directml, for an ONNX model: the lowest feature level at which real builds create every operator that "
+        "ONNX Runtime places on DirectML",
     )
     parser.add_argument(
-        "-t", "--target", metavar="TARGET", help="the release that puts it there (default: onnxruntime-directml:latest)"
+        "-t", "--target", metavar="TARGET", help="the release of ONNX Runtime (default: onnxruntime-directml:latest)"
     )
     inferring(parser)
     parser.add_argument("--basis", choices=("documented", "observed", "both"), default="both")
@@ -137,9 +141,11 @@ def executed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", help="DxDispatch model, descriptor file, .onnx model, a JSON text, or - for standard input"
     )
-    parser.add_argument("-t", "--target", metavar="TARGET", help="whose behaviour applies (default: the newest level)")
     parser.add_argument(
-        "-i", "--input", action="append", default=[], metavar="NAME=FILE.npy", help="an input array; repeat for several"
+        "-t", "--target", metavar="TARGET", help="the level or release to emulate (default: the newest level)"
+    )
+    parser.add_argument(
+        "-i", "--input", action="append", default=[], metavar="NAME=FILE.npy", help="input array; repeat for several"
     )
     parser.add_argument(
         "-o",
@@ -147,17 +153,15 @@ def executed(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=FILE",
-        help="save an output: as .npy, or as JSON where FILE ends in .json (sequences, maps, texts); - is standard "
-        "output; repeat for several",
+        help="save an output as .npy, or as JSON if FILE ends in .json (for sequences, maps and strings); - is "
+        "standard output; repeat for several",
     )
-    parser.add_argument(
-        "--max-bytes", type=int, metavar="N", help="what may be held in memory at a time (default: 2 GiB, 2147483648)"
-    )
-    parser.add_argument("--max-seconds", type=float, metavar="S", help="how long it may take (default: 300)")
+    parser.add_argument("--max-bytes", type=int, metavar="N", help="memory limit in bytes (default: 2 GiB, 2147483648)")
+    parser.add_argument("--max-seconds", type=float, metavar="S", help="time limit in seconds (default: 300)")
     parser.add_argument(
         "--compare",
         metavar="IMPLEMENTATION",
-        help="hold each node of a model against onnxruntime or reference (an IR: cpu); exit 1 if one differs",
+        help="compare each node of a model with onnxruntime or reference (for an IR: cpu); exit 1 if any differs",
     )
     parser.add_argument(
         "--basis",
@@ -166,7 +170,7 @@ def executed(parser: argparse.ArgumentParser) -> None:
         help="whose values: the page's except where all builds differ from it (both, the default), only the page's "
         "(documented), or those of builds as far as recorded differences can be computed (observed)",
     )
-    parser.add_argument("--write-files", action="store_true", help="allow a model's writeFile commands")
+    parser.add_argument("--write-files", action="store_true", help="execute the writeFile commands of a model")
     parser.add_argument(
-        "--read-outside", action="store_true", help="allow a model's sourcePath to name files outside of its folder"
+        "--read-outside", action="store_true", help="allow sourcePath to name files outside the model's folder"
     )

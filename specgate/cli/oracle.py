@@ -24,11 +24,11 @@ def install(arguments: argparse.Namespace) -> int:
     """
     if runtimes.is_runtime(arguments.dialect):
         if arguments.system or arguments.values:
-            raise InputError("--system and --values are for builds of a dialect, not for those of a runtime")
+            raise InputError("--system and --values apply to builds of a dialect, not of a runtime")
         runtimes.install(arguments.dialect, arguments.release, arguments.levels, _say)
         return 0
     if arguments.release:
-        raise InputError("--release is for runtimes; builds of a dialect are chosen with --levels")
+        raise InputError("--release applies to runtimes; choose builds of a dialect with --levels")
     capability(arguments.dialect, Builds).install(
         arguments.levels, system=arguments.system, values=arguments.values, progress=_say
     )

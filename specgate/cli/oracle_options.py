@@ -16,10 +16,12 @@ def installing(install: argparse.ArgumentParser) -> None:
     install.add_argument(
         "--levels",
         help="of DirectML, several separated by commas: 6.2 (default; 6.4 for values), or all; "
-        "under a runtime: beside the level that it comes with",
+        "for a runtime: in addition to its bundled level",
     )
     install.add_argument("--release", metavar="N", help="of a runtime, such as 1.24.4; several separated by commas")
-    install.add_argument("--system", choices=("linux", "windows"), help="only builds of this system")
+    install.add_argument("--system", choices=("linux", "windows"), help="only builds for this operating system")
     install.add_argument(
-        "--values", action="store_true", help="also what executes: Wine 10 and Mesa, in a Debian root if need be"
+        "--values",
+        action="store_true",
+        help="also install what computes values: Wine 10 and Mesa, in a Debian root if necessary",
     )

@@ -34,9 +34,9 @@ def deliver(outputs: Mapping[str, Any], texts_by_name: Mapping[str, str], *, sho
     """
     for name in texts_by_name:
         if name not in outputs:
-            raise InputError(f"no output {name!r:.80}; there are: {', '.join(map(clean, outputs))}")
+            raise InputError(f"no output {name!r:.80}; the outputs are: {', '.join(map(clean, outputs))}")
         if isinstance(outputs[name], np.ma.MaskedArray):
-            raise InputError(f"{clean(name)} has elements that the page leaves undefined, so it cannot be saved")
+            raise InputError(f"{clean(name)} has undefined elements, so it cannot be saved")
     for name, path in texts_by_name.items():
         _save(name, path, outputs[name])
     if not shown or STDOUT in texts_by_name.values():
@@ -58,15 +58,13 @@ def _lines(name: str, value: Any) -> list[str]:
         for index, item in enumerate(value[:_SHOWN]):
             lines += _lines(f"[{index}]", item)
         return lines + ([f"… and {len(value) - _SHOWN} more"] if len(value) > _SHOWN else [])
-    return [f"{name}: {'an optional without a value' if value is None else _json(value)}"]
+    return [f"{name}: {'an empty optional' if value is None else _json(value)}"]
 
 
 def _text(array: np.ndarray[Any, Any]) -> str:
     text = np.array2string(array, threshold=200, max_line_width=100)
     if isinstance(array, np.ma.MaskedArray):
-        return (
-            f"{array.filled('undefined') if array.dtype == object else text}\n(-- marks what the page leaves undefined)"
-        )
+        return f"{array.filled('undefined') if array.dtype == object else text}\n(-- marks undefined elements)"
     return text
 
 
@@ -76,7 +74,7 @@ def _save(name: str, path: str, value: Any) -> None:
         return
     if not isinstance(value, np.ndarray):
         kind = "map" if isinstance(value, dict) else "sequence" if isinstance(value, list) else "optional"
-        message = f"{clean(name)} is a {kind}, which .npy does not hold; save it as NAME=FILE.json"
+        message = f"{clean(name)} is a {kind}, which .npy does not support; save it as NAME=FILE.json"
         raise InputError(message, file=None if path == STDOUT else path)
     array = value.astype(np.str_) if value.dtype == object else value  # texts, which numpy would pickle
     with _standard_output() if path == STDOUT else writing(path) as file:

@@ -45,8 +45,8 @@ def make_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
 def _parser(command: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="specgate",
-        description="Will this operator run on that DirectML feature level, ONNX opset or OpenVINO opset, what will it "
-        "compute, and if not, why not and from which level on?",
+        description="Check whether an operator runs on a DirectML feature level, ONNX opset or OpenVINO opset, what "
+        "will it compute, and if not, why not and from which level on?",
         epilog=EPILOG,
         formatter_class=Help,
     )
@@ -56,9 +56,11 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
         action=_Completion,
         metavar="SHELL",
         choices=SHELLS,
-        help=f"print a script that completes commands and options in a shell ({', '.join(SHELLS)}), and leave",
+        help=f"print a script that completes commands and options in a shell ({', '.join(SHELLS)}), and exit",
     )
-    parser.add_argument("--specs", action="append", metavar="DIR", help="load the operators of another spec folder too")
+    parser.add_argument(
+        "--specs", action="append", metavar="DIR", help="also load the operators of another spec folder"
+    )
     parser.add_argument("--kernels", action="append", metavar="FILE", help="run a Python file that registers kernels")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, prog=parser.prog)
     for add in _COMMANDS.values() if command is None else [_COMMANDS[command]]:
@@ -96,7 +98,7 @@ def _check(commands: Any) -> None:
         commands,
         "check",
         "check",
-        "judge descriptors",
+        "check descriptors",
         about="Judge single descriptors: files, or a JSON text given as it is. With --format jsonl each verdict is one "
         "line, written at once; standard input with one descriptor a line is then answered line by line.",
         epilog=EPILOG,
@@ -108,7 +110,7 @@ def _check(commands: Any) -> None:
     )
     judged(check, (*FORMATS, "jsonl"))
     check.add_argument(
-        "-v", "--verbose", action="store_true", help="also print the expression and the page of each failed rule"
+        "-v", "--verbose", action="store_true", help="also print the expression and the source page of each failed rule"
     )
 
 
@@ -117,7 +119,7 @@ def _lint(commands: Any) -> None:
         commands,
         "lint",
         "lint",
-        "judge whole models",
+        "check whole models",
         about="Judge whole models: ONNX, OpenVINO IR, descriptor files; files, directories and globs.",
         epilog=EPILOG,
     )
@@ -125,12 +127,12 @@ def _lint(commands: Any) -> None:
     judged(lint, tuple(FORMATS))
     where = lint.add_mutually_exclusive_group()
     where.add_argument(
-        "-j", "--jobs", type=int, default=1, metavar="N", help="judge files in N processes (0: one per core)"
+        "-j", "--jobs", type=int, default=1, metavar="N", help="check files in N processes (0: one per core)"
     )
     where.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="judge files on the Dask cluster whose scheduler is at ADDRESS (tcp://host:8786); its workers need "
+        help="check files on the Dask cluster whose scheduler is at ADDRESS (tcp://host:8786); its workers need "
         "specgate and the same files",
     )
     lint.add_argument(
@@ -145,7 +147,7 @@ def _lint(commands: Any) -> None:
         type=int,
         default=20,
         metavar="N",
-        help="collapse a file's equal findings above N (default 20)",
+        help="collapse equal findings of a file above N (default 20)",
     )
     inferring(lint)
     changes = lint.add_mutually_exclusive_group()
@@ -169,7 +171,7 @@ def _lint(commands: Any) -> None:
         action="store_true",
         help="skip named files that do not look like a model, as files in directories are skipped",
     )
-    lint.add_argument("--baseline", metavar="FILE", help="do not report the findings in FILE")
+    lint.add_argument("--baseline", metavar="FILE", help="do not report findings that are recorded in FILE")
     lint.add_argument(
         "--update-baseline",
         action="store_true",
@@ -194,7 +196,7 @@ def _minimum(commands: Any) -> None:
         commands,
         "minimum",
         "tables",
-        "the lowest level that accepts a descriptor or a model, and what blocks each level below",
+        "find the lowest level that accepts a descriptor or model, and what blocks each lower level",
     )
     lowest(minimum)
 
@@ -204,7 +206,7 @@ def _place(commands: Any) -> None:
         commands,
         "place",
         "place",
-        "where a runtime runs each node of an ONNX model",
+        "predict where a runtime runs each node of an ONNX model",
         about="Say where ONNX Runtime runs each node of a model without optimisations: on DirectML or on the CPU, and "
         "why; as which DirectML operators; in which partitions; and whether the session is created.",
         epilog="Exit codes: 0 the session is created, 1 it fails, 2 unusable input.",
@@ -214,35 +216,41 @@ def _place(commands: Any) -> None:
 
 
 def _support(commands: Any) -> None:
-    support = _command(commands, "support", "tables", "an operator's table, or all operators of a target")
+    support = _command(commands, "support", "tables", "print an operator's table, or list all operators of a target")
     support.add_argument("operator", nargs="?", help="ONE_HOT, OneHot; DIALECT/OPERATOR if it exists in several")
     support.add_argument(
-        "-t", "--target", metavar="TARGET", help="mark the row that holds at TARGET; alone: list its operators"
+        "-t",
+        "--target",
+        metavar="TARGET",
+        help="mark the row that applies at TARGET; without OPERATOR: list its operators",
     )
     support.add_argument(
-        "--format", choices=("text", "json", "html"), default="text", help="html: every operator of a dialect, one page"
+        "--format",
+        choices=("text", "json", "html"),
+        default="text",
+        help="html: one page with every operator of a dialect",
     )
     support.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
 
 
 def _diff(commands: Any) -> None:
-    diff = _command(commands, "diff", "tables", "what changes from one target to another, or from tables to others")
+    diff = _command(commands, "diff", "tables", "compare two targets, or two versions of the tables")
     table_options.compared(diff)
 
 
 def _explain(commands: Any) -> None:
-    explain = _command(commands, "explain", "tables", "what an error code such as 0x80070057 means, and what to do")
+    explain = _command(commands, "explain", "tables", "explain an error code such as 0x80070057")
     explain.add_argument(
         "code",
         nargs="+",
         help="hexadecimal (0x80070057, 80070057), decimal (-2147024809), by name (E_INVALIDARG), by its message (The "
-        "parameter is incorrect.), or a log line that holds one",
+        "parameter is incorrect.), or a log line that contains one",
     )
     explain.add_argument("--format", choices=("text", "json"), default="text")
 
 
 def _rule(commands: Any) -> None:
-    rule = _command(commands, "rule", "tables", "the reference of a rule: its levels, source and examples")
+    rule = _command(commands, "rule", "tables", "describe a rule: its levels, source and examples")
     rule.add_argument("id", help="for instance directml/ONE_HOT/axis-range")
     rule.add_argument("--format", choices=("text", "json"), default="text")
 
@@ -284,20 +292,22 @@ def _spec(commands: Any) -> None:
         default="operator",
         choices=(*SPEC_KINDS, *OTHER_KINDS),
     )
-    schema.add_argument("--dialect", metavar="NAME", help="whose descriptors, for `schema descriptor`")
+    schema.add_argument("--dialect", metavar="NAME", help="dialect of the descriptors, for `schema descriptor`")
 
 
 def _oracle(commands: Any) -> None:
     oracle = commands.add_parser(
         "oracle",
-        help="builds of DirectML and ONNX Runtime",
+        help="manage builds of DirectML and ONNX Runtime",
         description="Real builds to ask for what they do.",
         formatter_class=Help,
     )
     actions = oracle.add_subparsers(metavar="COMMAND", required=True)
-    listed = _command(actions, "list", "oracle", "what is installed, what is missing and the command that gets it")
+    listed = _command(actions, "list", "oracle", "list what is installed, what is missing and how to install it")
     listed.set_defaults(function="listed")
-    install = _command(actions, "install", "oracle", "fetch builds into the cache and build the host that asks them")
+    install = _command(
+        actions, "install", "oracle", "download builds into the cache and compile the host that runs them"
+    )
     oracle_options.installing(install)
 
 
@@ -306,11 +316,11 @@ def _conform(commands: Any) -> None:
         commands,
         "conform",
         "conform",
-        "hold the tables against real implementations",
+        "compare the tables with real implementations",
         about="Draw descriptors, valid and broken, and compare our verdicts with those of what is installed: DirectML "
         "builds (see `specgate oracle`), onnx and ONNX Runtime, OpenVINO. A runtime is asked where it places nodes, "
         "which is compared with our answer.",
-        epilog=f"{EPILOG} A finding is a disagreement that no observed entry explains.",
+        epilog=f"{EPILOG} A finding is a disagreement without an `observed` entry.",
     )
     conform_options.conforming(conform)
 

@@ -31,7 +31,7 @@ __all__ = ["place", "placed_minimum"]
 def place(arguments: argparse.Namespace) -> int:
     """Print a model's placement; 1 if the session or its first run fails."""
     if arguments.target is None:
-        raise InputError("no target: give --target, for instance onnxruntime-directml:1.24.4")
+        raise InputError("no target: pass --target, such as onnxruntime-directml:1.24.4")
     refuse_replaced([arguments.output] if arguments.output else [], [arguments.model])
     target = parse_target(arguments.target)
     device = device_of(arguments.device)
@@ -50,10 +50,10 @@ def _written(placement: Placement, runtime: Runtime | None, arguments: argparse.
     """Write the requested descriptors; return a message on the files."""
     if arguments.descriptors is None:
         if arguments.node:
-            raise InputError("--node says whose descriptors are written; give --descriptors DIR as well")
+            raise InputError("--node requires --descriptors DIR")
         return ""
     if runtime is None or not runtime.below:
-        raise InputError(f"nodes on {placement.target} become no descriptors")
+        raise InputError(f"{placement.target} does not create DirectML operators, so there are no descriptors to write")
     return str(write_documents(placement, runtime.below, arguments.descriptors, arguments.node))
 
 

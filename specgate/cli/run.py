@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     texts_by_name = _by_name(arguments.output, "--output")
     files = [path for path in texts_by_name.values() if path != STDOUT]
     if len(texts_by_name) - len(files) > 1:
-        raise InputError("expected one output on standard output, found '-' for several")
+        raise InputError("only one output can go to standard output ('-')")
     refuse_shared(files)
     refuse_replaced(files, [arguments.file, *(path for _, path in map(_named, arguments.input))])
     target = parse_target(arguments.target) if arguments.target else None
@@ -59,9 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             deliver(_executed(file, inputs, target, arguments), texts_by_name, shown=True)
         return 0
     if arguments.compare:
-        raise InputError(
-            "--compare is for models, node by node; conform --values asks of descriptors", file=arguments.file
-        )
+        raise InputError("--compare applies to models; for descriptors, use conform --values", file=arguments.file)
     name = arguments.file if result is None else result.name
     text = read_text_file(name) if result is None else result.text()
     document = loaded(text, name) if in_lines(text, name) is None else None
@@ -147,9 +145,9 @@ def _document(
     texts_by_name: Mapping[str, str],
 ) -> int:
     if arguments.input:
-        raise InputError(f"{owner.document_name} brings its own resources; --input does not apply", file=name)
+        raise InputError(f"{owner.document_name} contains its own resources, so --input does not apply", file=name)
     if target is not None and target.dialect != owner.name:
-        raise InputError(f"a model of {owner.name} cannot be executed for {target}", file=name)
+        raise InputError(f"cannot execute a model of {owner.name} for {target}", file=name)
     outputs = owner.run_document(
         document,
         name,

@@ -123,7 +123,10 @@ def schema(arguments: argparse.Namespace) -> int:
     Kinds are spec files, configuration, reports, baselines, exports and descriptors.
     """
     if arguments.dialect is not None and arguments.kind != "descriptor":
-        raise InputError(f"--dialect is for descriptor: the schema of {arguments.kind} is the same for all dialects")
+        raise InputError(
+            f"--dialect applies only to `schema descriptor`: the schema of {arguments.kind} is the same for all "
+            "dialects"
+        )
     if arguments.kind in _SHIPPED:
         package, name = _SHIPPED[arguments.kind]
         sys.stdout.write(files(package).joinpath(name).read_text(encoding="utf-8"))

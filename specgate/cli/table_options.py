@@ -17,7 +17,7 @@ def exported(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", nargs="?", choices=tuple(FORMATS), metavar="FORMAT", help=", ".join(FORMATS))
     parser.add_argument("--format", choices=tuple(FORMATS), help="the same as FORMAT (default json)")
     parser.add_argument(
-        "--dialect", action="append", default=[], metavar="NAME", help="of this dialect only; repeat for several"
+        "--dialect", action="append", default=[], metavar="NAME", help="only this dialect; repeat for several"
     )
     parser.add_argument(
         "--operator",
@@ -25,7 +25,7 @@ def exported(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="this operator only (ONE_HOT, DIALECT/OPERATOR); repeat for several, or use commas",
+        help="only this operator (ONE_HOT, DIALECT/OPERATOR); repeat for several, or use commas",
     )
     parser.add_argument(
         "--level",
@@ -33,14 +33,16 @@ def exported(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="LEVEL",
-        help="for cpp: this level only; repeat for several, or use commas",
+        help="for cpp: only this level; repeat for several, or use commas",
     )
-    parser.add_argument("--no-text", action="store_true", help="for cpp: findings have an id and a place, no sentence")
+    parser.add_argument(
+        "--no-text", action="store_true", help="for cpp: omit the messages of findings, keeping id and place"
+    )
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE_OR_DIR",
-        help="FILE.json: all in one; a folder: a file for each operator, and an index; left out: to standard output",
+        help="FILE.json: one file; a folder: one file per operator and an index; default: standard output",
     )
 
 
@@ -58,5 +60,5 @@ def compared(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=("text", "json", "markdown"),
         default="text",
-        help="markdown: a section of a changelog, for --tables",
+        help="markdown: a changelog section, for --tables",
     )

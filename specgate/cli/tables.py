@@ -93,7 +93,7 @@ def support(arguments: argparse.Namespace) -> int:
 
 def _page(operator: str | None, target: Target | None) -> str:
     if operator is not None:
-        raise InputError("expected no operator: the page shows every operator of the target's dialect")
+        raise InputError("remove the operator: the HTML page shows every operator of the target's dialect")
     return html.render(dialect(target.dialect if target else SHIPPED[0]), target)
 
 
@@ -167,12 +167,12 @@ def minimum(arguments: argparse.Namespace) -> int:
     model = kind != input_source.TEXT
     if arguments.target or arguments.dialect not in {None, kind}:
         if not model:
-            raise InputError("--dialect and --target are for models: what their nodes become is judged")
+            raise InputError("--dialect and --target apply to models only")
         return place.placed_minimum(source if result is None else result, arguments)
     if model:
         return _model_minimum(source if result is None else result, arguments)
     if arguments.pin:
-        raise InputError("--pin is for models: a descriptor states its sizes")
+        raise InputError("--pin applies to models only")
     if result is None:
         import specgate
 

@@ -133,7 +133,7 @@ def _pieces(plan: Plan, until: float) -> tuple[list[Shard], list[str]]:
                     seed = f"{plan.seed}/{name}/{level}/{part}"
                     pieces.append(Shard(plan.dialect, name, level, cases, seed, until, plan.alone))
     if not pieces:
-        raise InputError("; ".join(["nothing can be asked here", *skipped]))
+        raise InputError("; ".join(["no implementation is available here", *skipped]))
     return sorted(pieces, key=lambda p: (dialect.position[p.level], names.index(p.operator))), skipped
 
 

@@ -228,7 +228,7 @@ def _ours(descriptor: Descriptor, spec: OperatorSpec, resolved: Resolved | None)
     Other levels and fixes are not computed, because they are not needed here.
     """
     if resolved is None:
-        raise ValueError(f"{spec.name} is asked about at a level at which it does not exist")
+        raise ValueError(f"{spec.name} does not exist at the tested level")
     if _plainly_accepted(descriptor, resolved):
         return Ours(accepted=True, ids=frozenset())
     failures = explain_at(descriptor, resolved)

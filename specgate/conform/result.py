@@ -15,10 +15,10 @@ SCHEMA_VERSION: Final = 1
 Kind = Literal["unexplained", "recorded", "bug", "not looked at"]
 #: The meaning of each kind, for readers of a report.
 KINDS: Final[dict[Kind, str]] = {
-    "unexplained": "no observed entry says so: the table is wrong, or page and build differ unrecorded",
-    "recorded": "the page and the implementation differ, and an observed entry says so",
-    "bug": "the implementation contradicts its own page, and an observed entry says so",
-    "not looked at": "the implementation does not look at this at all",
+    "unexplained": "no observed entry: the table is wrong, or documentation and build differ and this is not recorded",
+    "recorded": "the documentation and the implementation differ, as an observed entry records",
+    "bug": "the implementation contradicts its own documentation, as an observed entry records",
+    "not looked at": "the implementation does not check this",
 }
 
 

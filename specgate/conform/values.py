@@ -199,7 +199,7 @@ def compare_values(
                 continue
             for arrays, answers in zip(sets, matching_tables, strict=True):
                 if accepts(_with_elements(descriptor, arrays, spec), level, "both") is False:
-                    counts.setdefault("specgate", _Count()).unavailable["elements that rules refuse"] += 1
+                    counts.setdefault("specgate", _Count()).unavailable["elements that rules reject"] += 1
                     continue
                 _compare(spec, level, descriptor, arrays, answers, counts)
             if time.time() > until:
@@ -295,7 +295,7 @@ def _compare(
         counts.setdefault("specgate", _Count()).unavailable[str(error)] += 1
         return
     except Error as error:
-        ours = f"the executor refuses: {error}"
+        ours = f"the executor rejects: {error}"
     for name, answer in answers.items():
         count = counts.setdefault(name, _Count())
         if answer.arrays is None:

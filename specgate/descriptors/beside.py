@@ -19,10 +19,10 @@ def unusable_location(location: str) -> str | None:
     It does not access the file system.
     """
     if not location:
-        return "no file: it has no location"
+        return "not a file: its location is missing"
     parts = location.replace("\\", "/").split("/")
     if "\0" in location:
-        return f"{shown(location)}, which no file can be called"
+        return f"{shown(location)}, which is not a valid file name"
     drive = parts[0][1:2] == ":" and (len(parts[0]) == 2 or os.name == "nt")
     if not parts[0] or drive:
         return f"{shown(location)}, an absolute path"
@@ -30,7 +30,7 @@ def unusable_location(location: str) -> str | None:
     for part in parts:
         depth += 0 if part in {"", "."} else -1 if part == ".." else 1
         if depth < 0:
-            return f"{shown(location)}, outside of the model's folder"
+            return f"{shown(location)}, outside the model's folder"
     return None
 
 
@@ -43,7 +43,7 @@ def size_in_folder(folder: str, location: str) -> int | str:
     try:
         home, real = os.path.realpath(folder), os.path.realpath(path)
         if os.path.commonpath([home, real]) != home:
-            return "leads out of the model's folder through a link"
+            return "leaves the model's folder through a link"
         status = os.stat(real)  # noqa: PTH116
     except FileNotFoundError:
         return "does not exist"

@@ -72,7 +72,7 @@ class ColumnReader:
                 continue
             many = entries.setdefault(info.name, {})
             if not isinstance(many, dict):
-                raise InputError(f"{info.name} is given already", place=path)
+                raise InputError(f"{info.name} is already given", place=path)
             self._put(many, (place, member), self._member(info, member, value, path), path)
         return {name: self._joined(name, parts) for name, parts in entries.items()}
 
@@ -91,14 +91,14 @@ class ColumnReader:
             known = list(fields)
             near = difflib.get_close_matches(str(path).partition(".")[0], known, 1)
             hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(known)}"
-            raise InputError(f"{shown(path)} is no field of {self.spec.name}; {hint}")
+            raise InputError(f"{shown(path)} is not a field of {self.spec.name}; {hint}")
         place, member = (None if parts[2] is None else int(parts[2])), parts[3]
         members = self._members(info)
         array = info.type == "tensor[]"
         if (place is not None) is not array or (member is not None and member not in members) or place == _MOST_ITEMS:
             name = f"{info.name}[0]" if array else info.name
             known = [f"{name}.{one}" for one in members] or [name]
-            raise InputError(f"{shown(path)} is no column of {self.spec.name}; expected {', '.join(known)}")
+            raise InputError(f"{shown(path)} is not a column of {self.spec.name}; expected {', '.join(known)}")
         return info, place, member
 
     def _members(self, info: FieldInfo) -> tuple[str, ...]:
@@ -155,7 +155,7 @@ class ColumnReader:
     def _whole(self, name: str, info: FieldInfo, parts: dict[Any, Source]) -> Source:
         if None in parts:
             if len(parts) > 1:
-                raise InputError(f"{name} is given already", place=name)
+                raise InputError(f"{name} is already given", place=name)
             return parts[None]
         record = RECORDS.get(info.type)
         needed = [word for word, slot in self.words.items() if slot in {"type", "sizes"}]

@@ -176,7 +176,7 @@ def _entries(
     elif isinstance(document, dict) and isinstance(document.get("descriptors"), dict):
         extra = [key for key in document if key != "descriptors"]
         if extra:
-            raise InputError(f"expected nothing beside descriptors, found {extra[0]!r:.60}", file=name)
+            raise InputError(f"expected only descriptors, found {extra[0]!r:.60}", file=name)
         named = [(place_of("descriptors", key), item) for key, item in document["descriptors"].items()]
     else:
         named = [("", document)]

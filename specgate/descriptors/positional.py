@@ -59,7 +59,7 @@ def build(
         fields.update(placed)
         oddities.extend(_unknown_types(spec, placed))
         if left:
-            message = f"{len(tensors)} {kind} are given, at most {len(infos)} are defined"
+            message = f"has {len(tensors)} {kind}, but accepts at most {len(infos)} at this level"
             oddities.append(Malformed(f"too-many-{kind}", kind, message))
             extra[f"too-many-{kind}"] = left
     for key, raw in attributes.items():
@@ -69,16 +69,16 @@ def build(
         stated = kinds.get(key) if kinds else None
         if info is None and key in layout.page_names:
             info = layout.page_names[key]
-            message = f"{key} is what the page calls {info.vendor_name}; builds do not read it"
+            message = f"{key} is the documented name of {info.vendor_name}, which builds do not read"
             oddities.append(Malformed("unknown-attribute", key, message, raw, stated))
         elif info is None:
             if not spec.table.unchecked_attributes:
-                message = f"{spec.name} defines no attribute {shown(key)}"
+                message = f"{spec.name} does not have an attribute {shown(key)}"
                 oddities.append(Malformed("unknown-attribute", key, message, raw, stated))
             continue
         try:
             if stated not in {None, info.type} and not (stated == "string" and info.type.startswith("enum:")):
-                raise ValueError(f"it is stated as {stated}, and {info.type} is expected")
+                raise ValueError(f"it is stored as {stated}, and {info.type} is expected")
             fields[info.name] = raw if raw is UNKNOWN else convert(info, raw)
         except UnknownWord as error:
             oddities.append(Malformed("unknown-word", info.name, f"{key} is {error}", raw, stated))

@@ -137,7 +137,7 @@ def _load_json(text: str, name: str) -> Any:
     except _TwiceError as error:
         raise InputError(f"not valid JSON: {error}", file=name, place=_line_of_twice(text)) from None
     except ValueError:  # Python's limit of digits, whose message explains how to lift it
-        raise InputError("not usable JSON: a number has thousands of digits", file=name) from None
+        raise InputError("not usable JSON: a number is too long", file=name) from None
 
 
 class _TwiceError(ValueError):
@@ -164,5 +164,5 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise _TwiceError(f"the key {twice!r:.80} is in one object twice")
+        raise _TwiceError(f"duplicate key {twice!r:.80} in an object")
     return result

@@ -30,7 +30,9 @@ def document(name: str, one: Mapping[str, Any], definitions: Mapping[str, Any]) 
     Objects may have a ``$schema`` key.
     """
     title = f"Descriptors of {dialect(name).tables.title}, as `specgate check` reads them"
-    its_own = {"$schema": {"type": "string", "description": "where this schema is, for editors; specgate ignores it"}}
+    its_own = {
+        "$schema": {"type": "string", "description": "location of this schema, for editors; specgate ignores it"}
+    }
     many = {"type": "object", "required": ["descriptors"], "properties": {**its_own, "descriptors": _named()}}
     whole = {**one, "properties": {**its_own, **one["properties"]}}
     return {
@@ -53,7 +55,7 @@ def _named() -> dict[str, Any]:
     return {
         "type": "object",
         "additionalProperties": _inner(),
-        "description": "descriptors by names of your own",
+        "description": "descriptors by any names",
     }
 
 
@@ -165,10 +167,10 @@ def port_schema(type_key: str, types: Iterable[str], more: Mapping[str, Any]) ->
         "properties": {
             type_key: {
                 "anyOf": [words(types), dict(more), {"type": "null"}],
-                "description": "the type of its elements",
+                "description": "the element type",
             },
-            "shape": {"type": ["array", "null"], "items": _SIZE, "description": "null: the rank is not known"},
-            "value": {"description": "its elements, where they are known"},
+            "shape": {"type": ["array", "null"], "items": _SIZE, "description": "null: unknown rank"},
+            "value": {"description": "its elements, if known"},
             "name": {"type": ["string", "null"]},
         },
         "additionalProperties": False,

@@ -87,7 +87,7 @@ def without_comments(text: str, name: str = "") -> str:
             return token
         if token[1] == "*" and not token.endswith("*/", 2):
             line = text.count("\n", 0, match.start()) + 1
-            raise InputError("a comment that begins here is not closed", file=name or None, place=f"line {line}")
+            raise InputError("unterminated comment", file=name or None, place=f"line {line}")
         return re.sub(r"[^\n]", " ", token)
 
     def keep_string(match: re.Match[str]) -> str:

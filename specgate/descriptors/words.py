@@ -79,7 +79,7 @@ def hint(result: Any, known: Iterable[str], limit: int = 30) -> str:
 def unknown_word(where: str, raw: Any, what: str, known: Iterable[str]) -> str:
     """Return the sentence of a finding about an unknown word."""
     text = str(raw) if number_of(raw) is not None else shown(raw)
-    return f"{where} is {text}, which is no {what} ({hint(raw, known)})"
+    return f"{where} is {text}, which is not a valid {what} ({hint(raw, known)})"
 
 
 class UnknownWord(ValueError):
@@ -103,7 +103,7 @@ def numbered(raw: Any, numbers: Mapping[str, int], what: str, prefix: str = "") 
     text = str(word_of(raw.strip().upper(), numbers, prefix.upper()))
     word = next((known for known in numbers if known.upper() == text), None)
     if word is None:
-        raise UnknownWord(f"{shown(raw)}, which is no {what} ({hint(raw, numbers)})")
+        raise UnknownWord(f"{shown(raw)}, which is not a valid {what} ({hint(raw, numbers)})")
     return Numbered(numbers[word], word)
 
 

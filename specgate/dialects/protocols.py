@@ -175,7 +175,7 @@ class Documents(Reader):
 
     document_key: ClassVar[str]
     document_name: ClassVar[str]
-    missing = "{name} has no documents that execute descriptors"
+    missing = "{name} has no document format that executes descriptors"
 
     def is_document(self, document: Any) -> bool:
         """Return whether a JSON or YAML document is a model of this dialect."""
@@ -226,7 +226,7 @@ class ModelFormat(Reader):
     marker: ClassVar[bytes] = b""
     max_bytes: ClassVar[int] = 2**31 - 1
     echoes: ClassVar[tuple[str, ...]] = ()
-    missing = "{name} has no model files"
+    missing = "{name} has no model format"
 
     def begins_model(self, start: bytes) -> bool:
         """Return whether bytes, without leading white space, begin a model file."""
@@ -259,7 +259,7 @@ class ModelFormat(Reader):
 class ModelFixes(ModelFormat):
     """Fixes of whole models by `lint --fix`."""
 
-    missing = "a model of {name} is not changed"
+    missing = "models of {name} cannot be modified"
 
     def fitted(self, graph: Graph, target: Target, runtime: Runtime | None, findings: list[Finding]) -> list[Finding]:
         """Return findings with fixes limited to what the target supports.
@@ -280,7 +280,7 @@ class ModelFixes(ModelFormat):
 class LowestLevel(Reader):
     """Minimum level of whole models."""
 
-    missing = "of a whole model of {name} the lowest level is not found, only of its descriptors"
+    missing = "the lowest level of a whole {name} model is not supported, only of single descriptors"
 
     def minimum(self, model: object, settings: LintSettings | None, basis: Basis) -> ModelMinimum:
         """Return the minimum level of a model.
@@ -293,7 +293,7 @@ class LowestLevel(Reader):
 class Runnable(ModelFormat):
     """Model files that can be executed."""
 
-    missing = "a model of {name} is linted, not executed"
+    missing = "models of {name} can be linted, but not executed"
 
     def run_model(
         self,
@@ -331,7 +331,7 @@ class Runnable(ModelFormat):
 class Backend(Reader):
     """Implementations for verdicts and values."""
 
-    missing = "{name} has no oracle: no implementation of it can be asked"
+    missing = "{name} has no oracle: there is no implementation to compare with"
 
     def oracle(self, level: str) -> Oracle:
         """Return the oracle for a level, to be closed after use.
@@ -342,7 +342,7 @@ class Backend(Reader):
 
     def oracle_of(self, implementation: str, level: str) -> Oracle:
         """Return the oracle for a single implementation, or raise InputError."""
-        raise InputError(f"{self.name} cannot ask {implementation} alone")
+        raise InputError(f"{self.name} cannot run {implementation} alone")
 
     def values(self, level: str) -> ValuesBackend | None:
         """Return the backend for values at a level, None without one."""

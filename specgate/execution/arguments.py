@@ -161,7 +161,7 @@ def _as_it_is(value: Any, info: FieldInfo, spec: OperatorSpec, level: str) -> An
         raise NoKernel(f"{spec.name} has no kernel for a sparse tensor as {info.name}")
     if info.type == "graph":
         if not isinstance(value, BodyDesc):
-            raise NoKernel(f"{info.name} of {spec.name} is executed within a model alone")
+            raise NoKernel(f"{info.name} of {spec.name} can be executed only inside a model")
         return value.call
     if info.type == "operator":
         return _fused(value, spec.dialect, level, info.name)
@@ -180,7 +180,7 @@ def _constant(value: Any, tables: Dialect, place: str) -> NDArray[Any]:
     if not isinstance(value, TensorDesc) or not value.concrete or value.value is None:
         raise InputError("expected a tensor whose elements are known", place=place)
     if value.type not in tables.types:
-        raise InputError(f"{value.type} is not a type that holds values", place=place)
+        raise InputError(f"{value.type} is not a type with values", place=place)
     texts = (item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in value.value)
     flat = as_array(list(texts), numpy_type(tables, value.type), None, place)
     if flat.size != value.known_elements:

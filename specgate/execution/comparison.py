@@ -62,8 +62,8 @@ class Compared:
 
     def lines(self) -> list[str]:
         """Return a summary line, then one line per differing value in node order."""
-        rest = f", {self.missing} are not given by it" if self.missing else ""
-        count = f"{len(self.found)} differ" if self.found else "none differs"
+        rest = f", {self.missing} values are missing" if self.missing else ""
+        count = f"{len(self.found)} differ" if self.found else "no differences"
         first = f"{self.implementation} {self.version}: of {self.count} values {count}{rest}"
         return [first, *(f"{one.node} ({one.operator}), {one.value}: {one.text}" for one in self.found)]
 

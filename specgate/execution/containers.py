@@ -72,7 +72,7 @@ def array_map(value: Any, word: str, dialect: Dialect, place: str) -> ArrayMap:
     """
     types = map_types(dialect, word)
     if types is None:
-        raise NoKernel(f"{word} has no kernel: it holds no map of numbers and texts")
+        raise NoKernel(f"{word} has no kernel: only maps between numbers and strings are supported")
     dtypes = [numpy_type(dialect, name) for name in types]
     if isinstance(value, ArrayMap):
         if [part.dtype for part in value] != dtypes:
@@ -161,7 +161,7 @@ def contained(value: Any, word: str, dialect: Dialect, place: str) -> Any:
 def _tensor(value: Any, word: str, dialect: Dialect, place: str) -> NDArray[Any]:
     name = next((name for name, info in dialect.types.items() if word in {name, info.get("tensor")}), None)
     if name is None:
-        raise InputError(f"{word} is not a type that holds values", place=place)
+        raise InputError(f"{word} is not a type with values", place=place)
     return as_array(value, numpy_type(dialect, name), None, place)
 
 
@@ -187,7 +187,7 @@ def made_of(word: str, dialect: Dialect, array: Callable[[str], NDArray[Any]], c
     spelt = {word, f"tensor({word})"}
     name = next((name for name, info in dialect.types.items() if name in spelt or info.get("tensor") in spelt), None)
     if name is None:
-        raise InputError(f"{word} is not a type that holds values")
+        raise InputError(f"{word} is not a type with values")
     return array(name)
 
 

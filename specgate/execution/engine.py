@@ -84,9 +84,9 @@ def execute_at(
     try:
         results = memory.within(left, find_kernel(known.kernel), arguments)
     except MemoryError as error:
-        raise InputError(f"needs more memory than there is: {error}") from None
+        raise InputError(f"out of memory: {error}") from None
     except OverflowError as error:
-        raise InputError(f"a number is outside of its type: {error}") from None
+        raise InputError(f"a number does not fit its type: {error}") from None
     except ValueError as error:
         if str(error) == _NEGATIVE:
             raise InputError("a size of the result would be negative") from None
@@ -216,7 +216,7 @@ def hold_executable(
     level, descriptor = _at(descriptor, spec, level, basis)
     if not spec.has_kernel(level):
         raise NoKernel(
-            f"{spec.dialect.name} {spec.name} has a kernel from {spec.dialect.label(recipe['since'])} on only"
+            f"{spec.dialect.name} {spec.name} is implemented only from {spec.dialect.label(recipe['since'])} on"
         )
     if basis != "observed":
         _hold_complete(descriptor, spec, level, basis)
@@ -269,7 +269,7 @@ def _wanted(name: str, output: Any, descriptor: Descriptor, spec: OperatorSpec) 
         _hold_against_declaration(name, output, declared, spec)
         return True
     if len(declared) != len(output):
-        raise InputError(f"is computed as {len(output)} tensors, which is not how many are declared", place=name)
+        raise InputError(f"is computed as {len(output)} tensors, but another number is declared", place=name)
     for index, (array, tensor) in enumerate(zip(output, declared, strict=True)):
         _hold_against_declaration(f"{name}[{index}]", array, tensor, spec)
     return True
@@ -322,7 +322,7 @@ def _hold_complete(descriptor: Descriptor, spec: OperatorSpec, level: str, basis
         if info.kind == "output" and spec.dialect.infers_outputs:
             continue
         if not info.optional and info.default is None and descriptor.fields.get(name) is None:
-            raise InputError(f"{name} is needed, but the descriptor does not have it")
+            raise InputError(f"{name} is required, but missing from the descriptor")
 
 
 def _inputs(
@@ -342,7 +342,7 @@ def _inputs(
         value = arrays.get(info.name)
         if tensor is None:
             if value is not None:
-                raise InputError("has an array, but the descriptor leaves it out", place=info.name)
+                raise InputError("has an array, but is missing from the descriptor", place=info.name)
         elif value.__class__ is np.ndarray and (value.dtype, value.shape) == expected.get(info.name):
             inputs[info.name] = value
         elif isinstance(tensor, TensorDesc):
@@ -384,9 +384,9 @@ def _input(name: str, tensor: TensorDesc, value: Any, spec: OperatorSpec) -> Any
             raise InputError(f"holds {flat.size} elements, expected the shape {list(shape)}", place=name)
         return flat.reshape(shape)
     if tensor.type is None:
-        raise InputError("the descriptor does not know its type, so it cannot be executed", place=name)
+        raise InputError("its type is unknown in the descriptor", place=name)
     if tensor.type not in spec.dialect.types:
-        raise InputError(f"{tensor.type} is not a type that holds values", place=name)
+        raise InputError(f"{tensor.type} is not a type with values", place=name)
     array = as_array(value, numpy_type(spec.dialect, tensor.type), shape, name)
     _hold_sizes(name, array, tensor)
     return array
@@ -432,7 +432,7 @@ def _hold_against_declaration(name: str, array: Any, tensor: Any, spec: Operator
         return
     if not isinstance(array, np.ndarray):
         if tensor.type is not None or tensor.sizes is not None:
-            raise InputError(f"is computed as no tensor, but {tensor.type} is declared", place=name)
+            raise InputError(f"is not computed, but declared as {tensor.type}", place=name)
         return
     if tensor.type is not None and (
         tensor.type not in spec.dialect.types or array.dtype != numpy_type(spec.dialect, tensor.type)

@@ -106,7 +106,7 @@ def hold_guards(
     for name, array in arrays.items():
         ranks = [each.ndim for each in arrays_in(array)]
         if max(ranks, default=0) > MAX_DIMENSIONS:
-            message = f"has {max(ranks)} dimensions, more than the {MAX_DIMENSIONS} that are computed"
+            message = f"has {max(ranks)} dimensions, more than the supported {MAX_DIMENSIONS}"
             raise InputError(message, place=name)
     unranked = {name: array for name, array in arrays.items() if _is_unranked(descriptor.fields.get(name))}
     if unranked:

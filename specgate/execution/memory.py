@@ -76,7 +76,7 @@ class Budget(NamedTuple):
         """
         if needed > self.left:
             what = what if isinstance(what, str) else f"the output of shape {list(what)}"
-            left = f"; {self.left} are left" if self.left != self.max_bytes else ""
+            left = f"; {self.left} left" if self.left != self.max_bytes else ""
             raise InputError(f"{what} needs {needed} bytes, more than the limit of {self.max_bytes} (max_bytes){left}")
 
     def hold_time(self) -> None:
@@ -189,7 +189,7 @@ def hold(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     Counts the kernel's working memory per output element as well.
     """
     if len(shape) > MAX_DIMENSIONS:
-        raise InputError(f"the output has {len(shape)} dimensions, more than the {MAX_DIMENSIONS} that are computed")
+        raise InputError(f"the output has {len(shape)} dimensions, more than the supported {MAX_DIMENSIONS}")
     budget = _budget.get()
     needed = prod(shape) * max(dtype.itemsize, budget.for_output)
     budget.hold(int(needed), shape)

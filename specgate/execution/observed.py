@@ -157,7 +157,7 @@ def recorded_values(
         undefined |= values.undefined
         fields.update(_rewritten(values, context))
         if basis == "both":
-            notes.append(f"{spec.name}: follows all builds instead of the page: {values.what}")
+            notes.append(f"{spec.name}: follows all builds instead of the documentation: {values.what}")
     for values in others:
         if values.when is None or _holds(values.when, context):
             notes += [_note(spec, values)] if values.elements is None else []
@@ -212,7 +212,7 @@ def _own_entries(spec: OperatorSpec, level: str) -> list[OtherValues]:
 
 def _note(spec: OperatorSpec, values: OtherValues) -> str:
     some = "in some elements " if values.elements is not None else ""
-    return f"{spec.name}: builds compute {some}something else, which is not computed here: {values.what}"
+    return f"{spec.name}: builds differ {some}here, which specgate does not reproduce: {values.what}"
 
 
 def _context(descriptor: Descriptor, arrays: Mapping[str, Any], spec: OperatorSpec, level: str) -> Context:

@@ -68,7 +68,7 @@ def _evaluated(descriptor: Descriptor, entries: Mapping[str, Any], level: str) -
     except Undefined as error:
         raise InputError(f"the tolerance of {spec.name}: {error}") from None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"the tolerance of {spec.name} must be a number that is known: {text}")
+        raise InputError(f"the tolerance of {spec.name} must be a known number: {text}")
     return float(value)
 
 

@@ -35,15 +35,15 @@ def numpy_type(dialect: Dialect, name: str) -> np.dtype[Any]:
         return np.dtype(spelled)
     extended = dialect.types[name].get("ml_dtypes")
     if extended is None:
-        raise NoKernel(f"{name} has no numpy type here, so it cannot be executed")
+        raise NoKernel(f"{name} has no numpy type, so it cannot be executed")
     try:
         import ml_dtypes
 
         dtype = np.dtype(getattr(ml_dtypes, extended))
     except ImportError:
-        raise NoKernel(f"{name} has no numpy type; ml_dtypes has: pip install 'specgate-ml[dtypes]'") from None
+        raise NoKernel(f"{name} requires ml_dtypes: pip install 'specgate-ml[dtypes]'") from None
     except AttributeError:
-        raise NoKernel(f"{name} has no numpy type; a newer ml_dtypes has: pip install -U ml-dtypes") from None
+        raise NoKernel(f"{name} requires a newer ml_dtypes: pip install -U ml-dtypes") from None
     return dtype
 
 

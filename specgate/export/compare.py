@@ -170,7 +170,7 @@ def _stretches(old: ReadOperator, new: ReadOperator) -> Iterator[Stretch]:
     if details:
         yield Stretch(whole, "documented", tuple(details))
     for builds, sign, what in chain(_notes(old, new, "-"), _notes(new, old, "+")):
-        yield Stretch(builds, "observed", (Detail(f"computes otherwise {sign} {what}"),))
+        yield Stretch(builds, "observed", (Detail(f"different results {sign} {what}"),))
 
 
 def _at(old: ReadOperator, new: ReadOperator, level: str) -> Iterator[tuple[str, Detail]]:

@@ -21,7 +21,7 @@ __all__ = ["cpp", "csharp"]
 def csharp(result: Wanted) -> list[str]:
     """Write the C# file that prints descriptions as JSON; InputError."""
     if result.operators:
-        raise InputError("the C# file has every operator; leave out --operator")
+        raise InputError("the C# file contains every operator; remove --operator")
     return _written(result, "csharp", "C#")
 
 

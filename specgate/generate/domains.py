@@ -75,7 +75,7 @@ def number_limits(spec: OperatorSpec, name: str) -> tuple[int, int]:
     for low, high in NUMBERS[base_type(info)]:
         if all(_readable(spec, info, number) for number in (low, high)):
             return low, high
-    raise AssertionError(f"{spec.dialect.name} {spec.name}: no 32-bit number can be given to {name}")
+    raise AssertionError(f"{spec.dialect.name} {spec.name}: no 32-bit number is valid for {name}")
 
 
 def _readable(spec: OperatorSpec, info: FieldInfo, number: int) -> bool:

@@ -129,7 +129,7 @@ class Walk:
         blamed = ", ".join(f"{name} ({count} times)" for name, count in self._refusals.most_common(3))
         raise InputError(
             f"no valid descriptor of {self.spec.dialect.name} {self.spec.name} at {self.level} was found from the "
-            f"table's examples; what refused most: {blamed or 'no rule: a support row leaves nothing to choose'}"
+            f"table's examples; most frequent rejection: {blamed or 'no rule: a support row has no choices left'}"
         )
 
     def _mover(self, pick: Callable[[int, int], int]) -> Mutator:

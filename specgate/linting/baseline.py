@@ -80,7 +80,9 @@ def load_baseline(path: Path) -> Baseline:
         for index, item in enumerate(entries):
             entry, count = _entry(file, item, source, f"{place}[{index}]")
             if entry in stated_entries:
-                raise InputError("expected each finding once, found it again", file=source, place=f"{place}[{index}]")
+                raise InputError(
+                    "expected each finding once, found a duplicate", file=source, place=f"{place}[{index}]"
+                )
             stated_entries.add(entry)
             known = entry._replace(target=at_level(entry.target))
             counts[known] = counts.get(known, 0) + count

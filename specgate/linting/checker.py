@@ -152,7 +152,7 @@ class Judging:
             yield Finding(
                 id=f"{table.name}/{unit.operator if unit.operator.isidentifier() else 'layer'}/version",
                 severity="error",
-                message=f"written for {table.label(unit.version)}, but the target takes those up to "
+                message=f"written for {table.label(unit.version)}, but the target supports levels up to "
                 f"{self.target.level}",
                 where="version",
                 values={"version": unit.version, "level": self.target.level},

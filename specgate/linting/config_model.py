@@ -60,8 +60,8 @@ class PathTable(_Table):
     """One ``[[paths]]`` entry."""
 
     match: Pattern = Field(description="a gitignore-style pattern of files")
-    targets: Texts = Field(default=[], description="what these files are judged for")
-    exclude: bool | None = Field(default=None, description="whether these files are skipped")
+    targets: Texts = Field(default=[], description="targets of these files")
+    exclude: bool | None = Field(default=None, description="skip these files")
 
     @model_validator(mode="before")
     @classmethod
@@ -82,7 +82,9 @@ class IgnoreTable(_Table):
     node: Text | None = Field(default=None, description="a glob of node paths")
     target: Text | None = Field(default=None, description="a dialect's level or a release")
     reason: Text = Field(description="why the findings are ignored")
-    until: Annotated[date | None, BeforeValidator(_day)] = Field(default=None, description="the last day it holds")
+    until: Annotated[date | None, BeforeValidator(_day)] = Field(
+        default=None, description="last day on which the ignore applies"
+    )
 
 
 def _kind(entry: object) -> str | None:
@@ -98,17 +100,17 @@ _Ignored = Annotated[
 class ConfigFile(_Table):
     """``specgate.toml``, or ``[tool.specgate]`` in ``pyproject.toml``."""
 
-    targets: Texts = Field(default=[], description="what files are judged for: levels, releases, queries")
-    basis: Basis = Field(default="both", description="what the pages say, what builds do, or what both take")
-    baseline: Text | None = Field(default=None, description="the file of findings that are known already")
-    format: Text | None = Field(default=None, description="that of the report")
-    severity: Severity | None = Field(default=None, description="the least severity to show")
-    fail_on: FailOn | None = Field(default=None, description="from which severity on the exit code is 1")
-    select: Texts = Field(default=[], description="the rules whose findings count, by id or the beginning of one")
-    severities: dict[Text, Severity] = Field(
-        default={}, description="the severity of findings by rule: an id or the beginning of one"
+    targets: Texts = Field(default=[], description="targets of files: levels, releases or queries")
+    basis: Basis = Field(
+        default="both", description="documented: the vendor's pages; observed: real builds; both: what both accept"
     )
+    baseline: Text | None = Field(default=None, description="file of known findings")
+    format: Text | None = Field(default=None, description="report format")
+    severity: Severity | None = Field(default=None, description="lowest severity to show")
+    fail_on: FailOn | None = Field(default=None, description="lowest severity that makes the exit code 1")
+    select: Texts = Field(default=[], description="report only these rules, by id or prefix")
+    severities: dict[Text, Severity] = Field(default={}, description="severity of findings by rule id or prefix")
     statistics: bool = Field(default=False, description="report how many findings each rule has")
-    custom_domains: Texts = Field(default=[], description="domains of operators that the targets are known to have")
-    paths: list[PathTable] = Field(default=[], description="what applies to some files; the last that matches wins")
-    ignore: list[_Ignored] = Field(default=[], description="rules whose findings do not count, everywhere or somewhere")
+    custom_domains: Texts = Field(default=[], description="custom operator domains that the targets support")
+    paths: list[PathTable] = Field(default=[], description="settings for some files; the last matching entry wins")
+    ignore: list[_Ignored] = Field(default=[], description="findings to ignore, everywhere or in some files")

@@ -33,7 +33,7 @@ def unjudged(graph: Graph, targets: Sequence[Target], report: Report) -> Iterato
     text = ", ".join(str(target) for target in targets)
     for name in names:
         if all(target.dialect != name for target in targets):
-            message = f"is in the dialect {name}, but no target of it was given ({text}); nothing in it was judged"
+            message = f"{name} file, but none of the targets ({text}) is for {name}; it was not checked"
             yield Finding("specgate/no-target", "warning", message, location=at)
     if not report.targets:
         return
@@ -41,16 +41,18 @@ def unjudged(graph: Graph, targets: Sequence[Target], report: Report) -> Iterato
         yield Finding("specgate/nothing-judged", "warning", _nothing(graph), location=at)
     for target in targets:
         if target.dialect not in names:
-            message = f"judged nothing: the file has no node of {target.dialect}"
-            yield Finding(_IDLE, "warning", message, fix="leave it out here", target=str(target), location=at)
+            message = f"the target checked nothing: the file has no {target.dialect} node"
+            yield Finding(
+                _IDLE, "warning", message, fix="remove the target for this file", target=str(target), location=at
+            )
 
 
 def _nothing(graph: Graph) -> str:
     if not graph.units:
-        return "nothing was judged: the file has no node"
+        return "nothing was checked: the file has no node"
     reasons = list(dict.fromkeys(unit.reason for unit in graph.units if unit.reason))
     more = f" (and {len(reasons) - 1} other reasons)" if len(reasons) > 2 else ""
-    return f"nothing was judged: {'; '.join(reasons[:2]) if len(reasons) < 3 else reasons[0]}{more}"
+    return f"nothing was checked: {'; '.join(reasons[:2]) if len(reasons) < 3 else reasons[0]}{more}"
 
 
 def keep_idle(report: Report, queries: Mapping[str, Sequence[str]], *, named: bool) -> None:
@@ -75,8 +77,8 @@ def keep_idle(report: Report, queries: Mapping[str, Sequence[str]], *, named: bo
                 finding = replace(finding, severity="note")  # noqa: PLW2901
             if len(report.judged) > 1:
                 dialect = str(finding.target).partition(":")[0]
-                message = f"judged nothing: none of the files has a node of {dialect}"
-                finding = replace(finding, message=message, fix="leave it out", location=None)  # noqa: PLW2901
+                message = f"the target checked nothing: none of the files has a {dialect} node"
+                finding = replace(finding, message=message, fix="remove the target", location=None)  # noqa: PLW2901
             if query is not None:
                 finding = replace(finding, target=query, values={"targets": list(queries[query])})  # noqa: PLW2901
         findings.append(finding)

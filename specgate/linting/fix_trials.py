@@ -81,7 +81,7 @@ class _Attempt:
                 self.kept += groups
                 self.best = edited, report
                 return
-            self.refused = f"it would have {', '.join(new)} then"
+            self.refused = f"the change would add {', '.join(new)}"
         if len(groups) > 1:
             self.add(groups[: len(groups) // 2])
             self.add(groups[len(groups) // 2 :])

@@ -126,7 +126,7 @@ def _expired(ignore: Ignore) -> Finding:
         severity="warning",
         message=f"ignore {quoted(ignore.rule)} expired on {until} (reason: {quoted(ignore.reason)})",
         values={"rule": ignore.rule, "until": until, "reason": ignore.reason},
-        fix="remove the ignore, or give it a later date",
+        fix="remove the ignore, or extend it",
         location=Location(file=ignore.source, node=ignore.place),
     )
 
@@ -150,7 +150,7 @@ def _stale(ignore: Ignore, unknown: str | None) -> Finding:
         return Finding(
             id="specgate/ignore-stale",
             severity="warning",
-            message=f"the ignore of {quoted(ignore.rule)} names no rule that exists (reason: "
+            message=f"ignore {quoted(ignore.rule)} matches no existing rule (reason: "
             f"{quoted(ignore.reason)}): {unknown}",
             values={"rule": ignore.rule, "reason": ignore.reason},
             fix="correct the rule's id or remove the ignore",
@@ -161,7 +161,7 @@ def _stale(ignore: Ignore, unknown: str | None) -> Finding:
         # An ignore without a path may be intended for a file outside of this run, because pre-commit passes only
         # changed files.
         severity="note" if ignore.path is None else "warning",
-        message=f"the ignore of {quoted(ignore.rule)} matched no finding (reason: {quoted(ignore.reason)})",
+        message=f"ignore {quoted(ignore.rule)} matched no finding (reason: {quoted(ignore.reason)})",
         values={"rule": ignore.rule, "reason": ignore.reason},
         fix="remove the ignore",
         location=Location(file=ignore.source, node=ignore.place),

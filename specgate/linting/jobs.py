@@ -116,7 +116,7 @@ class Cluster(Generic[J, A]):
             from distributed import Client
             from distributed.comm.addressing import get_address_host_port
         except ImportError:
-            raise InputError("--dask needs the package distributed: pip install 'specgate-ml[dask]'") from None
+            raise InputError("--dask requires distributed: pip install 'specgate-ml[dask]'") from None
         self._function = function
         self._specs = specs
         self._address = address
@@ -183,9 +183,9 @@ class Cluster(Generic[J, A]):
         try:
             answer: A = future.result()
         except KilledWorker as error:
-            return Lost(f"the workers that judged it died, {error.allowed_failures + 1} of them")
+            return Lost(f"{error.allowed_failures + 1} workers died on this file")
         except CancelledError:
-            raise PoolClosed(f"the Dask cluster at {self._address} was lost") from None
+            raise PoolClosed(f"lost the Dask cluster at {self._address}") from None
         except Exception as error:  # noqa: BLE001  # any exception that a worker returns
             return Lost(f"{type(error).__name__}: {error!s:.200}")
         else:

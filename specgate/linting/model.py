@@ -230,12 +230,12 @@ def _names_output(found: Finding) -> bool:
 
 
 def _not_inferred(graph: Graph, count: int, files: list[str]) -> Finding:
-    verdicts = "1 verdict stays" if count == 1 else f"{count} verdicts stay"
+    verdicts = "1 verdict remains" if count == 1 else f"{count} verdicts remain"
     return Finding(
         id=f"{graph.dialect}/model/not-inferred",
         severity="note",
-        message=f"{verdicts} undecided; types and shapes that the file leaves out are found by the "
-        f"{graph.not_inferred} package, which is not installed",
+        message=f"{verdicts} undecided, because missing types and shapes are inferred with the {graph.not_inferred} "
+        "package, which is not installed",
         fix=f"pip install {graph.not_inferred}",
         location=Location(files[0] if files else None, None, "model"),
     )

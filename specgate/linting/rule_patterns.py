@@ -28,7 +28,7 @@ def expect_rule(pattern: str) -> None:
     """
     parts = pattern.split("/")
     if len(parts) > _SEGMENTS or not all(parts):
-        raise _unknown(pattern, "expected an id such as directml/GEMM/same-type, or what it begins with")
+        raise _unknown(pattern, "expected an id such as directml/GEMM/same-type, or a prefix of one")
     groups = _matching(parts[0], _groups())
     if not groups:
         raise _unknown(pattern, _near_group(pattern, parts))
@@ -88,4 +88,4 @@ def _near_group(pattern: str, parts: list[str]) -> str:
 
 
 def _unknown(pattern: str, hint: str) -> InputError:
-    return InputError(f"no rule has an id like {pattern!r:.100}" + (f"; {hint}" if hint else ""))
+    return InputError(f"no rule id matches {pattern!r:.100}" + (f"; {hint}" if hint else ""))

@@ -41,14 +41,14 @@ def checked_pins(pins: object) -> dict[str, int]:
     result = {} if pins is None else pins
     if not isinstance(result, Mapping):
         raise InputError(
-            f"expected pins as a mapping of dimensions to sizes, such as {{'batch': 1}}, found {shown(pins)}"
+            f"expected pins as a mapping from dimension to size, such as {{'batch': 1}}, found {shown(pins)}"
         )
     checked: dict[str, int] = {}
     for name, value in result.items():
         size = python_values(value)
         if not isinstance(name, str) or size.__class__ is not int or not 0 <= size <= _LARGEST:
             text = f"{shown(name)}: {shown(size)}"
-            raise InputError(f"expected a pin of a dimension's name and its size, such as batch: 1, found {text}")
+            raise InputError(f"expected a pin with a dimension name and a size, such as batch: 1, found {text}")
         checked[name] = size
     return checked
 

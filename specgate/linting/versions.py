@@ -149,7 +149,7 @@ class Versions:
             yield Finding(
                 id=f"{self.target.dialect}/{operator}/changed",
                 severity="note",
-                message=f"{nodes} {operator} of version {before}, {rest}",
+                message=f"{nodes} {operator} version {before}, {rest}",
                 values={"version": before, "at target": after, "nodes": change.count, "fields": list(change.fields)},
                 target=str(self.target),
                 location=Location(file, None, "model", operator),

@@ -18,7 +18,7 @@ __all__ = ["release_json", "release_lines"]
 def release_lines(minimum: ReleaseMinimum, domain: str, width: int) -> Iterator[str]:
     """Yield the first release, and the problems of earlier ones."""
     if minimum.first is None:
-        yield from wrapped(f"{domain}: no release takes this model", width, hang="  ")
+        yield from wrapped(f"{domain}: no release accepts this model", width, hang="  ")
     else:
         yield from wrapped(
             f"{domain}: lowest release {minimum.first.name} (opset {minimum.first.opset})", width, hang="  "
@@ -27,8 +27,8 @@ def release_lines(minimum: ReleaseMinimum, domain: str, width: int) -> Iterator[
         releases = list(group)
         if refuses:
             opsets = list(dict.fromkeys(release.opset for release in releases))
-            one = f"opset {opsets[0]}, which refuses nodes"
-            have = one if len(opsets) == 1 else f"opsets {opsets[0]}..{opsets[-1]}, which refuse nodes"
+            one = f"opset {opsets[0]}, which rejects nodes"
+            have = one if len(opsets) == 1 else f"opsets {opsets[0]}..{opsets[-1]}, which reject nodes"
             text = f"{_span(releases)} {_verb(releases, 'has', 'have')} {have}"
             yield from wrapped(text, width, first="  ", hang="    ")
     for (reads, newest), group in groupby(minimum.before, key=lambda release: (release.reads, release.ir_version)):
@@ -40,12 +40,12 @@ def release_lines(minimum: ReleaseMinimum, domain: str, width: int) -> Iterator[
     for newer, group in groupby(minimum.before, key=lambda release: release.newer):
         releases = list(group)
         if newer:
-            text = f"{_span(releases)} {_verb(releases, 'does', 'do')} not know {', '.join(newer)}"
+            text = f"{_span(releases)} {_verb(releases, 'does', 'do')} not support {', '.join(newer)}"
             yield from wrapped(text, width, first="  ", hang="    ")
     for alone, group in groupby(minimum.before, key=lambda release: release.alone):
         releases = list(group)
         if alone:
-            text = f"{_span(releases)} {_verb(releases, 'refuses', 'refuse')} nodes that later releases take"
+            text = f"{_span(releases)} {_verb(releases, 'rejects', 'reject')} nodes that later releases accept"
             yield from wrapped(text, width, first="  ", hang="    ")
 
 

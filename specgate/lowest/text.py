@@ -21,8 +21,8 @@ __all__ = ["at_level", "model_minimum_json", "model_minimum_text"]
 
 _EXAMPLES: Final = 3
 _CAUTION: Final = (
-    "Descriptors are judged: types, ranks, sizes, attributes. Whether another version of an operator computes the same "
-    "is said only where the tables know it."
+    "This checks types, ranks, sizes and attributes. Different results of another operator version are reported "
+    "only where the tables record them."
 )
 _MORE: Final = " -v lists what blocks each opset below."
 
@@ -43,9 +43,9 @@ def model_minimum_text(minimum: ModelMinimum, name: str, width: int, *, verbose:
     if minimum.no_table:
         known = sorted(minimum.no_table.items(), key=lambda item: (-item[1], item[0]))
         listed = ", ".join(f"{clean(operator)} ({count})" for operator, count in known)
-        lines += wrapped(f"not judged, without a table: {listed}", width, hang="  ")
+        lines += wrapped(f"not checked, because they have no table: {listed}", width, hang="  ")
     if not minimum.domains:
-        lines.append("no node of the model has a table, so that every opset is as good as another")
+        lines.append("no node of the model has a table, so the lowest opset is unknown")
         return "\n".join(lines) + "\n"
     for domain in minimum.domains if verbose else ():
         lines += _blockers(domain, width)
@@ -60,13 +60,13 @@ def _answer(minimum: DomainMinimum, width: int) -> Iterator[str]:
         yield from wrapped(text, width, hang="  ")
         nearest = minimum.nearest
         count = plural(len(minimum.blocked[nearest]), "node")
-        yield from wrapped(f"opset {nearest} comes closest; it refuses {count}:", width, first="  ")
+        yield from wrapped(f"opset {nearest} is the closest; it rejects {count}:", width, first="  ")
         yield from _causes_text(minimum, [nearest], _causes(minimum, nearest), width, most=_EXAMPLES)
         return
     result = (
-        f"all {plural(minimum.nodes, 'node')} are accepted at {_ranges(minimum.taken)}"
+        f"all {plural(minimum.nodes, 'node')} are valid {_opsets(minimum.taken)}"
         if minimum.nodes > 1
-        else f"its node is accepted at {_ranges(minimum.taken)}"
+        else f"its node is valid {_opsets(minimum.taken)}"
     )
     text = f"{minimum.domain}: lowest opset {minimum.version} (the model {written}); {result}"
     yield from wrapped(text, width, hang="  ")
@@ -75,9 +75,9 @@ def _answer(minimum: DomainMinimum, width: int) -> Iterator[str]:
         yield from wrapped(f"{count} undecided at {minimum.version}: sizes or types are unknown", width, first="  ")
     for blocked in minimum.keepers[:_EXAMPLES]:
         why = f": {blocked.findings[0].message}" if blocked.findings else ""
-        yield from wrapped(f"kept there by {_place(blocked.location)}{why}", width, first="  ", hang="    ")
+        yield from wrapped(f"because of {_place(blocked.location)}{why}", width, first="  ", hang="    ")
     if len(minimum.keepers) > _EXAMPLES:
-        yield f"  and by {plural(len(minimum.keepers) - _EXAMPLES, 'more node')}"
+        yield f"  and of {plural(len(minimum.keepers) - _EXAMPLES, 'more node')}"
     yield from _moved([moved for moved in minimum.moved if moved.behaviour], minimum.version, width)
 
 
@@ -118,8 +118,11 @@ def _moved(moved: list[Moved], version: str | None, width: int) -> Iterator[str]
         kind = (clean(one.location.operator or ""), one.written, one.there, one.behaviour)
         by_kind[kind] = by_kind.get(kind, 0) + 1
     for (operator, written, there, behaviour), count in by_kind.items():
-        known = f"; it computes otherwise: {', '.join(behaviour)}" if behaviour else ""
-        text = f"at {version} {operator} is version {there}, in the model {written} ({plural(count, 'node')}){known}"
+        known = f"; different results: {', '.join(behaviour)}" if behaviour else ""
+        text = (
+            f"at opset {version}, {operator} is version {there}; the model uses version {written} "
+            f"({plural(count, 'node')}){known}"
+        )
         yield from wrapped(text, width, first="  ", hang="    ")
 
 
@@ -160,6 +163,15 @@ def _spoken(minimum: DomainMinimum, versions: list[str], message: str) -> str:
 def _place(location: Location) -> str:
     operator = f" ({clean(location.operator)})" if location.operator else ""
     return clean(location.node or "a node") + operator
+
+
+def _opsets(versions: list[str]) -> str:
+    """Return ``at opset 10``, ``from opset 10 to 17`` or ``at opsets 1..3, 5``."""
+    ranges = _ranges(versions)
+    first, dots, last = ranges.partition("..")
+    if ", " in ranges:
+        return f"at opsets {ranges}"
+    return f"from opset {first} to {last}" if dots else f"at opset {first}"
 
 
 def _ranges(versions: list[str]) -> str:

@@ -124,7 +124,7 @@ def details(finding: Finding) -> list[str]:
     if finding.first_level and finding.first_level not in finding.message:  # most messages already have it
         lines.append(f"accepted from {finding.first_level}")
     if finding.basis == "observed":
-        lines.append("refused by builds, not by the documentation")
+        lines.append("documented as supported, but rejected by real builds")
     return lines
 
 

@@ -11,16 +11,19 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from specgate.report import sort_findings
+from specgate.descriptors.core import shown
+from specgate.report import place_order, sort_findings
 from specgate.report.clean import well_formed
 from specgate.report.selection import RenderOptions, below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from specgate.verdict import Finding, Report
 
 __all__ = ["Identified", "absolute_uri", "fingerprint", "identified", "relative_uri"]
+
+_VALUES_LENGTH = 1000  # characters of values that order findings with equal keys
 
 Identified = list[tuple["Finding", str]]
 
@@ -29,28 +32,36 @@ def identified(report: Report, options: RenderOptions) -> tuple[Identified, Iden
     """Return the findings and the ignored ones, each with its fingerprint.
 
     A fingerprint has 32 hexadecimal digits. It is a hash of the file's path from the root, the node's path, the field,
-    the rule and the target, but not of lines, messages or severities. Findings with equal values are numbered, ignored
-    ones first.
+    the rule and the target, but not of lines, messages or severities. Findings with equal keys are numbered in the
+    order of their values, ignored ones first.
     """
     met: Counter[str] = Counter()
-    ignored = list(_numbered(sort_findings(report.ignored), options, met))
-    return list(_numbered(sort_findings(report.findings), options, met)), ignored
+    ignored = _marked(report.ignored, options, met)
+    return _marked(report.findings, options, met), ignored
 
 
 def fingerprint(finding: Finding) -> str:
     """Return a finding's fingerprint in a report with only this finding."""
-    return _numbered([finding], RenderOptions(), Counter())[0][1]
+    return _marked([finding], RenderOptions(), Counter())[0][1]
 
 
-def _numbered(findings: Iterable[Finding], options: RenderOptions, met: Counter[str]) -> Identified:
-    pairs = []
-    for finding in findings:
+def _marked(findings: Sequence[Finding], options: RenderOptions, met: Counter[str]) -> Identified:
+    """Return the sorted findings with their fingerprints."""
+    marks: dict[int, list[str]] = {}
+    for finding in sorted(findings, key=_structure):
         key = _key(finding, options)
         # The first one has no number, so that a second one does not change it.
         number = f"\0{met[key]}" if met[key] else ""
         met[key] += 1
-        pairs.append((finding, sha256((key + number).encode("utf-8", "surrogatepass")).hexdigest()[:32]))
-    return pairs
+        mark = sha256((key + number).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        marks.setdefault(id(finding), []).append(mark)
+    return [(finding, marks[id(finding)].pop(0)) for finding in sort_findings(findings)]
+
+
+def _structure(finding: Finding) -> tuple[object, ...]:
+    """Return a sort key without texts, so that rewording a message does not renumber findings."""
+    values = shown(dict(finding.values), _VALUES_LENGTH)
+    return (place_order(finding.location), finding.where, finding.id, finding.target or "", finding.rule or "", values)
 
 
 def _key(finding: Finding, options: RenderOptions) -> str:

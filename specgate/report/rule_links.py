@@ -111,14 +111,14 @@ def _from(rule: str, reference: Mapping[str, Any]) -> About:
         lines.append(f"fix: {reference['fix']}")
     lines += [f"source: {_source(source)}" for source in sources]
     if "rejected" in reference:
-        lines.append(f"specgate rule {rule} prints an example that passes and one that fails")
+        lines.append(f"specgate rule {rule} prints a passing and a failing example")
     first = holds[0].partition(": ")[2] if holds else ""
     says = reference.get("says") or first or f"a check of specgate, {rule}"
     return About(says, tuple(lines), next((url for url in map(_url, sources) if url), None))
 
 
 def _held(entry: Mapping[str, Any]) -> str:
-    by = f" ({entry['by']} only)" if "by" in entry else " (builds, not the page)" if entry.get("basis") else ""
+    by = f" ({entry['by']} only)" if "by" in entry else " (builds, not the documentation)" if entry.get("basis") else ""
     return f"{entry['levels']}{by}: {entry['text']}"
 
 

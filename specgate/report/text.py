@@ -154,7 +154,7 @@ class _Writer:
         n = counts(report)
         if report.targets:
             counted = "nodes and findings count" if self.queries else "a node counts"
-            each = f" ({counted} once for each)" if len(report.targets) > 1 else ""
+            each = f" ({counted} once per target)" if len(report.targets) > 1 else ""
             named = named_targets(report.targets, self.queries)
             self.put(f"targets: {', '.join(named)}{each}", hang="  ")
         if report.files:

@@ -37,7 +37,7 @@ def count_turns(state: State, turns: int) -> None:
     """Count loop iterations; raise Undefined above the limit."""
     state.turns += turns
     if state.turns > primitives.TURN_LIMIT:
-        raise Undefined(f"its loops take more than {primitives.TURN_LIMIT} turns")
+        raise Undefined(f"its loops have more than {primitives.TURN_LIMIT} iterations")
 
 
 def is_element(node: ast.expr) -> Callable[[Mapping[str, Any]], bool]:

@@ -58,7 +58,7 @@ class Checks:
     def grow(self, parts: int, node: ast.AST) -> None:
         self.parts += parts
         if self.parts > MAX_NODES:
-            raise self.fail(f"expected at most {MAX_NODES} parts, with every define written out", node)
+            raise self.fail(f"expected at most {MAX_NODES} parts, with every define expanded", node)
 
     def reach(self, depth: int, node: ast.AST) -> None:
         self.depth = max(self.depth, depth)
@@ -180,7 +180,7 @@ class Calls(Checks):
             raise self.fail("expected a loop variable with a unique name", node)
         sequence = self.kind(loop.iter, variables, depth)
         if sequence not in ELEMENT:
-            raise self.fail(f"expected something to loop over, found a {sequence}", loop.iter)
+            raise self.fail(f"expected a sequence to loop over, found a {sequence}", loop.iter)
         self.one_field(loop.iter, sequence)
         inner = {**variables, loop.target.id: ELEMENT[sequence]}
         self.inside += 1

@@ -65,7 +65,7 @@ def _item_type(text: str) -> str:
     """
     tree = parse_type(text)
     if tree is None or tree.element or len(tree.parts) != 1:
-        raise ValueError(f"{text} is not a type that holds another one")
+        raise ValueError(f"{text} is not a container type")
     item = str(tree.parts[0])
     return TENSOR_TYPES.get(item, item)
 
@@ -109,7 +109,7 @@ def _covered(terms: Sequence[str], tensors: Sequence[TensorDesc], place: int) ->
 
 def _not_negative(place: int) -> int:
     if place < 0:
-        raise IndexError(f"there is no place {place}")
+        raise IndexError(f"there is no element {place}")
     return place
 
 
@@ -126,7 +126,7 @@ def _value(tensor: TensorDesc, _context: Context) -> Any:
     if tensor.value is None:
         return UNKNOWN
     if len(tensor.value) != 1:
-        raise Undefined(f"a constant of {len(tensor.value)} elements has no single value")
+        raise Undefined(f"a constant of {len(tensor.value)} elements does not have a single value")
     return tensor.value[0] if isinstance(tensor.value[0], int | float) else UNKNOWN
 
 

@@ -86,7 +86,7 @@ class Fusible:
             lacking = "" if self.allowed is not None else f", which {here} does not have"
             yield Flaw(f"is {_name(value.operator)}{lacking}", listed=self.allowed is not None)
         for oddity in value.oddities:
-            yield Flaw(f"states something odd: {oddity.message}", _name(oddity.where), structural=True)
+            yield Flaw(f"has an invalid field: {oddity.message}", _name(oddity.where), structural=True)
         parts = self._parts(value.operator)
         if parts is None:
             return

@@ -84,10 +84,10 @@ def register(vocabulary: Vocabulary) -> None:
     """
     for name, attribute in vocabulary.attributes.items():
         if ATTRIBUTES.setdefault(name, attribute) != attribute:
-            raise ValueError(f"the attribute {name} of tensors is registered otherwise")
+            raise ValueError(f"the attribute {name} of tensors is already registered with another definition")
     for name, function in vocabulary.functions.items():
         if name in FUNCTIONS or LAYOUT_FUNCTIONS.setdefault(name, function) is not function:
-            raise ValueError(f"the function {name} is registered otherwise")
+            raise ValueError(f"the function {name} is already registered with another definition")
     for name, record in vocabulary.records.items():
         register_record(name, record)
 
@@ -148,7 +148,7 @@ FUNCTIONS: Final[dict[str, Function]] = {}
 def define_functions(entries: Mapping[str, Function]) -> None:
     """Register functions; raise ValueError for a name in use by a dialect."""
     for name in LAYOUT_FUNCTIONS.keys() & entries.keys():
-        raise ValueError(f"the function {name} is registered otherwise")
+        raise ValueError(f"the function {name} is already registered with another definition")
     FUNCTIONS.update(entries)
 
 

@@ -197,7 +197,7 @@ class _Checker(Calls):
     def on_Subscript(self, node: ast.Subscript, variables: Mapping[str, Kind], depth: int) -> Kind:
         sequence = self.kind(node.value, variables, depth)
         if sequence not in ELEMENT:
-            raise self.fail(f"expected something that has elements, found a {sequence}", node)
+            raise self.fail(f"expected a sequence, found a {sequence}", node)
         self.one_field(node.value, sequence)
         self.want(node.slice, NUMBER, variables, depth)
         return ELEMENT[sequence]

@@ -95,7 +95,7 @@ def _attribute(node: ast.Attribute) -> Part:
         except AttributeError:
             raise Undefined(f"{ast.unparse(node.value)} is {shown(owner)}") from None
         if result is None and name != "sizes" and element(variables):
-            raise Undefined(f"{ast.unparse(node)} is left out")
+            raise Undefined(f"{ast.unparse(node)} is missing")
         return known(result)
 
     return value

@@ -46,7 +46,7 @@ def bounded_range(stop: int) -> range:
 def few(items: Sequence[Any]) -> Sequence[Any]:
     """Return `items`, the sequence of an outer loop; raise above NEST_LIMIT."""
     if len(items) > NEST_LIMIT:
-        raise ValueError(f"{len(items)} turns of nested loops, more than {NEST_LIMIT}")
+        raise ValueError(f"{len(items)} iterations of nested loops, more than {NEST_LIMIT}")
     return items
 
 
@@ -68,7 +68,7 @@ def extent(sizes: Sequence[int], strides: Sequence[int] | None) -> int:
     if strides is None:
         return prod(sizes)
     if len(strides) != len(sizes):
-        raise ValueError("as many strides as sizes are needed")
+        raise ValueError("the number of strides must equal the number of sizes")
     return 0 if 0 in sizes else 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
 
 

@@ -110,10 +110,12 @@ class Shorthand:
 
     def _check(self, formula: Formula) -> None:
         if formula.name in RESERVED:
-            raise ShorthandError(f"the name {formula.name!r:.80} is taken by a function")
+            raise ShorthandError(f"the name {formula.name!r:.80} is already the name of a function")
         for name in (formula.name, *formula.parameters):
             if name in self.taken or (name in self.formulas and name != formula.name):
-                raise ShorthandError(f"the name {name!r:.80} is taken by a field, a limit, a type or another define")
+                raise ShorthandError(
+                    f"the name {name!r:.80} is already the name of a field, a limit, a type or another define"
+                )
         if len(set(formula.parameters)) < len(formula.parameters):
             raise ShorthandError("expected parameters of different names")
         tree = _tree(formula.body)
@@ -131,10 +133,10 @@ class Shorthand:
         if name not in self._bodies:
             if name in self._open:
                 way = " uses ".join([*self._open[self._open.index(name) :], name])
-                raise ShorthandError(f"a define must not use itself: {way}")
+                raise ShorthandError(f"a define must not reference itself: {way}")
             tree = _tree(self.formulas[name].body)
             if tree is None:
-                raise ShorthandError(f"the define {name} is no expression")
+                raise ShorthandError(f"the define {name} is not an expression")
             self._open.append(name)
             try:
                 self._bodies[name] = _Calls(self, frozenset()).visit(tree)
@@ -216,12 +218,12 @@ class _Calls(ast.NodeTransformer):
         body = self.shorthand.body(name)
         hidden = (_free(body) - set(formula.parameters)) & self.bound
         if hidden:
-            raise ShorthandError(f"the loop variable {min(hidden)!r:.80} hides what {name} reads; give it another name")
+            raise ShorthandError(f"the loop variable {min(hidden)!r:.80} hides a name that {name} reads; rename it")
         result = _Arguments(dict(zip(formula.parameters, node.args, strict=True)), self.shorthand.taken).visit(
             _copy(body)
         )
         if sum(1 for _ in ast.walk(result)) > MAX_NODES:
-            raise ShorthandError(f"expected at most {MAX_NODES} parts, with every define written out")
+            raise ShorthandError(f"expected at most {MAX_NODES} parts, with every define expanded")
         return result  # type: ignore[no-any-return]
 
 
@@ -280,7 +282,7 @@ class _Plain(ast.NodeTransformer):
         if not isinstance(node.func, ast.Name) or node.func.id != DEFAULT:
             return node
         if len(node.args) != 2 or node.keywords:
-            raise ShorthandError("default takes 2 argument(s): what an optional field has, and what holds without it")
+            raise ShorthandError("default takes 2 argument(s): an optional field's value, and the value without it")
         fields = sorted(_free(node.args[0]) & set(self.optional))
         if len(fields) != 1:
             text = ", ".join(fields) or "none"

@@ -197,7 +197,7 @@ class _Writer:
             yield self.fact("is", self.called(argument), node)
         elif name == "present":
             result = value_of(node, self.context) is True
-            yield Fact("given", self.called(argument), "given" if result else "not given")
+            yield Fact("given", self.called(argument), "given" if result else "missing")
         elif name in {"labelled", "covered"}:
             yield self.fact("is", f"the sizes {self.named(node)}", node)
         elif function is None or function.of_tensor:

@@ -223,7 +223,7 @@ def assemble(
         if other is not part:
             message = f"{name!r:.80} is in {other.relative} too"
             if other.content["operator"] != name:
-                message = f"file names may ignore case, and {other.relative} has this name but for its case"
+                message = f"{other.relative} has the same name except for case, which some file systems ignore"
             problems.append(part.placed(("operator",), message))
         elif value is not None and value not in families:
             if not broken:

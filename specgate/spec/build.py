@@ -172,12 +172,12 @@ def load_parts(folder: Path, levels: Sequence[str]) -> tuple[list[Part], list[st
         examples = apart.pop(examples_file(relative), None)
         if examples is not None:
             twice = sorted(part.content.keys() & examples.content.keys())
-            problems += [examples.placed((key,), f"{relative} has this key too") for key in twice]
+            problems += [examples.placed((key,), f"{relative} has this key, too") for key in twice]
             parts[relative] = _with_examples(part, examples)
     for relative, examples in apart.items():
         operator = relative.replace(EXAMPLES, "operators/", 1)
         if not (folder / operator).is_file():
-            problems.append(f"{examples.path}: these are examples of no operator; expected {operator}")
+            problems.append(f"{examples.path}: examples without an operator; expected {operator}")
     return list(parts.values()), problems
 
 

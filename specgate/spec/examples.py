@@ -84,7 +84,7 @@ def example_problems(spec: OperatorSpec) -> Iterator[str]:
         found_ids = sorted({f.id for f in verdict.findings})
         if found_ids != [result]:
             shown = ", ".join(found_ids) or "nothing"
-            yield f"counterexamples.{name}: expected {result} alone at {level}, found {shown}"
+            yield f"counterexamples.{name}: expected only {result} at {level}, found {shown}"
 
 
 def unshown_parts(spec: OperatorSpec) -> Iterator[str]:
@@ -105,9 +105,9 @@ def unshown_parts(spec: OperatorSpec) -> Iterator[str]:
             continue
         fields = [(spec.field_at(name, level), descriptor.fields.get(name)) for level, descriptor in shown]
         if all(value is None for _, value in fields):
-            yield f"fields.{name}: no example gives it"
+            yield f"fields.{name}: no example has it"
         if all(value is not None for field, value in fields if field is not None and field.optional):
-            yield f"fields.{name}: no example leaves it out"
+            yield f"fields.{name}: no example omits it"
 
 
 def _stretches(spec: OperatorSpec, example: Mapping[str, Any]) -> Iterator[tuple[str, Descriptor]]:

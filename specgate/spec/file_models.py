@@ -79,15 +79,15 @@ class Cell(_File):
     """The limits of a support row for one field."""
 
     types: Annotated[list[str], Field(min_length=1)] | str | None = Field(
-        default=None, description="type names and sets ($NAME of sets.yaml), one of them, a name of type_sets, or any"
+        default=None, description="type names and sets ($NAME of sets.yaml), a single one, a name of type_sets, or any"
     )
     ranks: Annotated[int | str | list[int], AfterValidator(_ranks)] | None = None
     values: Annotated[list[str | int], Field(min_length=1)] | None = None
     range: Annotated[str, AfterValidator(_range)] | None = None
     operators: list[str] | str | None = Field(
         default=None,
-        description="what a field may hold that fuses operators, sets of them ($NAME of sets.yaml) among them; RELU is "
-        "short for ACTIVATION_RELU",
+        description="operators that may be fused, and sets of them ($NAME of sets.yaml); RELU is short for "
+        "ACTIVATION_RELU",
     )
 
     @model_serializer(mode="wrap")
@@ -119,7 +119,7 @@ class SupportCase(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
     __pydantic_extra__: dict[str, SupportRow] = Field(init=False)
 
-    when: Expression = Field(description="whose rows these are; no two of an operator's cases may hold at once")
+    when: Expression = Field(description="condition of these rows; at most one case of an operator may apply")
 
 
 def _form_of_support(value: Any) -> str:
@@ -145,36 +145,35 @@ class OtherValues(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    what: str = Field(description="what is computed instead of what the page says, in our words")
-    when: Expression | None = Field(default=None, description="only descriptors for which this holds may differ")
+    what: str = Field(description="what is computed instead of the documented values, in our words")
+    when: Expression | None = Field(default=None, description="only descriptors for which this is true may differ")
     elements: Expression | None = Field(
         default=None,
-        description="only elements for which this holds may differ: a tensor's name is the element of it at the same "
-        "place, and `ours` and `theirs` are the results there",
+        description="only elements for which this is true may differ: a tensor's name is its element at the same "
+        "index; `ours` and `theirs` are the results at that index",
     )
     arguments: dict[Name, Any] = Field(
         default={},
-        description="kernel argument -> constant, or expression: …, with which the kernel computes this where the "
-        "values of builds are asked for",
+        description="kernel argument -> constant, or expression: …, with which the kernel reproduces the values of "
+        "builds",
     )
     kernel: Name | None = Field(
         default=None,
-        description="kernel that computes this instead of the operator's; it gets the same arrays and arguments",
+        description="kernel that computes this instead of the operator's; with the same arrays and arguments",
     )
     fields: dict[Name, Expression | None] = Field(
         default={},
-        description="attribute -> expression for the value that builds compute with instead of the stated one; null: "
-        "as if it were left out",
+        description="attribute -> expression for the value that builds use instead of the given one; null: as if "
+        "omitted",
     )
     types: dict[Name, Name] = Field(
         default={},
         description="type variable or field -> element type that builds compute in; inputs are converted to it, and "
-        "results back to their own types",
+        "results back to their declared types",
     )
     conversion: Literal["round", "cut"] = Field(
         default="round",
-        description="how results of `types` become integers: the nearest one, or without the fraction; what the type "
-        "does not hold becomes its least or greatest value",
+        description="how results of `types` become integers: rounded or truncated; values out of range are saturated",
     )
     undefined: bool = Field(
         default=False,
@@ -183,8 +182,8 @@ class OtherValues(BaseModel):
     )
     all_builds: bool = Field(
         default=False,
-        description="every build of these levels computes this, so values follow it by default, with a note; only "
-        "basis documented gives the page's",
+        description="every build of these levels computes this, so values follow it by default, with a note; basis "
+        "documented gives the documented values",
     )
 
     @property
@@ -196,7 +195,7 @@ class OtherValues(BaseModel):
     def _followed(self) -> OtherValues:
         if self.all_builds and not self.computed:
             raise ValueError(
-                "expected arguments, kernel, fields or types: values follow all builds only where it says how"
+                "expected arguments, kernel, fields or types: values can follow all builds only with one of them"
             )
         return self
 
@@ -215,7 +214,7 @@ class Source(_File):
     repository: str | None = Field(default=None, description="owner/name on GitHub")
     path: str | None = None
     commit: str | None = Field(default=None, description="the commit whose text was read")
-    package: str | None = Field(default=None, description="a PyPI package that states the fact itself")
+    package: str | None = Field(default=None, description="a PyPI package that contains the fact")
     version: str | None = None
     measured: str | None = Field(default=None, description="what was measured, and how")
     note: str | None = None
@@ -229,36 +228,36 @@ class FieldSpec(_File):
         default="tensor",
         description="tensor, uint, int, uint64, float, bool, string, enum:NAME, scalar, operator (fused into this "
         "one), tensor-proto, sparse-tensor-proto, graph, type-proto or a record that the dialect registers; "
-        "[] behind it makes it an array",
+        "a suffix [] makes it an array",
     )
     members: dict[Name, str] = Field(
-        default={}, description="of the operator that the field holds, the attributes that rules read, with their types"
+        default={}, description="attributes of the fused operator that rules read, with their types"
     )
     vendor_name: str | None = Field(
-        default=None, description="the vendor's name for it, where another field of the operator has that name"
+        default=None, description="the vendor's name, if another field of the operator has the same name"
     )
     page_names: list[AttributeName] | None = Field(
-        default=None, description="other names that the page has for the attribute and builds do not know"
+        default=None, description="other documented names of the attribute that builds do not accept"
     )
     min_count: Annotated[int, Field(ge=0)] | None = Field(
-        default=None, description="how many elements an array of tensors has at least; 1 if absent, 0 if optional"
+        default=None, description="minimum number of elements of an array of tensors; 1 if absent, 0 if optional"
     )
-    heterogeneous: bool = Field(default=False, description="the elements of an array of tensors may differ in type")
-    counts: list[Name] | None = Field(
-        default=None, description="the arrays whose length the attribute states: it is that of each that is there"
+    heterogeneous: bool = Field(
+        default=False, description="the elements of an array of tensors may have different types"
     )
+    counts: list[Name] | None = Field(default=None, description="the arrays whose length is the attribute's value")
     became: Name | None = Field(
         default=None,
-        description="the input that holds this value from the attribute's `until` on, where the two names differ",
+        description="the input that replaces the attribute from its `until` on, if the names differ",
     )
     enum: Literal["element-type"] | None = Field(
         default=None,
-        description="the attribute holds the number that types.yaml gives an element type; descriptors may say the "
-        "type's word, and messages have it",
+        description="the attribute is the number of an element type in types.yaml; descriptors may use the type's "
+        "name, and messages show it",
     )
-    type_from: Name | None = Field(default=None, description="the enum attribute that says which type a scalar has")
+    type_from: Name | None = Field(default=None, description="the enum attribute with the type of a scalar")
     optional: bool = False
-    default: Any = Field(default=None, description="the value an absent attribute has")
+    default: Any = Field(default=None, description="the value of an absent attribute")
     words: list[str] | None = Field(default=None, description="the legal values of a string attribute")
     since: Level | None = None
     until: Level | None = Field(default=None, description="the first level without it")
@@ -280,17 +279,17 @@ class LongRule(_File):
     """A rule with more to say than its expression."""
 
     require: Expression | Annotated[list[Expression], Field(min_length=2)] = Field(
-        description="what must hold; of a list each applies for itself"
+        description="condition; the entries of a list apply independently"
     )
-    when: Expression | None = Field(default=None, description="the rule applies only where this holds")
+    when: Expression | None = Field(default=None, description="the rule applies only if this is true")
     since: Level | None = None
-    until: Level | None = Field(default=None, description="the first level where it no longer holds")
-    because: str | None = Field(default=None, description="what the page says, in our words")
+    until: Level | None = Field(default=None, description="the first level at which it no longer applies")
+    because: str | None = Field(default=None, description="what the documentation says, in our words")
     fix: str | None = Field(default=None, description="what to change, in one phrase")
     after: list[str] | None = Field(
         default=None,
-        description="rules whose failure makes this one an echo; without it the earlier rules on ranks, lengths and "
-        "attributes that this one reads too",
+        description="rules whose failure makes this one redundant (default: earlier rules on the same ranks, "
+        "lengths and attributes)",
     )
     on: Literal["input", "output"] | None = Field(default=None, description="in a tensor file: only these tensors")
     hides: list[Literal["ranks", "types"]] = Field(
@@ -298,16 +297,14 @@ class LongRule(_File):
     )
     structural: bool = Field(default=True, description="false: the kernel could compute a descriptor that breaks it")
     guard: bool = Field(
-        default=False, description="the executor holds it before the kernel runs, which relies on it or never reads it"
+        default=False, description="the executor checks it before the kernel, which relies on it or does not read it"
     )
-    crashes: bool = Field(
-        default=False, description="a build has been seen to crash where it is broken, and none to take that"
-    )
+    crashes: bool = Field(default=False, description="a build crashed on a violation, and no build accepts one")
 
     @model_validator(mode="after")
     def _refused(self) -> LongRule:
         if self.guard and not self.structural:
-            raise ValueError("a rule that the executor holds is structural")
+            raise ValueError("a rule that the executor checks is structural")
         return self
 
 
@@ -321,8 +318,8 @@ class Example(_File):
     """
 
     source: str = Field(description="the example and its page, or `own`")
-    since: Level | None = Field(default=None, description="first level that accepts it; the operator's first if absent")
-    until: Level | None = Field(default=None, description="the first level that no longer takes it as it stands")
+    since: Level | None = Field(default=None, description="first level that accepts it (default: the operator's first)")
+    until: Level | None = Field(default=None, description="the first level that no longer accepts it unchanged")
     descriptor: dict[str, Any]
     inputs: dict[str, Any] = {}
     outputs: dict[str, Any] = {}
@@ -333,7 +330,7 @@ class Counterexample(_File):
 
     of: str
     operator: str | None = Field(default=None, description="in a tensor file: the operator whose example it is")
-    at: Level | None = Field(default=None, description="the level to judge it at; the newest if absent")
+    at: Level | None = Field(default=None, description="the level at which it is checked (default: the newest)")
     set: dict[str, Any] = Field(description="dotted path into the descriptor -> new value")
 
 
@@ -347,32 +344,33 @@ class Observed(_File):
     """Differences of real builds from the page, measured with an oracle."""
 
     builds: list[Level] | str
-    by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
+    by: Implementation | None = Field(
+        default=None, description="the only implementation or build system with this behavior"
+    )
     support: dict[Name, ObservedCell] = {}
     not_enforced: list[RuleName | VariableRule | RequiredRule | ValueRule] = []
     attributes: list[AttributeName] = Field(
         default=[],
-        description="attributes that the page does not define and builds accept; the default verdict follows the "
-        "builds, with a note",
+        description="undocumented attributes that builds accept; the default verdict follows the builds, with a note",
     )
     rules: dict[RuleName, RuleEntry] = {}
     values: dict[RuleName, OtherValues] = {}
     nondeterministic: list[RuleName] = Field(
         default=[],
-        description="rules whose breach builds take or refuse by chance, since they read past what is given",
+        description="rules whose violation builds accept or reject unpredictably, because they read out of bounds",
     )
     partially_enforced: list[RuleName | CellRule] = Field(
         default=[],
-        description="rules, and parts of a field's cell, that an implementation looks at in some cases only, as where "
-        "it knows a constant",
+        description="rules, and parts of a field's cell, that an implementation checks only in some cases, such as "
+        "with a constant",
     )
     tools_write: list[RuleName | CellRule | VariableRule | RequiredRule] = Field(
         default=[],
-        description="rules, and parts of a field's cell, that the vendor's own tools break in files and builds "
-        "do not enforce; the default verdict follows the builds, with a note",
+        description="rules, and parts of a field's cell, that files of the vendor's own tools violate and builds do "
+        "not enforce; the default verdict follows the builds, with a note",
     )
     evidence: str
-    bug: bool = Field(default=False, description="the build contradicts its own page")
+    bug: bool = Field(default=False, description="the build contradicts its own documentation")
 
 
 class Execute(BaseModel):
@@ -386,31 +384,31 @@ class Execute(BaseModel):
     kernel: Name | None = None
     arrays: dict[Name, Name | list[Name]] | None = Field(
         default=None,
-        description="kernel argument -> tensor field whose array it gets; of a list, the field that the level has",
+        description="kernel argument -> tensor field with its array; of a list, the field that exists at the level",
     )
     arguments: dict[Name, Expression] = Field(
         default={},
-        description="kernel argument -> attribute that it gets as it is, tensors whose sizes it gets, or expression",
+        description="kernel argument -> attribute (its value), tensors (their sizes), or expression",
     )
     output_type: dict[Name, Name | list[Name]] | None = Field(
         default=None,
-        description="kernel argument -> tensor field whose declared type it gets, or attribute that holds a type's "
-        "number or name; of a list, the first that states a type",
+        description="kernel argument -> tensor field (its declared type), or attribute with a type's number or "
+        "name; of a list, the first that has a type",
     )
     outputs: list[Name | list[Name]] | None = Field(
         default=None,
-        description="output fields in the order the kernel returns them; of a list, the field that the level has",
+        description="output fields in the order of the kernel's results; of a list, the field that exists at the level",
     )
     sized_by_values: list[Name] = Field(
         default=[],
-        description="outputs with sizes that follow from the elements of inputs alone; a size that is declared for one "
-        "is an expectation, which no rule decides",
+        description="outputs whose sizes depend on input elements; their declared sizes are expectations that no "
+        "rule checks",
     )
     since: Level | None = Field(
-        default=None, description="first level that the kernel is for; before it the operator means something else"
+        default=None, description="first level that the kernel implements; before it, the operator has another meaning"
     )
     unsupported_types: dict[Name, list[str]] = Field(
-        default={}, description="tensor field -> types that a row or a build takes and the kernel does not compute"
+        default={}, description="tensor field -> supported types that the kernel does not compute"
     )
 
     @model_validator(mode="after")
@@ -425,16 +423,16 @@ class ReplacedBy(_File):
     """The operator that computes the same after the removal of this one."""
 
     operator: str
-    inputs: dict[Name, Name] = Field(description="input of the other operator -> input that it gets")
+    inputs: dict[Name, Name] = Field(description="input of the other operator -> input passed to it")
     attributes: dict[Name, Any] = Field(
         default={},
-        description="attribute of the other operator -> value without which it would compute something else, where a "
-        "level has that attribute; attributes of the same name keep their values",
+        description="attribute of the other operator -> its required value, if the level defines the attribute; "
+        "attributes of the same name keep their values",
     )
     empty: list[Name] = Field(
-        default=[], description="inputs of the other operator that some levels require, although nothing is in them"
+        default=[], description="inputs of the other operator that some levels require, although they are empty"
     )
-    evidence: str = Field(description="what says, or has shown, that the two compute the same")
+    evidence: str = Field(description="evidence that both compute the same")
 
 
 def _allow_likeness(schema: dict[str, Any]) -> None:
@@ -455,24 +453,26 @@ class OperatorFile(_File):
     operator: str
     like: str | None = Field(
         default=None,
-        description="the operator whose fields, support, rules and so on hold here too, unless they are stated; null "
+        description="the operator whose fields, support, rules and so on are inherited unless redefined; null "
         "removes an entry, and {} keeps it",
     )
-    family: RuleName | None = Field(default=None, description="whose fields, rules and so on hold here too")
+    family: RuleName | None = Field(default=None, description="the family whose fields, rules and so on are inherited")
     summary: str = Field(
         default="",
-        description="what it computes, in our words; a file that only says what a package states may leave it out",
+        description="what it computes, in our words; optional in a file that only repeats a package",
     )
     source: list[Source]
     unknowns: list[str] = Field(default=[], description="facts that could not be found")
-    fields: dict[Name, FieldEntry] | None = Field(default=None, description="all of them, or those the family lacks")
+    fields: dict[Name, FieldEntry] | None = Field(
+        default=None, description="all fields, or those that the family does not define"
+    )
     support: Support
     removed: Level | None = None
-    replaced_by: ReplacedBy | None = Field(default=None, description="what to write instead from `removed` on")
-    unchecked_attributes: bool = Field(default=False, description="attributes that are not listed are taken too")
+    replaced_by: ReplacedBy | None = Field(default=None, description="replacement from `removed` on")
+    unchecked_attributes: bool = Field(default=False, description="unlisted attributes are accepted, too")
     define: dict[DefineKey, Expression] = Field(
         default={},
-        description="expressions by their names: window; or window(i), which rules use with any argument, as window(0)",
+        description="expressions by name: window, or window(i), which rules call with any argument, such as window(0)",
     )
     rules: dict[RuleName, RuleEntry] = {}
     execute: Execute | None = None
@@ -496,13 +496,13 @@ class FamilyFile(_File):
     fields: dict[Name, FieldEntry] = {}
     define: dict[DefineKey, Expression] = Field(
         default={},
-        description="expressions by their names: window; or window(i), which rules use with any argument, as window(0)",
+        description="expressions by name: window, or window(i), which rules call with any argument, such as window(0)",
     )
     rules: dict[RuleName, RuleEntry] = {}
     execute: Execute | None = None
     tolerance: Expression | None = None
     counterexamples: dict[RuleName, Counterexample] = Field(
-        default={}, description="changes of an example that every operator of the family has"
+        default={}, description="changes of an example of every operator of the family"
     )
     observed: list[Observed] = []
 
@@ -510,28 +510,28 @@ class FamilyFile(_File):
 class ImplementationInfo(_File):
     """The properties of an implementation for `specgate conform` campaigns."""
 
-    what: str = Field(description="which program it is, and what asking it means")
+    what: str = Field(description="which program it is, and how it is queried")
     ignores: list[Literal["structure", "type", "rank", "value", "rule", "outputs"]] = Field(
         default=[],
-        description="what it does not look at, so that it disagrees with nothing that we refuse for; outputs: rules"
-        " that read what is stated of an output",
+        description="what it does not check, so that it never contradicts our rejections; outputs: rules on "
+        "declared outputs",
     )
     infers_outputs: bool = Field(
-        default=False, description="it infers outputs anew and looks at no type or shape that is stated of one"
+        default=False, description="it infers outputs again and ignores declared types and shapes"
     )
     reads_text: bool = Field(
-        default=False, description="it reads attributes from text, so that values of another kind may have a meaning"
+        default=False, description="it parses attributes from text, so values of another kind may be valid"
     )
-    title: str | None = Field(default=None, description="what messages call it, where targets can ask for it")
+    title: str | None = Field(default=None, description="its name in messages, if it can be a target")
     target: str | None = Field(
         default=None,
         pattern=r"^[a-z][a-z0-9-]*$",
-        description="what stands before the colon of targets that ask for it; for others what it refuses is a note",
+        description="the prefix of its targets, before the colon; for other targets its rejections are notes",
     )
     releases: list[str] = Field(
         default=[],
-        description="names of the releases behind that colon: those that were asked; without target: what is observed"
-        " by it holds for targets of the dialect that name one of these releases",
+        description="names of the tested releases, after that colon; without target: observations apply to targets "
+        "of the dialect that name one of these releases",
     )
 
     @model_validator(mode="after")
@@ -546,20 +546,21 @@ class DialectFile(_File):
 
     dialect: Name
     title: str
-    level: str = Field(description="what the dialect calls its version axis: feature level, opset")
-    level_name: str | None = Field(default=None, description="what a header puts before a level: DML_FEATURE_LEVEL_")
-    unstated_outputs: bool = Field(description="a descriptor may leave its outputs' types and shapes to inference")
+    level: str = Field(description="the dialect's word for its version axis: feature level, opset")
+    level_name: str | None = Field(default=None, description="prefix of a level in a header: DML_FEATURE_LEVEL_")
+    unstated_outputs: bool = Field(description="a descriptor may omit the types and shapes of its outputs")
     sources: list[Source] = []
     implementations: dict[Implementation, ImplementationInfo] = {}
     type_variables: bool = Field(
         default=False,
-        description="fields whose cells name one type set of a row, and the elements of an array, have one type",
+        description="fields whose cells name the same type set of a row, and the elements of an array, have the "
+        "same type",
     )
     builds_ignore_attributes: bool = Field(
-        default=False, description="builds accept attributes that the operator does not define, and do not read them"
+        default=False, description="builds accept undefined attributes and do not read them"
     )
     rows_are_versions: bool = Field(
-        default=False, description="a row stands for a version of the operator, even if equal to the one before"
+        default=False, description="a row is a version of the operator, even if equal to the previous one"
     )
     domains: list[str] = Field(
         default=[],
@@ -567,23 +568,23 @@ class DialectFile(_File):
         "which version of a domain belongs to it",
     )
     foreign: dict[str, str] = Field(
-        default={}, description="of these domains those that the dialect does not define itself, and who does"
+        default={}, description="of these domains, those that another project defines, with its name"
     )
     stand_ins: dict[str, str] = Field(
         default={},
-        description="operators that others have where the dialect has none, and the tables that execute them",
+        description="operators of other projects in the dialect's domain, and the tables that execute them",
     )
     complete: bool = Field(
-        default=False, description="every operator has a table: a cell may name no others as fused ones"
+        default=False, description="every operator has a table, so cells can name only these as fused operators"
     )
     loose: list[Literal["type", "rank", "value"]] = Field(
         default=[],
-        description="cells of a row that a kernel may go beyond where another row of the operator takes the same; rules"
-        " say `structural: false`",
+        description="aspects of a cell that a kernel may exceed if another row of the operator supports them; rules "
+        "use `structural: false`",
     )
     short_names: list[str] = Field(
         default=[],
-        description="what a cell may leave out before the name of a fused operator; the first that makes a name counts",
+        description="prefixes that a cell may omit from the name of a fused operator; the first match counts",
     )
 
 
@@ -592,8 +593,8 @@ class LevelInfo(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True)
     limits: dict[Name, int] = {}
-    domains: dict[str, Level] = Field(default={}, description="the newest version of each further domain there")
-    asked: bool = Field(default=True, description="a real implementation of this level was asked")
+    domains: dict[str, Level] = Field(default={}, description="the newest version of each further domain at this level")
+    asked: bool = Field(default=True, description="a real implementation of this level was tested")
 
 
 class LevelsFile(_File):
@@ -611,9 +612,9 @@ class Gate(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    any: list[str] = Field(min_length=1, description="device capabilities; one of them is enough")
+    any: list[str] = Field(min_length=1, description="device capabilities, of which one is required")
     since: Level | None = None
-    until: Level | None = Field(default=None, description="the first level that does not ask for it")
+    until: Level | None = Field(default=None, description="the first level that does not require it")
 
 
 class TypeInfo(_File):
@@ -622,10 +623,16 @@ class TypeInfo(_File):
     value: int | None = None
     bits: int | None
     numpy: str | None
-    ml_dtypes: str | None = Field(default=None, description="the type of the package ml_dtypes, where numpy has none")
+    ml_dtypes: str | None = Field(
+        default=None, description="the type in the package ml_dtypes, if numpy does not have it"
+    )
     since: Level | None = None
-    release: str | None = Field(default=None, description="the first release that knows the type, one of environments")
-    capability: list[Gate] | None = Field(default=None, description="what the device must report; one holds at a level")
+    release: str | None = Field(
+        default=None, description="the first release that supports the type, one of environments"
+    )
+    capability: list[Gate] | None = Field(
+        default=None, description="required device capabilities; one entry applies at a level"
+    )
     tensor: str | None = None
     ir_version: int | None = None
     ir: str | None = None
@@ -638,7 +645,7 @@ class TypesFile(_File):
     sources: list[Source]
     types: dict[str, TypeInfo]
     containers: dict[Name, int] = Field(
-        default={}, description="what makes types of types, as seq in seq(tensor(float)), and of how many"
+        default={}, description="type constructors, such as seq in seq(tensor(float)), with their number of arguments"
     )
     flags: dict[str, int] = {}
 
@@ -647,8 +654,8 @@ class SetsFile(_File):
     """A dialect's named lists; an entry ``$NAME`` inserts an earlier set."""
 
     dialect: Name
-    types: dict[SetName, list[str]] = Field(default={}, description="what cells write as `types: $NAME`")
-    operators: dict[SetName, list[str]] = Field(default={}, description="what cells write as `operators: $NAME`")
+    types: dict[SetName, list[str]] = Field(default={}, description="used in cells as `types: $NAME`")
+    operators: dict[SetName, list[str]] = Field(default={}, description="used in cells as `operators: $NAME`")
 
 
 class Environment(_File):
@@ -666,8 +673,8 @@ class Environment(_File):
 class Unstated(_File):
     """Releases whose level no source documents."""
 
-    instead: str = Field(description="how to find the level there, as a clause")
-    releases: dict[str, str] = Field(description="the title of each, by the name that a user may type")
+    instead: str = Field(description="how to find the level, as a clause")
+    releases: dict[str, str] = Field(description="titles by the name that users type")
 
 
 class EnvironmentsFile(_File):
@@ -678,7 +685,7 @@ class EnvironmentsFile(_File):
     environments: list[Environment]
     domains: dict[Literal["release", "runtime"], dict[str, str]] = Field(
         default={},
-        description="by kind of release the domains of its own that it has operators in, each with its source",
+        description="per kind of release, its additional domains with operators, each with its source",
     )
     unstated: Unstated | None = None
 
@@ -689,7 +696,7 @@ class Code(_File):
     name: str
     meaning: str
     advice: str
-    texts: list[str] = Field(default=[], description="phrases of the message that systems print, in small letters")
+    texts: list[str] = Field(default=[], description="phrases of the system's message, in lower case")
     source: str
 
 
@@ -705,12 +712,14 @@ class ObservedTensors(_File):
     """Differences of real builds for tensors of any operator."""
 
     builds: list[Level] | str
-    by: Implementation | None = Field(default=None, description="the only implementation or build system that does it")
+    by: Implementation | None = Field(
+        default=None, description="the only implementation or build system with this behavior"
+    )
     not_enforced: list[RuleName] = []
     rules: dict[RuleName, RuleEntry] = {}
     values: dict[RuleName, OtherValues] = {}
     evidence: str
-    bug: bool = Field(default=False, description="the build contradicts its own page")
+    bug: bool = Field(default=False, description="the build contradicts its own documentation")
 
 
 class TensorFile(_File):

@@ -217,7 +217,9 @@ class OperatorSpec:
         Raises RuleError.
         """
         if name in self.fields or name in self.dialect.limit_names or name in self.words:
-            raise RuleError(text, f"the name {name!r:.80} is taken by a field, a limit, a type or an enum's value")
+            raise RuleError(
+                text, f"the name {name!r:.80} is already the name of a field, a limit, a type or an enum's value"
+            )
         return parse(text, self.scope_with(earlier), expect=None)
 
     @cached_property

@@ -236,7 +236,11 @@ def plain_operator(operator: dict[str, Any], names: frozenset[str]) -> list[Prob
     optional = {name for name, info in fields.items() if may_be_absent(info)}
     shorthand = Shorthand({n: formula for n, (_, formula) in formulas.items()}, optional, {*fields, *names, *plain})
     wrong: list[Problem] = [(("define", formulas[name][0]), text) for name, text in shorthand.check()]
-    wrong += [(("define", name), f"the name {name!r:.80} is taken by a function") for name in plain if name in RESERVED]
+    wrong += [
+        (("define", name), f"the name {name!r:.80} is already the name of a function")
+        for name in plain
+        if name in RESERVED
+    ]
     if wrong:
         return wrong
     writer = _Writer(shorthand)

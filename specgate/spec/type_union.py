@@ -64,7 +64,7 @@ class Taken:
             for where, item in _items(name, descriptor.fields.get(name)):
                 if not self.takes_value(name, item):
                     word = item.operator if isinstance(item, Descriptor) else repr(item)
-                    message = f"is {word:.60}, which no row of {self.spec.name} takes{self._listed(name)}"
+                    message = f"is {word:.60}, which no version of {self.spec.name} supports{self._listed(name)}"
                     raise InputError(message, place=where)
 
     def loose(self, name: str, aspect: str, item: Any) -> bool:
@@ -132,11 +132,14 @@ class Taken:
                     continue
                 if tensor.type is not None and not self.takes_type(name, tensor.type):
                     listed = ", ".join(self.types(name) or ())
-                    message = f"is {tensor.type}, which no row of {self.spec.name} takes (it has {listed})"
+                    message = f"is {tensor.type}, which no version of {self.spec.name} supports (supported: {listed})"
                     raise InputError(message, place=where)
                 if tensor.sizes is not None and not self.takes_rank(name, len(tensor.sizes)):
                     listed = ", ".join(str(bounds) for bounds in self._ranks(name) or ())
-                    message = f"has {len(tensor.sizes)} dimensions, which no row of {self.spec.name} takes ({listed})"
+                    message = (
+                        f"has {len(tensor.sizes)} dimensions, which no version of {self.spec.name} supports "
+                        f"(supported: {listed})"
+                    )
                     raise InputError(message, place=where)
 
     def _is_input(self, name: str) -> bool:
@@ -150,7 +153,7 @@ class Taken:
     def _hold_together(self, types: Mapping[str, frozenset[str]]) -> None:
         if not any(self._fits(row, types) for row in self.rows):
             text = ", ".join(f"{name} is {' and '.join(sorted(names))}" for name, names in types.items())
-            raise InputError(f"{text}, which no row of {self.spec.name} takes together")
+            raise InputError(f"{text}, which no version of {self.spec.name} supports together")
 
     def _fits(self, row: _Row, types: Mapping[str, frozenset[str]]) -> bool:
         shared: dict[str, set[str]] = {}

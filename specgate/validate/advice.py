@@ -25,8 +25,8 @@ _PATTERNS: Final[Mapping[str, str]] = {
     "absent": "leave {owner} out",
     "given": "give {owner}",
     "strides": "leave the strides of {owner} out",
-    "size": "give dimension {told} of {owner} the size {values}",
-    "sizes": "give {owner} the sizes {values}",
+    "size": "set dimension {told} of {owner} to {values}",
+    "sizes": "set the sizes of {owner} to {values}",
     "rank": "give {owner} rank {values}",
     "type": "cast {owner} to {values}",
     "elements": "give {owner} {values} {noun}",
@@ -87,7 +87,7 @@ def _choices(step: Step) -> str:
         return f"{told(low)} or more" if high is None else f"a value from {told(low)} to {told(high)}"
     shown = [_value(value) for value in step.values[:MAX_CHOICES]]
     if len(step.values) > MAX_CHOICES:
-        shown[-1] = f"another of {len(step.values)}"
+        shown[-1] = f"another of {len(step.values)} values"
     return _listed(shown, "or")
 
 

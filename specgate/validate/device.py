@@ -111,7 +111,7 @@ def noted(verdict: Verdict, descriptor: Descriptor, level: str) -> Verdict:
     if not texts_by_name or verdict.accepted is not True or not _asks(descriptor, texts_by_name):
         return verdict
     notes = [
-        f"{place} is {tensor.type}, which needs a device that reports {' or '.join(texts_by_name[str(tensor.type)])}"
+        f"{place} is {tensor.type}, which requires a device with {' or '.join(texts_by_name[str(tensor.type)])}"
         for place, tensor in descriptor.tensors()
         if tensor.type in texts_by_name
     ]

@@ -79,7 +79,9 @@ def _no_case(resolved: Resolved, context: Context, *, unknown: bool = False) -> 
     read = {name for when in whens for name in when.fields}
     where = next((name for name in resolved.spec.fields if name in read), "")
     state = (
-        "Which row of the support table applies is not decided" if unknown else "No row of the support table applies"
+        "Unknown values leave undecided which row of the support table applies"
+        if unknown
+        else "No row of the support table applies"
     )
     facts = words(leaves, context)
     return Failure(

@@ -18,7 +18,7 @@ __all__ = ["cast_fix", "own_fix"]
 
 MAX_CHOICES: Final = 6
 _EXPECTED: Final = re.compile(r", but (.+) (?:is|are) expected")
-_STATED: Final = re.compile(r", but it is stated as .+, and (.+) is expected")
+_STATED: Final = re.compile(r", but it is stored as .+, and (.+) is expected")
 _AT_MOST: Final = re.compile(r"at most \d+|at least \d+")
 
 

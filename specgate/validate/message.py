@@ -53,8 +53,8 @@ def finding(
     dialect = spec.dialect
     message = failure.message
     if failure.allowed:
-        verb = "is not decided" if failure.unknown else f"is not taken at {dialect.label(level)}"
-        message += f", which {verb} ({_list(failure.allowed)})"
+        verb = "so support is undecided" if failure.unknown else f"which is not supported at {dialect.label(level)}"
+        message += f", {verb} (supported: {_list(failure.allowed)})"
     message += _reach(failure, result, dialect, nowhere=nowhere)
     if alone and not failure.unknown:
         kind = (
@@ -87,9 +87,12 @@ def builds_note(failure: Failure, spec: OperatorSpec, row: str, target: str) -> 
     """
     message = failure.message
     if failure.allowed:
-        message += f", and the page lists {_list(failure.allowed)}"
+        message += f", and the documentation lists {_list(failure.allowed)}"
     page = _page(spec, row)
-    message += f" (required by the page{f' of {page}' if page else ''}; all builds accept it, and so does this verdict)"
+    message += (
+        f" (required by the documentation{f' of {page}' if page else ''}; all builds accept it, and so does this "
+        "verdict)"
+    )
     return Finding(
         id=rule_id(spec.dialect.name, spec.name, failure.rule, failure.scope),
         severity="note",
@@ -120,7 +123,7 @@ def _asked(level: str, side: SingleBasis, dialect: Dialect) -> str:
     others = dialect.neighbours(level)
     if side == "documented" or others == (level,):
         return ""
-    return f": there is no build of {level}, those of {' and '.join(others)} enforce it"
+    return f"; no build of {level} is known, but those of {' and '.join(others)} enforce it"
 
 
 def _reach(failure: Failure, result: LevelSet, dialect: Dialect, *, nowhere: bool) -> str:
@@ -132,7 +135,7 @@ def _reach(failure: Failure, result: LevelSet, dialect: Dialect, *, nowhere: boo
         return ""
     if result:
         return f"; accepted by {result}"
-    return f"; no {dialect.level_word} takes it" if nowhere else ""
+    return f"; no {dialect.level_word} supports it" if nowhere else ""
 
 
 def _list(words: tuple[str, ...]) -> str:
@@ -217,7 +220,7 @@ def missing_operator(
         levels=tuple(result),
         fix=instead
         or later_fix(level, result, dialect)
-        or (f"correct what else is wrong and use {dialect.label(later)}" if later is not None else None),
+        or (f"fix the other findings and use {dialect.label(later)}" if later is not None else None),
         target=target,
     )
 
@@ -234,8 +237,8 @@ def missing_domain(spec: OperatorSpec, target: Target, result: LevelSet) -> Find
     return Finding(
         id=rule_id(dialect.name, spec.name, "level"),
         severity="error",
-        message=f"{spec.name} does not exist at {dialect.label(target.level)}: {spec.dialect.domain} comes with "
-        f"{dialect.label(first)}",
+        message=f"{spec.name} does not exist at {dialect.label(target.level)}: {spec.dialect.domain} exists from "
+        f"{dialect.label(first)} on",
         where="",
         values={"level": target.level, "operator": spec.name},
         first_level=levels.first,
@@ -257,7 +260,7 @@ def version_finding(descriptor: Descriptor, spec: OperatorSpec, level: str, targ
     return Finding(
         id=rule_id(dialect.name, spec.name, "version"),
         severity="error",
-        message=f"written for {dialect.label(version)}, but the target takes those up to {level}",
+        message=f"written for {dialect.label(version)}, but the target supports levels up to {level}",
         where="version",
         values={"version": descriptor.version, "level": level},
         first_level=levels.first,

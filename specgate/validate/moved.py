@@ -47,7 +47,7 @@ class Move(NamedTuple):
             renamed = " and ".join(_called(*pair) for pair in infos if pair[0].vendor_name != pair[1].vendor_name)
             same = [old.vendor_name for old, new in infos if old.vendor_name == new.vendor_name]
             parts = [f"{_listed(same)} {_are(same, 'input')}" if same else "", renamed]
-            message = f"since {since} {' and '.join(filter(None, parts))} of {spec.name}, not {_kind(infos)}"
+            message = f"from {since} on, {' and '.join(filter(None, parts))} of {spec.name}, not {_kind(infos)}"
             fixes = [f"give {_listed(same)} as {_nouns(same, 'input')}" if same else ""]
             fixes += [
                 f"give {old.vendor_name} as the input {new.vendor_name}" for old, new in infos if _differ(old, new)

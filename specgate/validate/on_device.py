@@ -40,16 +40,16 @@ def _finding(
     place: str, kind: str, alternatives: tuple[str, ...], device: frozenset[str], verdict: Verdict, result: LevelSet
 ) -> Finding:
     need = " or ".join(alternatives)
-    reach = f"; no such need at {result}" if result else ""
+    reach = f"; not required at {result}" if result else ""
     return Finding(
         id=rule_id(verdict.target.partition(":")[0], "", DEVICE_RULE, "tensor"),
         severity="error",
-        message=f"{place} is {kind}, which needs a device that reports {need}; this one does not{reach}",
+        message=f"{place} is {kind}, which requires a device with {need}; this device lacks it{reach}",
         where=f"{place}.DataType",
         values={f"{place}.DataType": kind, "device": sorted(device)},
         first_level=result.first,
         levels=tuple(result),
-        fix=f"use a device that reports {need}, or another type for {place}",
+        fix=f"use a device with {need}, or another type for {place}",
         basis="observed" if verdict.basis == "observed" else "documented",
         target=verdict.target,
     )

@@ -76,7 +76,8 @@ def _finding(place: str, kind: str, first: str, target: Target) -> Finding:
     return Finding(
         id=rule_id(target.dialect, "", RELEASE_RULE, "tensor"),
         severity="error",
-        message=f"{place} is {kind}, which {target.environment} does not know; {first} is the first release that does",
+        message=f"{place} is {kind}, which {target.environment} does not support; {first} is the first release that "
+        "does",
         where=place,
         values={place: kind, "first release": first},
         fix=f"use {first} or later, or another type for {place}",

@@ -102,9 +102,9 @@ class _Explaining:
         """Return the failure of a missing field or a too short array."""
         name, result = info.name, self.judged.descriptor.fields.get(info.name)
         if result is None and name not in self.odd and not self.judged.resolved.spec.dialect.may_omit(info):
-            message = f"{info.vendor_name} is required, but it is not given"
+            message = f"{info.vendor_name} is required, but missing"
         elif info.min_count is not None and isinstance(result, list | tuple) and len(result) < info.min_count:
-            message = f"{name} holds {len(result)}, and at least {info.min_count} are required"
+            message = f"{name} has {len(result)} elements; at least {info.min_count} are required"
         else:
             return ()
         self.lost.add(name)
@@ -164,7 +164,7 @@ def _odd_failure(oddity: Malformed, field_name: str, resolved: Resolved) -> Fail
     page_names = resolved.spec.layout(resolved.level).page_names
     if oddity.code == "unknown-attribute" and oddity.where not in page_names:  # the level knows its attributes
         words = [info.vendor_name for info in resolved.fields.values() if info.kind == "attribute"]
-        text += f" (it has: {', '.join(words) or 'none'})"
+        text += f" (supported: {', '.join(words) or 'none'})"
     return Failure(name, where, text, {where: found(oddity.value)}, aspect="structure", structural=True)
 
 

@@ -88,7 +88,7 @@ def _remedy(form: RuleForm, context: Context, where: str, judged: Judged) -> Rem
 def _failure(form: RuleForm, context: Context, where: str, judged: Judged, remedy: Remedy | None) -> Failure:
     result, rule = _sentence(form, where), form.require
     if form.when is not None and applies(form, context) is UNKNOWN:
-        result, rule = f"{result} (whether this applies is not decided)", form.when
+        result, rule = f"{result} (undecided: unknown values leave open whether this rule applies)", form.when
     values = explain(rule, context)
     if where:
         values = {_spoken(text, where): value for text, value in values.items()}
@@ -148,7 +148,7 @@ def _place(rule: Rule, values: Mapping[str, Any]) -> str:
 
 
 def broken_failure(form: RuleForm, where: str, error: Undefined) -> Failure:
-    message = f"{_sentence(form, where)}, which cannot be decided here: {error}"
+    message = f"{_sentence(form, where)}: undecided, because {error}"
     message = capital(message, form.fields) if form.because else message
     formula = _formula(form, where)
     return Failure(

@@ -72,7 +72,7 @@ def test_a_shell_that_is_not_known(capsys):
 def test_without_the_package_it_is_said(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["--print-completion", "bash"]) == 2
-    assert capsys.readouterr().err == "specgate: --print-completion needs the package shtab: pip install shtab\n"
+    assert capsys.readouterr().err == "specgate: --print-completion requires shtab: pip install shtab\n"
 
 
 def test_the_version_is_output_and_no_complaint(capsys):

@@ -182,7 +182,7 @@ def test_a_full_disk_behind_standard_output_is_told(full: Path, command: list[st
             [sys.executable, "-m", "specgate", *command],
             stdout=output, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=PATIENCE,
         )  # fmt: skip
-    assert run.stderr == "specgate: standard output cannot be written: No space left on device\n"
+    assert run.stderr == "specgate: cannot write to standard output: No space left on device\n"
     assert run.returncode == 2
     assert stat.S_ISCHR(full.lstat().st_mode)
 
@@ -206,7 +206,7 @@ def test_a_reader_that_leaves_is_no_message(more: list[str]) -> None:
 def test_a_closed_standard_output_is_told_and_needed_only_without_a_file(tmp_path: Path) -> None:
     command = f"{sys.executable} -m specgate support --target onnx:17"
     run = subprocess.run(f"{command} >&-", shell=True, capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE)
-    assert (run.returncode, run.stderr) == (2, "specgate: standard output cannot be written: it is closed\n")
+    assert (run.returncode, run.stderr) == (2, "specgate: cannot write to standard output: it is closed\n")
     command += f" -o {tmp_path / 'out.txt'}"
     run = subprocess.run(f"{command} >&- 2>&-", shell=True, capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE)
     assert (run.returncode, run.stderr) == (0, "")

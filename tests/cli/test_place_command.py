@@ -41,16 +41,17 @@ def test_the_summary_comes_first_then_what_is_elsewhere_then_the_fix(shapes, cap
     lines = out.splitlines()
     assert code == 0
     assert lines[0] == (
-        "2 of 4 nodes on DirectML in 2 partitions; 2 on the CPU; 1 kernel made at the first run; the session is created"
+        "2 of 4 nodes on DirectML in 2 partitions; 2 on the CPU; 1 kernel compiled at the first run, because its "
+        "sizes or inputs are dynamic; the session is created"
     )
     assert lines[1].startswith("  CPU  graph/Gather (Gather): shape arithmetic on tensors of")
-    assert "  CPU  graph/Conv (Conv): Conv-22, and DirectML has versions 1, 11" in lines
-    assert "  fix:  export at opset 21: then 2 of 3 (without 1 that default optimisations take away)" in lines
+    assert "  CPU  graph/Conv (Conv): Conv-22, but DirectML has versions 1, 11" in lines
+    assert "  fix:  export at opset 21, which puts 2 of 3 (without 1 that default graph optimizations remove)" in lines
 
 
 def test_each_node_with_verbose(shapes, capsys):
     _, out, _ = run(capsys, shapes, "-t", DML, "-v")
-    assert "  DirectML 2  graph/Reshape (Reshape)  deferred: its input shape is no constant" in out.splitlines()
+    assert "  DirectML 2  graph/Reshape (Reshape)  deferred: its input shape is not a constant" in out.splitlines()
     assert "  CPU  graph/Conv (Conv)" in out.splitlines()
 
 
@@ -103,14 +104,17 @@ def test_copies_and_pins(tmp_path, capsys):
     _, out, _ = run(capsys, str(path), "-t", DML, "--pin", "N=2")
     assert "  copies  2 values: b to DirectML, a to CPU" in out.splitlines()
     assert "first run" not in out
-    assert "1 kernel made at the first run" in run(capsys, str(path), "-t", DML)[1]
+    assert (
+        "1 kernel compiled at the first run, because its sizes or inputs are dynamic"
+        in run(capsys, str(path), "-t", DML)[1]
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "no target: give --target"),
-        (["-t", "onnx:17"], "onnx:17 places no nodes"),
+        ([], "no target: pass --target"),
+        (["-t", "onnx:17"], "onnx:17 does not place nodes"),
         (["-t", "onnxruntime-directml:1.2"], "unknown release"),
         (["-t", DML, "--device", "fast"], "expected a device as"),
     ],

@@ -65,7 +65,7 @@ def test_maps_are_saved_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert found == [{"10": 0.25, "20": "Infinity"}, {"10": 1.0, "20": 2.0}]
     assert capsys.readouterr().out == ""
     assert main([*asked, "-o", f"Z={tmp_path / 'z.npy'}"]) == 2
-    assert "Z is a sequence, which .npy does not hold; save it as NAME=FILE.json" in capsys.readouterr().err
+    assert "Z is a sequence, which .npy does not support; save it as NAME=FILE.json" in capsys.readouterr().err
     assert not (tmp_path / "z.npy").exists()
 
 
@@ -123,6 +123,6 @@ def test_standard_output_gets_one_output_alone(tmp_path: Path, monkeypatch: pyte
     assert main(["run", path, "-i", "x=x.npy", "-o", "z=-"]) == 0
     assert np.load(BytesIO(capsysbinary.readouterr().out)).tolist() == [-1, -1]
     assert main(["run", path, "-i", "x=x.npy", "-o", "z=-", "-o", "y=-"]) == 2
-    assert b"expected one output on standard output" in capsysbinary.readouterr().err
+    assert b"only one output can go to standard output" in capsysbinary.readouterr().err
     assert main(["run", path, "-i", "x=x.npy", "-o", "z=x.npy"]) == 2  # its own input
     assert sorted(each.name for each in tmp_path.iterdir()) == ["m.onnx", "x.npy"]

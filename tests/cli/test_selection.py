@@ -118,7 +118,7 @@ def test_an_id_that_no_rule_has_is_refused(
 ) -> None:
     assert main(["lint", *BOTH, option, given]) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"specgate: {option}: no rule has an id like '{given}'")
+    assert said.startswith(f"specgate: {option}: no rule id matches '{given}'")
     assert message in said
 
 
@@ -178,7 +178,7 @@ def test_the_configuration_says_the_same(capsys: pytest.CaptureFixture[str], rep
     [
         ('severity = "fatal"', "severity: expected one of error, warning, note, found 'fatal'"),
         ('fail_on = "all"', "fail_on: expected one of error, warning, note, never, found 'all'"),
-        ('select = ["directml/GEM"]', "specgate.toml: select: no rule has an id like 'directml/GEM'"),
+        ('select = ["directml/GEM"]', "specgate.toml: select: no rule id matches 'directml/GEM'"),
         ('ignore = ["onnx/*/chnged"]', "did you mean onnx/*/changed?"),
         ("ignore = [3]", "ignore[0]: expected a table or a non-blank string, found an integer"),
         ("statistics = 1", "statistics: expected true or false, found an integer"),

@@ -136,7 +136,7 @@ def test_what_is_unusable_is_one_message(fed: Any, command: str, data: bytes, me
 def test_it_is_read_once_and_its_size_is_bounded(fed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert fed("{}", "check", "-", "-")[::2] == (
         2,
-        "specgate: expected - once: standard input can be read only once\n",
+        "specgate: '-' may be given only once\n",
     )
     monkeypatch.setattr(given, "MAX_FILE", 100)
     monkeypatch.setattr(given, "_BLOCK", 50)

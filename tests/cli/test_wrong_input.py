@@ -59,32 +59,35 @@ def test_models_are_known_by_their_content_everywhere(folder: Path, capsys) -> N
     with pytest.raises(specgate.InputError, match="no array for the input 'ids'"):
         specgate.execute("model", {})
     assert main(["run", "graph.bin"]) == 2
-    assert "a model of directml is linted, not executed" in capsys.readouterr().err
+    assert "models of directml can be linted, but not executed" in capsys.readouterr().err
 
 
 def test_a_model_on_standard_input_is_known_too(folder: Path, capsys, monkeypatch) -> None:
     with (folder / "graph.bin").open(encoding="utf-8") as file:
         monkeypatch.setattr("sys.stdin", file)
         assert main(["run", "-"]) == 2
-    assert capsys.readouterr().err == "specgate: <stdin>: a model of directml is linted, not executed\n"
+    assert capsys.readouterr().err == "specgate: <stdin>: models of directml can be linted, but not executed\n"
 
 
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (["place", "wrong.json", "-t", "onnxruntime:1.24.4"], "wrong.json: only an ONNX model is placed"),
+        (["place", "wrong.json", "-t", "onnxruntime:1.24.4"], "wrong.json: only ONNX models can be placed"),
         (["minimum", "list.json"], "list.json: expected one descriptor, found none"),
         (["run", "m.onnx", "-i", "ids=keys.json"], "keys.json: cannot be read as .npy: it is not such a file"),
-        (["--specs", "gone", "targets"], "gone: expected a folder laid out as specs/, found nothing there"),
+        (["--specs", "gone", "targets"], "gone: expected a folder laid out as specs/, found no such path"),
         (["--specs", "empty", "targets"], "empty: expected a folder laid out as specs/: DIALECT/operators/NAME.yaml"),
-        (["--kernels", "gone", "targets"], "gone: expected a Python file that calls register_kernel, found nothing"),
+        (
+            ["--kernels", "gone", "targets"],
+            "gone: expected a Python file that calls register_kernel, found no such path",
+        ),
         (["--kernels", "empty", "targets"], "empty: expected a Python file that calls register_kernel, found a folder"),
-        (["spec", "schema", "operator", "--dialect", "onnx"], "--dialect is for descriptor"),
+        (["spec", "schema", "operator", "--dialect", "onnx"], "--dialect applies only to `schema descriptor`"),
         (["conform", "onnx", "--seconds", "nan"], "expected --seconds above 0, found nan"),
         (["conform", "onnxruntime", "--seconds", "-1"], "expected --seconds above 0, found -1.0"),
         (["lint", "m.onnx", "-t", "onnx:17", "--max-per-rule", "-1"], "expected --max-per-rule 0 or more, found -1"),
         (["rule", "directml/ONE_HOT"], "expected a rule of ONE_HOT behind a slash, one of same-rank, values-rank,"),
-        (["minimum", "wrong.json", "--pin", "a=1"], "--pin is for models: a descriptor states its sizes"),
+        (["minimum", "wrong.json", "--pin", "a=1"], "--pin applies to models only"),
         (["support", "nothing like it"], "no dialect has a table for 'nothing like it'"),
         (["support", "ONE_HOTT"], "did you mean directml/ONE_HOT or onnx/OneHot or openvino/OneHot?"),
         (["support", "Convv"], "did you mean onnx/Conv?"),

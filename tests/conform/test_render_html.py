@@ -118,7 +118,7 @@ def test_the_unexplained_come_first():
 def test_nothing_compared_is_not_shown_as_good():
     reader = Reader(render(EMPTY))
     assert reader.texts["div.tile none"] == ["unexplained-"]
-    assert "No implementation was asked." in reader.texts["p"]
+    assert "No implementation was tested." in reader.texts["p"]
 
 
 @pytest.mark.parametrize(

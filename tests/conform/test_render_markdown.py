@@ -151,7 +151,7 @@ def test_of_very_many_levels_only_those_that_lack_something_are_listed():
     page = render(
         replace(sample(), tallies=(*tallies, replace(good, level="a", accepted=19), replace(good, observed=99)))
     )
-    assert "<summary>Levels that differ or take less than one in 5, unlike 400 others (2 rows)</summary>" in page
+    assert "<summary>Levels that differ or accept less than one in 5, without 400 others (2 rows)</summary>" in page
 
 
 def test_rules_that_cannot_have_a_case_are_told_from_those_that_lack_one():
@@ -164,7 +164,7 @@ def test_rules_that_cannot_have_a_case_are_told_from_those_that_lack_one():
     )
     page = render(replace(sample(), rules=rules))
     assert "1 of 4 rules and cells have an accepting, a rejecting and an oracle case at every level; " in page
-    assert "; 1 have no oracle case because it is about what no implementation can be handed; " in page
-    assert "; 1 have no oracle case because it is recorded that implementations take it. " in page
+    assert "; 1 have no oracle case because it is not expressible in any implementation's input; " in page
+    assert "; 1 have no oracle case because it is recorded as accepted by implementations. " in page
     assert "| `directml/ONE_HOT/two-values` | `ONE_HOT` | no oracle | 2.1 |" in page
     assert "`directml/ONE_HOT/same-rank`" not in page

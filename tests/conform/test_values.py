@@ -112,7 +112,7 @@ def test_elements_that_rules_refuse_are_not_compared(monkeypatch: pytest.MonkeyP
     node = {"op_type": "ReduceSum", "inputs": [{"elem_type": "FLOAT", "shape": []}, {"elem_type": "INT64",
             "shape": [1]}], "outputs": []}  # fmt: skip
     found = tally_of(monkeypatch, node, "21", reduced=np.float32(0))
-    assert dict(found["specgate"].unavailable) == {"elements that rules refuse": 4}
+    assert dict(found["specgate"].unavailable) == {"elements that rules reject": 4}
     assert "fixed" not in found
 
 

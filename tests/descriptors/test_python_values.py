@@ -123,7 +123,7 @@ def test_values_without_arrays_are_the_same_object(value: Any) -> None:
 def test_arrays_that_are_not_a_mapping() -> None:
     ones = np.ones((2, 3), np.float32)
     for arrays in ([ones], ones, None, "X", 3):
-        with pytest.raises(specgate.InputError, match="expected arrays by the names of their inputs"):
+        with pytest.raises(specgate.InputError, match="expected a dict of arrays by input name"):
             specgate.execute(softmax(1, [2, 3]), arrays)  # type: ignore[arg-type]
 
 

@@ -92,9 +92,9 @@ def test_what_is_required_must_be_there_and_what_came_later_need_not(operator):
         "Kept": {"kind": "attribute", "type": "float", "optional": True, "default": 3.0},
     }
     seen = operator("AGED", fields, {"arguments": {"old": "Old", "new": "New", "kept": "Kept"}})
-    with pytest.raises(InputError, match="New is needed, but the descriptor does not have it"):
+    with pytest.raises(InputError, match="New is required, but missing from the descriptor"):
         run("AGED", Old=1.0)
-    with pytest.raises(InputError, match="Old is needed, but the descriptor does not have it"):
+    with pytest.raises(InputError, match="Old is required, but missing from the descriptor"):
         run("AGED", New=1.0)
     run("AGED", Old=1.0, level="4.1")
     assert {k: v for k, v in seen.items() if k != "x"} == {"old": 1.0, "kept": 3.0}
@@ -192,11 +192,11 @@ def test_optional_tensors_may_be_left_out(operator):
     assert set(run("OPEN")) == {"Out"}
     assert "y" not in seen
     arrays = {"A": np.zeros(2, "f4"), "B": np.ones(2, "f4")}
-    with pytest.raises(InputError, match="B: has an array, but the descriptor leaves it out"):
+    with pytest.raises(InputError, match="B: has an array, but is missing from the descriptor"):
         run("OPEN", arrays=arrays)
     found = run("OPEN", B=tensor("FLOAT32", [2]), Second=tensor("FLOAT32", [2]), arrays=arrays)
     assert found["Second"].tolist() == [1, 1]
     with pytest.raises(NoKernel, match="Second of OPEN is not computed"):
         run("OPEN", Second=tensor("FLOAT32", [2]))
-    with pytest.raises(InputError, match="Out is needed"):
+    with pytest.raises(InputError, match="Out is required"):
         run("OPEN", Out=None)

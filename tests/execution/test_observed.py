@@ -273,7 +273,7 @@ def test_a_condition_on_elements_is_evaluated_for_each_array(scratch):
 def test_differences_that_are_not_computed_are_noted(scratch):
     assert shifted(scratch, "{what: the slope is a guess}") == (
         [-1, 4],
-        ["SHIFT: builds compute something else, which is not computed here: the slope is a guess"],
+        ["SHIFT: builds differ here, which specgate does not reproduce: the slope is a guess"],
     )
     assert shifted(scratch, "{what: w, when: Slope > 1}") == ([-1, 4], [])
     assert shifted(scratch, "{what: w}", "both") == ([-1, 4], [])
@@ -292,13 +292,13 @@ def test_differences_that_are_not_computed_are_noted(scratch):
 )
 def test_a_difference_of_elements_is_noted_where_one_may_differ(scratch, elements, noted):
     _, notes = shifted(scratch, f"{{what: w, elements: {elements}}}")
-    expected = ["SHIFT: builds compute in some elements something else, which is not computed here: w"]
+    expected = ["SHIFT: builds differ in some elements here, which specgate does not reproduce: w"]
     assert notes == (expected if noted else [])
 
 
 def test_values_follow_all_builds_by_default(scratch):
     values = "{what: the slope is a quarter, arguments: {alpha: 0.25}, all_builds: true}"
-    note = "SHIFT: follows all builds instead of the page: the slope is a quarter"
+    note = "SHIFT: follows all builds instead of the documentation: the slope is a quarter"
     assert shifted(scratch, values, "both") == ([-0.5, 4], [note])
     assert shifted(scratch, values, "documented") == ([-1, 4], [])
     assert shifted(scratch, values) == ([-0.5, 4], [])
@@ -307,7 +307,7 @@ def test_values_follow_all_builds_by_default(scratch):
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        ("{what: w, all_builds: true}", "only where it says how"),
+        ("{what: w, all_builds: true}", "only with one of them"),
         ("{what: w, fields: {InputTensor: '0'}}", "'InputTensor' is not an attribute"),
         ("{what: w, fields: {Slope: null}}", "Slope cannot be left out"),
         ("{what: w, fields: {Slope: Slopes}}", "Slopes"),

@@ -315,7 +315,7 @@ LEFT_OUT = [
 def test_attributes_that_builds_fill_in(made: Any, data: Any, expected: Any) -> None:
     found = specgate.execute(made, {"data": data}, target=f"openvino:{made['version']}", basis="observed")["output"]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
-    with pytest.raises(specgate.InputError, match="is needed"):
+    with pytest.raises(specgate.InputError, match="is required"):
         specgate.execute(made, {"data": data}, target=f"openvino:{made['version']}", basis="documented")
 
 

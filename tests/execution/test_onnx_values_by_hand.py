@@ -69,7 +69,7 @@ def test_bits_are_read_as_another_type():
     assert reinterpret_bits(floats(1.0), to=np.dtype("u4")).tolist() == [0x3F800000]
     assert shown(reinterpret_bits(np.array([-1, 7], INT4), to=np.dtype(ml_dtypes.uint4))) == [15, 7]
     assert shown(reinterpret_bits(np.array([0, 1, 2], "u1"), to=np.dtype(bool))) == [False, True, None]
-    with pytest.raises(InputError, match="not as many bits"):
+    with pytest.raises(InputError, match="different numbers of bits"):
         reinterpret_bits(floats(1.0), to=np.dtype("u2"))
 
 
@@ -94,7 +94,7 @@ def test_integers_multiply_exactly_however_many_there_are():
     assert integer_product(a, b, b_zero=np.array([0, 127], np.int8)).tolist() == [[-163200000, -325125000]]
     rows = integer_product(np.array([[3], [5]], "u1"), np.array([[2]], "u1"), np.array([1, 2], "u1"))
     assert rows.tolist() == [[4], [6]]
-    with pytest.raises(InputError, match="no product"):
+    with pytest.raises(InputError, match="cannot be multiplied"):
         integer_product(a, a)
     one, none = np.array(1, np.float32), np.array(0, np.uint8)
     made = quantized_product(a[:, :1], one, none, np.array([[1, 9]], "u1"), np.array(0.5, np.float32), none, one, none)
@@ -130,7 +130,7 @@ def test_elements_are_chosen_centred_and_kept():
     assert centre(np.arange(5), np.array([2])).tolist() == [1, 2]
     assert centre(np.arange(1, 3), np.array([5])).tolist() == [0, 1, 2, 0, 0]
     assert choose(np.arange(6).reshape(3, 2), np.array([True, False, True]), axis=0).tolist() == [[0, 1], [4, 5]]
-    with pytest.raises(NoKernel, match="no slice is for"):
+    with pytest.raises(NoKernel, match="beyond the slices"):
         choose(np.arange(2), np.array([False, False, True]))
     assert keep_triangle(np.ones((2, 3)), np.array(1), upper=False).tolist() == [[1, 1, 0], [1, 1, 1]]
     assert sizes_between(np.zeros((2, 3, 4)), start=-2, end=9).tolist() == [3, 4]

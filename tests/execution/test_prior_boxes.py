@@ -78,7 +78,7 @@ def test_widths_beside_heights() -> None:
 
 
 def test_what_is_not_said_has_no_kernel() -> None:
-    with pytest.raises(NoKernel, match="boxes are counted"):
+    with pytest.raises(NoKernel, match="boxes are declared"):
         sizes(min_sizes=[4], max_sizes=[9, 10, 11])
     with pytest.raises(NoKernel, match="without a density"):
         sizes(fixed_sizes=[8])

@@ -116,7 +116,7 @@ def test_same_sizes_whatever_the_strides() -> None:
 
 
 def test_what_is_not_said_has_no_kernel() -> None:
-    with pytest.raises(NoKernel, match="behind the padding"):
+    with pytest.raises(NoKernel, match="past the padding"):
         mean_in_windows(_line(1, 2, 4, 4), **POOL | {"ends": [0]}, exclude=False, rounding="ceil")
     with pytest.raises(NoKernel, match="rounded here"):
         mean_in_windows(_line(1, 2, 4), **POOL, exclude=True, auto_pad="valid", rounding="ceil")

@@ -90,7 +90,7 @@ def test_a_bad_model_fails_with_an_annotation_at_its_path_in_the_checkout(worksp
     annotations = [line for line in ran.log.splitlines() if line.startswith("::error ")]
     assert len(annotations) >= 2
     assert all(line.startswith("::error file=model.onnx,title=onnx/") for line in annotations)
-    assert "    imports opset 17" in ran.summary
+    assert "    uses opset 17" in ran.summary
 
 
 def test_findings_need_not_fail_the_step(workspace):

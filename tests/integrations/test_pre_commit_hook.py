@@ -43,7 +43,7 @@ def test_a_good_model_passes_and_other_files_are_skipped(repository, capsys):
 def test_a_bad_model_fails(repository, capsys):
     (repository / "specgate.toml").write_text('targets = ["onnx:15"]\n', encoding="utf-8")
     assert run(repository) == 1
-    assert "imports opset 17" in capsys.readouterr().out
+    assert "uses opset 17" in capsys.readouterr().out
 
 
 def test_an_excluded_model_is_skipped_although_it_is_named(repository, capsys):

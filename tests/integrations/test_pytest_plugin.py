@@ -26,7 +26,7 @@ def test_a_supported_model_gives_its_report():
 
 def test_an_unsupported_model_fails_with_the_report():
     with pytest.raises(
-        AssertionError, match=r"(?s)embedding_torch.onnx is not supported by onnx:15\n\n.*imports opset 17"
+        AssertionError, match=r"(?s)embedding_torch.onnx is not supported by onnx:15\n\n.*uses opset 17"
     ):
         assert_supported(MODEL, "onnx:15")
 
@@ -69,12 +69,12 @@ def test_what_is_not_known_fails_only_when_strict():
 def test_a_model_in_which_nothing_was_judged_does_not_pass(tmp_path):
     file = tmp_path / "custom.json"
     file.write_text('{"type": "DML_OPERATOR_NOPE", "desc": {}}', encoding="utf-8")
-    with pytest.raises(AssertionError, match=r"custom.json has no node that could be judged for directml:4.1"):
+    with pytest.raises(AssertionError, match=r"custom.json has no node that could be checked for directml:4.1"):
         assert_supported(file, "directml:4.1")
 
 
 def test_a_model_of_another_dialect_fails():
-    with pytest.raises(AssertionError, match=r"(?s)is not supported by .*no target of it was given"):
+    with pytest.raises(AssertionError, match=r"(?s)is not supported by .*none of the targets"):
         assert_supported(MODEL, "directml:5.0")
 
 
@@ -118,7 +118,7 @@ def test_pytest_offers_the_fixture_and_shows_the_report(tmp_path):
     )
     assert done.returncode == 1, done.stdout + done.stderr
     assert "1 failed, 1 passed" in done.stdout
-    assert "imports opset 17, but the target implements opsets up to 15" in done.stdout
+    assert "uses opset 17, but the target supports up to 15" in done.stdout
     assert "pytest_plugin.py" not in done.stdout  # the traceback ends at the user's own line
 
 

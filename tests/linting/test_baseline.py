@@ -233,7 +233,7 @@ def test_a_malformed_file(tmp_path: Path, data: bytes, what: str) -> None:
         ([{**ENTRY, "count": True}], "[0].count", "expected a count from 1 on, found a boolean"),
         ([{**ENTRY, "count": 1.0}], "[0].count", "expected a count from 1 on, found a float"),
         ([{**ENTRY, "count": 10**30}], "[0].count", "expected a count from 1 on, found an integer"),
-        ([ENTRY, {**ENTRY, "count": 2}], "[1]", "expected each finding once, found it again"),
+        ([ENTRY, {**ENTRY, "count": 2}], "[1]", "expected each finding once, found a duplicate"),
     ],
 )
 def test_a_malformed_entry_is_named(tmp_path: Path, entries_given: Any, place: str, what: str) -> None:

@@ -111,7 +111,7 @@ def test_a_job_that_kills_its_workers_is_named_and_the_others_are_answered(addre
     with cluster.Cluster(act, address) as workers:
         found = list(workers.answers(jobs))
     assert found[5] == Lost("ValueError: no such thing")
-    assert found[12] == Lost("the workers that judged it died, 3 of them")
+    assert found[12] == Lost("3 workers died on this file")
     assert [answer for answer in found if not isinstance(answer, Lost)] == [str(number) for number in range(40)]
 
 

@@ -92,7 +92,7 @@ def test_an_import_is_lowered_rather_than_a_node_moved_to_what_the_target_lacks(
     path.write_bytes(made.SerializeToString())
     fixes = {f.id.rpartition("/")[2]: f.fix for f in specgate.lint(str(path), ["onnx:17"]).findings}
     assert fixes == {
-        "axes_attribute.exists": "import opset 17, at which the node is valid as it is",
+        "axes_attribute.exists": "import opset 17, at which the node is valid unchanged",
         "opset-import": "export for opset 17 or lower",
     }
     assert main(["lint", str(path), "--target", "onnx:17", "--fix"]) == 0
@@ -118,7 +118,7 @@ def test_attributes_that_the_target_lacks_are_said_even_at_their_defaults(tmp_pa
     path = tmp_path / "m.onnx"
     path.write_bytes(made.SerializeToString())
     (found,) = [f for f in specgate.lint(str(path), ["onnx:13"]).findings if f.severity == "error"]
-    assert "1 of 2 nodes is the same there, and 1 more without allowzero" in found.message
+    assert "1 of 2 nodes exists unchanged at 13, and 1 more do after removing allowzero" in found.message
     assert (found.fix or "").endswith("lint --fix removes the attributes and lowers the import")
     main(["lint", str(path), "--target", "onnx:13", "--fix"])
     assert not onnx.load(path).graph.node[0].attribute

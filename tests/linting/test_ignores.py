@@ -196,7 +196,7 @@ def test_an_ignore_of_no_rule_says_so(tmp_path: Path, rule: str, hint: str) -> N
     apply_ignores(given_report, [ignore(rule, path="other/**")], today=TODAY, root=tmp_path)
     last = given_report.findings[-1]
     assert (last.id, last.severity) == ("specgate/ignore-stale", "warning")
-    assert f"the ignore of '{rule}' names no rule that exists" in last.message
+    assert f"ignore '{rule}' matches no existing rule" in last.message
     assert hint in last.message
 
 

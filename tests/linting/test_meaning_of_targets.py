@@ -134,7 +134,7 @@ def test_a_model_above_the_target_names_what_it_cannot_have_there():
     report = specgate.lint(newer(), ["onnx:13"])
     whole, norm, pad = [f for f in report.findings if f.severity == "error"]
     assert whole.id == "onnx/model/opset-import"
-    assert whole.message.endswith("opsets up to 13; 1 of 3 nodes is the same there")
+    assert whole.message.endswith("supports up to 13; 1 of 3 nodes exists unchanged at 13")
     assert (norm.id, place(norm)[0], norm.first_level) == ("onnx/LayerNormalization/level", "graph/norm", "17")
     assert (pad.id, place(pad)[0], pad.first_level) == ("onnx/Pad/axes.exists", "graph/pad", "18")
     assert pad.message == "axes is an input of Pad from opset 18 on, not at opset 13"
@@ -260,12 +260,12 @@ def test_idle_targets_of_a_run_are_said_once(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("version", "target", "wanted"),
     [
-        ('version="opset13"', "openvino:opset1", ["written for opset13, but the target takes those up to opset1"]),
+        ('version="opset13"', "openvino:opset1", ["written for opset13, but the target supports levels up to opset1"]),
         ('version="opset13"', "openvino:2024.0", []),
-        ('version="opset99"', "openvino:opset13", ["states the version 'opset99'; expected opset1 to opset"]),
-        ('version="opset0"', "openvino:opset13", ["states the version 'opset0'; expected opset1 to opset"]),
-        ('version=""', "openvino:opset13", ["states no version; expected opset1 to opset"]),
-        ("", "openvino:opset13", ["states no version; expected opset1 to opset"]),
+        ('version="opset99"', "openvino:opset13", ["has the version 'opset99'; expected opset1 to opset"]),
+        ('version="opset0"', "openvino:opset13", ["has the version 'opset0'; expected opset1 to opset"]),
+        ('version=""', "openvino:opset13", ["has no version; expected opset1 to opset"]),
+        ("", "openvino:opset13", ["has no version; expected opset1 to opset"]),
         ('version="extension"', "openvino:opset13", []),
         ('version="experimental"', "openvino:opset13", []),
     ],
@@ -322,7 +322,7 @@ def test_an_operator_that_a_runtime_has_in_another_domain_is_unknown(operator):
         report = specgate.lint(made, [target])
         (finding,) = (f for f in report.findings if f.severity == "error")
         assert finding.id == "onnx/model/operator-unknown"
-        assert f"ONNX Runtime has {operator} in the domain ai.onnx" in finding.message
+        assert f"ONNX Runtime defines {operator} in the domain ai.onnx" in finding.message
         assert (len(report.no_table), report.nodes) == (1, 1)
 
 

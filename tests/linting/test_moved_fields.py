@@ -227,7 +227,7 @@ def test_one_finding_names_all_the_inputs_of_a_node():
     made = model(graph([clip()]), opsets=(("", 13),))
     (found,) = [f for f in specgate.lint(made, ["onnx:17"]).findings if f.severity == "error"]
     assert found.fix == "give min and max as inputs"
-    assert found.message.startswith("since opset 11 min and max are inputs of Clip, not attributes")
+    assert found.message.startswith("from opset 11 on, min and max are inputs of Clip, not attributes")
 
 
 def test_two_nodes_of_one_name_are_both_fixed(tmp_path):

@@ -214,7 +214,7 @@ def test_when_there_are_no_workers_any_more_what_was_answered_is_reported(
     monkeypatch.setattr("specgate.cli.lint._workers", lambda *_: Leaving(act, 1))
     assert main(["lint", str(tmp_path), "-t", "onnx:17", "--format", "json"]) == 2
     caught = capsys.readouterr()
-    assert caught.err == "specgate: the cluster was lost: 3 of 5 files were not judged\n"
+    assert caught.err == "specgate: the cluster was lost: 3 of 5 files were not checked\n"
     assert [number for number in range(5) if f"{number}.onnx" in caught.out] == [0, 1]
 
 

@@ -57,7 +57,7 @@ def test_a_descriptor_alone_follows_the_builds(model: Path) -> None:
     verdict = specgate.check(shape_of, "openvino:opset13")
     assert verdict.accepted is True
     assert [(f.id, f.severity, f.fix) for f in verdict.findings] == [("openvino/ShapeOf/data.type", "note", None)]
-    assert "by the page of ShapeOf-3; all builds accept it" in verdict.findings[0].message
+    assert "by the documentation of ShapeOf-3; all builds accept it" in verdict.findings[0].message
     assert specgate.check(shape_of, "openvino:opset13", basis="documented").accepted is False
     assert specgate.check(shape_of, "openvino:opset13", basis="observed").findings == ()
     assert main(["check", json.dumps(shape_of), "--target", "openvino:opset13"]) == 0
@@ -72,7 +72,7 @@ def test_what_builds_refuse_too_stays_an_error(tmp_path: Path) -> None:
 
 def test_support_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["support", "ShapeOf", "--target", "openvino:opset13"]) == 0
-    assert "data.type broken by the vendor's own tools" in capsys.readouterr().out
+    assert "data.type that the vendor's own tools violate" in capsys.readouterr().out
 
 
 def _written(path: Path, node: Any, inputs: list[Any]) -> Path:
@@ -160,7 +160,7 @@ def test_what_model_optimizer_wrote_is_a_note(case: str) -> None:
     assert verdict.accepted is True
     assert sorted(f.id.rpartition("/")[2] for f in verdict.findings) == noted
     assert {(f.severity, f.fix, f.basis) for f in verdict.findings} == {("note", None, "documented")}
-    assert all("by the page of " in f.message and "builds accept it" in f.message for f in verdict.findings)
+    assert all("by the documentation of " in f.message and "builds accept it" in f.message for f in verdict.findings)
     assert specgate.check(layer, "openvino:opset13", basis="documented").accepted is False
     assert specgate.minimum(layer).level is not None
 

@@ -80,7 +80,7 @@ def judge(records: Iterator[Mapping[str, Any]], place: Callable[[Any], Any]) -> 
             continue
         differences.hold("session", record["operator"], record["session"], ours.unoptimised, where)
         if not record["nodes"]:
-            differences.left_out["the runtime placed nothing"] += 1
+            differences.left_out["the runtime did not place any node"] += 1
             continue
         nodes = list(ours)
         truth = Counter((node["op_type"], node["provider"]) for node in record["nodes"] if not _added(node))

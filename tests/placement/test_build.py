@@ -69,19 +69,19 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "type": ("{T: $some}", "{T: [FLOAT, REAL]}", "Abs.13.types.T: unknown type 'REAL'"),
     "set": ("{T: $some}", "{T: $other}", "Abs.13.types.T: unknown set '$other' of types; known here: $some"),
     "no set": ("{T: $some}", "{T: FLOAT}", "Abs.13.types.T: expected a list or a set such as $NAME"),
-    "constraint": ("{T: $some}", "{V: $some}", "Abs.13.types.V: no type constraint of Abs 13; it has T, X, Y"),
+    "constraint": ("{T: $some}", "{V: $some}", "Abs.13.types.V: not a type constraint of Abs 13; known: T, X, Y"),
     "release": ("{T: $some}}", '{T: $some}, releases: "1.3.."}',
                 "Abs.13.releases: unknown release '1.3'; known here: 1.1, 1.2"),
     "order": ("{T: $some}}", '{T: $some}, releases: "1.2..1.1"}',
               "Abs.13.releases: expected the earlier release first, found '1.2..1.1'"),
     "overlap": ('{"13": {types: {T: $some}}}', '{"13": [{types: {T: $some}, releases: "..1.2"}, {releases: "1.2"}]}',
-                "Abs.13.1.releases: a row before this one holds for 1.2, too"),
+                "Abs.13.1.releases: an earlier row applies to 1.2, too"),
     "query": ("{T: $some}}", "{T: $some}, query: alpha == 0}",
               "Abs.13.query: unknown name 'alpha'; known here: X, Y"),
     "no truth": ("{T: $some}}", "{T: $some}, query: rank(X)}", "Abs.13.query: expected a truth, found a number"),
     "two fields": ("{T: $some}}", "{T: $some}, query: 'default(rank(X), 1) == 1'}",
                    "Abs.13.query: expected default(rank(X), …) to read one optional field, found none"),
-    "no table": ("Abs:", "Absolute:", "Absolute.13.query: no table has Absolute 13, so that its names cannot be checked"),
+    "no table": ("Abs:", "Absolute:", "Absolute.13.query: Absolute 13 has no table, so its names cannot be checked"),
     "one kernel": ("{T: $some}", "[{T: $some}]", "Abs.13: a list of types is for two kernels or more"),
     "versions": ('"13"', '"13.."', "Abs.13.."),
 }  # fmt: skip
@@ -111,14 +111,14 @@ def test_mistakes_in_other_files(folder) -> None:
         "providers.CPU.releases: unknown release '1.4'; known here: 1.1, 1.2",
         "packages.scratch.providers: unknown 'GPU'",
         "releases.1.2.packages: unknown package 'other'",
-        "releases.1.2.packages: 1.3.0 is no release of 1.2",
+        "releases.1.2.packages: 1.3.0 is not a release of 1.2",
     ]
     (folder / "releases.yaml").write_text(RELEASES, encoding="utf-8")
     (folder / "cpu" / "ai.onnx.yaml").rename(folder / "cpu" / "other.yaml")
     (folder / "extra.yaml").write_text("a: 1\n", encoding="utf-8")
     assert problems(folder) == [
         "cpu/other.yaml:2: domain: expected the file to be called ai.onnx.yaml",
-        "extra.yaml: not a file of a runtime; expected releases.yaml, sets.yaml, schemas/DOMAIN.yaml, cpu/DOMAIN.yaml",
+        "extra.yaml: not a runtime file; expected releases.yaml, sets.yaml, schemas/DOMAIN.yaml, cpu/DOMAIN.yaml",
     ]
 
 
@@ -188,7 +188,8 @@ def test_what_campaigns_need_is_in_the_tables(folder) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("observed.yaml", OBSERVED.replace("1.2..", "1.7.."), "observed.yaml:4: observed.known.releases: unknown release '1.7'"),
+        (
+            "observed.yaml", OBSERVED.replace("1.2..", "1.7.."), "observed.yaml:4: observed.known.releases: unknown release '1.7'"),
         ("observed.yaml", OBSERVED.replace("session", "speed"), "observed.yaml:3: observed.known.aspects.0"),
         ("graphs.yaml", GRAPHS.replace("gives: a", "gives: b"), "y = Abs(x): unknown kind 'b'"),
     ],
@@ -245,6 +246,6 @@ functions:
     found = problems(folder)
     assert [problem.partition(": ")[2] for problem in found] == [
         "functions.com.microsoft.QuickGelu.nodes.0: unknown operator 'Muls'",
-        "functions.com.microsoft.QuickGelu.nodes.1: nothing makes 'alpha'",
-        "functions.com.microsoft.QuickGelu: nothing makes the output 'Z'",
+        "functions.com.microsoft.QuickGelu.nodes.1: no node produces 'alpha'",
+        "functions.com.microsoft.QuickGelu: no node produces the output 'Z'",
     ]

@@ -68,7 +68,7 @@ def test_a_file_says_where_it_comes_from(path, tmp_path, capsys):
     run(capsys, "place", path, "-t", DML, "--descriptors", str(tmp_path), "--node", "gemm")
     first, second, *_ = (tmp_path / "graph_gemm.json").read_text(encoding="utf-8").splitlines()
     assert first == f"// graph/gemm (Gemm-13) as {DML} makes it."
-    assert second.startswith("// The descriptors come in the order in which they are made")
+    assert second.startswith("// The descriptors are in creation order")
 
 
 def test_only_the_nodes_that_are_named(path, tmp_path, capsys):
@@ -128,7 +128,7 @@ def test_what_create_operator_refuses_is_written_and_its_file_says_so(tmp_path, 
     code, _, _ = run(capsys, "place", path, "-t", f"{DML}@5.0", "--descriptors", str(tmp_path / "d"))
     (file,) = files(tmp_path / "d")
     assert code == 1
-    assert "// Its kernel fails: placed, but CreateOperator refuses" in (tmp_path / "d" / file).read_text("utf-8")
+    assert "// Its kernel fails: placed, but CreateOperator rejects" in (tmp_path / "d" / file).read_text("utf-8")
     assert run(capsys, "check", str(tmp_path / "d" / file), "-t", "directml:5.0")[0] == 1
 
 
@@ -174,9 +174,9 @@ def test_nothing_is_written_where_something_else_is_in_the_way(path, tmp_path, c
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["-t", DML, "--node", "gemm"], "give --descriptors DIR as well"),
+        (["-t", DML, "--node", "gemm"], "--node requires --descriptors DIR"),
         (["-t", DML, "--node", "gem", "--descriptors", "DIR"], "no node 'gem' where it is placed; did you mean"),
-        (["-t", "onnxruntime:1.24.4", "--descriptors", "DIR"], "become no descriptors"),
+        (["-t", "onnxruntime:1.24.4", "--descriptors", "DIR"], "does not create DirectML operators"),
     ],
 )
 def test_unusable_options(path, tmp_path, capsys, arguments, said):
@@ -198,4 +198,4 @@ def test_tensors_that_no_buffer_holds_are_counted(path, tmp_path):
     )
     written = write_documents(placement, "directml", str(tmp_path / "d"), ["a/b"])
     assert written.files == ()
-    assert written.left == (("with tensors that no buffer holds", 1),)
+    assert written.left == (("with tensors that do not fit into a buffer", 1),)

@@ -264,7 +264,7 @@ def test_a_model_without_such_nodes_is_the_same_model():
 
 def test_fixes_count_nodes_of_the_file():
     newer = made([dequantize(), *relus("a", "b")], "ab", opset=23)
-    assert specgate.place(newer, DML).fixes == ["export at opset 22: then 3 of 3"]
+    assert specgate.place(newer, DML).fixes == ["export at opset 22, which puts 3 of 3"]
 
 
 @pytest.fixture
@@ -282,12 +282,14 @@ def printed(capsys, *arguments):
 def test_users_see_how_often_a_node_is_made(path, capsys):
     shown = printed(capsys, "place", path, "-t", DML, "-v")
     assert shown.startswith("4 of 4 nodes on DirectML in 3 partitions; the session is created\n")
-    assert "graph/dq (DequantizeLinear)  ELEMENT_WISE_DEQUANTIZE_LINEAR  made 3 times\n" in shown
+    assert "graph/dq (DequantizeLinear)  ELEMENT_WISE_DEQUANTIZE_LINEAR  created 3 times\n" in shown
     assert "graph/a (Relu)  ACTIVATION_RELU\n" in shown
-    assert "the runtime has 2 nodes more than the file" in " ".join(shown.split())
-    assert "graph/dq (made 3 times) (session.disable_quant_qdq keeps it from that)" in " ".join(shown.split())
-    assert "(made 3 times)" in printed(capsys, "place", path, "-t", DML, "--format", "html")
-    assert "more than the file" not in printed(capsys, "place", path, "-t", "onnxruntime-directml:1.14.1")
+    assert "the runtime duplicates DequantizeLinear nodes (2 more than in the file), one per consumer" in " ".join(
+        shown.split()
+    )
+    assert "graph/dq (3 copies) (session.disable_quant_qdq turns that off)" in " ".join(shown.split())
+    assert "(created 3 times)" in printed(capsys, "place", path, "-t", DML, "--format", "html")
+    assert "the runtime duplicates" not in printed(capsys, "place", path, "-t", "onnxruntime-directml:1.14.1")
 
 
 def test_json_has_a_node_once_with_what_was_added(path, capsys):
@@ -307,7 +309,7 @@ def test_a_node_that_is_made_again_has_one_file_that_says_so(path, tmp_path, cap
     shown = printed(capsys, "place", path, "-t", DML, "--descriptors", str(tmp_path / "made"))
     assert shown.splitlines()[-1].startswith("4 files written")
     texts = {file.name: file.read_text() for file in (tmp_path / "made").iterdir()}
-    assert "// The runtime makes it 3 times: nodes that read it have one each.\n" in texts["graph_dq.json"]
+    assert "// The runtime creates 3 copies of it, one per consumer.\n" in texts["graph_dq.json"]
     assert "times" not in texts["graph_a.json"]
 
 
@@ -320,7 +322,9 @@ def test_what_was_added_without_attributes_has_a_file_and_a_finding_of_its_own(t
     failing = [(one.id, one.location.node) for one in found if one.location and one.id.endswith("session-fails")]
     assert failing == [("onnxruntime/placement/session-fails", "graph/dq/duplicated")]
     assert main(["place", str(file), "-t", release]) == 1
-    assert "graph/dq/duplicated (DequantizeLinear): a 1-D scale requires a valid axis" in " ".join(capsys.readouterr().out.split())
+    assert "graph/dq/duplicated (DequantizeLinear): a 1-D scale requires a valid axis" in " ".join(
+        capsys.readouterr().out.split()
+    )
     for one in square.graph.input[0].type.tensor_type.shape.dim:
         one.dim_value = 2
     for value in square.graph.output:

@@ -64,7 +64,7 @@ def test_every_node_is_computed_by_its_operator_and_none_differs(save):
     found = specgate.execute(path, x, TARGET, on_note=notes.append)
     assert [node.operator for node in specgate.place(path, TARGET) if len(node.lowered or ()) > 1] == ["TopK"]
     several = "1 not: they become several operators; 1 not: they need no operator"
-    assert notes == [f"13 of 15 executions of nodes are computed as DirectML operators; {several}"]
+    assert notes == [f"13 of 15 node executions use DirectML operators; {several}"]
     for name, array in specgate.execute(path, x).items():
         assert found[name].dtype == array.dtype
         assert np.allclose(found[name], array, atol=1e-5)
@@ -81,7 +81,7 @@ def test_what_differs_is_what_later_nodes_read_and_is_named(save, monkeypatch):
     monkeypatch.setattr(executing, "execute_at", halved)
     notes: list[str] = []
     assert specgate.execute(path, {"x": x}, TARGET, on_note=notes.append)["n"].tolist() == [-2, 0]
-    wanted = "graph/relu: ACTIVATION_RELU gives other values than Relu: 1 of 2 elements, 2.0 and not 4.0 at [0]"
+    wanted = "graph/relu: ACTIVATION_RELU computes different values than Relu: 1 of 2 elements, 2.0 and not 4.0 at [0]"
     assert notes[1] == wanted
 
 

@@ -64,10 +64,10 @@ def test_each_rule_has_its_finding_and_severity():
 
 def test_findings_name_target_values_and_the_fix():
     fixed = specgate.lint(model(graph([node("Round", ["x"], "y")]), opsets=[("", 22)], ir=10), DML)
-    assert [f.fix for f in fixed.findings] == ["export at opset 21: then 1 of 1"]
+    assert [f.fix for f in fixed.findings] == ["export at opset 21, which puts 1 of 1"]
     report = specgate.lint(mixed(), DML)
     newer = next(f for f in report.findings if f.id == "onnxruntime/placement/newer-than-registered")
-    assert (newer.target, newer.message) == (DML, "Round-22, and DirectML has version 11")
+    assert (newer.target, newer.message) == (DML, "Round-22, but DirectML has version 11")
     assert newer.values == {"provider": "CPU", "version": 22}
     assert newer.location is not None
     assert newer.location.operator == "Round"
@@ -144,7 +144,7 @@ def test_severities_are_configured(tmp_path, capsys):
     [
         ('severities = "error"', "severities: expected a table of severities by rule, found 'error'"),
         ('[severities]\n"onnxruntime/placement/on-cpu" = "grave"', "expected one of error, warning, note, found"),
-        ('[severities]\n"onnxruntime/placement/on-gpu" = "error"', "severities: no rule has an id like"),
+        ('[severities]\n"onnxruntime/placement/on-gpu" = "error"', "severities: no rule id matches"),
     ],
 )
 def test_wrong_severities_are_refused(tmp_path, capsys, text, said):

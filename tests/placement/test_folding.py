@@ -40,7 +40,9 @@ def test_a_shape_of_known_sizes_and_what_follows_from_it():
     found = placed(SHAPES, [info("x", [2, 3, 4])], small)
     assert [one.node for one in found if one.folds] == ["graph/shape", "graph/rows", "graph/target"]
     (note,) = [note for note in found.notes if "may fold" in note]
-    assert note.startswith("default optimisations may fold 3 of these nodes: graph/shape, graph/rows, graph/target; ")
+    assert note.startswith(
+        "default graph optimizations may fold 3 of these nodes: graph/shape, graph/rows, graph/target; "
+    )
     assert [one["folds"] for one in found.to_dict()["nodes"]] == [True, True, True, False]
 
 
@@ -109,8 +111,8 @@ def test_what_the_provider_fuses_by_default_is_marked() -> None:
     )
     found = specgate.place(model(made, opsets=[("", 13)]), "onnxruntime-directml:1.24.4")
     assert [one.node for one in found if one.fuses] == ["graph/fused", "graph/without-axes"]
-    said = "by default DirectML may make 2 of these nodes parts of larger kernels"
-    assert f"{said} (ep.dml.disable_graph_fusion keeps it from that)" in found.notes
+    said = "DirectML may fuse 2 nodes into larger kernels"
+    assert f"{said}; ep.dml.disable_graph_fusion turns that off" in found.notes
     assert [one["fuses"] for one in found.to_dict()["nodes"]].count(True) == 2
     on_cpu = specgate.place(model(made, opsets=[("", 13)]), "onnxruntime:1.24.4")
     assert not any(one.fuses for one in on_cpu)

@@ -100,9 +100,9 @@ X, Y, W = info("x", [2]), info("y", [2]), helper.make_tensor("w", FLOAT, [2], [1
 LOOP = (helper.make_tensor("t", INT64, [], [2]), helper.make_tensor("k", onnx.TensorProto.BOOL, [], [True]))
 #: What the wheels of 1.16.3 to 1.31.1 did with each: nodes, inputs, outputs, initializers, and why it is refused.
 WHOLE = {
-    "empty": ([], [], [], [], "graph: it has no node and no output"),
-    "empty but for an input": ([], [X], [], [], "graph: it has no node and no output"),
-    "empty but for a constant": ([helper.make_node("Constant", [], ["c"], value=W)], [], [], [], "graph: it has no node"),
+    "empty": ([], [], [], [], "graph: it has neither nodes nor outputs"),
+    "empty but for an input": ([], [X], [], [], "graph: it has neither nodes nor outputs"),
+    "empty but for a constant": ([helper.make_node("Constant", [], ["c"], value=W)], [], [], [], "graph: it has neither nodes"),
     "an input as output": ([], [X], [X], [], ""),
     "a constant as output": ([], [], [info("w", [2])], [W], ""),
     "no outputs": ([RELU], [X], [], [], ""),
@@ -112,7 +112,7 @@ WHOLE = {
         [helper.make_node("Loop", ["t", "k", "x"], ["y"], body=LOOPED)], [X], [Y], LOOP, "",
     ),
     "a type that is none": ([RELU], [info("x", [2], 99)], [Y], [], "graph: the type of 'x' has the unknown element type"),
-    "a missing file": ([ADD], [X], [Y], [external()], "the data of the initializer 'w' lies in 'gone.bin', which does"),
+    "a missing file": ([ADD], [X], [Y], [external()], "the data of the initializer 'w' is in 'gone.bin', which does"),
     "which nothing reads": ([RELU], [X], [Y], [external()], ""),
     "which is an output": ([RELU], [X], [Y, info("w", [2])], [external()], "which does not exist"),
     "a missing file of a Constant": ([HELD, ADD], [X], [Y], [], "which does not exist"),
@@ -154,9 +154,9 @@ def test_mistakes_in_the_file_are_named() -> None:
         },
     }
     places = [(place, text) for place, text in loading_problems(wrong)]
-    assert places[0] == (("models", "no-such-rule"), "no rule of a whole model is called 'no-such-rule'")
+    assert places[0] == (("models", "no-such-rule"), "no model rule is called 'no-such-rule'")
     assert places[1] == (("operators", "Nonsense"), "unknown operator 'Nonsense'")
-    assert places[2] == (("operators", "Range", "asks"), "Range has no rule 'no-such-rule'")
+    assert places[2] == (("operators", "Range", "asks"), "Range does not have a rule 'no-such-rule'")
     assert places[3][0] == ("operators", "DFT", "refuses")
 
 

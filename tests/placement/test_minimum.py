@@ -115,14 +115,14 @@ def test_text_tells_levels_with_the_same_reasons_together(path, capsys):
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         path,
-        f"DirectML: lowest feature level 5.1; nothing blocks the 1 node that {DML} puts",
+        f"DirectML: lowest feature level 5.1; creates the 1 node that {DML} places there",
         "  there at 5.1..6.4",
         "  1.0..5.0:",
         "    graph/y (Softmax): directml/ACTIVATION_SOFTMAX1/level: ACTIVATION_SOFTMAX1 does not exist at",
         "      feature level 1.0..5.0; it exists from 5.1 on",
     ]
     _, out, _ = run(capsys, path, "--dialect", "directml", "-t", DML)
-    assert "  1 kernel made at the first run: judged only by what holds for all sizes" in out.splitlines()
+    assert "  1 kernel compiled at the first run: checked only for what does not depend on sizes" in out.splitlines()
 
 
 def test_json(path, capsys):
@@ -151,9 +151,9 @@ def test_many_reasons_are_listed_with_verbose(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--dialect", "openvino"], "no runtime whose nodes become operators of 'openvino'"),
-        (["--dialect", "directml", "-t", "onnxruntime:1.24.4"], "become no operators of 'directml'"),
-        (["-t", "onnx:17"], "nodes on onnx:17 become no descriptors"),
+        (["--dialect", "openvino"], "no known runtime creates 'openvino' operators"),
+        (["--dialect", "directml", "-t", "onnxruntime:1.24.4"], "does not create 'directml' operators"),
+        (["-t", "onnx:17"], "onnx:17 does not create DirectML operators"),
         (["-t", "onnxruntime-directml:9"], "unknown release"),
     ],
 )
@@ -167,8 +167,8 @@ def test_descriptors_have_levels_of_their_own(capsys):
     descriptor = '{"type": "DML_OPERATOR_FOLD", "desc": {}}'
     code, _, err = run(capsys, descriptor, "-t", DML)
     assert code == 2
-    assert "are for models" in err
-    with pytest.raises(InputError, match="for models"):
+    assert "apply to models" in err
+    with pytest.raises(InputError, match="with a model"):
         specgate.minimum({"type": "DML_OPERATOR_FOLD", "desc": {}}, target=DML)
 
 

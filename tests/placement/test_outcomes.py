@@ -105,7 +105,7 @@ def test_names_in_the_file_are_checked() -> None:
         }
     }
     texts = [text for _, text in runs_problems(content)]
-    assert texts[0] == "Clip has no rule 'max-scaler'"
+    assert texts[0] == "Clip does not have a rule 'max-scaler'"
     assert "mim" in texts[1]
     assert texts[2] == "unknown operator 'Clipp'"
 
@@ -149,9 +149,7 @@ def test_what_fails_at_the_first_run_whatever_the_sizes_are() -> None:
     for sizes, late in (([1, 2, "h", "w"], False), (["n", 2, "h"], True), (None, False)):
         node = placed(one("LRN", info("x", sizes), opset=13, output=info("y", None), size=3), "1.32.0")
         assert (node.creation, node.at_run) == (("fails", True) if late else ("created", False))
-        assert node.created_by == (
-            "fails at the first run: the CPU kernel requires 4-D input" if late else ""
-        )
+        assert node.created_by == ("fails at the first run: the CPU kernel requires 4-D input" if late else "")
 
 
 @pytest.mark.parametrize(("operator", "opset"), [("Squeeze", 13), ("ReduceSum", 13), ("ReduceMax", 18)])

@@ -50,7 +50,7 @@ def test_unknown_providers_and_releases_are_refused() -> None:
         InputError, match=r"unknown release '1\.24\.9' of ONNX Runtime; did you mean 1\.24\.1 or 1\.24\.2 or"
     ):
         registrations("DirectML", "1.24.9")
-    with pytest.raises(InputError, match=r"what CPU registers in 1\.15 is not known; known are the releases 1\.16\.\."):
+    with pytest.raises(InputError, match=r"the kernels of CPU in 1\.15 are unknown; known releases: 1\.16\.\."):
         registrations("CPU", "1.15")
 
 

@@ -50,17 +50,22 @@ FILES = {
     "in a chain": ("created", lambda: inside(dropout(["a"], ["b"]))),
     "of early versions": ("created", lambda: inside(dropout(["a"], ["b"]), opset=6, to=HALF)),
     "a mask that nothing reads": ("created", lambda: inside(dropout(["a"], ["b", "m"]))),
-    "a mask that is an output": ("fails", lambda: inside(dropout(["a"], ["b", "m"]), outputs=[info("m", None, helper.TensorProto.BOOL)])),
-    "a mask that is read": ("fails", lambda: inside(dropout(["a"], ["b", "m"]), cast("m", "z"), outputs=[info("z", None)])),
+    "a mask that is an output": (
+        "fails", lambda: inside(dropout(["a"], ["b", "m"]), outputs=[info("m", None, helper.TensorProto.BOOL)])),
+    "a mask that is read": (
+        "fails", lambda: inside(dropout(["a"], ["b", "m"]), cast("m", "z"), outputs=[info("z", None)])),
     "an output": ("fails", lambda: inside(dropout(["a"], ["b"]), outputs=[info("b", None, BF16)])),
     "a ratio": ("created", lambda: inside(dropout(["a", "r"], ["b"]), initializers=RATIO)),
-    "a ratio that a node gives": ("fails", lambda: inside(dropout(["a", "r"], ["b"]), cast("q", "r"), inputs=[info("q", [], DOUBLE)])),
+    "a ratio that a node gives": (
+        "fails", lambda: inside(dropout(["a", "r"], ["b"]), cast("q", "r"), inputs=[info("q", [], DOUBLE)])),
     "of an input": ("created", lambda: alone(dropout(["a"], ["b"]))),
     "of an input, with a ratio": ("fails", lambda: alone(dropout(["a", "r"], ["b"]), RATIO)),
     "of an initializer": ("created", lambda: alone(dropout(["k"], ["b"]), KEPT)),
     "in series": ("created", lambda: inside(dropout(["a"], ["c"]), dropout(["c"], ["b"], "second"))),
-    "an Expand to the same sizes": ("created", lambda: inside(helper.make_node("Expand", ["a", "s"], ["b"], name="drop"), initializers=SIZES)),
-    "an Add of zero": ("fails", lambda: inside(helper.make_node("Add", ["a", "k"], ["b"], name="drop"), initializers=KEPT)),
+    "an Expand to the same sizes": (
+        "created", lambda: inside(helper.make_node("Expand", ["a", "s"], ["b"], name="drop"), initializers=SIZES)),
+    "an Add of zero": (
+        "fails", lambda: inside(helper.make_node("Add", ["a", "k"], ["b"], name="drop"), initializers=KEPT)),
 }  # fmt: skip
 
 
@@ -72,7 +77,7 @@ def test_the_default_session_decides(name, target):
     placement = specgate.place(made, target)
     assert (placement.session, placement.unoptimised) == (session, "fails")
     assert contradiction(made.SerializeToString(), target) is None
-    said = [note for note in placement.notes if "a session without them fails" in note]
+    said = [note for note in placement.notes if "without them the session fails" in note]
     assert bool(said) == (session == "created")
     if said:
         (node, *_) = [one for one in placement.to_dict()["nodes"] if one["removed"] and one["creation"] == "fails"]
@@ -106,7 +111,7 @@ def test_both_commands_exit_clean(tmp_path, capsys):
     path = tmp_path / "m.onnx"
     onnx.save(FILES["in a chain"][1](), path)
     assert main(["place", str(path), "-t", CPU]) == 0
-    assert "default optimisations remove it" in " ".join(capsys.readouterr().out.split())
+    assert "default graph optimizations remove it" in " ".join(capsys.readouterr().out.split())
     assert main(["lint", str(path), "-t", CPU, "--format", "json"]) == 0
     (found,) = [one for one in json.loads(capsys.readouterr().out)["findings"] if "no-kernel" in one["id"]]
     assert found["severity"] == "note"
@@ -120,7 +125,7 @@ def test_a_fix_does_not_count_it():
     (fix,) = specgate.place(
         model(graph(newer, X, [info("y", [2, 3])]), opsets=[("", 22)]), "onnxruntime-directml:1.24.4"
     ).fixes
-    assert fix == "export at opset 21: then 2 of 3"
+    assert fix == "export at opset 21, which puts 2 of 3"
 
 
 def nine(operator):

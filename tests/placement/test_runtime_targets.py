@@ -53,10 +53,10 @@ def test_the_cpu_of_an_early_release_may_be_unknown():
     [
         ("onnxruntime-directml:1.24.9", r"unknown release '1\.24\.9' of onnxruntime-directml; did you mean 1\.24\.\d"),
         ("onnxruntime:1.9", r"unknown release '1\.9' of onnxruntime; did you mean"),
-        ("onnxruntime:1.13.1", r"what CPU of onnxruntime:1\.13\.1 can run is not known; known are 1\.16\.0 to 1\."),
-        ("onnxruntime-directml:1.24.4@9.9", r"unknown feature level '9\.9' behind @; levels: 1\.0, 2\.0"),
-        ("onnxruntime-directml:1.24.4@", r"unknown feature level '' behind @"),
-        ("onnxruntime:1.24.4@5.0", "onnxruntime brings no library of another level along"),
+        ("onnxruntime:1.13.1", r"the kernels of CPU in onnxruntime:1\.13\.1 are unknown; known: 1\.16\.0 to 1\."),
+        ("onnxruntime-directml:1.24.4@9.9", r"unknown feature level '9\.9' after @; levels: 1\.0, 2\.0"),
+        ("onnxruntime-directml:1.24.4@", r"unknown feature level '' after @"),
+        ("onnxruntime:1.24.4@5.0", "onnxruntime does not contain another library"),
     ],
 )
 def test_unknown_ones_are_refused_with_what_is_known(text, said):

@@ -46,10 +46,10 @@ _SPECIAL: Final = (0.0, -0.0, 1.0, -1.0, 0.5, -1.5, 2.0, 3.0, 100.0, 1e30, float
 #: What messages say of executions that are outside the law: they are too large, or take too long.
 _TOO_LARGE: Final = (
     "more than the limit of",
-    "more memory than",
+    "out of memory",
     "larger than any array",
     "max_seconds",
-    "that are computed",
+    "more than the supported",
     "the bytes are not an image",  # that are drawn at random
 )
 _TEXTS: Final = ("", "on", "a b", "\u00e9")

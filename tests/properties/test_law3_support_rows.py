@@ -66,7 +66,7 @@ def test_the_finding_names_exactly_the_levels_that_take_it(case: Case, data: st.
             assert (f"accepted by {spec.dialect.level_set(accepting)}" in finding.message) is bool(accepting)
             nowhere = all(refuses(spec, descriptor, level, finding) for level in spec.levels)
             cell = finding.id.rpartition(".")[2] in CELLS  # a rule that says the same of the field may come with it
-            assert (f"no {spec.dialect.level_word} takes it" in finding.message) is (nowhere and cell)
+            assert (f"no {spec.dialect.level_word} supports it" in finding.message) is (nowhere and cell)
 
 
 @pytest.mark.parametrize("case", [case for case in LIMITED if steady(spec_of(case))], ids=str)

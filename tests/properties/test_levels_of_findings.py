@@ -29,7 +29,7 @@ def says_so(finding: Finding, accepting: list[str], table: Dialect, level: str) 
     assert finding.first_level == (accepting[0] if accepting else None)
     if "accepted by" in finding.message:
         assert f"; accepted by {table.level_set(accepting)}" in finding.message
-    if f"no {table.level_word} takes it" in finding.message:
+    if f"no {table.level_word} supports it" in finding.message:
         assert not accepting
     ways = (finding.fix or "").replace("use a target of ", "use ").split(" or ")
     proposed = [at for at in table.levels if f"use {table.label(at)}" in ways]

@@ -210,7 +210,7 @@ def test_the_filters_offer_what_is_on_the_page(sample: Report) -> None:
 
 def test_a_clean_report_says_so() -> None:
     read = Page(page(Report(targets=["onnx:17"], files=["a.onnx"], nodes=3)))
-    assert [said for _, said in read.all("p", class_="nothing")] == ["Nothing was found."]
+    assert [said for _, said in read.all("p", class_="nothing")] == ["No findings."]
     assert read.all("form") == []
 
 
@@ -222,7 +222,7 @@ def test_of_very_many_findings_the_gravest_are_shown() -> None:
     text = page(report)
     assert len(re.findall('class="finding"', text)) == 2000
     assert "node[9999]" in text
-    assert "501 more are not on this page" in text
+    assert "501 more are omitted here" in text
 
 
 @pytest.mark.slow

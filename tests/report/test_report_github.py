@@ -19,7 +19,7 @@ def github(report: Report) -> list[str]:
 def test_errors_first_then_warnings_then_notices_then_the_summary(sample: Report) -> None:
     assert github(sample) == [
         "::error file=models/a.onnx,title=onnx/OneHot/axis-range::graph/node[3] 'OneHot_3': onnx:17: axis < rank(indices) + 1, but axis is 4 and rank(indices) is 3%0Afix: set axis to a value from -4 to 3",
-        "::warning file=models/b.json,line=12,title=directml/ROUND/ranks::dispatchables/round: directml:4.1: OutputTensor takes ranks 4, but rank(OutputTensor) is 5%0Aaccepted from 3.0%0Arefused by builds, not by the documentation",
+        "::warning file=models/b.json,line=12,title=directml/ROUND/ranks::dispatchables/round: directml:4.1: OutputTensor takes ranks 4, but rank(OutputTensor) is 5%0Aaccepted from 3.0%0Adocumented as supported, but rejected by real builds",
         "::notice file=models/a.onnx,title=onnx/ir-version::onnx:17: the IR version is 11",
         "::notice title=specgate::1 undecided; 3 nodes without a table: foo (2), aten::x (1)",
     ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import specgate
+from specgate.linting.baseline import apply_baseline, load_baseline, write_baseline
 from specgate.report import RenderOptions, render
 from specgate.report.identity import identified
 from specgate.verdict import Finding, Location, Report
@@ -52,6 +53,25 @@ def test_a_second_equal_finding_has_its_own_and_leaves_the_first_alone() -> None
     three = prints(Report(findings=[FINDING, replace(FINDING, message="again"), FINDING]))
     assert len(set(three)) == 3
     assert one in three
+
+
+def test_rewording_changes_no_fingerprint_and_no_baseline(tmp_path: Path) -> None:
+    """A text may change in every release; a finding that is known stays known."""
+    place = Location(str(tmp_path / "a.onnx"), None, "n")
+    first = replace(FINDING, message="aa", fix="use X", rule="A > 0", values={"A": 1}, location=place)
+    second = replace(first, message="bb", values={"A": 2})
+    texts = [("zz", "rename X"), ("bb", None)]
+    reworded = [replace(one, message=new, fix=fix) for one, (new, fix) in zip((first, second), texts, strict=True)]
+
+    def marks(findings: list[Finding]) -> dict[int, str]:
+        pairs, _ = identified(Report(findings=findings), RenderOptions(root=tmp_path))
+        return {finding.values["A"]: mark for finding, mark in pairs}
+
+    assert marks([first, second]) == marks(reworded)
+    write_baseline(Report(findings=[first, second]), tmp_path / "known.json", tmp_path)
+    report = Report(findings=reworded)
+    apply_baseline(report, load_baseline(tmp_path / "known.json"), tmp_path)
+    assert (len(report.findings), len(report.ignored)) == (0, 2)
 
 
 def test_a_known_finding_keeps_its_own_when_a_new_one_like_it_comes() -> None:

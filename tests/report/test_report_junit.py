@@ -38,7 +38,7 @@ def test_the_whole_document(sample: Report) -> None:
             <testcase name="dispatchables/round directml/ROUND/ranks OutputTensor" classname="{b41}">
               <failure message="OutputTensor takes ranks 4, but rank(OutputTensor) is 5" type="warning">OutputTensor takes ranks 4, but rank(OutputTensor) is 5
         accepted from 3.0
-        refused by builds, not by the documentation
+        documented as supported, but rejected by real builds
         at models/b.json:12</failure>
             </testcase>
           </testsuite>

@@ -56,7 +56,7 @@ def test_a_whole_result(sample: Report) -> None:
         "level": "warning",
         "message": {
             "text": "directml:4.1: OutputTensor takes ranks 4, but rank(OutputTensor) is 5; accepted from 3.0; "
-            "refused by builds, not by the documentation"
+            "documented as supported, but rejected by real builds"
         },
         "locations": [
             {

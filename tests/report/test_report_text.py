@@ -31,9 +31,9 @@ def test_at_eighty_columns(sample: Report) -> None:
             warning  directml:4.1  directml/ROUND/ranks OutputTensor
                      OutputTensor takes ranks 4, but rank(OutputTensor) is 5
                      accepted from 3.0
-                     refused by builds, not by the documentation
+                     documented as supported, but rejected by real builds
 
-        targets: directml:4.1, onnx:17 (a node counts once for each)
+        targets: directml:4.1, onnx:17 (a node counts once per target)
         files: 2
         3 findings in 41 nodes (1 error, 1 warning, 1 note); 1 undecided; 3 nodes
           without a table; 1 ignored
@@ -65,8 +65,8 @@ def test_at_thirty_columns_and_below(sample: Report) -> None:
               data
 
         targets: directml:4.1, onnx:17
-          (a node counts once for
-          each)
+          (a node counts once per
+          target)
         files: 2
         1 finding in 41 nodes (1
           error, 0 warnings); 1

@@ -84,7 +84,7 @@ def test_a_rule_may_take_as_many_turns_as_before() -> None:
     fields = {"Numbers": [3] * 49_999 + [4]}
     assert answer(rule, fields) == (False, 100_000)
     fields["Numbers"].append(4)
-    assert answer(rule, fields) == ("its loops take more than 100000 turns", 100_001)
+    assert answer(rule, fields) == ("its loops have more than 100000 iterations", 100_001)
     fields["Numbers"][5] = 9
     assert answer(rule, fields) == (False, 6)
 

@@ -192,7 +192,7 @@ KINDS = {
     "branches": ("(Axis if Keep else Mode) == 1", "expected a number, found a word"),
     "condition": ("(Axis if Axis else Axis) == 1", "expected a truth, found a number"),
     "index": ("A.sizes[Mode] == 1", "expected a number, found a word"),
-    "index of a number": ("Axis[0] == 1", "expected something that has elements, found a number"),
+    "index of a number": ("Axis[0] == 1", "expected a sequence, found a number"),
     "rank of a number": ("rank(Axis) == 1", "expected a tensor, found a number"),
     "len of a tensor": ("len(A) == 1", "expected a numbers, found a tensor"),
     "arguments": ("rank(A, B) == 1", "rank takes 1 argument(s), found 2"),
@@ -236,10 +236,10 @@ KINDS = {
         "present(Size.Width)",
         "unknown attribute 'Width'; known: sizes, strides, TotalTensorSizeInBytes, GuaranteedBaseOffsetAlignment, Flags",
     ),
-    "index of a record": ("Size[0] == 1", "expected something that has elements, found a size-2d"),
+    "index of a record": ("Size[0] == 1", "expected a sequence, found a size-2d"),
     "operator": ("Fused == 'RELU'", "cannot compare a operator with a word this way"),
     "operators alike": ("Fused == Fused", "cannot compare a operator with a operator this way"),
-    "loop over operators": ("all(present(g) for g in Gates)", "expected something to loop over, found a operators"),
+    "loop over operators": ("all(present(g) for g in Gates)", "expected a sequence to loop over, found a operators"),
     "length of a record": ("len(Size) == 2", "expected a numbers, found a size-2d"),
 }
 
@@ -360,7 +360,7 @@ def test_limit_of_length() -> None:
 def test_limit_of_parts() -> None:
     few, many = (" and ".join(["Keep"] * count) for count in (190, 210))
     assert parse(few, SCOPE).parts <= MAX_NODES
-    assert refused(many).reason == f"expected at most {MAX_NODES} parts, with every define written out"
+    assert refused(many).reason == f"expected at most {MAX_NODES} parts, with every define expanded"
 
 
 @pytest.mark.parametrize("number", [2**64, -(2**64), 0, 1.5])

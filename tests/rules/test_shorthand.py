@@ -80,7 +80,7 @@ def test_a_loop_of_a_define_captures_no_name_of_an_argument() -> None:
 
 
 def test_a_loop_around_a_call_captures_no_name_of_the_define() -> None:
-    with pytest.raises(ShorthandError, match="the loop variable 'factor' hides what scaled reads"):
+    with pytest.raises(ShorthandError, match="the loop variable 'factor' hides a name that scaled reads"):
         shorthand().written_out("all(scaled(1) > 0 for factor in dims(X))")
 
 
@@ -100,11 +100,11 @@ def test_mistakes_in_use(text: str, message: str) -> None:
 
 
 BAD_DEFINES = {
-    "one(i)": ("two(i)", "a define must not use itself: one uses two uses one"),
-    "rank(i)": ("i + 1", "the name 'rank' is taken by a function"),
-    "X(i)": ("i + 1", "the name 'X' is taken by a field, a limit, a type or another define"),
-    "f(kernel)": ("kernel[0]", "the name 'kernel' is taken by a field, a limit, a type or another define"),
-    "f(window)": ("window + 1", "the name 'window' is taken by a field, a limit, a type or another define"),
+    "one(i)": ("two(i)", "a define must not reference itself: one uses two uses one"),
+    "rank(i)": ("i + 1", "the name 'rank' is already the name of a function"),
+    "X(i)": ("i + 1", "the name 'X' is already the name of a field, a limit, a type or another define"),
+    "f(kernel)": ("kernel[0]", "the name 'kernel' is already the name of a field, a limit, a type or another define"),
+    "f(window)": ("window + 1", "the name 'window' is already the name of a field, a limit, a type or another define"),
     "f(i, i)": ("i", "expected parameters of different names"),
     "f(i, n)": ("i", "the parameter 'n' is not used"),
     "f(i)": ("i +", "expected one expression, found 'i +'"),
@@ -121,7 +121,7 @@ def test_bad_defines(key: str, body: str, message: str) -> None:
 def test_defines_of_defines_do_not_grow_without_bound() -> None:
     more = {f"f{n}(i)": f"f{n - 1}(i) + f{n - 1}(i)" for n in range(1, 30)}
     found = dict(shorthand(**{"f0(i)": "i + i", **more}).check())
-    assert found["f29"] == "expected at most 400 parts, with every define written out"
+    assert found["f29"] == "expected at most 400 parts, with every define expanded"
     assert "f3" not in found
 
 

@@ -215,7 +215,7 @@ def test_a_file_is_named_as_its_operator(problems, file: str, operator: str, exp
 
 def test_names_differ_by_more_than_case(problems) -> None:
     assert problems(operators__Copy_yaml=OPERATOR.replace("COPY", "Copy")) == [
-        "operators/Copy.yaml:1: operator: file names may ignore case, and operators/COPY.yaml has this name but for its case"
+        "operators/Copy.yaml:1: operator: operators/COPY.yaml has the same name except for case, which some file systems ignore"
     ]
 
 

@@ -40,14 +40,14 @@ def test_problems_name_the_file_of_the_examples(problems) -> None:
 
 def test_examples_are_in_one_of_the_two_files(problems) -> None:
     assert problems(**apart(operators__REDUCE_SOME_yaml=WHOLE)) == [
-        "examples/REDUCE_SOME.yaml:20: counterexamples: operators/REDUCE_SOME.yaml has this key too",
-        "examples/REDUCE_SOME.yaml:2: examples: operators/REDUCE_SOME.yaml has this key too",
+        "examples/REDUCE_SOME.yaml:20: counterexamples: operators/REDUCE_SOME.yaml has this key, too",
+        "examples/REDUCE_SOME.yaml:2: examples: operators/REDUCE_SOME.yaml has this key, too",
     ]
 
 
 def test_examples_belong_to_an_operator(problems) -> None:
     assert problems(examples__REDUCE_SOME_yaml=EXAMPLES) == [
-        "examples/REDUCE_SOME.yaml: these are examples of no operator; expected operators/REDUCE_SOME.yaml"
+        "examples/REDUCE_SOME.yaml: examples without an operator; expected operators/REDUCE_SOME.yaml"
     ]
 
 

@@ -15,7 +15,7 @@ BOMB = "define:\n  d0: rank(Input)\n" + "".join(f"  d{i}: d{i - 1} + d{i - 1}\n"
 LADDER = "define:\n  d0: rank(Input)\n" + "".join(f"  d{i}: abs(abs(abs(d{i - 1})))\n" for i in range(1, 400))
 ROW = '  "1.0":\n'
 HOSTILE = {
-    "doubling defines": (OPERATOR.replace("define:\n", BOMB), "with every define written out"),
+    "doubling defines": (OPERATOR.replace("define:\n", BOMB), "with every define expanded"),
     "deepening defines": (OPERATOR.replace("define:\n", LADDER), "nested parts"),
     "define of itself": (OPERATOR.replace("rank(Input)", "dimensions + 1"), "unknown name 'dimensions'"),
     "long rule": (OPERATOR.replace("Axis < dimensions", " and ".join(["Axis < 4"] * 40_000)), "at most 2000 characters"),

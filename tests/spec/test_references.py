@@ -78,9 +78,12 @@ MISTAKES = {
         "type: int, enum: element-type,",
         "8: fields.Axis.enum: types.yaml has no numbers",
     ),
-    "type": ("Input: {ranks: 4, types: [INT8]}", "Input: {types: [INT8, INT9]}", "11: support.1.0.Input.types: unknown type 'INT9'"),
-    "type set": ("Input: {ranks: 4, types: [INT8]}", "Input: {types: T}", "11: support.1.0.Input.types: unknown type 'T'"),
-    "field of a row": ("Input: {ranks: 4, types: [INT8]}", "Inputs: {ranks: 4}", "11: support.1.0.Inputs: unknown field 'Inputs'"),
+    "type": (
+        "Input: {ranks: 4, types: [INT8]}", "Input: {types: [INT8, INT9]}", "11: support.1.0.Input.types: unknown type 'INT9'"),
+    "type set": (
+        "Input: {ranks: 4, types: [INT8]}", "Input: {types: T}", "11: support.1.0.Input.types: unknown type 'T'"),
+    "field of a row": (
+        "Input: {ranks: 4, types: [INT8]}", "Inputs: {ranks: 4}", "11: support.1.0.Inputs: unknown field 'Inputs'"),
     "field of a rule": (
         "Axis < dimensions",
         "Axs < dimensions",
@@ -104,12 +107,12 @@ MISTAKES = {
     "define like a field": (
         "define:\n",
         "define:\n  Axis: rank(Input)\n",
-        "17: define.Axis: the name 'Axis' is taken by a field, a limit, a type or an enum's value, at column 1 of: rank(Input)",
+        "17: define.Axis: the name 'Axis' is already the name of a field, a limit, a type or an enum's value, at column 1 of: rank(Input)",
     ),
     "define like a limit": (
         "define:\n",
         "define:\n  max_dimensions: rank(Input)\n",
-        "17: define.max_dimensions: the name 'max_dimensions' is taken by a field, a limit, a type or an enum's value, at column 1 of: rank(Input)",
+        "17: define.max_dimensions: the name 'max_dimensions' is already the name of a field, a limit, a type or an enum's value, at column 1 of: rank(Input)",
     ),
     "kind of a rule": (
         "Axis < dimensions",
@@ -153,7 +156,7 @@ MISTAKES = {
 
 def test_a_guard_is_structural(operator_problems) -> None:
     first, *_ = operator_problems("because: both have as many dimensions", "guard: true\n    structural: false")
-    assert first.startswith("operators/COPY.yaml:20: rules.same-rank: a rule that the executor holds is structural")
+    assert first.startswith("operators/COPY.yaml:20: rules.same-rank: a rule that the executor checks is structural")
 
 
 @pytest.mark.parametrize(("old", "new", "line"), MISTAKES.values(), ids=MISTAKES.keys())
@@ -256,7 +259,8 @@ TENSOR_LATER = {
     "builds": ('["2.0"]', '["9.0"]', "7: observed.1.builds: unknown level '9.0'"),
     "rule": ("rank(tensor) <= 1", "rank(Input) <= 1", "6: observed.0.rules.flat.require: unknown name 'Input'"),
     "waived rule": ("not_enforced: [rank]", "not_enforced: [rnk]", "6: observed.0.not_enforced: unknown rule 'rnk'"),
-    "rule of a later entry": ("not_enforced: [rank]", "not_enforced: [later]", "6: observed.0.not_enforced: unknown rule 'later'"),
+    "rule of a later entry": (
+        "not_enforced: [rank]", "not_enforced: [later]", "6: observed.0.not_enforced: unknown rule 'later'"),
     "no name": ("by: linux", "by: Linux builds", "7: observed.1.by: String should match pattern"),
     "unknown key": ("by: linux", "for: linux", "7: observed.1.for: unknown key"),
 }  # fmt: skip
@@ -274,7 +278,8 @@ def test_mistakes_in_what_builds_do_with_tensors(problems, old: str, new: str, l
 
 
 TENSOR_MISTAKES = {
-    "name": ("max_dimensions", "max_dims", "4: rules.rank.require: unknown name 'max_dims'; known here: max_dimensions, tensor"),
+    "name": (
+        "max_dimensions", "max_dims", "4: rules.rank.require: unknown name 'max_dims'; known here: max_dimensions, tensor"),
     "field": ("rank(tensor)", "rank(Input)", "4: rules.rank.require: unknown name 'Input'"),
     "level": ('since: "2.0"', 'since: "2.2"', "4: rules.rank.since: unknown level '2.2'"),
     "counterexample of a rule": (

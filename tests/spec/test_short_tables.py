@@ -125,10 +125,14 @@ def test_a_family_and_its_operators_share_defines(folder) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("t.sizes[-1]", "last(t)", "18: define.last(t): a define must not use itself: last uses last"),
-        ("last(t):", "rank(t):", "18: define.rank(t): the name 'rank' is taken by a function"),
+        ("t.sizes[-1]", "last(t)", "18: define.last(t): a define must not reference itself: last uses last"),
+        ("last(t):", "rank(t):", "18: define.rank(t): the name 'rank' is already the name of a function"),
         ("size(i):", "last(i):", "19: define.last(i): last(t) has this name too"),
-        ("size(i):", "max_dimensions(i):", "19: define.max_dimensions(i): the name 'max_dimensions' is taken by "),
+        (
+            "size(i):",
+            "max_dimensions(i):",
+            "19: define.max_dimensions(i): the name 'max_dimensions' is already the name of ",
+        ),
         ("size(i):", "size(i:", "19: define.size(i: expected a name (window), or one with parameters (window(i, n))"),
         ("Axis < dimensions", "Axis < size(1, 2)", "24: rules.axis-range.require: size takes 1 argument(s), found 2"),
         ("Axis < dimensions", "last(Axis) > 1", "24: rules.axis-range.require: expected a tensor, found a number"),

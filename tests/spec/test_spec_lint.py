@@ -140,17 +140,17 @@ FAILING = {
         (
             "  OutputTensor: {kind: output}\n",
             "  OutputTensor: {kind: output}\n  MaskTensor: {kind: input, optional: true}\n",
-            "fields.MaskTensor: no example gives it",
+            "fields.MaskTensor: no example has it",
         ),
         (
             "  OutputTensor: {kind: output}\n",
             "  OutputTensor: {kind: output, optional: true}\n",
-            "fields.OutputTensor: no example leaves it out",
+            "fields.OutputTensor: no example omits it",
         ),
         (
             "  OutputTensor: {kind: output}\n",
             '  OutputTensor: [{kind: output, until: "3.0"}, {kind: output, optional: true, since: "3.0"}]\n',
-            "fields.OutputTensor: no example leaves it out",
+            "fields.OutputTensor: no example omits it",
         ),
     ],
 }
@@ -240,11 +240,11 @@ def test_what_one_example_lacks_another_shows(scratch) -> None:
     head = SOUND[:start].replace("OutputTensor: {kind: output}", "OutputTensor: {kind: output, optional: true}")
     assert complaints(scratch(copy=head + early + after))["unshown-part"] == [
         "support.3.0 has no example",
-        "fields.OutputTensor: no example leaves it out",
+        "fields.OutputTensor: no example omits it",
     ]
     assert complaints(scratch(copy=head + late))["unshown-part"] == [
         "support.1.0 has no example",
-        "fields.OutputTensor: no example gives it",
+        "fields.OutputTensor: no example has it",
     ]
     assert complaints(scratch(copy=head + early + late + after)) == {name: [] for name in LINTERS}
 

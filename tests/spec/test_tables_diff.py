@@ -100,7 +100,8 @@ CHANGES = {
         ["1.0..3.0 documented define dimensions: rank(Input) → rank(Output)"],
     ),
     "a new field": (
-        ("type: uint, optional: true}", "type: uint, optional: true}\n  More: {kind: attribute, type: int, since: '3.0', optional: true}"),
+        (
+            "type: uint, optional: true}", "type: uint, optional: true}\n  More: {kind: attribute, type: int, since: '3.0', optional: true}"),
         ["3.0 documented More added"],
     ),
     "a default": (
@@ -135,7 +136,7 @@ CHANGES = {
     ),
     "values of builds": (
         ("execute:", VALUES + "execute:"),
-        ["2.0..3.0 observed computes otherwise + it copies twice"],
+        ["2.0..3.0 observed different results + it copies twice"],
     ),
 }  # fmt: skip
 

@@ -65,8 +65,8 @@ def test_indices_of_64_bits_before_4_1():
 def test_the_finding_says_what_is_needed_and_where_it_is_not():
     finding = specgate.check(identity("UINT8"), "directml:5.0", device="none").findings[0]
     assert finding.message == (
-        "InputTensor is UINT8, which needs a device that reports TypedUAVLoadAdditionalFormats; this one does not; "
-        "no such need at 6.2..6.4"
+        "InputTensor is UINT8, which requires a device with TypedUAVLoadAdditionalFormats; this device lacks it; "
+        "not required at 6.2..6.4"
     )
     assert finding.levels == ("6.2", "6.3", "6.4")
     assert finding.values == {"InputTensor.DataType": "UINT8", "device": []}
@@ -75,7 +75,7 @@ def test_the_finding_says_what_is_needed_and_where_it_is_not():
 def test_unknown_it_is_a_note():
     verdict = specgate.check(identity("UINT8"), "directml:5.0")
     assert verdict.accepted
-    assert verdict.notes[0] == "InputTensor is UINT8, which needs a device that reports TypedUAVLoadAdditionalFormats"
+    assert verdict.notes[0] == "InputTensor is UINT8, which requires a device with TypedUAVLoadAdditionalFormats"
     assert specgate.check(identity("UINT8"), "directml:6.4").notes == ()
 
 

@@ -61,7 +61,7 @@ def test_a_type_that_comes_later(one_hot) -> None:
         specgate.Finding(
             id="directml/ONE_HOT/IndicesTensor.type",
             severity="error",
-            message="IndicesTensor is INT64, which is not taken at feature level 2.1 (UINT32); accepted by 3.0..6.4 "
+            message="IndicesTensor is INT64, which is not supported at feature level 2.1 (supported: UINT32); accepted by 3.0..6.4 "
             "(documented rule that builds at this level do not enforce)",
             where="IndicesTensor",
             values={"type(IndicesTensor)": "INT64"},
@@ -77,7 +77,7 @@ def test_a_type_that_never_comes(one_hot) -> None:
     (found,) = specgate.check(changed(one_hot, IndicesTensor__DataType="FLOAT32"), "directml:2.1").findings
     assert (
         found.message
-        == "IndicesTensor is FLOAT32, which is not taken at feature level 2.1 (UINT32); no feature level takes it"
+        == "IndicesTensor is FLOAT32, which is not supported at feature level 2.1 (supported: UINT32); no feature level supports it"
     )
     assert (found.first_level, found.levels, found.fix) == (None, (), "give IndicesTensor the type UINT32")
 
@@ -90,7 +90,8 @@ def test_ranks_that_come_later(one_hot) -> None:
     tensors = ["IndicesTensor", "ValuesTensor", "OutputTensor"]
     assert facts(verdict) == [(f"ONE_HOT/{name}.rank", name) for name in tensors]
     assert {f.message for f in verdict.findings} == {
-        f"{name} has rank 3, which is not taken at feature level 2.1 (4); accepted by 3.0..6.4" for name in tensors
+        f"{name} has rank 3, which is not supported at feature level 2.1 (supported: 4); accepted by 3.0..6.4"
+        for name in tensors
     }
     assert {f.fix for f in verdict.findings} == {f"give {name} rank 4 or use feature level 3.0" for name in tensors}
 
@@ -209,7 +210,7 @@ def test_causes_without_echoes(one_hot, changes: dict[str, Any], ids: list[str])
 
 def test_required(one_hot) -> None:
     (found,) = specgate.check(changed(one_hot, Axis=None), "directml:4.1").findings
-    assert found.message == "Axis is required, but it is not given"
+    assert found.message == "Axis is required, but missing"
     assert (found.id, found.where, found.fix) == ("directml/ONE_HOT/Axis.required", "Axis", "give Axis")
 
 
@@ -227,7 +228,7 @@ def test_device_capabilities_are_notes_and_no_findings(one_hot) -> None:
     data = changed(one_hot, ValuesTensor__DataType="FLOAT16", OutputTensor__DataType="FLOAT16")
     verdict = specgate.check(data, "directml:4.1")
     assert verdict.accepted is True
-    assert verdict.notes[0].startswith("ValuesTensor is FLOAT16, which needs a device that reports ")
+    assert verdict.notes[0].startswith("ValuesTensor is FLOAT16, which requires a device with ")
 
 
 MANY = """\
@@ -279,7 +280,7 @@ def test_an_array_of_tensors(scratch) -> None:
         ("tensor/flags", "InputTensors[2]"),
     ]
     assert verdict.findings[0].message == (
-        "InputTensors[2] is FLOAT16, which is not taken at feature level 2.0 (FLOAT32)"
+        "InputTensors[2] is FLOAT16, which is not supported at feature level 2.0 (supported: FLOAT32)"
     )
 
 
@@ -288,12 +289,12 @@ def test_values_and_ranges(scratch) -> None:
     data = many(Count=5, Mode="MEAN", Name="up")
     verdict = specgate.check(data, "directml:3.0")
     assert [(f.id.rpartition("/")[2], f.first_level, f.message) for f in verdict.findings] == [
-        ("Count.value", None, "Count is 5, which is not taken at feature level 3.0 (1 to 4)"),
-        ("Mode.value", None, "Mode is 'MEAN', which is not taken at feature level 3.0 (SUM)"),
+        ("Count.value", None, "Count is 5, which is not supported at feature level 3.0 (supported: 1 to 4)"),
+        ("Mode.value", None, "Mode is 'MEAN', which is not supported at feature level 3.0 (supported: SUM)"),
         (
             "Name.value",
             None,
-            "Name is 'up', which is not taken at feature level 3.0 (left, right); no feature level takes it",
+            "Name is 'up', which is not supported at feature level 3.0 (supported: left, right); no feature level supports it",
         ),
     ]
     assert [
@@ -340,8 +341,9 @@ def test_many_types_are_counted(scratch) -> None:
     scratch(many=MANY)
     (found,) = specgate.check(many(OutputTensor__DataType="UNKNOWN"), "directml:4.0").findings
     assert found.message == (
-        "OutputTensor is UNKNOWN, which is not taken at feature level 4.0 (FLOAT32, FLOAT16, UINT32, UINT16, UINT8, INT32, "
-        "INT16, INT8, FLOAT64, UINT64, INT64, 2 more); no feature level takes it"
+        "OutputTensor is UNKNOWN, which is not supported at feature level 4.0 (supported: FLOAT32, FLOAT16, "
+        "UINT32, UINT16, UINT8, INT32, "
+        "INT16, INT8, FLOAT64, UINT64, INT64, 2 more); no feature level supports it"
     )
 
 
@@ -356,7 +358,7 @@ NODE: dict[str, Any] = {
 STRUCTURE: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
     "unknown attribute": (
         {**NODE, "attributes": {"axes": 1}},
-        [("unknown-attribute", "axes", "OneHot defines no attribute 'axes' (it has: axis)")],
+        [("unknown-attribute", "axes", "OneHot does not have an attribute 'axes' (supported: axis)")],
     ),
     "attribute of a wrong kind": (
         {**NODE, "attributes": {"axis": 1.5}},
@@ -364,17 +366,17 @@ STRUCTURE: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
     ),
     "too many inputs": (
         {**NODE, "inputs": NODE["inputs"] * 2},
-        [("too-many-inputs", "inputs", "6 inputs are given, at most 3 are defined")],
+        [("too-many-inputs", "inputs", "has 6 inputs, but accepts at most 3 at this level")],
     ),
     "too many outputs": (
         {**NODE, "outputs": [{"elem_type": "FLOAT", "shape": [3, 4]}] * 2},
-        [("too-many-outputs", "outputs", "2 outputs are given, at most 1 are defined")],
+        [("too-many-outputs", "outputs", "has 2 outputs, but accepts at most 1 at this level")],
     ),
     "missing inputs": (
         {**NODE, "inputs": NODE["inputs"][:1]},
         [
-            ("depth.required", "depth", "depth is required, but it is not given"),
-            ("values.required", "values", "values is required, but it is not given"),
+            ("depth.required", "depth", "depth is required, but missing"),
+            ("values.required", "values", "values is required, but missing"),
         ],
     ),
     "an input left out": (
@@ -383,7 +385,7 @@ STRUCTURE: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
             (
                 "indices.required",
                 "indices",
-                "indices is required, but it is not given",
+                "indices is required, but missing",
             )
         ],
     ),
@@ -391,7 +393,7 @@ STRUCTURE: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
         {**NODE, "attributes": {"axis": "last", "zero": 0}},
         [
             ("axis.wrong-kind", "axis", "axis is 'last', but a 64-bit integer is expected"),
-            ("unknown-attribute", "zero", "OneHot defines no attribute 'zero' (it has: axis)"),
+            ("unknown-attribute", "zero", "OneHot does not have an attribute 'zero' (supported: axis)"),
         ],
     ),
 }
@@ -443,7 +445,7 @@ def test_a_level_without_a_build_takes_the_word_of_those_next_to_it():
         for level in ("6.0", "6.1")
     }
     assert messages["6.0"].endswith(
-        "(undocumented rule that builds enforce: there is no build of 6.0, those of 5.2 and 6.1 enforce it)."
+        "(undocumented rule that builds enforce; no build of 6.0 is known, but those of 5.2 and 6.1 enforce it)."
     )
     assert messages["6.1"].endswith("(undocumented rule that builds enforce).")
 
@@ -464,6 +466,6 @@ def test_what_else_is_wrong_is_found_where_the_level_lacks_the_operator():
     findings = specgate.check({"type": "DML_OPERATOR_ACTIVATION_GELU", "desc": tensors}, "directml:5.0").findings
     assert [found.id.rpartition("/")[2] for found in findings] == ["level", "same-sizes"]
     assert [found.fix for found in findings] == [
-        "correct what else is wrong and use feature level 5.1",
-        "give OutputTensor the sizes [1, 2]",
+        "fix the other findings and use feature level 5.1",
+        "set the sizes of OutputTensor to [1, 2]",
     ]

@@ -90,7 +90,7 @@ def node(operator: str, inputs: list[Any], outputs: list[Any], **attributes: Any
 
 A, B, IMAGE, KERNEL = ("FLOAT", [2, 3]), ("FLOAT", [4]), ("FLOAT", [1, 3, 8, 8]), ("FLOAT", [4, 3, 3, 3])
 FIXES: dict[str, tuple[dict[str, Any], str]] = {
-    "sizes that broadcast": (node("Add", [A, B], [A]), "give dimension -1 of B the size 3 or 1"),
+    "sizes that broadcast": (node("Add", [A, B], [A]), "set dimension -1 of B to 3 or 1"),
     "the narrower type is cast": (node("Add", [A, ("FLOAT16", [3])], [A]), "cast B to FLOAT"),
     "even the first one": (node("Add", [("FLOAT16", [3]), A], [("FLOAT16", [2, 3])]), "cast A to FLOAT"),
     "type of an output": (node("Relu", [A], [("DOUBLE", [2, 3])]), "give Y the type FLOAT"),
@@ -103,10 +103,10 @@ FIXES: dict[str, tuple[dict[str, Any], str]] = {
     "length of an attribute": (node("Conv", [IMAGE, KERNEL], [IMAGE], pads=[0, 0, 0]), "give pads 4 values"),
     "size of an output": (
         node("Conv", [IMAGE, KERNEL], [("FLOAT", [1, 4, 6, 5])]),
-        "give dimension 3 of Y the size 6",
+        "set dimension 3 of Y to 6",
     ),
-    "sizes of an output": (node("Relu", [A], [("FLOAT", [3, 2])]), "give Y the sizes [2, 3]"),
-    "rank of an output": (node("Softmax", [A], [("FLOAT", [6])], axis=0), "give output the sizes [2, 3]"),
+    "sizes of an output": (node("Relu", [A], [("FLOAT", [3, 2])]), "set the sizes of Y to [2, 3]"),
+    "rank of an output": (node("Softmax", [A], [("FLOAT", [6])], axis=0), "set the sizes of output to [2, 3]"),
     "several ends of an image": (node("MaxPool", [IMAGE], [IMAGE], kernel_shape=[9, 9, 9]), "give kernel_shape 2 values"),
     "a divisor": (
         node("DepthToSpace", [("FLOAT", [1, 6, 2, 2])], [], blocksize=2),
@@ -155,5 +155,5 @@ def test_no_size_is_proposed_that_its_structure_cannot_hold() -> None:
         found = specgate.check(made, "directml:5.0").findings
         return next(one.fix for one in found if one.id.endswith("/output-height"))
 
-    assert proposed(100) == "give dimension 2 of OutputTensor the size 200"
+    assert proposed(100) == "set dimension 2 of OutputTensor to 200"
     assert proposed(2**31) is None  # twice that is no UINT

@@ -44,9 +44,7 @@ def test_a_note_of_other_targets(target):
     verdict = specgate.check(LAYER, target=target)
     assert verdict.accepted
     (note,) = verdict.notes
-    assert note.startswith(
-        "the CPU plugin of OpenVINO 2026.4: The CPU plugin does not support indices of type i64"
-    )
+    assert note.startswith("the CPU plugin of OpenVINO 2026.4: The CPU plugin does not support indices of type i64")
     assert specgate.check(TAKEN, target=target).notes == ()
     assert specgate.check(LAYER, target=target, basis="documented").notes == ()
     refused = LAYER | {"data": {"index_element_type": "u8"}}

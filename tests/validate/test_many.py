@@ -147,7 +147,8 @@ def test_numbers_beyond_63_bits() -> None:
         given = {**columns, "InputTensor.TotalTensorSizeInBytes": sizes}
         made = [
             Descriptor("directml", "ELEMENT_WISE_IDENTITY", {
-                "InputTensor": tensor("UINT8", [4], size_in_bytes=None if size is None else int(size)), "OutputTensor": tensor("UINT8", [4]),
+                "InputTensor": tensor(
+                    "UINT8", [4], size_in_bytes=None if size is None else int(size)), "OutputTensor": tensor("UINT8", [4]),
             })
             for size in list(sizes)
         ]  # fmt: skip
@@ -184,10 +185,13 @@ def test_the_device_counts() -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"Axs": [1] * 4}, "'Axs' is no field of ONE_HOT; did you mean Axis?"),
-        ({"Axis.Sizes": [1] * 4}, "'Axis.Sizes' is no column of ONE_HOT; expected Axis"),
-        ({"OutputTensor.Size": [1] * 4}, "is no column of ONE_HOT; expected OutputTensor.DataType, OutputTensor.Sizes"),
-        ({"OutputTensor[0].Sizes": [1] * 4}, "is no column of ONE_HOT; expected OutputTensor.DataType"),
+        ({"Axs": [1] * 4}, "'Axs' is not a field of ONE_HOT; did you mean Axis?"),
+        ({"Axis.Sizes": [1] * 4}, "'Axis.Sizes' is not a column of ONE_HOT; expected Axis"),
+        (
+            {"OutputTensor.Size": [1] * 4},
+            "is not a column of ONE_HOT; expected OutputTensor.DataType, OutputTensor.Sizes",
+        ),
+        ({"OutputTensor[0].Sizes": [1] * 4}, "is not a column of ONE_HOT; expected OutputTensor.DataType"),
         ({"Axis": [1, 2]}, "Axis: expected 4 rows, as IndicesTensor.Sizes has, found 2"),
         ({"Axis": [1.5] * 4}, "Axis: expected whole numbers, found an array of float64"),
         ({"Axis": [True] * 4}, "Axis: expected whole numbers, found an array of bool"),
@@ -198,7 +202,7 @@ def test_the_device_counts() -> None:
         ({"OutputTensor.DataType": [None, 1.5, "x", "y"]}, "OutputTensor.DataType: expected words, found"),
         ({"OutputTensor": [1, 2, 3, 4]}, "expected the columns OutputTensor.DataType, OutputTensor.Sizes"),
         ({"ValuesTensor.DataType": None}, "expected the column ValuesTensor.DataType"),
-        ({3: [1] * 4}, "3 is no field of ONE_HOT"),
+        ({3: [1] * 4}, "3 is not a field of ONE_HOT"),
     ],
 )
 def test_what_is_no_column_is_named(columns: dict[str, Any], message: str) -> None:
@@ -245,8 +249,8 @@ def test_an_array_of_no_dimensions_holds_for_all_rows() -> None:
         (RELU | {"X.shape": [[2, 3], [[4]]]}, "X.shape: expected an array of 2 dimensions, found 3"),
         (RELU | {"X.shape": np.array(2)}, "X.shape: expected an array of 2 dimensions, found 0"),
         ({"X": specgate.descriptor({"op_type": "Relu"})}, "X: expected the columns X.elem_type"),
-        ([specgate.descriptor({"op_type": "Relu"})], "expected columns by the names of their fields.* a list of Descr"),
-        (None, "expected columns by the names of their fields"),
+        ([specgate.descriptor({"op_type": "Relu"})], "expected a dict of columns by field name.* a list of Descr"),
+        (None, "expected a dict of columns by field name"),
         (RELU | {"X.elem_type": [np.array(["FLOAT", "INT32"])]}, "expected an array of 1 dimensions, found 2"),
     ],
 )

@@ -153,7 +153,7 @@ BAD: dict[str, tuple[Any, tuple[str, str], bool]] = {
     "a dict": ({"type": "RELU"}, ("", "F is {'type': 'RELU'}, but an operator of scratch is expected"), True),
     "odd": (
         Descriptor("scratch", "RELU", {}, oddities=(Malformed("unknown-attribute", "a", "a is strange"),)),
-        (".a", "F states something odd: a is strange"),
+        (".a", "F has an invalid field: a is strange"),
         True,
     ),
 }
@@ -219,7 +219,7 @@ def test_findings_tell_what_is_taken_and_what_to_change(fusing) -> None:
         (
             "scratch/SCRATCH/F.operator",
             "F",
-            "F is LINEAR, which is not taken at feature level 1.0 (RELU); no feature level takes it",
+            "F is LINEAR, which is not supported at feature level 1.0 (supported: RELU); no feature level supports it",
             "set F to RELU",
         ),
         (

@@ -83,7 +83,8 @@ def test_a_type_that_builds_take_and_the_page_does_not(gate) -> None:
     alone = specgate.check(data, "directml:2.1", "documented").findings[0]
     both = specgate.check(data, "directml:2.1").findings[0]
     assert (
-        alone.message == "InputTensor is INT8, which is not taken at feature level 2.1 (FLOAT32); accepted by 3.0..6.4"
+        alone.message
+        == "InputTensor is INT8, which is not supported at feature level 2.1 (supported: FLOAT32); accepted by 3.0..6.4"
     )
     # From 5.0 on builds take 10 elements at most.
     narrower = alone.message.replace("3.0..6.4", "3.0..4.1")

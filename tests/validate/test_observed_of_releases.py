@@ -113,7 +113,7 @@ def test_minimum_names_the_first_release_that_takes_the_layer(
     assert found.first.name == "2024.1"
     assert [(one.name, one.refuses) for one in found.before if one.alone] == [("2024.0", False)]
     assert main(["minimum", "-v", str(path)]) == 0
-    assert "2024.0 refuses nodes that later releases take" in capsys.readouterr().out
+    assert "2024.0 rejects nodes that later releases accept" in capsys.readouterr().out
 
 
 def test_releases_of_observations_are_releases() -> None:

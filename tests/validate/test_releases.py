@@ -33,7 +33,7 @@ def test_a_type_that_came_with_a_release(kind: str, last_without: str, first: st
     refused = specgate.check(convert(kind), target=f"openvino:{last_without}", basis="observed")
     (found,) = [each for each in refused.findings if each.id == "openvino/tensor/type-release"]
     assert refused.accepted is False
-    assert f"{kind}, which OpenVINO {last_without} does not know; {first} is the first" in found.message
+    assert f"{kind}, which OpenVINO {last_without} does not support; {first} is the first" in found.message
     assert found.target == f"openvino:{last_without}"
     later = specgate.check(convert(kind), target=f"openvino:{first}", basis="observed")
     assert "openvino/tensor/type-release" not in [each.id for each in later.findings]

@@ -73,7 +73,9 @@ def test_an_unknown_type(onnx_one_hot) -> None:
     del onnx_one_hot["inputs"][0]["elem_type"]
     verdict = specgate.check(onnx_one_hot, "onnx:17")
     assert [(f.id, f.where) for f in verdict.undecided] == [("onnx/OneHot/indices.type", "indices")]
-    assert verdict.undecided[0].message.startswith("indices has an unknown type, which is not decided (UINT8, UINT16, ")
+    assert verdict.undecided[0].message.startswith(
+        "indices has an unknown type, so support is undecided (supported: UINT8, UINT16, "
+    )
 
 
 def test_a_condition_that_is_open(scratch) -> None:
@@ -97,10 +99,10 @@ rules:
     assert verdict.accepted is None
     found = {f.id: f.message for f in verdict.undecided}
     assert found["directml/WHEN/pair"] == (
-        "Count == 2 (whether this applies is not decided): dimension 0 of InputTensor is N."
+        "Count == 2 (undecided: unknown values leave open whether this rule applies): dimension 0 of InputTensor is N."
     )
     assert found["directml/WHEN/index"].startswith(
-        "InputTensor.sizes[Count] == 1 (whether this applies is not decided): "
+        "InputTensor.sizes[Count] == 1 (undecided: unknown values leave open whether this rule applies): "
     )
 
 

@@ -22,7 +22,7 @@ def test_written_for_a_later_opset_than_the_target_takes(onnx_one_hot) -> None:
     verdict = specgate.check({**onnx_one_hot, "opset": 13}, "onnx:11")
     (found,) = verdict.findings
     assert found.id == "onnx/OneHot/version"
-    assert found.message == "written for opset 13, but the target takes those up to 11"
+    assert found.message == "written for opset 13, but the target supports levels up to 11"
     assert (found.where, found.values) == ("version", {"version": "13", "level": "11"})
     assert (found.first_level, found.levels[0], found.fix) == ("13", "13", "use a target of opset 13 or later")
 
@@ -57,7 +57,7 @@ def test_a_layer_of_a_later_opset(openvino_one_hot) -> None:
     openvino_one_hot.update({"version": "opset16", "data": {"axis": -1, "negative_indices_mode": "normalize"}})
     verdict = specgate.check(openvino_one_hot, "openvino:opset13")
     (found,) = verdict.findings
-    assert found.message == "written for opset16, but the target takes those up to opset13"
+    assert found.message == "written for opset16, but the target supports levels up to opset13"
     assert found.levels == ("opset16", "opset17")
 
 

@@ -29,7 +29,7 @@ def test_an_attribute_that_became_an_input():
     assert check("Clip", [FLOAT], "onnx:6", min=0.0).accepted
     (finding,) = check("Clip", [FLOAT], "onnx:11", min=0.0).findings
     assert finding.id == "onnx/Clip/min_attribute.exists"
-    assert finding.message.startswith("since opset 11 min is an input of Clip, not an attribute; ")
+    assert finding.message.startswith("from opset 11 on, min is an input of Clip, not an attribute; ")
     assert list(finding.levels) == [str(level) for level in range(1, 11)]
     scalar = {"elem_type": "FLOAT", "shape": []}
     assert check("Clip", [FLOAT, scalar], "onnx:11").accepted

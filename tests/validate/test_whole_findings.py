@@ -23,11 +23,11 @@ def identity(kind: str) -> dict[str, object]:
 def test_what_a_device_lacks() -> None:
     verdict = specgate.check(identity("UINT8"), "directml:5.0", device="none")
     assert verdict.accepted is False
-    need = "a device that reports TypedUAVLoadAdditionalFormats"
+    need = "a device with TypedUAVLoadAdditionalFormats"
     assert verdict.findings[1] == Finding(
         id="directml/tensor/device-capability",
         severity="error",
-        message=f"OutputTensor is UINT8, which needs {need}; this one does not; no such need at 6.2..6.4",
+        message=f"OutputTensor is UINT8, which requires {need}; this device lacks it; not required at 6.2..6.4",
         where="OutputTensor.DataType",
         values={"OutputTensor.DataType": "UINT8", "device": []},
         first_level="6.2",
@@ -41,7 +41,7 @@ def test_what_a_device_lacks() -> None:
 @pytest.mark.parametrize(("basis", "said"), [("both", "documented"), ("observed", "observed")])
 def test_what_a_device_lacks_at_every_level(basis, said) -> None:
     (first, _) = specgate.check(identity("FLOAT64"), "directml:5.0", basis, device="none").findings
-    assert first.message.endswith("needs a device that reports DoublePrecisionFloatShaderOps; this one does not")
+    assert first.message.endswith("requires a device with DoublePrecisionFloatShaderOps; this device lacks it")
     assert (first.basis, first.levels) == (said, ())
 
 
@@ -76,7 +76,7 @@ def test_an_operator_of_a_domain_that_came_later() -> None:
     assert finding == Finding(
         id=f"onnx/{name}/level",
         severity="error",
-        message=f"{name} does not exist at opset 7: ai.onnx.preview.training comes with opset 12",
+        message=f"{name} does not exist at opset 7: ai.onnx.preview.training exists from opset 12 on",
         where="",
         values={"level": "7", "operator": name},
         first_level=finding.first_level,

@@ -90,7 +90,9 @@ def test_the_words_are_those_of_the_versions_with_words_too() -> None:
     assert [found.id for found in cast(10, "onnx:4").findings] == ["onnx/Cast/to.wrong-kind"]
     (found,) = cast("FLOAT8E4M3FN").findings
     assert found.levels == tuple(map(str, range(19, int(TABLES.levels[-1]) + 1)))
-    assert found.message.startswith("to is 17 (FLOAT8E4M3FN), which is not taken at opset 17 (FLOAT16, FLOAT, DOUBLE, ")
+    assert found.message.startswith(
+        "to is 17 (FLOAT8E4M3FN), which is not supported at opset 17 (supported: FLOAT16, FLOAT, DOUBLE, "
+    )
 
 
 def test_a_model_has_numbers() -> None:
@@ -108,19 +110,22 @@ def test_a_text_of_a_version_with_texts_is_no_word_in_a_later_one() -> None:
     made = read_dict({"op_type": "Cast", "inputs": [FLOAT], "attributes": {"to": "FLOAT"}, "opset": 5})
     assert specgate.check(made, "onnx:17").accepted is True
     (found,) = specgate.check(replace(made, version=None), "onnx:17").findings
-    assert found.message.startswith("to is 'FLOAT', but it is stated as string, and int is expected")
+    assert found.message.startswith("to is 'FLOAT', but it is stored as string, and int is expected")
 
 
 def test_an_unknown_word_is_a_finding_with_the_words() -> None:
     (found,) = cast("FLOT").findings
     assert found.id == "onnx/Cast/to.unknown-word"
-    assert found.message == f"to is 'FLOT', which is no element type (did you mean FLOAT? Known: {', '.join(NUMBERS)})"
+    assert (
+        found.message
+        == f"to is 'FLOT', which is not a valid element type (did you mean FLOAT? Known: {', '.join(NUMBERS)})"
+    )
     assert found.fix == "set to to FLOAT"
     assert (found.where, dict(found.values)) == ("to", {"to": "FLOT"})
     (found,) = cast("#").findings
     assert (found.id, found.fix) == ("onnx/Cast/to.unknown-word", None)
     assert [found.id for found in cast("FLOT", "onnx:4").findings] == ["onnx/Cast/to.value"]
-    with pytest.raises(specgate.InputError, match="which is no element type"):
+    with pytest.raises(specgate.InputError, match="which is not a valid element type"):
         specgate.execute({**QUANTIZE, "attributes": {"output_dtype": "INT0"}}, {})
 
 
@@ -134,12 +139,12 @@ def test_what_is_neither_is_of_a_wrong_kind(value: Any) -> None:
 def test_values_are_told_by_their_words() -> None:
     (found,) = cast(99).findings
     assert found.message == (
-        "to is 99, which is not taken at opset 17 "
-        "(FLOAT16, FLOAT, DOUBLE, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, 3 more)"
+        "to is 99, which is not supported at opset 17 "
+        "(supported: FLOAT16, FLOAT, DOUBLE, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, 3 more)"
     )
     assert json.loads(json.dumps(dict(found.values))) == {"to": 99}
     (found,) = cast("BFLOAT16", "onnx:9").findings
-    assert found.message.startswith("to is 16 (BFLOAT16), which is not taken at opset 9 (")
+    assert found.message.startswith("to is 16 (BFLOAT16), which is not supported at opset 9 (supported: ")
     assert type(found.values["to"]) is int
     node = {"op_type": "Multinomial", "inputs": [{"elem_type": "FLOAT", "shape": [2, 2]}], "attributes": {"dtype": 1}}
     (found,) = specgate.check(node, "onnx:17").findings

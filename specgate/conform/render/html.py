@@ -60,7 +60,7 @@ def data(operator: str, **more: str) -> dict[str, str]:
 def matrix(result: Result) -> Markup:
     """Return the matrix and its legend, or a note that it is empty."""
     if not result.tallies:
-        return tag("p", "No implementation was asked.")
+        return tag("p", "No implementation was tested.")
     tallies = sort_tallies(result)
     levels = sorted({t.level for t in tallies}, key=natural)
     totals = agreements(result)
@@ -160,9 +160,8 @@ def _legend() -> Markup:
         tag("li", tag("span", label, class_=f"part {name}")) for label, (_, name) in zip(labels, _SHADES, strict=True)
     ]
     text = (
-        "A cell shows agreement with what is known of builds (observed). Where agreement by the vendor's page "
-        "(documented) is another, it stands below. Percentages are rounded down. A linked cell leads to its "
-        "disagreements."
+        "Each cell shows the agreement with the observed tables. If the agreement with the documented tables "
+        "differs, it is shown below. Percentages are rounded down. Linked cells lead to their disagreements."
     )
     return tag("div", tag("p", text), tag("ul", *keys, class_="keys"), class_="legend")
 
@@ -243,8 +242,8 @@ def rules(result: Result) -> Markup:
     met = rules_met(result.rules)
     lacking = [rule for rule in met if rule.open]
     text = (
-        f"{said_of(met)}. Accepting: both sides take it; rejecting: only this finding rejects it; oracle: an "
-        "implementation refuses one of those too."
+        f"{said_of(met)}. Accepting: both sides accept it; rejecting: only this finding rejects it; oracle: an "
+        "implementation also rejects one of those."
     )
     head = ("rule or cell", "accepting", "rejecting", "oracle", "lacks")
     every = [_rule(rule) for rule in met]

@@ -44,8 +44,8 @@ _TEXT_LIMIT: Final = 400
 _MANY: Final = 400
 _RARELY: Final = 5
 _WORDS: Final = (
-    "Documented: our verdict by the vendor's page. Observed: our verdict by what is known of builds. "
-    "Percentages are rounded down."
+    "Documented: our verdict by the vendor's documentation. Observed: our verdict by the recorded behavior of "
+    "builds. Percentages are rounded down."
 )
 _MARKUP: Final = "&<>`|\\*_{}[]()#+-.!~$@:'\"=^"
 
@@ -124,7 +124,7 @@ def _versions(result: Result) -> list[str]:
     if result.capped:
         facts.append("**The time limit ended the campaign before all cases.**")
     rows = [[_code(name), _code(version)] for name, version in result.versions.items()]
-    table = [_table(["Implementation", "Version"], rows, names=2)] if rows else ["No implementation was asked."]
+    table = [_table(["Implementation", "Version"], rows, names=2)] if rows else ["No implementation was tested."]
     return ["## What was compared", *table, " ".join(facts)]
 
 
@@ -158,7 +158,7 @@ def _levels(tallies: Sequence[Tally], head: list[str]) -> list[str]:
     shown, what = tallies, "Every level"
     if len(tallies) > _MANY:
         shown = [t for t in tallies if t.observed < t.cases or t.accepted * _RARELY < t.cases]
-        what = f"Levels that differ or take less than one in {_RARELY}, unlike {len(tallies) - len(shown):,} others"
+        what = f"Levels that differ or accept less than one in {_RARELY}, without {len(tallies) - len(shown):,} others"
     rows = [
         [_code(t.operator), _code(t.level), _code(t.implementation), *_summed([t]), _text(answers(t.words))]
         for t in shown
@@ -210,7 +210,7 @@ def _by_operator(differences: list[Difference]) -> list[str]:
 
 def _most_met(group: list[Difference]) -> str:
     top = max(group, key=lambda d: d.count)
-    return f"{', '.join(top.findings) or 'taken by us'}; {top.theirs} by {top.implementation}"
+    return f"{', '.join(top.findings) or 'accepted by us'}; {top.theirs} by {top.implementation}"
 
 
 def _classes(differences: list[Difference]) -> list[str]:
@@ -243,8 +243,8 @@ def _rules(result: Result) -> list[str]:
         for lack in rule.open
     ]
     text = (
-        f"{said_of(met)}. Accepting: both sides take it; rejecting: only this finding rejects it; oracle: an "
-        "implementation refuses one of those too."
+        f"{said_of(met)}. Accepting: both sides accept it; rejecting: only this finding rejects it; oracle: an "
+        "implementation also rejects one of those."
     )
     table = _table(["Rule or cell", "Operator", "Lacks", "At levels"], rows, names=4)
     return ["## Rules", text, *(_folded(f"{count(len(rows), 'rule')} lacking a case", table) if rows else [])]

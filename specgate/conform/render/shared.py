@@ -57,11 +57,11 @@ def _dump(value: Any) -> str:
     return text.replace("##", "#\\u0023").replace("::", ":\\u003a")
 
 
-_UNASKABLE: Final = "cannot be asked"
-_TAKEN: Final = "known to be taken"
+_UNASKABLE: Final = "not testable"
+_TAKEN: Final = "known to be accepted"
 _WHY: Final = {
-    _UNASKABLE: "about what no implementation can be handed",
-    _TAKEN: "recorded that implementations take it",
+    _UNASKABLE: "not expressible in any implementation's input",
+    _TAKEN: "recorded as accepted by implementations",
 }
 
 

@@ -172,7 +172,7 @@ class DirectML(Shipped, MemoryLayout, Documents, ModelFormat, Backend, Builds):
             install.install_directml(value, system=result, progress=progress)
             return
         if system == "linux":
-            raise InputError("values are computed with Windows builds, so --system linux does not apply")
+            raise InputError("values are computed with Windows builds; remove --system linux")
         values_install.install_values(value, progress=progress)
 
     def askable(self, levels: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -69,7 +69,7 @@ def _operator(data: Mapping[str, Any], place: str, depth: int) -> Descriptor:
     if desc is None:
         desc = {k: v for k, v in data.items() if k not in _DISPATCHABLE_KEYS}
     elif len(data) > 2:
-        refuse_unknown(data, list(_NESTED_KEYS if depth else _KEYS), place, "a key beside an operator's type and desc")
+        refuse_unknown(data, list(_NESTED_KEYS if depth else _KEYS), place, "an unknown key next to type and desc")
     if not isinstance(desc, dict):
         raise InputError(
             f"expected an object with the operator's fields, found {shown(desc)}", place=_join(place, "desc")

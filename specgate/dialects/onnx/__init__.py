@@ -162,7 +162,9 @@ class ONNX(Packaged, ModelFixes, Runnable, LibraryObjects, LowestLevel):
         on_node: Callable[[int, int], object],
         basis: Basis = "both",
     ) -> Compared:
-        return comparing.compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node, basis=basis)
+        return comparing.compare_model(
+            path, arrays, implementation, target, budget=budget, on_node=on_node, basis=basis
+        )
 
     def opened(self, level: str) -> Oracle:
         return onnx_oracle.ONNXOracle(level)

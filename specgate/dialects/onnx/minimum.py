@@ -113,7 +113,7 @@ def _judged(descriptor: Descriptor, level: str, basis: Basis) -> tuple[bool | No
             unknown |= failure.unknown
             if not failure.unknown:
                 name = rule_id("onnx", spec.name, failure.rule, failure.scope)
-                message = failure.message + (f"; taken are {', '.join(failure.allowed)}" if failure.allowed else "")
+                message = failure.message + (f"; supported: {', '.join(failure.allowed)}" if failure.allowed else "")
                 findings.setdefault(f"{name} {failure.where}", Finding(name, "error", message, where=failure.where))
     return (False if findings else None if unknown else True), tuple(findings.values())
 

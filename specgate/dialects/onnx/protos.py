@@ -130,7 +130,7 @@ def _spelt(kind: Any, name: str, depth: int = 0) -> str | None:
         spelling = None if element is None else str(types[element]["tensor"])
         return f"sparse_{spelling}" if spelling and case == "sparse_tensor_type" else spelling
     if case not in {"sequence_type", "optional_type", "map_type"}:
-        raise InputError(f"is an {case.removesuffix('_type')} type, which no operator takes", place=name[:60])
+        raise InputError(f"is an {case.removesuffix('_type')} type, which no operator accepts", place=name[:60])
     inner = _spelt(result.value_type if case == "map_type" else result.elem_type, name, depth + 1)
     key = _type(result.key_type, name) if case == "map_type" else None
     if inner is None or (case == "map_type" and key is None):
@@ -192,7 +192,7 @@ def to_node_proto(descriptor: Descriptor) -> tuple[Any, dict[str, Any]]:
         tensors = {name: tensor for name, tensor in stated if tensor is not None}
         return node, {name: _value_info(onnx, name, tensor) for name, tensor in tensors.items()}
     except (ValueError, TypeError) as error:
-        raise InputError(f"no NodeProto can hold this descriptor: {error!s:.120}") from None
+        raise InputError(f"cannot store this descriptor in a NodeProto: {error!s:.120}") from None
 
 
 def _proto(onnx: ModuleType, info: FieldInfo | None, value: Any) -> Any:
@@ -227,12 +227,12 @@ def constant_protos(descriptor: Descriptor) -> dict[str, Any]:
         if tensor is None or tensor.value is None or tensor.type is None:
             continue
         if not all(isinstance(size, int) for size in tensor.sizes or ()):
-            raise InputError("a constant needs sizes that are known", place=name)
+            raise InputError("a constant needs known sizes", place=name)
         number = types[tensor.type]["value"]
         try:
             entries[name] = onnx.helper.make_tensor(name, number, tensor.sizes or (), list(tensor.value))
         except (ValueError, TypeError, OverflowError) as error:
-            raise InputError(f"no TensorProto can hold this constant: {error!s:.120}", place=name) from None
+            raise InputError(f"cannot store this constant in a TensorProto: {error!s:.120}", place=name) from None
     return entries
 
 
@@ -243,7 +243,7 @@ def _onnx(descriptor: Descriptor) -> ModuleType:
         import onnx
         import onnx.helper
     except ImportError:
-        raise InputError("the onnx package is needed to make a NodeProto; install specgate-ml[onnx]") from None
+        raise InputError("creating a NodeProto requires the onnx package: pip install 'specgate-ml[onnx]'") from None
     module: ModuleType = onnx
     return module
 
@@ -270,7 +270,7 @@ def _value_info(onnx: ModuleType, name: str, tensor: TensorDesc) -> Any:
     if tensor.type is None and tensor.sizes is None:
         return onnx.ValueInfoProto(name=name)
     if tensor.type is not None and tensor.type not in dialect("onnx").types:
-        raise InputError(f"no ValueInfoProto is made of {tensor.type!r:.60}", place=name)
+        raise InputError(f"no ValueInfoProto exists for {tensor.type!r:.60}", place=name)
     number = 0 if tensor.type is None else dialect("onnx").types[tensor.type]["value"]
     shape = None if tensor.sizes is None else [s if s is None or isinstance(s, int) else str(s) for s in tensor.sizes]
     return onnx.helper.make_tensor_value_info(name, number, shape)

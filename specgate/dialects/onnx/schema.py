@@ -23,13 +23,13 @@ def schema() -> dict[str, Any]:
     members = {
         "op_type": {**words(kinds), "description": "the operator"},
         "domain": {**either(words(["", "ai.onnx", *table.domains]), {"type": "null"}), "description": "its domain"},
-        "name": {"type": ["string", "null"], "description": "that of the node, for messages"},
-        "inputs": {"description": "tensors by position, null where one is left out"},
-        "outputs": {"description": "tensors by position; {} is one without a type"},
+        "name": {"type": ["string", "null"], "description": "name of the node, for messages"},
+        "inputs": {"description": "tensors by position; null for an omitted one"},
+        "outputs": {"description": "tensors by position; {} is a tensor without a type"},
         "attributes": {"description": "by their names"},
         "opset": {
             "type": ["integer", "string", "null"],
-            "description": "that it was written for; left out: the target's",
+            "description": "opset of the node (default: the target's)",
         },
     }
     types = [text for name, info in table.types.items() for text in dict.fromkeys([name, str(info.get("tensor"))])]

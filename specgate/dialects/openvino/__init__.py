@@ -116,7 +116,9 @@ class OpenVINO(Packaged, Runnable, LowestLevel):
         on_node: Callable[[int, int], object],
         basis: Basis = "both",
     ) -> Compared:
-        return openvino_comparing.compare_model(path, arrays, implementation, target, budget=budget, on_node=on_node, basis=basis)
+        return openvino_comparing.compare_model(
+            path, arrays, implementation, target, budget=budget, on_node=on_node, basis=basis
+        )
 
     def opened(self, level: str) -> Oracle:
         return openvino_oracle.OpenVINOOracle(level)

@@ -190,7 +190,7 @@ class _Map:
             return
         rank = len(sliced.shape)
         if not -rank <= data["axis"] < rank:
-            message = f"axis {data['axis']} of an {entry.kind} is none of a tensor of {rank} dimensions"
+            message = f"axis {data['axis']} of an {entry.kind} is out of range for a tensor of {rank} dimensions"
             yield self._wrong("port-map-axis", message, entry)
 
     def _missing(self) -> Iterator[Finding]:
@@ -199,10 +199,10 @@ class _Map:
         if own is not None:
             for number in range(own, len(self.layer.inputs)):
                 if number not in ports["input"]:
-                    yield self._wrong("port-map-missing", f"input {number} is mapped to no Parameter of the body")
+                    yield self._wrong("port-map-missing", f"input {number} is not mapped to a Parameter of the body")
         count = len({number for number in ports["output"] if number >= 0})
         if count < len(self.layer.outputs):
-            message = f"{len(self.layer.outputs)} outputs are declared, {count} are mapped to Results of the body"
+            message = f"{len(self.layer.outputs)} outputs are declared, but {count} are mapped to Results of the body"
             yield self._wrong("port-map-missing", message)
         if self.layer.type == "Loop" and not any(
             e.kind == "output" and d.get("purpose") == _CONDITION for e, d in self.entries
@@ -239,7 +239,7 @@ class _Map:
         back = {str(numbered(edge.data).get("to-layer")) for edge in self.layer.maps.get(BACK_EDGES, ())}
         for inner in self.body.layers:
             if inner.type == "Parameter" and inner.id not in fed and inner.id not in back:
-                yield self._wrong("port-map-unfed", f"nothing is mapped to {_named(inner)} of the body")
+                yield self._wrong("port-map-unfed", f"{_named(inner)} of the body is not mapped to an input")
 
     def _against(
         self, port: IrPort, inner: IrLayer, outer: IrPort, name: str, entry: IrEntry, data: dict[str, Any]
@@ -289,7 +289,7 @@ class _Map:
         data = numbered(edge.data)
         result, parameter = self.layers[str(data["from-layer"])], self.layers[str(data["to-layer"])]
         for port, used_port in zip(result.inputs[:1], parameter.outputs[:1], strict=False):
-            yield from self._against(used_port, parameter, port, f"what {_named(result)} gives back", edge, {})
+            yield from self._against(used_port, parameter, port, f"the back edge of {_named(result)}", edge, {})
 
 
 def _named(layer: IrLayer) -> str:
@@ -307,5 +307,5 @@ def variable_findings(model: IrModel, net: IrNet, path: str) -> Iterator[Finding
         name = layer.data.get("variable_id")
         if layer.type == "Assign" and name is not None and name not in read:
             place = Location(model.file, layer.line, f"{path}/{layer.name or layer.id}", layer.type)
-            message = f"no ReadValue of this net has the variable {shown(name, 40)}"
+            message = f"this net does not have a ReadValue of the variable {shown(name, 40)}"
             yield wrong("variable", message, place, where="variable_id")

@@ -187,7 +187,7 @@ def unknown_type(layer: IrLayer, unit: Unit) -> Finding:
     OpenVINO rejects such a layer.
     """
     reason = unit.reason.partition("; ")[2]
-    message = f"{layer.version} has no operation {shown(layer.type, 40)}" + (f"; {reason}" if reason else "")
+    message = f"{layer.version} does not have an operation {shown(layer.type, 40)}" + (f"; {reason}" if reason else "")
     return wrong("unknown-type", message, unit.location, where="type")
 
 
@@ -200,9 +200,9 @@ def _opset(layer: IrLayer, unit: Unit) -> Iterator[Finding]:
     yield Finding(
         id=f"openvino/{layer.type if layer.type.isidentifier() else 'layer'}/version",
         severity="error",
-        message=f"states the version {shown(layer.version, 40)}; expected {first} to {last}, or an extension's name"
+        message=f"has the version {shown(layer.version, 40)}; expected {first} to {last}, or an extension's name"
         if layer.version
-        else f"states no version; expected {first} to {last}, or an extension's name",
+        else f"has no version; expected {first} to {last}, or an extension's name",
         where="version",
         values={"version": layer.version},
         location=unit.location,

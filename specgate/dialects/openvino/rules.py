@@ -40,7 +40,7 @@ def ir_findings(model: IrModel) -> Iterator[Finding]:
     """
     known = dialect("openvino").tables.ir_versions
     if str(model.version) not in known:
-        text = "states no IR version" if model.version is None else f"has IR version {model.version}"
+        text = "has no IR version" if model.version is None else f"has IR version {model.version}"
         place = Location(model.file, None, "model")
         yield wrong("ir-version", f"{text}, expected {' or '.join(known)}", place, where="ir_version")
     weights = _Weights(model.file)
@@ -48,7 +48,7 @@ def ir_findings(model: IrModel) -> Iterator[Finding]:
     if weights.problem and weights.asked:
         place = Location(model.file, None, "model")
         layers = f"{weights.asked} Const layer{'' if weights.asked == 1 else 's'}"
-        message = f"the bytes of {layers} lie in {weights.name}, which {weights.problem}"
+        message = f"the bytes of {layers} are in {weights.name}, which {weights.problem}"
         yield wrong("weights-missing", message, place)
 
 
@@ -106,7 +106,7 @@ def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[F
         here = f"{path}/{layer.name or layer.id}"
         for port in layer.inputs:
             if (layer.id, port.id) not in fed:
-                message = f"no edge leads to the input port {port.id}"
+                message = f"the input port {port.id} is not connected"
                 yield wrong("input-unconnected", message, _place(model, layer, here), where=f"port {port.id}")
         yield from _outputs(layer, partial(_place, model, layer, here))
         if layer.type == "Const":
@@ -120,7 +120,7 @@ def _net(model: IrModel, net: IrNet, path: str, weights: _Weights) -> Iterator[F
     if circular:
         first = circular[0]
         names = ", ".join(shown(layer.name or layer.id) for layer in circular[:_SHOWN])
-        message = f"is computed from itself: {names}{' …' if len(circular) > _SHOWN else ''}"
+        message = f"is part of a cycle: {names}{' …' if len(circular) > _SHOWN else ''}"
         yield wrong("cycle", message, _place(model, first, f"{path}/{first.name or first.id}"))
 
 
@@ -132,13 +132,13 @@ def _outputs(layer: IrLayer, place: Callable[[], Location]) -> Iterator[Finding]
         kind = own if isinstance(own, str) else port.element_type if layer.type not in DECLARING else None
         if kind is not None and kind not in types:
             message = (
-                f"the output port {port.id} states the element type {shown(kind, 40)}, which OpenVINO does not have"
+                f"the output port {port.id} has the element type {shown(kind, 40)}, which OpenVINO does not define"
             )
             yield wrong("port-type", message, place(), where=f"port {port.id}")
         elif own is not None and (isinstance(own, tuple) or port.element_type in types):
             declared = port.element_type if isinstance(own, str) else f"the shape {list(port.shape or ())}"
             stated = own if isinstance(own, str) else f"the shape {list(own)}"
-            message = f"the output port states {stated}, but the layer {declared}, which OpenVINO goes by"
+            message = f"the output port declares {stated}, but the layer declares {declared}, which OpenVINO uses"
             yield wrong("declared", message, place(), where=f"port {port.id}")
 
 
@@ -206,7 +206,7 @@ def _constant(layer: IrLayer, place: Callable[[], Location], weights: _Weights) 
     if needed is not None and size != needed and (needed, size) != _EMPTY:
         rule = "weights-size" if size < needed else "weights-unused"
         shape = "x".join(map(str, sizes)) if sizes else "one element"
-        message = f"has {size} bytes, but {port.element_type} of {shape} takes {needed}"
+        message = f"has {size} bytes, but {port.element_type} of {shape} needs {needed}"
         yield wrong(rule, message, place(), where="size", values=values)
 
 

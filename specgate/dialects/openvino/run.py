@@ -58,7 +58,7 @@ def computed_with_bodies(
         return _branch(layer, inputs, compute)
     if layer.type in {"Loop", "TensorIterator"}:
         return _Loop(layer, inputs, compute).outputs(hold)
-    raise NoKernel(f"{layer.type} has a body, which is not executed")
+    raise NoKernel(f"{layer.type} has a body, which is not supported")
 
 
 class _Entry(NamedTuple):
@@ -95,13 +95,13 @@ def _entries(entries: Sequence[IrEntry], kind: str) -> list[_Entry]:
 
 def _at(inputs: Sequence[NDArray[Any]], entry: _Entry) -> NDArray[Any]:
     if not 0 <= entry.outer < len(inputs):
-        raise InputError(f"a port map names the input {entry.outer}, there are {len(inputs)}")
+        raise InputError(f"a port map references input {entry.outer}, but there are {len(inputs)}")
     return inputs[entry.outer]
 
 
 def _result(results: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
     if name not in results:
-        raise InputError(f"a map names the layer {name:.20}, which is not a Result of the body")
+        raise InputError(f"a port map references the layer {name:.20}, which is not a Result of the body")
     return results[name]
 
 
@@ -136,12 +136,12 @@ class _Loop:
         counts = [len(list(_parts(_at(self.inputs, entry), entry))) for entry in slices]
         if layer.type == "Loop":
             if len(self.inputs) < 2 or self.inputs[0].size != 1 or self.inputs[1].size != 1:
-                raise InputError("expected a number of turns and a condition of one element each")
+                raise InputError("expected a trip count and a condition of one element each")
             trips = int(self.inputs[0].reshape(()))
             counts += [trips] if trips >= 0 else []
             return min(counts, default=None), bool(self.inputs[1].reshape(()))
         if not counts:
-            raise InputError("expected an input that is cut along an axis: it says how many turns there are")
+            raise InputError("expected a sliced input, which determines the number of iterations")
         return min(counts), True
 
     def outputs(self, hold: Callable[[int], object]) -> list[NDArray[Any]]:
@@ -178,7 +178,7 @@ class _Loop:
         for edge in self.edges:
             if entry.axis is None and str(edge.get("from-layer")) == entry.inner:
                 return stated_arrays_by_name[str(edge.get("to-layer"))]
-        raise NoKernel("a loop without a turn has no value for an output that no input begins")
+        raise NoKernel("a loop without iterations has no value for an output without an initial input")
 
 
 def _parts(array: NDArray[Any], entry: _Entry) -> Iterator[NDArray[Any]]:
@@ -188,7 +188,7 @@ def _parts(array: NDArray[Any], entry: _Entry) -> Iterator[NDArray[Any]]:
     """
     axis = entry.axis or 0
     if not -array.ndim <= axis < array.ndim or entry.part < 1 or entry.stride == 0:
-        raise InputError(f"an array of {array.ndim} dimensions cannot be cut along axis {axis} by {entry.part}")
+        raise InputError(f"an array of {array.ndim} dimensions cannot be sliced along axis {axis} by {entry.part}")
     size = array.shape[axis]
     first, last = (bound + size if bound < 0 else bound for bound in (entry.start, entry.end))
     low, high = min(first, last), max(first, last)
@@ -224,7 +224,7 @@ def run_model(
     """
     model = read_ir(path)
     if target is not None and target.dialect != "openvino":
-        raise InputError(f"a model of openvino cannot be executed for {target}", file=path)
+        raise InputError(f"cannot execute a model of openvino for {target}", file=path)
     run = _Run(model, model.net, path, budget or memory.budget_of())
     run.basis, run.by = basis, target.by if target else None
     with in_file(path):
@@ -275,7 +275,7 @@ class _Run:
     def _input(self, layer: IrLayer, value: Any) -> NDArray[Any]:
         port = layer.outputs[0] if layer.outputs else None
         if port is None or port.element_type not in self.tables.types:
-            raise InputError("the Parameter states no element type")
+            raise InputError("the Parameter has no element type")
         array = as_array(value, numpy_type(self.tables, port.element_type), None, "")
         sizes = port.shape
         if sizes is not None and (
@@ -304,7 +304,7 @@ class _Run:
         for port in layer.outputs:
             if not self.readers[layer.id, port.id]:
                 self.values.pop((layer.id, port.id), None)
-        self.budget.hold(self.alive(), "all values that are alive")
+        self.budget.hold(self.alive(), "the set of live values")
         self.budget.hold_time()
 
     def _settled(self, layer: IrLayer, number: int, array: NDArray[Any]) -> NDArray[Any]:
@@ -326,7 +326,7 @@ class _Run:
     def _read(self, layer: IrLayer, port: str) -> NDArray[Any]:
         source = self.sources.get((layer.id, port))
         if source is None:
-            raise InputError(f"no edge leads to the input port {port}")
+            raise InputError(f"the input port {port} is not connected")
         array = self.values[source]
         if isinstance(array, np.ma.MaskedArray) and layer.type != "Result":
             raise InputError(f"reads undefined elements at the input port {port}")
@@ -340,7 +340,7 @@ class _Run:
         if layer.type == "Result":
             return []
         if layer.bodies:
-            hold = partial(self.budget.less(self.alive()).hold, what="what a loop collects")
+            hold = partial(self.budget.less(self.alive()).hold, what="the outputs of a loop")
             return computed_with_bodies(layer, inputs, self._body, hold)
         if layer.type in {"ReadValue", "Assign"} and inputs:  # in a first run, a variable has its initial value
             return [inputs[0]]
@@ -355,7 +355,9 @@ class _Run:
         for layer in net.layers:
             if layer.type == "Parameter":
                 if layer.id not in stated_arrays_by_name:
-                    raise InputError(f"nothing is mapped to the Parameter {shown(layer.name or layer.id)} of the body")
+                    raise InputError(
+                        f"the Parameter {shown(layer.name or layer.id)} of the body is not mapped to an input"
+                    )
                 inner.given[layer.id] = inner.fitted(layer, stated_arrays_by_name[layer.id])
         for layer in _in_order(net):
             with at_node(_label(layer), self.path):
@@ -370,7 +372,7 @@ class _Run:
         """
         kind, sizes = layer.data.get("variable_type"), layer.data.get("variable_shape", "...").split(",")
         if kind not in self.tables.types or "..." in sizes:
-            raise NoKernel("its variable has no known type and rank")
+            raise NoKernel("the type and rank of its variable are unknown")
         shape = [int(size) if size.strip().isdecimal() else 0 for size in sizes if size.strip()]
         blank = memory.empty(tuple(shape), numpy_type(self.tables, kind))
         blank.fill(0)
@@ -449,7 +451,7 @@ def _in_order(net: IrNet) -> list[IrLayer]:
             if not waiting[other]:
                 ready.append(other)
     if len(matching_layers) < len(layers):
-        raise InputError(f"{len(layers) - len(matching_layers)} layers are computed from themselves")
+        raise InputError(f"{len(layers) - len(matching_layers)} layers form a cycle")
     return matching_layers
 
 

@@ -34,12 +34,12 @@ def schema() -> dict[str, Any]:
         "type": {**words(table.operators), "description": "the operator"},
         "version": {
             **either(words(table.levels), {"type": ["string", "null"]}),
-            "description": "the opset of the layer; left out: the target's",
+            "description": "opset of the layer (default: the target's)",
         },
-        "name": {"type": ["string", "null"], "description": "that of the layer, for messages"},
+        "name": {"type": ["string", "null"], "description": "name of the layer, for messages"},
         "id": {},
-        "inputs": {"description": "ports by position, null where one is left out"},
-        "outputs": {"description": "ports by position; {} is one without a type"},
+        "inputs": {"description": "ports by position; null for an omitted one"},
+        "outputs": {"description": "ports by position; {} is a port without a type"},
         "data": {"description": "attributes by their names"},
     }
     port = port_schema("element_type", [*table.types, "dynamic"], {"type": "string"})

@@ -80,24 +80,24 @@ class Weights:
         bits = min(tables.bits[kind] or 8, dtype.itemsize * 8)  # booleans are stored as bytes
         needed = packed_size(count, bits)
         if needed > size:
-            raise InputError(f"{kind} of {list(shape)} takes {needed} bytes, the Const has {size}")
+            raise InputError(f"{kind} of {list(shape)} needs {needed} bytes, but the Const has {size}")
         flat = self._elements(self._read(offset, needed, left), count, dtype, bits, left)
         try:
             return flat.reshape(shape)
         except ValueError:  # numpy limits the rank
-            raise InputError(f"a Const of {len(shape)} dimensions cannot be held as an array") from None
+            raise InputError(f"a Const of {len(shape)} dimensions cannot be stored as an array") from None
 
     def _elements(self, blob: bytes, count: int, dtype: np.dtype[Any], bits: int, left: int) -> NDArray[Any]:
         if bits < 8:
             if 2 * count > left:  # packed and unpacked bytes
-                raise InputError(f"a Const needs {2 * count} bytes, more than the {left} left of the limit")
+                raise InputError(f"a Const needs {2 * count} bytes, but only {left} of the limit are left")
             return unpacked(blob, count, dtype, bits)
         flat = np.frombuffer(blob, np.uint8 if dtype == np.bool_ else dtype.newbyteorder("<"))
         return flat.astype(dtype, copy=False)
 
     def _read(self, offset: int, needed: int, left: int) -> bytes:
         if needed > left:
-            raise InputError(f"a Const needs {needed} bytes, more than the {left} left of the limit")
+            raise InputError(f"a Const needs {needed} bytes, but only {left} of the limit are left")
         name = shown(self.path.name)
         try:
             status = self.path.stat()
@@ -109,7 +109,7 @@ class Weights:
                 file.seek(offset)
                 return file.read(needed)
         except OSError as error:
-            raise InputError(f"its bytes lie in {name}, which cannot be read: {error.strerror}") from None
+            raise InputError(f"its bytes are in {name}, which cannot be read: {error.strerror}") from None
 
     def _strings(self, blob: bytes, shape: tuple[int, ...]) -> NDArray[Any]:
         """Decode strings.

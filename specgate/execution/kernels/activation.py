@@ -252,7 +252,7 @@ def prelu(x: NDArray[Any], slope: NDArray[Any], *, broadcast: bool = False, of_c
     if of_channels:
         slope, array = slope.reshape(()) if slope.size == 1 else slopes_of_channels(x, slope), slope
         if slope is array and slope.ndim:
-            raise NoKernel(f"prelu: how slopes of shape {list(array.shape)} go with {list(shape)} is not said")
+            raise NoKernel(f"prelu: slopes of shape {list(array.shape)} do not match {list(shape)}")
     x, slope = paired("prelu", x, slope, broadcast=broadcast)
     require_shape("prelu", "slopes that broadcast", x.shape, shape)
     values = to_float32(x, x.dtype)

@@ -74,13 +74,13 @@ def attention(
     dtype = parts[0].dtype
     arrays = (*parts[1:], bias, position_bias, past_key, past_value)
     if any(array is not None and array.dtype != dtype for array in arrays):
-        raise InputError(f"attention: expected arrays of {dtype} alone")
+        raise InputError(f"attention: expected arrays of {dtype} only")
     with memory.quiet():
         queries, keys, values = _biased([to_float64(part) for part in parts], bias)
         all_keys, all_values = _after(past_key, keys, "keys"), _after(past_value, values, "values")
         if queries.shape[::3] != keys.shape[::3] or all_keys.shape[:3] != all_values.shape[:3]:
             shapes = [list(each.shape) for each in (queries, all_keys, all_values)]
-            raise InputError(f"attention: query, keys and values of {shapes} do not go together")
+            raise InputError(f"attention: query, keys and values of {shapes} do not match")
         shape = (*queries.shape[:3], all_keys.shape[2])
         added = (
             None
@@ -390,7 +390,7 @@ def _by_heads(array: NDArray[Any], heads: int | None, *, flat: bool) -> NDArray[
     if not flat:
         return array
     if not heads or heads < 1 or array.shape[2] % heads:
-        raise InputError(f"attention: {array.shape[2]} elements do not fall into {heads} heads")
+        raise InputError(f"attention: {array.shape[2]} elements cannot be divided into {heads} heads")
     return array.reshape(*array.shape[:2], heads, array.shape[2] // heads).swapaxes(1, 2)
 
 
@@ -400,14 +400,14 @@ def _joined(past: NDArray[Any] | None, new: NDArray[Any]) -> NDArray[Any]:
     expected = (*new.shape[:2], past.shape[2] if past.ndim == 4 else 0, new.shape[3])
     require_shape("attention", "a past", past.shape, expected)
     if past.dtype != new.dtype:
-        raise InputError(f"attention: a past of {past.dtype} does not go with {new.dtype}")
+        raise InputError(f"attention: a past of {past.dtype} does not match {new.dtype}")
     return np.concatenate([past, new], axis=2)
 
 
 def _hold_sizes(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any]) -> None:
     same = query.shape[0] == key.shape[0] and query.shape[3] == key.shape[3] and key.shape[:3] == value.shape[:3]
     if not same or not key.shape[1] or query.shape[1] % key.shape[1]:
-        raise InputError(f"attention: {query.shape}, {key.shape} and {value.shape} do not go together")
+        raise InputError(f"attention: {query.shape}, {key.shape} and {value.shape} do not match")
 
 
 def _summand(
@@ -434,9 +434,9 @@ def _summand(
 
 def _fitted(mask: NDArray[Any], shape: tuple[int, ...], kind: np.dtype[Any]) -> NDArray[Any]:
     if mask.ndim > 4 or (mask.ndim > 1 and mask.shape[-2] not in {1, shape[2]}):
-        raise InputError(f"attention: a mask {list(mask.shape)} does not go with {list(shape)}")
+        raise InputError(f"attention: a mask {list(mask.shape)} does not match {list(shape)}")
     if mask.ndim == 4 and mask.shape[0] not in {1, shape[0]}:
-        raise InputError(f"attention: a mask {list(mask.shape)} does not go with {shape[0]} batches")
+        raise InputError(f"attention: a mask {list(mask.shape)} does not match {shape[0]} batches")
     least = kind.type(-np.inf)
     added = np.where(mask, kind.type(0), least) if mask.dtype.kind == "b" else mask.astype(kind)
     if mask.ndim and 1 < mask.shape[-1] < shape[3]:
@@ -445,7 +445,9 @@ def _fitted(mask: NDArray[Any], shape: tuple[int, ...], kind: np.dtype[Any]) -> 
     try:
         return np.asarray(np.broadcast_to(added, shape))
     except ValueError:
-        raise NoKernel(f"attention: it is not said how a mask {list(mask.shape)} goes with {list(shape)}") from None
+        raise NoKernel(
+            f"attention: it is unspecified how a mask {list(mask.shape)} is broadcast to {list(shape)}"
+        ) from None
 
 
 def _masked_softmax(scores: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:

@@ -56,7 +56,7 @@ def convert(inputs: NDArray[Any], like: NDArray[Any] | None = None, *, to: np.dt
     if dtype is None:
         raise InputError("convert: expected a type, or an array that has it")
     if "O" in (inputs.dtype.kind, dtype.kind):
-        raise NoKernel("texts have no kernel that converts them")
+        raise NoKernel("strings cannot be converted")
     memory.hold(inputs.shape, dtype)
     if inputs.dtype == dtype:
         return inputs
@@ -67,7 +67,7 @@ def convert(inputs: NDArray[Any], like: NDArray[Any] | None = None, *, to: np.dt
         return rounded(wide, dtype) if dtype.itemsize == 1 else round_to(wide, dtype)
     limits = integer_range(dtype)
     if limits is None:
-        raise NoKernel(f"no kernel converts to {dtype}")
+        raise NoKernel(f"cannot convert to {dtype}")
     whole, array = _whole(wide, *limits) if is_float(wide.dtype) else (wide, None)
     # ml_dtypes integers keep the low bits of numpy integers, but numpy cannot convert all of its types to them
     new_array = (whole.astype(np.int64) if dtype.kind == "V" else whole).astype(dtype)
@@ -113,7 +113,7 @@ def _common(
     if _bits(unsigned) < 64:
         return np.dtype(f"i{_bits(unsigned) // 4}")  # twice its bits, in bytes
     if widest is None:
-        raise InputError("expected the type for what no integer type holds")
+        raise InputError("expected the type for values without an integer type")
     return widest
 
 
@@ -165,7 +165,7 @@ def cast_elements(
     if inputs.dtype.kind != "O":
         return _numbers(widened(inputs), dtype, saturate, rounding)
     if dtype.kind == "b":
-        raise NoKernel("cast: it is not said which texts are true")
+        raise NoKernel("cast: it is unspecified which strings are true")
     numbers, read = _read(inputs, whole=integer_range(dtype) is not None)
     array = _numbers(numbers, dtype, saturate, rounding)
     return array if read.all() else np.ma.array(array, mask=~read | np.ma.getmaskarray(array))
@@ -177,7 +177,7 @@ def reinterpret_bits(inputs: NDArray[Any], *, to: np.dtype[Any]) -> NDArray[Any]
     Booleans other than 0 and 1 are masked.
     """
     if bits_of_type(inputs.dtype) != bits_of_type(to) or "O" in (inputs.dtype.kind, to.kind):
-        raise InputError(f"bit_cast: an element of {inputs.dtype} has not as many bits as one of {to}")
+        raise InputError(f"bit_cast: {inputs.dtype} and {to} have different numbers of bits")
     memory.hold(inputs.shape, to)
     if to.itemsize > 1:
         return np.ascontiguousarray(inputs).view(to).reshape(inputs.shape).copy()

@@ -34,9 +34,9 @@ def distances_of_rows(a: NDArray[Any], b: NDArray[Any], *, metric: str) -> NDArr
     """
     want_float("distance", a, b)
     if a.dtype != b.dtype or a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
-        raise InputError(f"distance: {a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)} do not go together")
+        raise InputError(f"distance: {a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)} do not match")
     if metric not in _METRICS:
-        raise NoKernel(f"distance: {metric!r:.40} is not computed; known: {', '.join(_METRICS)}")
+        raise NoKernel(f"distance: {metric!r:.40} is not supported; known: {', '.join(_METRICS)}")
     result = memory.empty((len(a), len(b)), np.dtype(np.float64))
     wide = to_float64(b)
     with quiet():

@@ -90,7 +90,7 @@ def cuts_of(lengths: NDArray[Any], times: Times) -> Iterator[Cut]:
         before = 0 if first or times.room < 0 else length - times.queries
         old = length if not times.new else _resident(before, times) if times.rolling else before
         if before < 0 or not 1 <= length <= times.total or old > max(times.room, 0):
-            raise InputError(f"attention: {length} of {times.total} places do not go with {times}")
+            raise InputError(f"attention: {length} of {times.total} places do not match {times}")
         base = before - old if times.rolling else 0
         dropped = old + times.new - _resident(length, times) if times.rolling else 0
         steps = np.arange(times.queries)
@@ -200,7 +200,7 @@ def with_past(
     require_shape("attention", "a length", (past_length.size,), (1,))
     length = int(past_length.reshape(()))
     if not 0 <= length <= room - keys.shape[2]:
-        raise InputError(f"attention: {length} past and {keys.shape[2]} new keys do not go into a buffer of {room}")
+        raise InputError(f"attention: {length} past and {keys.shape[2]} new keys do not fit into a buffer of {room}")
     written = [each.copy() for each in (first, second)]
     for each, new in zip(written, (keys, values), strict=True):
         each[:, :, length : length + new.shape[2]] = new
@@ -222,13 +222,13 @@ def summand(
     array: NDArray[Any] | None = None
     if mask is not None:
         if mask.ndim == 1 and mask.size == 2 * sizes.batch and sizes.batch and not with_starts:
-            raise InputError(f"attention: a mask {list(mask.shape)} is none for {sizes.batch} batches")
+            raise InputError(f"attention: a mask {list(mask.shape)} does not match {sizes.batch} batches")
         array = np.where(_hidden(mask, sizes), np.float32(filter_value), np.float32(0))
     if score_bias is not None:
         shape = (sizes.batch, sizes.heads, sizes.queries, sizes.keys)
         fits = score_bias.ndim == 4 and score_bias.shape[2:] == shape[2:]
         if not fits or any(n not in {1, m} for n, m in zip(score_bias.shape[:2], shape[:2], strict=True)):
-            raise InputError(f"attention: a bias of scores {list(score_bias.shape)} does not go with {list(shape)}")
+            raise InputError(f"attention: a bias of scores {list(score_bias.shape)} does not match {list(shape)}")
         wide = round_to(score_bias, _SINGLE)
         array = wide if array is None else array + wide
     return array
@@ -268,7 +268,7 @@ def attend_masked(
     """
     same = query.shape[:2] == keys.shape[:2] and query.shape[3] == keys.shape[3] and keys.shape[:3] == values.shape[:3]
     if not same:
-        raise InputError(f"attention: {query.shape}, {keys.shape} and {values.shape} do not go together")
+        raise InputError(f"attention: {query.shape}, {keys.shape} and {values.shape} do not match")
     memory.empty((sizes.batch, sizes.heads, sizes.queries, sizes.keys), np.dtype(np.float64))
     factor = np.float32(scale or 1 / np.sqrt(query.shape[3]))
     scores = multiply_matrices(query * factor, np.swapaxes(keys, 2, 3))
@@ -312,12 +312,12 @@ def attend_by_projection(
     missing from this kernel.
     """
     if not computed:
-        raise NoKernel("attention: rotated queries are not computed: nothing gives the angles")
+        raise NoKernel("attention: rotated queries are not supported without angles")
     if shared and past_length is None:
         raise InputError("attention: a shared buffer needs the length of the past")
     want_float("attention", inputs, weights)
     if inputs.ndim != 3 or weights.ndim != 2 or weights.shape[0] != inputs.shape[2]:
-        raise InputError(f"attention: inputs {list(inputs.shape)} and weights {list(weights.shape)} do not go together")
+        raise InputError(f"attention: inputs {list(inputs.shape)} and weights {list(weights.shape)} do not match")
     hidden = weights.shape[1]
     widths = list(sizes) if sizes is not None else [hidden // 3] * 3
     if len(widths) != 3 or sum(widths) != hidden or min(widths) < 0:
@@ -357,10 +357,10 @@ def attend_quantized(
     have the type of the bias.
     """
     if not computed:
-        raise NoKernel("attention: buffers that are shared, and rotated queries, are not computed")
+        raise NoKernel("attention: shared buffers and rotated queries are not supported")
     want_float("attention", bias, input_scale, weight_scale)
     if inputs.ndim != 3 or weights.ndim != 2 or weights.shape[1] % 3:
-        raise InputError(f"attention: inputs {list(inputs.shape)} and weights {list(weights.shape)} do not go together")
+        raise InputError(f"attention: inputs {list(inputs.shape)} and weights {list(weights.shape)} do not match")
     if any(each is not None and each.size != 1 for each in (input_scale, input_zero)):
         raise InputError("attention: expected one scale and one zero point for the inputs")
     hidden = weights.shape[1]
@@ -433,7 +433,7 @@ def attend_packed(
     as for `attend_by_projection`.
     """
     if not computed:
-        raise NoKernel("attention: beams are not computed")
+        raise NoKernel("attention: beams are not supported")
     want_float("attention", query)
     if heads < 1:
         raise InputError(f"attention: expected at least one head, found {heads}")
@@ -460,12 +460,12 @@ def _by_heads(
 ) -> list[NDArray[Any]]:
     """Return query, keys and values as [batch, heads, time, size]."""
     if any(each is not None and each.dtype != query.dtype for each in (key, value)):
-        raise InputError(f"attention: expected arrays of {query.dtype} alone")
+        raise InputError(f"attention: expected arrays of {query.dtype} only")
     packed = key if value is None and key is not None else query if key is None else None
     if packed is not None:
         count = 3 if key is None else 2
         if value is not None or packed.ndim != 5 or packed.shape[2:4] != (heads, count):
-            raise InputError(f"attention: {list(packed.shape)} is no stack of {count} for {heads} heads")
+            raise InputError(f"attention: {list(packed.shape)} is not a stack of {count} for {heads} heads")
         stacked = [packed[:, :, :, index].swapaxes(1, 2) for index in range(count)]
         return stacked if key is None else [_split(query, heads), *stacked]
     if key is None or value is None or key.ndim != value.ndim:
@@ -511,7 +511,7 @@ def rotate_heads(
     head to rotate, 0 for all. computed: as for `attend_by_projection`.
     """
     if not computed:
-        raise NoKernel("rotary: packed batches and scales are not computed")
+        raise NoKernel("rotary: packed batches and scales are not supported")
     if inputs.ndim not in {3, 4} or cosines.ndim != 2:
         raise InputError(f"rotary: expected 3 or 4 dimensions, found {list(inputs.shape)}")
     if min(heads, turned) < 0 or (turned and not heads and inputs.ndim == 3):
@@ -634,10 +634,10 @@ def _hold_times(times: Times, causal: int, window: int) -> None:
         raise InputError(f"attention: expected a window of -1 or more than 0, for causal 1, found {window}, {causal}")
     if times.rolling:
         if not 1 <= times.window <= times.room or times.new != times.queries or times.total < 1:
-            raise InputError(f"attention: a cache of {times.room} places is none for a window of {window}")
+            raise InputError(f"attention: a cache of {times.room} places does not fit a window of {window}")
         return
     if times.new != times.queries and (times.new or times.room < 0):
-        raise InputError(f"attention: {times.new} keys do not go with {times.queries} queries")
+        raise InputError(f"attention: {times.new} keys do not match {times.queries} queries")
     past = max(times.room, 0)
     if times.total < max(times.new, 1) or (times.total > past and (not times.new or times.total != past + times.new)):
         raise InputError(f"attention: {past} past and {times.new} new places are not {times.total}")
@@ -657,7 +657,7 @@ def _cache_by_heads(
     counts = [heads + 2 * shared] if len(parts) == 1 else [heads, shared, shared]
     size = query.shape[2] // counts[0]
     if not size or any(each.shape[::2] != (len(query), n * size) for each, n in zip(parts, counts, strict=True)):
-        raise InputError(f"attention: {[list(each.shape) for each in parts]} do not fall into {counts} heads")
+        raise InputError(f"attention: {[list(each.shape) for each in parts]} cannot be divided into {counts} heads")
     split = [each.reshape(*each.shape[:2], n, size).swapaxes(1, 2) for each, n in zip(parts, counts, strict=True)]
     if len(split) == 1:
         ends = [0, heads, heads + shared, heads + 2 * shared]
@@ -684,7 +684,7 @@ def _stores(
         room = past[0].shape[2] if past is not None and past[0].ndim == 4 else 0
         require_shape("attention", "a past", each.shape, (len(query), sizes[0], room, store.width))
         if each.dtype != store.dtype:
-            raise InputError(f"attention: a past of {each.dtype} is none of {store.dtype}")
+            raise InputError(f"attention: a past of {each.dtype} does not match {store.dtype}")
     return stores
 
 
@@ -727,7 +727,7 @@ def _hold_angles(cosines: NDArray[Any] | None, sines: NDArray[Any] | None, size:
     if cosines is None or sines is None or cosines.shape != sines.shape or cosines.ndim != 2:
         raise InputError("attention: expected caches of angles of one shape, by place and pair")
     if not 1 <= cosines.shape[1] <= size // 2 or len(cosines) < total:
-        raise InputError(f"attention: caches {list(cosines.shape)} do not go with {total} places and heads of {size}")
+        raise InputError(f"attention: caches {list(cosines.shape)} do not match {total} places and heads of {size}")
 
 
 def _attended(
@@ -774,7 +774,7 @@ def _bias(score_bias: NDArray[Any] | None, shape: tuple[int, ...]) -> NDArray[An
         return None
     fits = score_bias.ndim == 4 and score_bias.shape[2:] == shape[2:]
     if not fits or any(n not in {1, m} for n, m in zip(score_bias.shape[:2], shape[:2], strict=True)):
-        raise InputError(f"attention: a bias of scores {list(score_bias.shape)} does not go with {list(shape)}")
+        raise InputError(f"attention: a bias of scores {list(score_bias.shape)} does not match {list(shape)}")
     return np.broadcast_to(score_bias, shape)
 
 

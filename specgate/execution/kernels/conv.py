@@ -278,7 +278,7 @@ def slide_over(
     if auto_pad not in _AUTOMATIC or any(not 0 <= n < _LIMIT for n in around):
         raise InputError(f"{name}: expected pads of 0 or more, and one of {', '.join(_AUTOMATIC)}")
     if auto_pad != "NOTSET" and pads is not None:
-        raise InputError(f"{name}: pads and auto_pad do not go together")
+        raise InputError(f"{name}: pads and auto_pad are mutually exclusive")
     slide = Slide(steps, apart, around[:rank], around[rank:], [])
     for axis, (size, length, step, gap) in enumerate(zip(sizes, window, steps, apart, strict=True)):
         span = (length - 1) * gap + 1

@@ -145,7 +145,7 @@ def _hold_labels(scores: NDArray[Any], lengths: NDArray[Any], labels: NDArray[An
     if ((counts < 0) | (counts > lengths)).any():
         raise InputError("sequence_loss: a count of labels is below 0 or above the length of its sequence")
     if ((labels < 0) | (labels >= classes)).any():
-        raise InputError(f"sequence_loss: a label is none of {classes} classes")
+        raise InputError(f"sequence_loss: a label is not one of the {classes} classes")
 
 
 def _prepared(labels: NDArray[Any], *, collapse: bool, unique: bool) -> NDArray[np.intp]:

@@ -130,7 +130,7 @@ def _hold_shapes(
     groups: tuple[int, int],
 ) -> None:
     if any(array is not None and array.dtype != data.dtype for array in (offsets, filters, mask)):
-        raise InputError(f"deformed filters: expected arrays of {data.dtype} alone")
+        raise InputError(f"deformed filters: expected arrays of {data.dtype} only")
     if min(groups) < 1 or any(filters.shape[0] % n for n in groups) or data.shape[1] != filters.shape[1] * groups[0]:
         raise InputError(f"deformed filters: {list(filters.shape)} do not fit {list(data.shape)} in {groups} groups")
     places = groups[1] * filters.shape[2] * filters.shape[3]

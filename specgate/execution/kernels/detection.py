@@ -287,7 +287,7 @@ def boxes_of_sizes(
     counted = (1 + len(different)) * (counted + (0 if len(fixed_ratios) else more))
     counted += (0 if len(fixed) else len(max_sizes) if all_sizes else len(sizes) - 1) + len(fixed_ratios) * more
     if len(boxes) != counted:
-        raise NoKernel(f"boxes_of_sizes: {counted} boxes are counted, but the attributes describe {len(boxes)}")
+        raise NoKernel(f"boxes_of_sizes: {counted} boxes are declared, but the attributes describe {len(boxes)}")
     with memory.quiet():
         x, y = ((np.arange(n) + offset) * step if step else (np.arange(n) + 0.5) * np.float64(whole) / n
                 for n, whole in ((columns, width), (rows, height)))  # fmt: skip
@@ -316,7 +316,9 @@ def boxes_of_lists(
     """
     rows, columns = _whole("grid", grid)
     if image is None or len(widths) != len(heights):
-        raise NoKernel("boxes_of_lists: nothing is said of boxes without an image, or with a width and no height")
+        raise NoKernel(
+            "boxes_of_lists: it is unspecified how to handle boxes without an image, or with a width and no height"
+        )
     height, width = _whole("image", image)
     if step_across == 0 and step_down == 0:
         step_across = step_down = step
@@ -366,7 +368,9 @@ def _fixed(
     if not len(sizes):
         return
     if len(densities) < len(sizes) or (densities < 1).any() or densities.max() ** 2 * len(sizes) > _MANY:
-        raise NoKernel("boxes_of_sizes: nothing is said of fixed sizes without a density of 1 or more, or so many")
+        raise NoKernel(
+            "boxes_of_sizes: it is unspecified how to handle fixed sizes without a density of 1 or more, or so many"
+        )
     if max(sizes.max(), 0) > _MANY:
         raise NoKernel("boxes_of_sizes: the fixed sizes are too large for integers")
     for size, density in zip(sizes.tolist(), densities.tolist(), strict=False):
@@ -742,7 +746,8 @@ def activate_predictions(
     batch, channels, rows, columns = data.shape
     if coordinates < 2 or classes < 0 or count < 0 or channels != count * (coordinates + 1 + classes):
         raise NoKernel(
-            f"activate_predictions: it is not said what {channels} channels mean for {count} regions of {coordinates} "
+            f"activate_predictions: it is unspecified what {channels} channels mean for {count} regions of "
+            f"{coordinates} "
             f"coordinates and {classes} classes"
         )
     memory.hold(data.shape, np.dtype(np.float64))
@@ -778,7 +783,7 @@ def channels_of_places(data: NDArray[Any], *, block: int) -> NDArray[Any]:
         raise InputError(f"channels_of_places: blocks of {block} do not divide {list(data.shape)}")
     batch, channels, rows, columns = data.shape
     if channels % (block * block):
-        raise NoKernel(f"channels_of_places: it is not said where elements of {channels} channels go")
+        raise NoKernel(f"channels_of_places: it is unspecified where to store {channels} channels")
     memory.hold(data.shape, data.dtype)
     planes = data.reshape(batch, channels // block // block, rows, block, columns, block)
     moved = planes.transpose(0, 3, 5, 1, 2, 4)

@@ -39,7 +39,7 @@ def sum_products(inputs: Sequence[NDArray[Any]], *, equation: str) -> NDArray[An
     terms, target = _parsed(equation, [array.ndim for array in inputs])
     dtype = inputs[0].dtype
     if any(array.dtype != dtype for array in inputs):
-        raise InputError(f"einsum: expected arrays of {dtype} alone")
+        raise InputError(f"einsum: expected arrays of {dtype} only")
     sizes = _sizes(terms, inputs)
     if any(name not in sizes for name in target):
         raise InputError(f"einsum: the output of {equation!r:.80} has a letter that no input has")

@@ -186,7 +186,7 @@ def _laid_on(name: str, array: NDArray[Any], first: NDArray[Any], axis: int | No
     if array.size == 1:
         return np.broadcast_to(array.reshape(()), first.shape)
     if axis is not None and axis < 0:
-        raise NoKernel(f"{name}: what an axis of {axis} means is not said")
+        raise NoKernel(f"{name}: it is unspecified what an axis of {axis} means")
     start = first.ndim - array.ndim if axis is None else axis
     behind = first.ndim - array.ndim - start
     among = zip(array.shape, first.shape[max(start, 0) :], strict=False)
@@ -796,7 +796,7 @@ def select(
     one_sided: broadcasting of unequal shapes is undocumented; raises NoKernel for those.
     """
     if one_sided and not condition.shape == a.shape == b.shape:
-        raise NoKernel("select: it is not said which of the inputs the others are aligned with")
+        raise NoKernel("select: it is unspecified which input the others are broadcast to")
     paired("select", a, b, broadcast=broadcast, repeat=False)
     paired("select", condition, a, b, broadcast=broadcast, same_type=False, repeat=False)
     return chosen(condition if condition.dtype == np.bool_ else condition != 0, a, b)

@@ -42,7 +42,9 @@ def sum_bags(
     if weights is not None:
         require_shape("bags", "weights", weights.shape, indices.shape)
     if any(not 0 <= first <= last <= indices.size for first, last in zip(begins, ends, strict=True)):
-        raise NoKernel(f"bags: it is not said what bags are whose offsets are {begins!r:.80} among {indices.size}")
+        raise NoKernel(
+            f"bags: it is unspecified how to read bags with offsets {begins!r:.80} into {indices.size} indices"
+        )
     indices = indices[begins[0] :] if begins else indices[:0]
     weights = None if weights is None else weights[len(weights) - len(indices) :]
     segments = np.repeat(np.arange(len(begins)), np.subtract(ends, begins).astype(np.int64))
@@ -128,7 +130,7 @@ def _sums(
 def _rows(indices: NDArray[Any], size: int) -> NDArray[Any]:
     outside = (indices < 0) | (indices >= size)
     if outside.any():
-        raise InputError(f"bags: index {int(indices[outside][0])} is no row among {size}")
+        raise InputError(f"bags: index {int(indices[outside][0])} is out of range for {size} rows")
     return indices
 
 
@@ -183,7 +185,7 @@ def fill_empty_rows(
     if rows < 0 or (indices < 0).any() or (indices >= dense_shape).any():
         raise InputError(f"sparse: an index is outside of {dense_shape.tolist()!r:.80}")
     if (np.diff(indices[:, 0]) < 0).any():
-        raise NoKernel("sparse: it is not said in which order rows come that do not rise")
+        raise NoKernel("sparse: it is unspecified the order of rows that are not ascending")
     memory.hold((rows,), np.dtype(np.int64))
     empty = np.bincount(indices[:, 0], minlength=rows)[:rows] == 0 if rows else np.zeros(0, np.bool_)
     added = np.flatnonzero(empty)

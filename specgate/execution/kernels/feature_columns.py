@@ -66,7 +66,7 @@ def join_columns(parts: Sequence[NDArray[Any]], *, widths: Sequence[int] | None 
     if not rows or any(part.ndim > 2 or not part.size == len(part) * part.shape[1] for part in rows):
         raise InputError("join_columns: expected parts of one or two dimensions")
     if any(part.ndim == 0 for part in parts) or len({len(part) for part in rows}) != 1:
-        raise InputError("join_columns: expected parts with as many rows each")
+        raise InputError("join_columns: expected parts with the same number of rows")
     wide = [part.shape[1] for part in rows] if widths is None else list(widths)
     if len(wide) != len(rows) or min(wide) < 0:
         raise InputError(f"join_columns: expected {len(rows)} widths that are not negative")
@@ -245,7 +245,7 @@ def map_labels(
     else:
         other = {"O": text_default, "f": float_default}.get(array.dtype.kind, integer_default)
     if array.dtype.kind == "i" and not np.iinfo(array.dtype).min <= int(other) <= np.iinfo(array.dtype).max:
-        raise InputError(f"{name}: {other} is no value of {array.dtype}")
+        raise InputError(f"{name}: {other} is not a valid {array.dtype} value")
     return _placed(array, other, _looked_up(inputs, dict(pairs), of_nan=of_nan[-1] if of_nan else -1))
 
 
@@ -285,7 +285,7 @@ def mark_categories(
     if categories is None or (integers is not None and texts is not None):
         raise InputError(f"{name}: expected categories that are integers or texts, and not both")
     if (inputs.dtype == np.object_) != (texts is not None):
-        raise InputError(f"{name}: elements of {inputs.dtype} are none of the categories")
+        raise InputError(f"{name}: elements of {inputs.dtype} are not in the categories")
     if inputs.dtype.kind == "f":
         whole = np.trunc(inputs.astype(np.float64))
         inside = np.abs(whole) < 2.0**63
@@ -300,7 +300,7 @@ def mark_categories(
     if unknown_is_zeros or (array >= 0).all():
         return result
     if texts is None:
-        raise InputError(f"{name}: an element is none of the categories")
+        raise InputError(f"{name}: an element is not in the categories")
     return np.ma.MaskedArray(result, mask=np.broadcast_to((array < 0)[..., None], result.shape))
 
 
@@ -369,9 +369,9 @@ def row_of_map(
     order = np.argsort(keys, kind="stable")
     places = np.arange(len(keys)) if form == "DENSE" else keys[order]
     if len(keys) and places[0] < 0:
-        raise InputError(f"row_of_map: the key {int(places[0])} is no place")
+        raise InputError(f"row_of_map: the key {int(places[0])} is not a valid index")
     if form == "SPARSE" and length < 1:
-        raise InputError(f"row_of_map: {length} is no length")
+        raise InputError(f"row_of_map: {length} is not a valid length")
     result = memory.empty((1, len(keys) if form == "DENSE" else length), np.dtype(dtype))
     result[...] = missing_text if dtype is object else 0
     lacking = np.zeros(result.shape, np.bool_)

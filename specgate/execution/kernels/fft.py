@@ -223,14 +223,14 @@ def mel_weights(
     if min(many, points) < 0:
         raise InputError(f"mel: expected numbers of 0 or more, found {many} bands and {points} points")
     if second < 1 or not 0 <= edges[0] <= edges[1] < _MOST:
-        raise NoKernel(f"mel: it is not said what edges {edges} and {second} samples in a second mean")
+        raise NoKernel(f"mel: it is unspecified how to handle edges {edges} with a sample rate of {second}")
     result = memory.empty((points // 2 + 1, many), np.dtype(np.float64))
     result[...] = 0
     first, last = (_MEL * np.log10(1 + edge / _CORNER) for edge in edges)
     mels = np.arange(many + 2) * ((last - first) / (many + 2)) + first
     places = np.floor((points + 1) * (_CORNER * (10 ** (mels / _MEL) - 1)) / second).astype(np.int64)
     if many and int(places.max()) > len(result):
-        raise NoKernel("mel: it is not said what a band above half the samples in a second is")
+        raise NoKernel("mel: it is unspecified how to handle a band above half the sample rate")
     if not many:
         return _typed(result, dtype)
     at = np.arange(len(result))
@@ -269,7 +269,7 @@ def transform_axis(
     size = data.shape[at]
     count = int(_one("dft", length)) if length is not None else 2 * (size - 1) if onesided and inverse else size
     if count < 1:
-        raise NoKernel(f"dft: it is not said what a transform of {count} numbers is")
+        raise NoKernel(f"dft: it is unspecified how to transform {count} numbers")
     bins = count // 2 + 1 if onesided and not inverse else count
     memory.hold((*data.shape[:at], bins, *data.shape[at + 1 : -1], 2), np.dtype(np.complex128))
     with quiet():
@@ -304,7 +304,7 @@ def transform_steps(
     if window is not None:
         require_shape("stft", "a window", window.shape, (count,))
     if not 1 <= count <= time:
-        raise NoKernel(f"stft: it is not said what parts of {count} of {time} numbers are")
+        raise NoKernel(f"stft: it is unspecified how to split {time} numbers into frames of {count}")
     parts = (time - count) // far + 1
     memory.hold((len(signal), parts, count, 2), np.dtype(np.complex128))
     with quiet():

@@ -284,7 +284,7 @@ def rows_not_zero(
     expected = (*(1,) * (len(sizes) - 2), inputs.size, columns)
     require_shape("nonzero", "coordinates", sizes, expected)
     if not 0 < columns <= inputs.ndim or any(size != 1 for size in inputs.shape[: inputs.ndim - columns]):
-        raise InputError(f"nonzero: {columns} coordinates do not name the places of {list(inputs.shape)}")
+        raise InputError(f"nonzero: {columns} coordinates do not match the shape {list(inputs.shape)}")
     result = memory.empty(expected, np.dtype(np.uint32))
     result[...] = 0
     places = np.nonzero(inputs)[inputs.ndim - columns :]

@@ -69,7 +69,7 @@ def gelu_of_sum(
     want_float("gelu", x)
     if bias is not None:
         if not of_one_row or bias.dtype != x.dtype:
-            raise InputError(f"gelu: a bias of {bias.dtype} does not go with {x.dtype}{list(x.shape)}")
+            raise InputError(f"gelu: a bias of {bias.dtype} does not match {x.dtype}{list(x.shape)}")
         require_shape("gelu", "a bias", bias.shape, x.shape[-1:] if x.ndim else (0,))
     total = to_float32(x, x.dtype)
     with memory.quiet():
@@ -104,7 +104,7 @@ def _batches_out(array: NDArray[Any], inside: bool) -> NDArray[Any]:
     if not inside:
         return array
     if array.ndim < 3:
-        raise InputError(f"matrix product: {list(array.shape)} has no batches to move")
+        raise InputError(f"matrix product: {list(array.shape)} does not have batch dimensions to move")
     return np.moveaxis(array, 0, -2)
 
 

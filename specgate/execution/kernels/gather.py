@@ -148,7 +148,7 @@ def places_in(name: str, indices: NDArray[Any], size: int) -> NDArray[np.int64]:
         return whole  # read-only
     outside = (whole < -size) | (whole >= size)
     if outside.any():
-        raise InputError(f"{name}: index {int(whole[outside][0])} is no place among {size}")
+        raise InputError(f"{name}: index {int(whole[outside][0])} is out of range for size {size}")
     return np.where(whole < 0, whole + size, whole)
 
 
@@ -197,7 +197,7 @@ def tuples_at(inputs: NDArray[Any], indices: NDArray[Any], *, batch_dimensions: 
         )
     count = indices.shape[-1]
     if not count:
-        raise NoKernel("gather_nd: it is not said what tuples of no numbers name")
+        raise NoKernel("gather_nd: it is unspecified what empty index tuples select")
     if count > inputs.ndim - batch_dimensions:
         raise InputError(f"gather_nd: tuples of {count} numbers do not fit {list(inputs.shape)}")
     at = indices.reshape(prod(batch), prod(indices.shape[batch_dimensions:-1]), count)
@@ -267,4 +267,4 @@ def entries_replaced(
 
 def _hold_from_start(name: str, indices: NDArray[Any]) -> None:
     if indices.dtype.kind == "i" and np.any(indices < 0):
-        raise InputError(f"{name}: expected no indices below 0, found {int(indices.min())}")
+        raise InputError(f"{name}: expected no negative indices, found {int(indices.min())}")

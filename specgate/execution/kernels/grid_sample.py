@@ -48,19 +48,19 @@ def sample_at_grid(
     rounded.
     """
     if data.ndim != 4 or grid.ndim != 4 or grid.shape[3] != 2 or grid.shape[0] != data.shape[0]:
-        raise InputError(f"grid_sample: {list(data.shape)} and {list(grid.shape)} do not go together")
+        raise InputError(f"grid_sample: {list(data.shape)} and {list(grid.shape)} do not match")
     if mode not in {"bilinear", "bicubic", "nearest"} or padding_mode not in {"zeros", "border", "reflection"}:
         raise InputError(f"grid_sample: unknown mode {mode!r:.30} or padding {padding_mode!r:.30}")
     if mode != "nearest" and not is_float(data.dtype):
-        raise NoKernel("grid_sample: it is not said how integers are rounded")
+        raise NoKernel("grid_sample: it is unspecified how integers are rounded")
     places = to_float64(grid)
     if not (np.abs(places) < 2**31).all():
-        raise NoKernel("grid_sample: it is not said what is at places that are not finite, or that far away")
+        raise NoKernel("grid_sample: it is unspecified the value at positions that are not finite, or too far away")
     shape = (*data.shape[:2], *grid.shape[1:3])
     memory.hold(shape, np.dtype(np.float64))
     if not data.size:
         if 0 not in shape:
-            raise NoKernel("grid_sample: there is nothing to take elements from")
+            raise NoKernel("grid_sample: the input is empty")
         return np.zeros(shape, data.dtype)
     sizes = data.shape[3], data.shape[2]
     x, y = (_unnormalized(places[..., at], size, align_corners) for at, size in enumerate(sizes))
@@ -189,7 +189,7 @@ def add_blocks(
     counts = [(n - (k - 1) * gap - 1) // step + 1 for n, k, gap, step in zip(whole, window, gaps, steps, strict=True)]
     area = prod(window)
     if min(counts) < 1 or data.shape[1] % area or data.shape[2] != prod(counts):
-        raise InputError(f"col2im: {list(data.shape)} holds no {counts} blocks of {window}")
+        raise InputError(f"col2im: {list(data.shape)} does not have {counts} blocks of {window}")
     channels = data.shape[1] // area
     memory.hold((data.shape[0], channels, *whole), np.dtype(np.float64))
     planes = np.zeros((data.shape[0], channels, *whole), np.float64 if is_float(data.dtype) else data.dtype)
@@ -227,19 +227,19 @@ def sample_places(
     """
     rank = data.ndim - 2
     if rank < 1 or grid.ndim != data.ndim or grid.shape[0] != data.shape[0] or grid.shape[-1] != rank:
-        raise InputError(f"grid_sample: {list(data.shape)} and {list(grid.shape)} do not go together")
+        raise InputError(f"grid_sample: {list(data.shape)} and {list(grid.shape)} do not match")
     if mode not in _MODES or padding not in _PADDINGS:
         raise InputError(f"grid_sample: unknown mode {mode!r:.30} or padding {padding!r:.30}")
     texts = data.dtype.kind not in "fiu" and not is_float(data.dtype)
     if texts and (mode != "nearest" or padding == "zeros"):
-        raise NoKernel(f"grid_sample: it is not said what is between or beside elements of {data.dtype}")
+        raise NoKernel(f"grid_sample: it is unspecified how to interpolate {data.dtype}")
     places = grid.astype(np.float64)
     if not (np.abs(places) < 2**31).all():
-        raise NoKernel("grid_sample: it is not said what is at places that are not finite, or that far away")
+        raise NoKernel("grid_sample: it is unspecified the value at positions that are not finite, or too far away")
     shape = (*data.shape[:2], *grid.shape[1:-1])
     memory.hold(shape, np.dtype(np.float64))
     if not data.size and prod(shape):
-        raise NoKernel("grid_sample: there is nothing to take elements from")
+        raise NoKernel("grid_sample: the input is empty")
     kind = data.dtype if mode == "nearest" else working(data) if is_float(data.dtype) else np.dtype(np.float64)
     result = np.zeros((*shape[:2], prod(shape[2:])), kind)
     with quiet():
@@ -321,9 +321,9 @@ def convolve_deformed(
     want_float("convolution", inputs, filters, offsets)
     rank = inputs.ndim - 2
     if rank < 1 or filters.ndim != inputs.ndim or parts < 1 or inputs.shape[1] % parts or groups < 1:
-        raise InputError(f"convolution: {list(filters.shape)} in {parts} parts does not go with {list(inputs.shape)}")
+        raise InputError(f"convolution: {list(filters.shape)} in {parts} parts does not match {list(inputs.shape)}")
     if inputs.shape[1] != filters.shape[1] * groups or filters.shape[0] % groups:
-        raise InputError(f"convolution: {groups} groups of {list(filters.shape)} do not go with {list(inputs.shape)}")
+        raise InputError(f"convolution: {groups} groups of {list(filters.shape)} do not match {list(inputs.shape)}")
     if window is not None:
         require_shape("convolution", "filters", filters.shape[2:], window)
     slide = slide_over("convolution", inputs.shape[2:], filters.shape[2:], strides, dilations, pads, "NOTSET")

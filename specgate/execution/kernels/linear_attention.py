@@ -63,7 +63,7 @@ def attend_linearly(
     array, keys, values = parts
     size, width = keys.shape[3], values.shape[3]
     if array.shape[3] != size:
-        raise InputError(f"attention: queries of {array.shape[3]} do not go with keys of {size}")
+        raise InputError(f"attention: queries of {array.shape[3]} do not match keys of {size}")
     state_shape = (batch, shared_heads, size, width)
     if past is not None:
         require_shape("attention", "a state", past.shape, state_shape)
@@ -89,7 +89,7 @@ def attend_linearly(
 def _by_heads(array: NDArray[Any], heads: int, ahead: tuple[int, int], kind: np.dtype[Any]) -> NDArray[Any]:
     """Return [batch, time, heads, size]."""
     if array.shape[:2] != ahead or array.shape[2] % heads:
-        raise InputError(f"attention: {list(array.shape)} does not fall into {heads} heads of {list(ahead)}")
+        raise InputError(f"attention: {list(array.shape)} cannot be divided into {heads} heads of {list(ahead)}")
     return array.astype(kind).reshape(*ahead, heads, array.shape[2] // heads)
 
 

@@ -130,7 +130,9 @@ def gemm(
     left = np.swapaxes(a, -1, -2) if transpose_a else a
     right = np.swapaxes(b, -1, -2) if transpose_b else b
     if left.shape[:-2] != right.shape[:-2] or left.shape[-1] != right.shape[-2]:
-        raise InputError(f"gemm: matrices of the shapes {list(left.shape)} and {list(right.shape)} have no product")
+        raise InputError(
+            f"gemm: matrices of the shapes {list(left.shape)} and {list(right.shape)} cannot be multiplied"
+        )
     shape = (*left.shape[:-1], right.shape[-1])
     if c is not None:
         require_shape("gemm", f"a summand of type {a.dtype}", c.shape if c.dtype == a.dtype else (), shape)
@@ -163,7 +165,9 @@ def matrix_product(
             raise ValueError
         batch = batch_of(left, right)
     except ValueError:
-        raise InputError(f"matrix product: the shapes {list(left.shape)} and {list(right.shape)} have none") from None
+        raise InputError(
+            f"matrix product: shapes {list(left.shape)} and {list(right.shape)} cannot be multiplied"
+        ) from None
     with memory.quiet():
         if is_float(a.dtype):
             result = multiply_rounded(left, right, a.dtype)
@@ -226,9 +230,9 @@ def multiply_groups(a: NDArray[Any], b: NDArray[Any], ends: NDArray[Any] | None 
     """
     ranks = a.ndim, b.ndim
     if a.dtype != b.dtype or ranks not in {(3, 3), (2, 3), (2, 2)} or (ends is None) != (ranks == (3, 3)):
-        raise InputError(f"groups: {a.dtype}{list(a.shape)} and {b.dtype}{list(b.shape)} have no products")
+        raise InputError(f"groups: {a.dtype}{list(a.shape)} and {b.dtype}{list(b.shape)} cannot be multiplied")
     if a.shape[-1] != b.shape[-2]:
-        raise InputError(f"groups: {a.shape[-1]} columns and {b.shape[-2]} rows have no products")
+        raise InputError(f"groups: {a.shape[-1]} columns and {b.shape[-2]} rows cannot be multiplied")
     dtype = np.dtype(np.float64) if is_float(a.dtype) else a.dtype
     left, right = to_float64(a), to_float64(b)
     with memory.quiet():

@@ -55,7 +55,7 @@ def product_of_scaled(
     with quiet():
         if c is not None:
             if c.ndim > 2 or any(n not in {1, m} for n, m in zip(c.shape[::-1], total.shape[::-1], strict=False)):
-                raise InputError(f"matrix product: a summand {list(c.shape)} does not go with {list(total.shape)}")
+                raise InputError(f"matrix product: a summand {list(c.shape)} does not match {list(total.shape)}")
             total = total + c
         factor = np.float32(alpha) * a_scale.reshape(()) * _by_columns("scales", b_scale, total.shape[1])
         if scale is None or zero is None:
@@ -110,7 +110,7 @@ def multiply_scaled(
     if a_scale.size == 1 and (a_zero is None or a_zero.size == 1):
         return _scaled(integer_product(a, b, a_zero, b_zero), a_scale, b_scale, b, bias)
     if a.ndim < 1 or b.ndim < 1 or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
-        raise InputError(f"matrix product: {list(a.shape)} and {list(b.shape)} do not go together")
+        raise InputError(f"matrix product: {list(a.shape)} and {list(b.shape)} do not match")
     with quiet():
         points = np.int64(0) if a_zero is None else _by_columns("zero points", a_zero, a.shape[-1]).astype(np.int64)
         left = (a - points) * to_float64(_by_columns("scales", a_scale, a.shape[-1]))
@@ -158,10 +158,10 @@ def multiply_by_blocks(
     computed: no requested feature is missing from this kernel.
     """
     if not computed:
-        raise NoKernel("matrix product: weights in another layout are not computed")
+        raise NoKernel("matrix product: weights in another layout are not supported")
     want_float("matrix product", a, scales)
     if bits not in {2, 4, 8} or block < 1 or block * bits % 8 or a.ndim < 1 or a.shape[-1] != rows:
-        raise InputError(f"matrix product: {bits} bits in blocks of {block} do not go with {list(a.shape)}")
+        raise InputError(f"matrix product: {bits} bits in blocks of {block} do not match {list(a.shape)}")
     count = -(-rows // block)
     if b.shape != (columns, count, block * bits // 8) or scales.size != columns * count:
         raise InputError(f"matrix product: expected {count} blocks of {block} numbers for each of {columns} columns")
@@ -240,7 +240,7 @@ def multiply_by_codes(
     want_float("matrix product", a, peaks)
     inner, count = (rows if transposed else columns), rows * columns
     if kind not in _CODES or block < 1 or a.ndim < 1 or a.shape[-1] != inner:
-        raise InputError(f"matrix product: codes of kind {kind} in blocks of {block} do not go with {list(a.shape)}")
+        raise InputError(f"matrix product: codes of kind {kind} in blocks of {block} do not match {list(a.shape)}")
     require_shape("matrix product", "codes", b.shape, (-(-count // 2),))
     require_shape("matrix product", "peaks", peaks.shape, (-(-count // block),))
     memory.hold((count,), np.dtype(np.float64))

@@ -134,7 +134,7 @@ def round_between_scales(
     if not is_float(data.dtype) or any(each is not None and each.dtype != data.dtype for each in (scale, shift)):
         raise InputError(f"narrow floats: expected floats of one type, found {data.dtype} and {scale.dtype}")
     if shift is not None and shift.shape != scale.shape:
-        raise InputError(f"narrow floats: a shift {list(shift.shape)} does not go with a scale {list(scale.shape)}")
+        raise InputError(f"narrow floats: a shift {list(shift.shape)} does not match a scale {list(scale.shape)}")
     try:
         np.broadcast_to(scale, data.shape)
     except ValueError:

@@ -451,7 +451,9 @@ def normalize_groups(
     want_float("normalization", inputs)
     none = inputs.ndim > 1 and not inputs.shape[1] and per_group is None
     if inputs.ndim < 2 or groups < 1 or none or inputs.shape[1] % groups:
-        raise InputError(f"normalization: {list(inputs.shape)} has no channels that fall into {groups} groups")
+        raise InputError(
+            f"normalization: {list(inputs.shape)} has channels that cannot be divided into {groups} groups"
+        )
     for what, array in (("a scale", scale), ("a bias", bias)):
         require_shape("normalization", what, array.shape, (groups,) if per_group else inputs.shape[1:2])
     if not inputs.size:

@@ -45,7 +45,7 @@ def colours_of_planes(
     if y.ndim != 4 or y.shape[3] != 1:
         raise InputError(f"colours_of_planes: expected one channel, found {list(y.shape)}")
     if y.shape[2] % 2:
-        raise NoKernel("colours_of_planes: it is not said where the colours of an odd width lie")
+        raise NoKernel("colours_of_planes: it is unspecified where the colors of an odd width are")
     if u is None:
         y, u, v = _split(y, interleaved)
     elif interleaved:

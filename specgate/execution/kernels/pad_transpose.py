@@ -57,7 +57,7 @@ def pad(
     if mode not in _MODES:
         raise InputError(f"pad: unknown mode {mode!r:.60}; known: {', '.join(_MODES)}")
     if any(count < 0 for count in (*start, *end)):
-        raise InputError("pad: expected no paddings below 0")
+        raise InputError("pad: expected no negative paddings")
     shape = tuple(a + n + b for a, n, b in zip(start, inputs.shape, end, strict=True))
     if wraps and any(count >= _SIGN for count in (*start, *end)):
         return _wrapped(inputs, mode, start, shape, number(value, inputs.dtype, whole=truncate_value))
@@ -125,7 +125,7 @@ def pad_ends(
         start[place], end[place] = before, behind
     each = list(zip(inputs.shape, start, end, strict=True))
     if mode not in _ENDS or any(size + a + b < 0 for size, a, b in each):
-        raise InputError(f"pad: expected one of {', '.join(_ENDS)}, and to take away no more than there is")
+        raise InputError(f"pad: expected one of {', '.join(_ENDS)}, and to remove at most the existing elements")
     if any(size + min(a, 0) + min(b, 0) < 0 for size, a, b in each):  # the added elements are cropped again
         added = [max(0, n) for n in (*start, *end)]
         whole = pad_ends(inputs, added, mode=mode, value=value)
@@ -138,7 +138,7 @@ def pad_ends(
         result[tuple(slice(a, a + n) for a, n in zip(first, kept.shape, strict=True))] = kept
         return result
     if any(not n and a + b for n, a, b in zip(kept.shape, first, last, strict=True)):
-        raise NoKernel("pad: it is not said what is repeated where there is no element")
+        raise NoKernel("pad: it is unspecified what is repeated in an empty input")
     result = memory.empty(tuple(a + n + b for a, n, b in zip(first, kept.shape, last, strict=True)), inputs.dtype)
     if not result.size:  # only one slice of the other dimensions, for which no memory is counted
         return result
@@ -203,7 +203,7 @@ def gather_along(
         raise InputError(f"gather: {list(shape)} and {list(indices.shape)} have no {batches} batches before {place}")
     places, outside = _gathered_places(indices, shape[place], negative=zeros_beyond)
     if outside.any() and not zeros_beyond:
-        raise InputError(f"gather: index {int(indices[outside][0])} is no place among {shape[place]}")
+        raise InputError(f"gather: index {int(indices[outside][0])} is out of range for size {shape[place]}")
     result = memory.empty((*shape[:place], *indices.shape[batches:], *shape[place + 1 :]), inputs.dtype)
     if not result.size:
         return result
@@ -314,14 +314,14 @@ def pad_between(
     first, last = integers("pad", "begin", begin), integers("pad", "end", end)
     same_length("pad", inputs.ndim, begin=first, end=last)
     if not crop_negative and any(count < 0 for count in (*first, *last)):
-        raise InputError("pad: expected no numbers below 0")
+        raise InputError("pad: expected no negative numbers")
     if inputs.dtype.kind == "O" and mode != "constant":
         raise InputError(f"pad: expected the mode constant for text, found {mode!r:.60}")
     if mode in {"reflect", "symmetric"}:
         for size, before, behind in zip(inputs.shape, first, last, strict=True):
             left = size + min(0, before, behind) - (mode == "reflect")
             if max(before, behind) > max(0, left):
-                raise InputError(f"pad: {max(before, behind)} elements are not mirrored among {size}")
+                raise InputError(f"pad: {max(before, behind)} elements cannot be mirrored in {size}")
     shape = [size + before + behind for size, before, behind in zip(inputs.shape, first, last, strict=True)]
     if any(size < 0 for size in shape):
         return memory.empty(tuple(max(0, size) for size in shape), inputs.dtype)

@@ -469,7 +469,7 @@ def norm_of_windows(
     Raises NoKernel without a window.
     """
     if window is None:
-        raise NoKernel("pooling: it is not said how large a window is that is not given")
+        raise NoKernel("pooling: the size of a missing window is unspecified")
     slide = slide_over("pooling", inputs.shape[2:], window, **how)
     shape = (*inputs.shape[:2], *slide.counts)
     if not prod(shape):
@@ -607,7 +607,7 @@ def mean_in_windows(
     shape = (*data.shape[:2], *slide.counts)
     behind = _window_ends(data, window, slide)
     if not exclude and any(more > end for more, end in zip(behind, slide.end, strict=True)):
-        raise NoKernel("pooling: it is not said what counts where a window reaches behind the padding")
+        raise NoKernel("pooling: it is unspecified what counts if a window extends past the padding")
     if not prod(shape):
         return memory.empty(shape, data.dtype)
     if not data.size:
@@ -679,7 +679,7 @@ def _count(left: int, step: int, inside: int, rounding: str, *, even: bool) -> i
     if rounding == "floor" or down == up:
         return down
     if not even:
-        raise NoKernel("pooling: it is not said how the number of windows is rounded here")
+        raise NoKernel("pooling: it is unspecified how the number of windows is rounded here")
     return down if rounding == "ceil_torch" and (up - 1) * step >= inside else up
 
 

@@ -164,7 +164,7 @@ def quantize_by_axis(
     the zero point, cast as in `cast_elements` with `saturate`.
     """
     if zero_point is None and dtype is None and type_number:
-        raise InputError(f"quantize: {type_number} is the number of no type")
+        raise InputError(f"quantize: {type_number} is not the number of a type")
     if zero_point is not None and dtype not in {None, zero_point.dtype}:
         raise InputError(f"quantize: the zero point is {zero_point.dtype}, but the output {dtype}")
     kind = zero_point.dtype if zero_point is not None else dtype or np.dtype(np.uint8)
@@ -200,10 +200,10 @@ def dequantize_by_axis(
     Other arguments are those of `quantize_by_axis`.
     """
     if dtype is None and type_number:
-        raise InputError(f"quantize: {type_number} is the number of no type")
+        raise InputError(f"quantize: {type_number} is not the number of a type")
     expected_dtype = dtype if type_number else None
     if is_stored(scale.dtype) and expected_dtype is None:
-        raise InputError(f"quantize: numbers in {scale.dtype} are scales only, they say no type for the output")
+        raise InputError(f"quantize: {scale.dtype} is a scale type and does not define the output type")
     x, scale = widened(x), widened(scale)
     factors, points = _fitted(x, scale, None if zero_point is None else widened(zero_point), axis, block)
     if not is_float(x.dtype):
@@ -235,7 +235,7 @@ def _spread(x: NDArray[Any], array: NDArray[Any], axis: int, block: int) -> NDAr
         place = 0
     check_axis(place, x.ndim, "quantize")
     if x.ndim == 1 and array.ndim == 1 and not block and array.shape != x.shape:
-        raise NoKernel(f"quantize: it is not said what {array.size} scales are for among {x.size} elements")
+        raise NoKernel(f"quantize: it is unspecified how {array.size} scales apply to {x.size} elements")
     if array.ndim == 1 and (x.ndim > 1 or not block):
         require_shape("quantize", "scales along an axis", array.shape, (x.shape[place],))
         return np.broadcast_to(array.reshape(-1, *(1,) * (x.ndim - 1 - place)), x.shape)

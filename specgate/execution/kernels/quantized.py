@@ -192,7 +192,7 @@ def join_quantized(
     are unchanged.
     """
     if not parts or len(parts) % 3:
-        raise InputError(f"quantized: expected a scale and a zero point behind each array, found {len(parts)} in all")
+        raise InputError(f"quantized: expected a scale and a zero point after each array, found {len(parts)} in all")
     arrays = []
     with quiet():
         for x, x_scale, x_zero in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
@@ -313,18 +313,18 @@ def _hold_fitting(what: str, array: NDArray[Any], shape: Sequence[int], axis: in
     """
     pairs = enumerate(zip(array.shape, shape, strict=False))
     if array.ndim != len(shape) or any(n != m and (n != 1 or at == axis or not stretched) for at, (n, m) in pairs):
-        raise InputError(f"gather: {what} of {list(array.shape)} do not go with blocks of {list(shape)}")
+        raise InputError(f"gather: {what} of {list(array.shape)} do not match blocks of {list(shape)}")
 
 
 def _points(zeros: NDArray[Any], data: NDArray[Any], shape: Sequence[int], packed: int, axis: int) -> NDArray[Any]:
     if zeros.dtype != data.dtype or integer_range(data.dtype) is None:
-        raise InputError(f"gather: zero points of {zeros.dtype} do not go with numbers of {data.dtype}")
+        raise InputError(f"gather: zero points of {zeros.dtype} do not match numbers of {data.dtype}")
     if packed == 8:
         _hold_fitting("zero points", zeros, shape, axis, stretched=False)
         return zeros
     if axis != len(shape) - 1:
         raise NoKernel(
-            "gather: it is not said how zero points are packed that are not for blocks of the last dimension"
+            "gather: it is unspecified how zero points are packed unless blocks are along the last dimension"
         )
     _hold_fitting("zero points", zeros, (*shape[:-1], -(-shape[-1] * packed // 8)), axis, stretched=False)
     return unpacked(zeros, packed)[..., : shape[-1]]

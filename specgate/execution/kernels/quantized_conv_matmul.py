@@ -62,9 +62,9 @@ def quantized_product(
     """
     for one, other in ((a_scale, a_zero), (b_scale, b_zero), (scale, zero)):
         if one.size != other.size:
-            raise InputError(f"multiply: {one.size} scales do not go with {other.size} zero points")
+            raise InputError(f"multiply: {one.size} scales do not match {other.size} zero points")
     if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
-        raise NoKernel("multiply: it is not said how the product of narrow floats is rounded")
+        raise NoKernel("multiply: it is unspecified how the product of narrow floats is rounded")
     with quiet():
         total = _summed(_shifted(a, a_zero, rows=True), _shifted(b, b_zero, rows=False))
         left, right = _along(a, a_scale, rows=True), _along(b, b_scale, rows=False)
@@ -137,14 +137,14 @@ def _along(array: NDArray[Any], each: NDArray[Any], *, rows: bool) -> NDArray[An
         if each.size == array.shape[-2 if rows else -1]:
             return each[:, np.newaxis] if rows else each
         if array.ndim == 2:
-            raise InputError(f"multiply: {each.size} do not go with the matrix {list(array.shape)}")
+            raise InputError(f"multiply: {each.size} do not match the matrix {list(array.shape)}")
     if each.ndim == array.ndim and all(n in {1, size} for n, size in zip(each.shape, array.shape, strict=True)):
         if each.ndim < 2 or each.shape[-1 if rows else -2] == 1:
             return each
         raise InputError(
             f"multiply: scales or zero points {list(each.shape)} are not one for each {'row' if rows else 'column'}"
         )
-    raise NoKernel(f"multiply: it is not said what scales or zero points of shape {list(each.shape)} are for")
+    raise NoKernel(f"multiply: it is unspecified how scales or zero points of shape {list(each.shape)} apply")
 
 
 def _summed(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
@@ -152,11 +152,11 @@ def _summed(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     one = left[np.newaxis] if left.ndim == 1 else left
     other = right[:, np.newaxis] if right.ndim == 1 else right
     if not left.ndim or not right.ndim or one.shape[-1] != other.shape[-2]:
-        raise InputError(f"multiply: {list(left.shape)} and {list(right.shape)} have no product")
+        raise InputError(f"multiply: {list(left.shape)} and {list(right.shape)} cannot be multiplied")
     try:
         batch = np.broadcast_shapes(one.shape[:-2], other.shape[:-2])
     except ValueError:
-        raise InputError(f"multiply: {list(left.shape)} and {list(right.shape)} have no product") from None
+        raise InputError(f"multiply: {list(left.shape)} and {list(right.shape)} cannot be multiplied") from None
     total = memory.empty((*batch, one.shape[-2], other.shape[-1]), np.dtype(np.float64))
     total[...] = 0
     for first in memory.in_time(range(0, one.shape[-1], _EXACT)):
@@ -176,7 +176,7 @@ def _convolved(
     if zero is not None and zero.size != 1:
         raise InputError(f"convolution: expected one zero point for the input, found {zero.size}")
     if inputs.ndim < 3 or filters.ndim != inputs.ndim:
-        raise InputError(f"convolution: filters {list(filters.shape)} do not go with {list(inputs.shape)}")
+        raise InputError(f"convolution: filters {list(filters.shape)} do not match {list(inputs.shape)}")
     data = to_float64(inputs.astype(np.float64)) - (0 if zero is None else float(zero.reshape(())))
     weights = filters.astype(np.float64)
     if filter_zero is not None:
@@ -384,7 +384,7 @@ def _product(
     whole("matrix product", a)
     whole("matrix product", b)
     if a.ndim < 2 or a.ndim != b.ndim or a.shape[:-2] != b.shape[:-2] or a.shape[-1] != b.shape[-2]:
-        raise InputError(f"matrix product: the shapes {list(a.shape)} and {list(b.shape)} have none")
+        raise InputError(f"matrix product: shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied")
     left = _less(a, _spread("zero points of rows", a_zero_point, a.shape[-2], -2, 2))
     right = _less(b, _spread("zero points of columns", b_zero_point, b.shape[-1], -1, 2))
     if a_scale is not None and b_scale is not None:

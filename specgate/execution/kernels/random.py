@@ -46,7 +46,7 @@ def uniform_numbers(
     counter are 0, the type is bfloat16, or the range is empty.
     """
     if low.size != 1 or high.size != 1 or low.dtype != high.dtype:
-        raise InputError("random: expected one number of one type as each bound")
+        raise InputError("random: expected each bound as one number of the same type")
     sizes = tuple(int(size) for size in shape.reshape(-1))
     if min(sizes, default=0) < 0 or min(key, counter) < 0 or max(key, counter) >= 2**64:
         raise InputError(

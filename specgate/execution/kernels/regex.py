@@ -177,7 +177,7 @@ def parsed(text: str) -> Node:
     Raises InputError for syntax that RE2 rejects, NoKernel for syntax that is not implemented.
     """
     if len(text) > _LONGEST:
-        raise NoKernel(f"patterns of more than {_LONGEST} characters are not computed")
+        raise NoKernel(f"patterns of more than {_LONGEST} characters are not supported")
     reader = _Reader(text)
     node = reader.choice(0)
     if reader.at != len(text):
@@ -210,7 +210,7 @@ class _Reader:
 
     def choice(self, depth: int) -> Node:
         if depth > _DEEPEST:
-            raise NoKernel(f"patterns with more than {_DEEPEST} groups in each other are not computed")
+            raise NoKernel(f"patterns with groups nested more than {_DEEPEST} deep are not supported")
         flags, nodes = self.flags, [self.sequence(depth)]
         while self.sees("|"):
             self.at += 1
@@ -225,7 +225,9 @@ class _Reader:
             bounds = self.repetition()
             if bounds is not None:
                 if repeated or not parts:
-                    raise self.error("a repetition of nothing" if not parts else "two repetitions in a row")
+                    raise self.error(
+                        "a repetition operator without an operand" if not parts else "two repetition operators in a row"
+                    )
                 parts[-1] = self.repeat(parts[-1], *bounds)
                 repeated = True
                 continue
@@ -257,7 +259,7 @@ class _Reader:
         times = 1 if (least, most) in {(0, None), (1, None), (0, 1)} else (most if most is not None else least) or 1
         weight = part.weight * times
         if weight > _MOST_REPEATED:
-            raise self.error("repetitions in each other that are too many")
+            raise self.error("too deeply nested repetitions")
         return Node("repeat", (part,), least=least, most=most, weight=weight)
 
     def item(self, depth: int) -> list[Node]:
@@ -297,7 +299,7 @@ class _Reader:
                 self.flags = before
                 return nodes
             else:
-                raise self.error("a group that is none of RE2's")
+                raise self.error("a group that RE2 does not define")
         else:
             self.at += 1
         return self.closed_group(depth)
@@ -305,7 +307,7 @@ class _Reader:
     def closed_group(self, depth: int) -> list[Node]:
         node = self.choice(depth + 1)
         if not self.sees(")"):
-            raise self.error("a group that does not end")
+            raise self.error("an unterminated group")
         self.at += 1
         return [node if node.kind in {"choice", "sequence", "set"} else Node("sequence", (node,), weight=node.weight)]
 
@@ -321,7 +323,7 @@ class _Reader:
             self.at += 2
             return [Node(kinds[char])]
         if char == "C":
-            raise NoKernel(r"patterns with \C, a byte of a character, are not computed")
+            raise NoKernel(r"patterns with \C, a byte of a character, are not supported")
         named = self.named_set()
         return [self.set_of(named) if named is not None else self.literal(self.character())]
 
@@ -336,11 +338,11 @@ class _Reader:
             return None
         match = re.compile(r"\\[pP](\{(\^?)(\w+)\}|([A-Za-z]))").match(self.text, self.at)
         if not match:
-            raise self.error("a set of characters without a name")
+            raise self.error("a character class without a name")
         name = match[3] or match[4]
         inside = general(name)
         if inside is None:
-            raise NoKernel(f"patterns with the set of characters {name!r:.40} are not computed")
+            raise NoKernel(f"patterns with the character class {name!r:.40} are not supported")
         self.at = match.end()
         return complement(inside) if (char == "P") != bool(match[2]) else inside
 
@@ -363,7 +365,7 @@ class _Reader:
         elif rest[:1] in _ESCAPED or (rest and ord(rest[0]) < 128 and (rest[0] == "_" or not WORD.match(rest[0]))):
             self.at += 2
             return _ESCAPED.get(rest[0], ord(rest[0]))
-        raise self.error("an escape that is none of RE2's")
+        raise self.error("an escape that RE2 does not define")
 
     def bracketed(self) -> Ranges:
         """Parse a bracketed character set."""
@@ -375,11 +377,11 @@ class _Reader:
         while first or not self.sees("]"):
             first = False
             if self.at >= len(self.text):
-                raise self.error("a set that does not end")
+                raise self.error("an unterminated set")
             named = _CLASS.match(self.text, self.at)
             if named:
                 if named[2] not in NAMED:
-                    raise self.error("a set without a name that is known")
+                    raise self.error("an unknown character class")
                 self.at = named.end()
                 numbers += complement(NAMED[named[2]]) if named[1] else NAMED[named[2]]
                 continue
@@ -392,7 +394,7 @@ class _Reader:
                 self.at += 1
                 high = self.character()
                 if high < low:
-                    raise self.error("a range that ends before it begins")
+                    raise self.error("an invalid character range")
             numbers.append((low, high))
         self.at += 1
         if "i" in self.flags:
@@ -413,9 +415,9 @@ def match_pattern(texts: NDArray[Any], *, pattern: str | None = None) -> NDArray
     Raises InputError for a pattern that RE2 rejects, and NoKernel for one that is too large or uses unsupported syntax.
     """
     if texts.dtype != np.object_ or not all(isinstance(text, str) for text in texts.flat):
-        raise InputError("match_pattern: expected texts alone")
+        raise InputError("match_pattern: expected only strings")
     if pattern is None:
-        raise NoKernel("match_pattern: it is not said what is matched without a pattern")
+        raise NoKernel("match_pattern: it is unspecified what a missing pattern matches")
     machine = _Machine(parsed(pattern))
     result = memory.empty(texts.shape, np.dtype(np.bool_))
     known: dict[str, bool] = {}
@@ -447,7 +449,7 @@ class _Machine:
 
     def _place(self, leads: Iterable[int] = (), *, reads: int = -1, asks: str = "") -> int:
         if len(self.sets) >= _MOST_PLACES:
-            raise NoKernel(f"patterns of more than {_MOST_PLACES} places are not computed")
+            raise NoKernel(f"patterns of more than {_MOST_PLACES} places are not supported")
         self.sets.append(reads)
         self.asks.append(asks)
         self.leads.append(list(leads))

@@ -45,11 +45,11 @@ def reshape(
     shape.
     """
     if shape is None:
-        raise NoKernel("reshape: it is not said what shape there is where none is given")
+        raise NoKernel("reshape: it is unspecified the shape of the result if it is missing")
     sizes = integers("reshape", "sizes", shape)
     if not keep_zeros:
         if any(size == 0 and place >= inputs.ndim for place, size in enumerate(sizes)):
-            raise InputError(f"reshape: a size of 0 in {sizes} stands behind the dimensions of {list(inputs.shape)}")
+            raise InputError(f"reshape: a size of 0 in {sizes} is beyond the dimensions of {list(inputs.shape)}")
         sizes = [size or inputs.shape[place] for place, size in enumerate(sizes)]
     known = prod(size for size in sizes if size != -1)
     if -1 in sizes and known and inputs.size % known == 0:
@@ -67,7 +67,7 @@ def reshape_by_pattern(inputs: NDArray[Any], shape: NDArray[Any], *, copy_zeros:
     sizes = integers("reshape", "sizes", shape)
     copied = [place for place, size in enumerate(sizes) if copy_zeros and size == 0]
     if any(place >= inputs.ndim for place in copied):
-        raise InputError(f"reshape: a size of 0 in {sizes} stands behind the dimensions of {list(inputs.shape)}")
+        raise InputError(f"reshape: a size of 0 in {sizes} is beyond the dimensions of {list(inputs.shape)}")
     left = prod(size for place, size in enumerate(inputs.shape) if place not in copied)
     known = prod(size for place, size in enumerate(sizes) if size != -1 and place not in copied)
     if sizes.count(-1) == 1 and known > 0 and left % known == 0:
@@ -217,7 +217,7 @@ def tile_by(
     counts = _along_one(inputs.ndim, tiles, axis) if repeats is None else integers("tile", "repeats", repeats)
     same_length("tile", inputs.ndim, repeats=counts)
     if counts and min(counts) < 0:
-        raise InputError(f"tile: expected no repeats below 0, found {counts}")
+        raise InputError(f"tile: expected no negative repeats, found {counts}")
     result = memory.empty(tuple(map(mul, inputs.shape, counts)), inputs.dtype)
     if not result.size:
         return result
@@ -243,7 +243,7 @@ def tile_by(
 def _along_one(rank: int, tiles: NDArray[Any] | None, axis: NDArray[Any] | None) -> list[int]:
     """Return the repeats per dimension where only one is repeated."""
     if tiles is None or axis is None or tiles.size != 1 or axis.size != 1:
-        raise NoKernel("tile: it is not said what repeats mean that are not one number for one axis")
+        raise NoKernel("tile: it is unspecified how to apply repeats that are not one number per axis")
     (times,), (along,) = (_whole("tile", "a number", each.reshape(1)) for each in (tiles, axis))
     place = along + rank if along < 0 else along
     check_axis(place, rank, "tile")
@@ -268,14 +268,14 @@ def split_along(
     number.
     """
     if axis is None:
-        raise NoKernel("split: it is not said along which dimension parts lie where none is given")
+        raise NoKernel("split: it is unspecified which axis to split if it is missing")
     place = axis + inputs.ndim if axis < 0 else axis
     check_axis(place, inputs.ndim, "split")
     size = inputs.shape[place]
     sizes = sizes if sizes is None else _whole("split", "sizes", sizes)
     if split_attribute is not None:
         if sizes not in (None, list(split_attribute)):
-            raise NoKernel("split: it is not said which of two lists of sizes counts")
+            raise NoKernel("split: it is unspecified which of two lists of sizes applies")
         sizes = split_attribute
     parts = parts or (len(sizes) if sizes is not None else stated or 0)
     if parts < 1:

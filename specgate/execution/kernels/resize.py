@@ -149,12 +149,12 @@ def resize(
     memory.hold(tuple(shape), np.dtype(np.float64))
     if not data.size:
         if 0 not in shape:
-            raise NoKernel("resize: it is not said what nothing is enlarged to")
+            raise NoKernel("resize: it is unspecified how an empty input is enlarged")
         return memory.empty(tuple(shape), data.dtype)
     if mode not in {"nearest", *WEIGHTS}:
         raise InputError(f"resize: unknown mode {mode!r:.40}")
     if mode != "nearest" and data.dtype.kind not in "fiu" and not is_float(data.dtype):
-        raise NoKernel(f"resize: it is not said what is between two elements of {data.dtype}")
+        raise NoKernel(f"resize: it is unspecified how to interpolate {data.dtype}")
     if 0 in shape:  # only one slice of the other dimensions, for which no memory is counted
         return memory.empty(tuple(shape), data.dtype)
     cropped = coordinate_transformation_mode == "tf_crop_and_resize"
@@ -190,7 +190,7 @@ def _axes(
             f"resize: {chosen!r:.60} are no axes of {data.ndim} dimensions, or {policy!r:.30} is no policy"
         )
     if len(set(chosen)) != len(chosen):
-        raise NoKernel("resize: it is not said what an axis means that is there twice")
+        raise NoKernel("resize: it is unspecified what a repeated axis means")
     old = [data.shape[axis] for axis in chosen]
     result = stated if stated is not None else None if scales is None else to_float64(scales.reshape(-1)).tolist()
     if (result is None) == (sizes is None) or len(sizes if result is None else result) != len(chosen):  # type: ignore[arg-type]
@@ -207,7 +207,7 @@ def _axes(
     ends = [0.0] * len(chosen) + [1.0] * len(chosen)
     if roi is not None and roi.size:
         if roi.size != 2 * len(chosen):
-            raise NoKernel(f"resize: it is not said what {roi.size} numbers are for {len(chosen)} axes")
+            raise NoKernel(f"resize: it is unspecified how {roi.size} numbers of roi apply to {len(chosen)} axes")
         ends = to_float64(roi.reshape(-1)).tolist()
     lengths = [n * size for n, size in zip(factors, old, strict=True)] if result is not None else list(map(float, new))
     parts = zip(chosen, new, lengths, factors, ends[: len(chosen)], ends[len(chosen) :], strict=True)
@@ -216,11 +216,11 @@ def _axes(
 
 def _by_sizes(numbers: list[int], old: list[int], policy: str) -> tuple[list[int], list[float]]:
     if min(numbers, default=0) < 0:
-        raise NoKernel(f"resize: it is not said what the sizes {numbers!r:.60} are")
+        raise NoKernel(f"resize: it is unspecified how to read the sizes {numbers!r:.60}")
     if policy == "stretch":
         return numbers, [float(np.float32(n / size)) if size else 1.0 for n, size in zip(numbers, old, strict=True)]
     if not all(old):
-        raise NoKernel("resize: nothing has no scale that keeps its proportions")
+        raise NoKernel("resize: an empty input does not have a scale that keeps its proportions")
     scale = (min if policy == "not_larger" else max)(
         (n / size for n, size in zip(numbers, old, strict=True)), default=1.0
     )
@@ -260,7 +260,7 @@ def _outside(
 ) -> NDArray[Any]:
     """Return the result with the extrapolation value outside of the data."""
     if data.dtype.kind not in "fiu" and not is_float(data.dtype):
-        raise NoKernel(f"resize: it is not said what is beyond elements of {data.dtype}")
+        raise NoKernel(f"resize: it is unspecified how to extrapolate {data.dtype}")
     result = result.copy()
     for each, at in zip(axis, ats, strict=True):
         moved = np.moveaxis(result, each.axis, 0)
@@ -315,7 +315,7 @@ def interpolate_along(
     memory.hold(tuple(shape), np.dtype(np.float64))
     if not padded.size:
         if 0 not in shape:
-            raise NoKernel("interpolate: it is not said what nothing is enlarged to")
+            raise NoKernel("interpolate: it is unspecified how an empty input is enlarged")
         return memory.empty(tuple(shape), data.dtype)
     pillow = mode in {"bilinear_pillow", "bicubic_pillow"}
     to_place = _PLACES.get("half_pixel" if pillow else coordinate_transformation_mode or "half_pixel")
@@ -330,7 +330,7 @@ def interpolate_along(
     if mode not in _WEIGHTS:
         raise NoKernel(f"interpolate: no kernel for mode {mode!r:.40}")
     if not is_float(data.dtype):
-        raise NoKernel("interpolate: it is not said how integers are rounded")
+        raise NoKernel("interpolate: it is unspecified how integers are rounded")
     if 0 in shape:  # only one slice of the other dimensions, for which no memory is counted
         return memory.empty(tuple(shape), data.dtype)
     result = to_float64(padded)
@@ -353,11 +353,13 @@ def _said_of_corners(
     """
     mode, align_corners, *others = how
     if len(set(axes)) != len(axes) or mode != "linear" or not align_corners or any(others):
-        raise NoKernel(f"interpolate: which places count is not said of mode {mode!r:.40}, apart from aligned corners")
+        raise NoKernel(
+            f"interpolate: it is unspecified which positions count in mode {mode!r:.40}, apart from aligned corners"
+        )
     items = [] if sizes is None else sizes.reshape(-1).tolist()
     for axis, length in zip(axes, items, strict=False):
         if 0 <= axis < data.ndim and length == 1 != data.shape[axis]:
-            raise NoKernel("interpolate: it is not said which place of several is the only one")
+            raise NoKernel("interpolate: it is unspecified which of several positions is selected")
     return "straight", "align_corners"
 
 
@@ -381,7 +383,7 @@ def _lengths(
         raise InputError(f"interpolate: expected {len(old)} sizes or scales")
     numbers = to_float64(array).reshape(-1).tolist()
     if any(not np.isfinite(n) or not 0 <= n < _LARGEST for n in numbers):
-        raise NoKernel(f"interpolate: it is not said what {numbers!r:.80} are as {by}")
+        raise NoKernel(f"interpolate: it is unspecified how to read {numbers!r:.80} as {by}")
     if by == "sizes":
         return [int(n) for n in numbers], [n / size if size else 1.0 for n, size in zip(numbers, old, strict=True)]
     return [floor(n * size) for n, size in zip(numbers, old, strict=True)], numbers

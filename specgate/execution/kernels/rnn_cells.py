@@ -79,7 +79,7 @@ def lstm_step(
     which is not clipped. input_forget, weights_format: only the default values are supported. Others as `rnn_step`.
     """
     if input_forget or weights_format != "fico":
-        raise NoKernel("lstm_step: computes neither input_forget nor other formats of weights than fico")
+        raise NoKernel("lstm_step: supports neither input_forget nor weight formats other than fico")
     new_hidden, new_cell = _single(Lstm, inputs, [hidden, cell], weights, recurrence, bias, activations, clip)
     return new_hidden, new_cell
 

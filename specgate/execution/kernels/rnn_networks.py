@@ -290,7 +290,7 @@ class Sequences:
         if lengths is not None:
             require_shape("recurrent", "lengths", lengths.shape, (batch,))
             if lengths.size and not 0 <= int(lengths.min()) <= int(lengths.max()) <= time:
-                raise NoKernel(f"recurrent: it is not said what a sequence is that is not 0 to {time} long")
+                raise NoKernel(f"recurrent: it is unspecified how to handle a sequence length outside 0 to {time}")
         self.ends = np.full(batch, time) if lengths is None else lengths.astype(np.int64)
         self.functions = functions_of(
             how.get("activations"), kind.defaults * many, how.get("alphas") or (), how.get("betas") or ()

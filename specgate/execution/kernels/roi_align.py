@@ -530,7 +530,7 @@ def _maps(
         if array is not None and array.dtype != gradient.dtype:
             raise InputError(f"crop_gradients: expected {what} of {gradient.dtype}, found {array.dtype}")
     if inputs is None and largest:
-        raise InputError("crop_gradients: the largest element is found in the maps, which are not given")
+        raise InputError("crop_gradients: the largest element is found in the maps, which are missing")
     if inputs is not None:
         require_shape("crop_gradients", "maps", inputs.shape, shape)
     return shape

@@ -88,7 +88,9 @@ def pool_channels_of_parts(
     _, number, rows, columns = _four(inputs)
     needed = channels * (bins_across * bins_down if straight else parts * parts)
     if number != needed:
-        raise NoKernel(f"pool_channels_of_parts: it is not said what {number} channels mean where {needed} are pooled")
+        raise NoKernel(
+            f"pool_channels_of_parts: it is unspecified what {number} channels mean where {needed} are pooled"
+        )
 
     def mean(planes: NDArray[Any], corners: NDArray[Any]) -> NDArray[Any]:
         one = corners.dtype.type
@@ -139,7 +141,7 @@ def pool_moved_parts(
         raise InputError(f"pool_moved_parts: expected {channels * parts * parts} channels, found {number}")
     classes = 1 if offsets is None else offsets.shape[1] // 2
     if classes < 1 or channels % classes:
-        raise NoKernel(f"pool_moved_parts: it is not said which of {channels} channels belong to {classes} classes")
+        raise NoKernel(f"pool_moved_parts: it is unspecified which of {channels} channels belong to {classes} classes")
     if offsets is not None:
         require_shape("pool_moved_parts", "offsets", offsets.shape, (len(regions), 2 * classes, parts, parts))
     first = np.arange(parts)

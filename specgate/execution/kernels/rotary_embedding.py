@@ -42,7 +42,7 @@ def rotate_pairs(
     if inputs.ndim not in {3, 4} or interleaved not in {0, 1} or turned < 0 or (heads or 0) < 0:
         raise InputError(f"rotary: expected 3 or 4 dimensions and no negative numbers, found {list(inputs.shape)}")
     if inputs.ndim == 3 and (not heads or inputs.shape[2] % (2 * heads)):
-        raise InputError(f"rotary: {list(inputs.shape)} does not fall into {heads} heads of even size")
+        raise InputError(f"rotary: {list(inputs.shape)} cannot be divided into {heads} heads of even size")
     data = (
         inputs
         if inputs.ndim == 4
@@ -51,7 +51,7 @@ def rotate_pairs(
     batch, _, time, size = data.shape
     count = turned or size
     if size % 2 or count % 2 or count > size:
-        raise InputError(f"rotary: {count} of {size} elements are no pairs")
+        raise InputError(f"rotary: {count} of {size} elements do not form pairs")
     angles = [_angles(each, positions, (batch, time, count // 2)) for each in (cosines, sines)]
     memory.hold(data.shape, np.dtype(np.float64))
     with quiet():
@@ -75,7 +75,7 @@ def _angles(cache: NDArray[Any], positions: NDArray[Any] | None, shape: tuple[in
     if cache.ndim != 2 or cache.shape[1] != shape[2]:
         raise InputError(f"rotary: a cache {list(cache.shape)} has no {shape[2]} pairs for each position")
     if positions.size and int(positions.min()) < 0:
-        raise InputError(f"rotary: expected no positions below 0, found {int(positions.min())}")
+        raise InputError(f"rotary: expected no negative positions, found {int(positions.min())}")
     return to_float64(cache[places_in("rotary", positions, len(cache))])[:, np.newaxis]
 
 
@@ -102,7 +102,7 @@ def grid_of_places(theta: NDArray[Any], size: NDArray[Any], *, align_corners: in
     require_shape("affine_grid", "sizes", size.shape, (rank + 2,))
     numbers = [int(n) for n in size]
     if numbers[0] != len(theta) or min(numbers[2:]) < 0 or align_corners not in {0, 1}:
-        raise InputError(f"affine_grid: {len(theta)} maps do not go with the sizes {numbers!r:.60}")
+        raise InputError(f"affine_grid: {len(theta)} maps do not match the sizes {numbers!r:.60}")
     shape = (len(theta), *numbers[2:], rank)
     memory.hold(shape, np.dtype(np.float64))
     if 0 in shape:  # only one slice of the other dimensions, for which no memory is counted

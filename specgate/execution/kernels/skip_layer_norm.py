@@ -39,9 +39,9 @@ def normalize_sum(
     """
     want_float("normalization", inputs)
     if inputs.ndim not in {2, 3} or skip.ndim not in {2, 3} or skip.shape[-2:] != inputs.shape[-2:]:
-        raise InputError(f"normalization: {list(skip.shape)} does not go with {list(inputs.shape)}")
+        raise InputError(f"normalization: {list(skip.shape)} does not match {list(inputs.shape)}")
     if skip.ndim == 3 and skip.shape[0] not in {1, *inputs.shape[: inputs.ndim - 2]}:
-        raise InputError(f"normalization: {list(skip.shape)} does not go with {list(inputs.shape)}")
+        raise InputError(f"normalization: {list(skip.shape)} does not match {list(inputs.shape)}")
     for what, array in (("a scale", scale), ("a shift", shift), ("a bias", bias), ("a summand", skip)):
         if array is not None and array.dtype != inputs.dtype:
             raise InputError(f"normalization: expected {what} of {inputs.dtype}, found {array.dtype}")
@@ -128,7 +128,7 @@ def normalize_embeddings(
     batch, time = words.shape
     at = np.arange(time)[np.newaxis] if position_ids is None else position_ids
     if at.shape not in {(batch, time), (1, time)}:
-        raise InputError(f"embedding: places {list(at.shape)} do not go with words {list(words.shape)}")
+        raise InputError(f"embedding: places {list(at.shape)} do not match words {list(words.shape)}")
     pairs = [(words, word_table), (at, place_table)]
     if segments is not None and segment_table is not None:
         pairs.append((segments, segment_table))
@@ -142,7 +142,7 @@ def normalize_embeddings(
         require_shape("embedding", "a scale or shift", each.shape, (size,))
     memory.hold((batch, time, size), np.dtype(np.float64))
     if any(indices.size and int(indices.min()) < 0 for indices, _ in pairs):
-        raise InputError("embedding: expected no number of a row below 0")
+        raise InputError("embedding: expected no negative row index")
     with memory.quiet():
         total = sum(to_float64(slices_at(table, indices, axis=0)) for indices, table in pairs)
         total = np.broadcast_to(np.asarray(total), (batch, time, size))

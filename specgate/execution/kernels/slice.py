@@ -158,7 +158,7 @@ def space_to_depth(inputs: NDArray[Any], *, block: int, channel_first: bool = Fa
     """
     batch, channels, height, width = _four(inputs, block)
     if height % block or width % block:
-        raise InputError(f"space_to_depth: {height} x {width} is no multiple of {block}")
+        raise InputError(f"space_to_depth: {height} x {width} is not a multiple of {block}")
     parts = inputs.reshape(batch, channels, height // block, block, width // block, block)
     order = (0, 1, 3, 5, 2, 4) if channel_first else (0, 3, 5, 1, 2, 4)
     return parts.transpose(order).reshape(batch, channels * block**2, height // block, width // block)
@@ -191,7 +191,7 @@ def slice_by_masks(
     """
     count = begin.size
     if begin.shape != end.shape or begin.ndim != 1 or (stride is not None and stride.shape != begin.shape):
-        raise InputError("slice: expected begins, ends and strides of one length")
+        raise InputError("slice: expected begins, ends and strides of the same length")
     steps = [1] * count if stride is None else stride.tolist()
     if 0 in steps:
         raise InputError("slice: expected strides other than 0")
@@ -200,7 +200,7 @@ def slice_by_masks(
     if sum(dots) > 1:
         raise InputError("slice: expected one ellipsis at most")
     if any(a + b + c > 1 for a, b, c in zip(new, shrunk, dots, strict=True)):
-        raise NoKernel("slice: it is not said what a position does that two of the masks mark")
+        raise NoKernel("slice: it is unspecified what a position in two masks means")
     used = count - sum(new) - sum(dots)
     if used > inputs.ndim:
         raise InputError(f"slice: {used} positions for {inputs.ndim} dimensions")
@@ -237,7 +237,9 @@ def write_slices(
     count from the end.
     """
     if not start.shape == stop.shape == step.shape or start.ndim != 1 or start.size > inputs.ndim:
-        raise InputError("slice: expected starts, stops and steps of one length, no more than there are dimensions")
+        raise InputError(
+            "slice: expected starts, stops and steps of the same length, no more than there are dimensions"
+        )
     along = list(range(start.size)) if axes is None else axes.tolist()
     if len(along) != start.size or any(not -inputs.ndim <= axis < inputs.ndim for axis in along):
         raise InputError(f"slice: {along!r:.80} are not axes of {inputs.ndim} dimensions, one for each start")
@@ -264,7 +266,7 @@ def _bits(mask: Sequence[int] | None, count: int) -> list[int]:
 
 def _place(at: int, size: int) -> int:
     if not -size <= at < size:
-        raise InputError(f"slice: {at} is no place among {size}")
+        raise InputError(f"slice: {at} is out of range for size {size}")
     return at
 
 
@@ -291,7 +293,7 @@ def choose(inputs: NDArray[Any], condition: NDArray[Any], *, axis: int | None = 
         check_axis(place, inputs.ndim, "compress")
     places = np.flatnonzero(condition)
     if places.size and places[-1] >= data.shape[place]:
-        raise NoKernel("compress: it is not said what a true value means that no slice is for")
+        raise NoKernel("compress: it is unspecified what a true value beyond the slices means")
     memory.hold((*data.shape[:place], len(places), *data.shape[place + 1 :]), data.dtype)
     return np.take(data, places, place)
 
@@ -304,7 +306,7 @@ def centre(inputs: NDArray[Any], shape: NDArray[Any], *, axes: Sequence[int] | N
     chosen = list(range(inputs.ndim)) if axes is None else [a + inputs.ndim if a < 0 else a for a in axes]
     numbers = [int(size) for size in shape.reshape(-1)]
     if shape.ndim != 1 or len(numbers) != len(chosen) or len(set(chosen)) != len(chosen):
-        raise InputError(f"centre: {len(numbers)} sizes do not go with the axes {chosen!r:.60}")
+        raise InputError(f"centre: {len(numbers)} sizes do not match the axes {chosen!r:.60}")
     if any(not 0 <= axis < inputs.ndim for axis in chosen) or min(numbers, default=0) < 0:
         raise InputError(f"centre: {numbers!r:.60} are not sizes for the axes {chosen!r:.60} of {inputs.ndim}")
     whole = list(inputs.shape)
@@ -388,13 +390,13 @@ def place_again(
         raise InputError(f"unpool: no output has the shape {list(whole)!r:.60}")
     result = memory.empty(least, inputs.dtype)
     if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= result.size):
-        raise NoKernel(f"unpool: it is not said what is at a place that is none among {result.size}")
+        raise NoKernel(f"unpool: it is unspecified what an index outside the {result.size} elements means")
     result[...] = 0
     result.reshape(-1)[indices.reshape(-1)] = inputs.reshape(-1)
     if whole == least:
         return result
     if any(n < m for n, m in zip(whole, least, strict=True)):
-        raise NoKernel(f"unpool: it is not said how {list(whole)} holds what {list(least)} does")
+        raise NoKernel(f"unpool: it is unspecified how an output of shape {list(whole)} contains {list(least)}")
     larger = memory.empty(whole, inputs.dtype)
     larger[...] = 0
     larger[tuple(slice(n) for n in least)] = result

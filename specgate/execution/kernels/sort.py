@@ -244,7 +244,7 @@ def distinct(
     equals nothing and has no order.
     """
     if data.dtype.kind != "O" and (data != data).any():  # noqa: PLR0124  # also of bfloat16
-        raise NoKernel("unique: it is not said whether nan equals nan, and where it stands")
+        raise NoKernel("unique: it is unspecified whether nan equals nan, and where it is sorted")
     moved = data.reshape(-1) if axis is None else np.moveaxis(data, one_place("unique", axis, data.ndim), 0)
     kind = np.dtype(np.int32 if int32_indices else np.int64)
     begins, places, counts = _ranked(moved)
@@ -318,7 +318,7 @@ def paths_of_beams(
     result[...] = end
     counts = lengths.astype(np.float64)
     if np.isnan(counts).any():
-        raise NoKernel("gather_tree: it is not said what a length of nan is")
+        raise NoKernel("gather_tree: it is unspecified what a length of nan means")
     for at, most in enumerate(memory.in_time(np.clip(counts, 0, steps).astype(np.int64).tolist())):
         last = most - 1
         if last < 0:
@@ -328,7 +328,7 @@ def paths_of_beams(
             result[step, at] = step_ids[step, at][beam]
             parents = parent_ids[step, at][beam]
             if not ((parents >= 0) & (parents < beams)).all():
-                raise NoKernel(f"gather_tree: it is not said what a parent is that is no beam among {beams}")
+                raise NoKernel(f"gather_tree: it is unspecified what a parent outside the {beams} beams means")
             beam = parents.astype(np.int64)
         ended = np.maximum.accumulate(result[: last + 1, at] == end, axis=0)
         result[: last + 1, at][ended] = end

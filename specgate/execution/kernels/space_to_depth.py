@@ -32,7 +32,7 @@ def blocks_from_depth(inputs: NDArray[Any], *, block: int, depth_first: bool) ->
     count = _spatial("depth_to_space", inputs, block)
     batch, depth, *places = inputs.shape
     if depth % block**count:
-        raise InputError(f"depth_to_space: a depth of {depth} is no multiple of {block}**{count}")
+        raise InputError(f"depth_to_space: a depth of {depth} is not a multiple of {block}**{count}")
     left = depth // block**count
     within = [block] * count
     parts = inputs.reshape(batch, *([left, *within] if depth_first else [*within, left]), *places)
@@ -52,7 +52,7 @@ def depth_from_blocks(inputs: NDArray[Any], *, block: int, depth_first: bool) ->
     count = _spatial("space_to_depth", inputs, block)
     batch, depth, *places = inputs.shape
     if any(size % block for size in places):
-        raise InputError(f"space_to_depth: {places!r:.80} are no multiples of {block}")
+        raise InputError(f"space_to_depth: {places!r:.80} are not multiples of {block}")
     outer = [size // block for size in places]
     parts = inputs.reshape(batch, depth, *(n for size in outer for n in (size, block)))
     inside = [3 + 2 * dimension for dimension in range(count)]
@@ -79,7 +79,7 @@ def space_from_batches(
         order += [rank - 1 + dimension, dimension - 1]
     full = [batch, *(size * block for size, block in zip(inputs.shape[1:], sizes[1:], strict=True))]
     if any(a + b > size for size, a, b in zip(full, first, last, strict=True)):
-        raise InputError(f"batch_to_space: more is cropped than there is of {full!r:.80}")
+        raise InputError(f"batch_to_space: the crop exceeds the size of {full!r:.80}")
     spread = _moved(parts, order, full)
     return spread[tuple(slice(a, n - b) for n, a, b in zip(full, first, last, strict=True))].copy()
 
@@ -94,7 +94,7 @@ def batches_from_space(
     sizes, first, last = _lists("space_to_batch", inputs, blocks, begin, end)
     padded = pad_ends(inputs, np.array([*first, *last], np.int64), mode="constant")
     if any(n % block for n, block in zip(padded.shape, sizes, strict=True)):
-        raise InputError(f"space_to_batch: {list(padded.shape)} are no multiples of {sizes!r:.80}")
+        raise InputError(f"space_to_batch: {list(padded.shape)} are not multiples of {sizes!r:.80}")
     outer = [n // block for n, block in zip(padded.shape, sizes, strict=True)]
     parts = padded.reshape(outer[0], *(n for pair in zip(outer[1:], sizes[1:], strict=True) for n in pair))
     inside = [2 * dimension for dimension in range(1, inputs.ndim)]
@@ -110,7 +110,7 @@ def shuffle_groups(inputs: NDArray[Any], *, axis: int, groups: int) -> NDArray[A
     check_axis(axis, inputs.ndim, "shuffle")
     size = inputs.shape[axis]
     if not 1 <= groups <= size or size % groups:
-        raise InputError(f"shuffle: {size} places are not dealt to {groups} groups")
+        raise InputError(f"shuffle: {size} places cannot be divided into {groups} groups")
     parts = inputs.reshape(*inputs.shape[:axis], groups, size // groups, *inputs.shape[axis + 1 :])
     return np.ascontiguousarray(np.swapaxes(parts, axis, axis + 1)).reshape(inputs.shape)
 

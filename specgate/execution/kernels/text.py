@@ -31,13 +31,13 @@ def texts_to_bytes(texts: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.i
     """
     begins, ends = (memory.empty(texts.shape, np.dtype(np.int32)) for _ in range(2))
     if not all(isinstance(text, str) for text in texts.flat):
-        raise InputError("texts: expected texts alone")
+        raise InputError("expected only strings")
     memory.hold((sum(len(text) for text in texts.flat),), np.dtype(np.uint8))
     parts = [encoded(text) for text in memory.in_time(texts.flat)]
     total = 0
     for place, part in enumerate(parts):
         if total + len(part) > _MOST:
-            raise InputError("texts: they have more bytes than int32 counts")
+            raise InputError("the strings have more bytes than int32 can count")
         begins.flat[place], ends.flat[place] = total, total + len(part)
         total += len(part)
     symbols = memory.empty((total,), np.dtype(np.uint8))
@@ -82,7 +82,7 @@ _TEXT = 64
 def _hold(name: str, *arrays: NDArray[Any]) -> None:
     for array in arrays:
         if array.dtype != np.object_ or not all(isinstance(text, str) for text in array.flat):
-            raise InputError(f"{name}: expected texts alone")
+            raise InputError(f"{name}: expected only strings")
 
 
 def _hold_characters(texts: Iterable[Any]) -> None:

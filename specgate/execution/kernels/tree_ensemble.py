@@ -164,7 +164,7 @@ def scores_of(inputs: NDArray[Any], trees: Trees, votes: Votes, aggregate: str =
         raise InputError(f"trees: expected numbers [samples, features], found {inputs.dtype}{list(inputs.shape)}")
     branches = trees.features[trees.modes != LEAF]
     if branches.size and not (branches.min() >= 0 and branches.max() < inputs.shape[1]):
-        raise InputError(f"trees: a node asks for another feature than the {inputs.shape[1]} that there are")
+        raise InputError(f"trees: a node references a feature beyond the {inputs.shape[1]} features")
     shape = (len(inputs), votes.size)
     scores = Scores(memory.empty(shape, np.dtype(np.float64)), np.ones(shape, np.bool_), np.ones(len(inputs), np.bool_))
     rows = max(1, _TOGETHER // max(1, trees.roots.size * votes.targets.shape[1]))

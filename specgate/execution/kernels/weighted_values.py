@@ -43,7 +43,7 @@ def weigh_values(
     if scale is not None and scale.size != 1:
         raise InputError(f"attention: expected one number as scale, found {scale.size}")
     if any(array is not None and array.dtype != dtype for array in (key, value, scale, sink)):
-        raise InputError(f"attention: expected arrays of {dtype} alone")
+        raise InputError(f"attention: expected arrays of {dtype} only")
     shape = (*batch, query.shape[-2], key.shape[-2])
     scores = memory.empty(shape, np.dtype(np.float64))
     with memory.quiet():
@@ -69,7 +69,7 @@ def _batch(query: NDArray[Any], key: NDArray[Any], value: NDArray[Any]) -> tuple
             return np.broadcast_shapes(*(shape[:-2] for shape in shapes))
     except ValueError:
         pass
-    raise InputError(f"attention: query, key and value of {[list(shape) for shape in shapes]} do not go together")
+    raise InputError(f"attention: query, key and value of {[list(shape) for shape in shapes]} do not match")
 
 
 def _aside(sink: NDArray[Any], query: tuple[int, ...]) -> NDArray[np.float64]:

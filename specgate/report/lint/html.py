@@ -137,8 +137,8 @@ def _port(port: Port, side: str, file: str, anchors: Mapping[tuple[str, str], st
 def _no_node(port: Port, side: str) -> list[str]:
     """Return notes on a tensor without a producer or consumer node."""
     if port.name is None:
-        return ["no node known"]
-    result = "an input or a constant" if side == "from" else "read by no node"
+        return ["unknown node"]
+    result = "an input or a constant" if side == "from" else "not read by any node"
     return [result, *([Markup(" ("), breakable(port.name), ")"] if port.name != port.field else [])]
 
 
@@ -251,9 +251,9 @@ def _rule(rule: str, entries: Sequence[Entry], anchors: Mapping[tuple[str, str],
         *(tag("p", line, class_="about") for line in known.lines),
     ]
     if (address := rule_address(rule)) is not None:
-        parts.append(tag("p", tag("a", "the page of the rule", href=address, rel="noreferrer")))
+        parts.append(tag("p", tag("a", "the rule's page", href=address, rel="noreferrer")))
     if known.url is not None:
-        parts.append(tag("p", tag("a", "the source that was read", href=known.url, rel="noreferrer")))
+        parts.append(tag("p", tag("a", "the source of the rule", href=known.url, rel="noreferrer")))
     places: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         places.setdefault(entry.key, []).append(entry.target)
@@ -291,7 +291,7 @@ def render(report: Report, options: RenderOptions) -> str:
         "main",
         tag("header", *head),
         _filters(listed, shown, options) if shown else Markup(),
-        tag("p", f"{left_out} more are not on this page; --format json has all of them.") if left_out else Markup(),
+        tag("p", f"{left_out} more are omitted here; --format json contains all of them.") if left_out else Markup(),
         file_list(listed, anchors.files),
         *_files(report, shown, anchors),
         rule_list(shown, anchors.nodes),
@@ -317,7 +317,7 @@ def _anchors(shown: Sequence[Entry]) -> Anchors:
 def _about(report: Report, options: RenderOptions) -> Markup:
     targets = ", ".join(named_targets(report.targets, options.queries)) or "none"
     judged = f"{plural(report.nodes, 'node')} of {plural(len(report.files), 'file')}"
-    each = " (a node counts once for each target)" if len(report.targets) > 1 else ""
+    each = " (a node counts once per target)" if len(report.targets) > 1 else ""
     return tag("p", f"Targets: {targets}. {judged} linted{each}.", class_="headline")
 
 
@@ -345,7 +345,7 @@ def _unusable(report: Report) -> Markup:
     if not report.unusable:
         return Markup()
     listed = markup.bullets(report.unusable)
-    return tag("div", tag("p", "These files could not be read:"), listed, class_="unusable", role="alert")
+    return tag("div", tag("p", "Unreadable files:"), listed, class_="unusable", role="alert")
 
 
 def _filters(report: Report, shown: Sequence[Entry], options: RenderOptions) -> Markup:
@@ -391,12 +391,12 @@ def _files(report: Report, shown: Sequence[Entry], anchors: Anchors) -> list[Mar
             parts.append(tag("details", tag("summary", title), *markups, class_="lesser"))
         head = tag("h2", breakable(file or "No file"))
         sections.append(tag("section", head, *parts, class_="file", id=anchors.files[file]))
-    return sections or [tag("p", "Nothing was found.", class_="nothing")]
+    return sections or [tag("p", "No findings.", class_="nothing")]
 
 
 def _tables(report: Report) -> Markup:
     if not report.no_table:
         return Markup()
-    result = "These operators have no table: their nodes were neither accepted nor rejected."
+    result = "Nodes of these operators, which have no table, were neither accepted nor rejected."
     listed = markup.bullets(without_table(report.no_table), class_="operators")
     return tag("section", tag("h2", "Without a table"), tag("p", result), listed, id="no-table")

@@ -69,7 +69,7 @@ def _nodes(placement: Placement) -> Markup:
         before = node
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="nodes")
     left = len(placement.nodes) - _MOST
-    more = tag("p", f"{left} more are not on this page; --format json has all of them.") if left > 0 else Markup()
+    more = tag("p", f"{left} more are omitted here; --format json contains all of them.") if left > 0 else Markup()
     return tag("section", tag("h2", "Nodes"), scrolled(table, "Nodes"), more)
 
 
@@ -83,6 +83,6 @@ def _row(node: PlacedNode) -> Markup:
     text = node.creation + (f": {node.created_by}" if node.created_by else "")
     text += f"; fails {at_run(node)}" if node.run_fails else ""
     name = node.operator if node.version is None else f"{node.operator}-{node.version}"
-    becomes += f" (made {node.times} times)" if node.duplicates else ""
+    becomes += f" (created {node.times} times)" if node.duplicates else ""
     cells = (breakable(node.node), name, tag("span", provider, title=node.why), text, breakable(becomes))
     return tag("tr", *(tag("td", cell) for cell in cells), class_=style)

@@ -53,10 +53,13 @@ def summary(placement: Placement) -> str:
         parts.append(f"{counts[None]} without a kernel")
     deferred = sum(node.creation == "deferred" for node in placement.nodes)
     if deferred:
-        parts.append(f"{plural(deferred, 'kernel')} made at the first run")
+        whose = "its" if deferred == 1 else "their"
+        parts.append(
+            f"{plural(deferred, 'kernel')} compiled at the first run, because {whose} sizes or inputs are dynamic"
+        )
     unknown = sum(node.creation == "unknown" for node in placement.nodes)
     if unknown:
-        parts.append(f"of {unknown} it is not known whether the kernel is made")
+        parts.append(f"{plural(unknown, 'kernel')} that may or may not be created")
     if placement.session == "fails":
         parts.append("the session fails")
     else:
@@ -113,7 +116,7 @@ def render(placement: Placement, width: int = 100, *, verbose: bool = False) -> 
         say(group.provider, f"{group.named()}: {group.why}" if group.why else group.named())
     placeds = [node for node in placement.nodes if node.open]
     if placeds:
-        say("open", f"{plural(len(placeds), 'node')}, such as {placeds[0].node}: {placeds[0].open}; taken for granted")
+        say("open", f"{plural(len(placeds), 'node')}, such as {placeds[0].node}: {placeds[0].open}; assumed to hold")
     if placement.copies:
         names = ", ".join(f"{copy.value} to {copy.to}" for copy in placement.copies[:5])
         more = " …" if len(placement.copies) > 5 else ""
@@ -135,7 +138,7 @@ def _every_node(placement: Placement, lines: list[str]) -> None:
         becomes = (
             "" if node.lowered is None else f"  {', '.join(one.operator for one in node.lowered) or 'no operator'}"
         )
-        again = f"  made {node.times} times" if node.duplicates else ""
+        again = f"  created {node.times} times" if node.duplicates else ""
         text = f"  {node.provider or 'none'}{number}  {node.node} ({node.operator}){becomes}{again}{result}"
         lines.append(clean(text, 2000))
 
@@ -160,13 +163,13 @@ def level_minimum_text(
     for reason in minimum.refusals:
         lines += wrapped(f"the session fails at every level: {reason}", width, first="  ", hang="    ")
     if not minimum.nodes:
-        lines += wrapped(f"{minimum.target} puts no node of the model on {title}", width, hang="  ")
+        lines += wrapped(f"{minimum.target} places no node of the model on {title}", width, hang="  ")
         return "\n".join(lines) + "\n"
     count = plural(minimum.nodes, "node")
     if minimum.level is None:
-        text = f"{title}: at no level are all {count} created that {minimum.target} puts there"
+        text = f"{title}: no level creates the {count} that {minimum.target} places there"
     else:
-        result = f"nothing blocks the {count} that {minimum.target} puts there"
+        result = f"creates the {count} that {minimum.target} places there"
         all_levels = LevelSet.of(table.levels, minimum.levels)
         text = f"{title}: lowest {table.label(minimum.level)}; {result} at {all_levels}"
     lines += wrapped(text, width, hang="  ")
@@ -188,10 +191,10 @@ def level_minimum_text(
 def _open(minimum: LevelMinimum, width: int) -> Iterator[str]:
     if minimum.deferred:
         count = plural(minimum.deferred, "kernel")
-        text = f"{count} made at the first run: judged only by what holds for all sizes"
+        text = f"{count} compiled at the first run: checked only for what does not depend on sizes"
         yield from wrapped(text, width, first="  ", hang="    ")
     if minimum.unknown:
-        text = f"{plural(minimum.unknown, 'node')} not judged: it is not known which operators they become"
+        text = f"{plural(minimum.unknown, 'node')} not checked: unknown which operators they become"
         yield from wrapped(text, width, first="  ", hang="    ")
 
 

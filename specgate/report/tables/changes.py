@@ -145,8 +145,8 @@ def _counted(change: DialectChange) -> str:
     parts = [f"{plural(len(mine), 'operator')} {kind}" for kind, _ in _KINDS if (mine := change.of(kind))]
     words = len(change.of("words"))
     if words:
-        parts.append(f"{plural(words, 'operator')} with other words, sources or examples only")
-    return ", ".join(parts) or ("no operator changed" if change.before and change.after else "only one side has it")
+        parts.append(f"{plural(words, 'operator')} with changed texts, sources or examples only")
+    return ", ".join(parts) or ("no operator changed" if change.before and change.after else "exists only on one side")
 
 
 def _where(stretch: Stretch) -> str:

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["fields_table", "legend", "matrix", "operator_details", "render", "source_link", "tensor_rules"]
 
 #: The sign and text of a cell by its class, so that color is not the only distinction.
-_SIGNS: Final = {"absent": ("", "not there"), "limited": ("◐", "there"), "full": ("●", "as much as the newest level")}
+_SIGNS: Final = {
+    "absent": ("", "not available"),
+    "limited": ("◐", "there"),
+    "full": ("●", "full support (same as the newest level)"),
+}
 _STEPS: Final = {"new": ("+", "new"), "changed": ("Δ", "changed here")}
 
 
@@ -75,7 +79,7 @@ def legend() -> Markup:
         tag(
             "li",
             tag("span", sign, class_=f"key {kind}".strip()),
-            f" {result}{', a later level takes more' * (kind == 'limited')}",
+            f" {result}{', a later level supports more' * (kind == 'limited')}",
         )
         for kind, sign, result in signs
     ]
@@ -96,7 +100,7 @@ def operator_details(table: Dialect, operator: str, level: str | None) -> Markup
         _support(data, level),
         *_titled("Rules", _rules(name, data["rules"], span)),
         *_titled("Unknowns", [markup.bullets(data["unknowns"])] if data["unknowns"] else []),
-        *_titled("What builds do otherwise", _observed(name, data)),
+        *_titled("Differences of real builds", _observed(name, data)),
         *_titled("Sources", [markup.bullets(map(source_link, data["source"]))]),
     ]
     return tag("details", summary, *parts, class_="operator", id=name, data_operator=operator)
@@ -116,7 +120,7 @@ def tensor_rules(table: Dialect) -> Markup:
         "rules": rules,
         "rows": [],
     }
-    parts = [*_rules(name, rules, str(whole)), *_titled("What builds do otherwise", _observed(name, entries))]
+    parts = [*_rules(name, rules, str(whole)), *_titled("Differences of real builds", _observed(name, entries))]
     sources = markup.bullets(map(source_link, written.sources))
     return tag("section", tag("h2", "Rules of every tensor"), *parts, *_titled("Sources", [sources]), id=name)
 
@@ -148,7 +152,7 @@ def fields_table(data: Mapping[str, Any]) -> Markup:
         tag("tr", tag("th", name, scope="row"), tag("td", kind, class_="words"), tag("td", doc, class_="words"))
         for name, kind, doc in rows
     ]
-    head = tag("tr", *(tag("th", title, scope="col") for title in ("field", "kind", "what it is")))
+    head = tag("tr", *(tag("th", title, scope="col") for title in ("field", "kind", "description")))
     return markup.table("Fields", head, tag("tbody", *lines))
 
 
@@ -169,7 +173,7 @@ def _support(data: Mapping[str, Any], level: str | None) -> Markup:
         bodies.append(tag("tbody", first, *_cells(data, row, before, short), class_="target" if here else False))
         before = row["fields"]
     head = tag("tr", *(tag("th", name, scope="col") for name in ("tensor", "ranks", "takes")))
-    return markup.table("Support; what a row takes more than the one before is underlined", head, *bodies)
+    return markup.table("Support; additions to the previous row are underlined", head, *bodies)
 
 
 def _cells(
@@ -227,17 +231,17 @@ def _observed(name: str, data: Mapping[str, Any]) -> Iterator[Markup]:
     stated = {rule["name"] for rule in data["rules"]}
     for entry in data["observed"]:
         by = f" ({entry['by']} only)" if "by" in entry else ""
-        bug = ", against the page's own words" if entry.get("bug") else ""
+        bug = ", contradicting the documentation" if entry.get("bug") else ""
         facts = [
             tag("div", tag("dt", result), tag("dd", what))
             for result, what in observed_facts(entry, short)
-            if result != "ask for"
+            if result != "require"
         ]
         rules = []
         for rule, forms in words.rule_groups(entry.get("rules", ()), entry["builds"]).items():
             anchor = f"{name}/{rule}"
             rules.append(
-                tag("div", "ask for ", *_rule(anchor, rule, forms), class_="rule", id=rule not in stated and anchor)
+                tag("div", "require ", *_rule(anchor, rule, forms), class_="rule", id=rule not in stated and anchor)
             )
             stated.add(rule)
         yield tag("div", tag("h4", f"Builds {entry['builds']}{by}{bug}"), *rules, tag("dl", *facts), class_="builds")
@@ -272,7 +276,7 @@ def _about(table: Dialect, target: Target | None) -> Markup:
 def _tiles(table: Dialect, level: str | None) -> Markup:
     """Return operator counts at `level`, by default at the newest level."""
     at = level or table.levels[-1]
-    names = {"yes": "as much as the newest", "limited": "limited", "no": "not there"}
+    names = {"yes": "full support (same as the newest)", "limited": "limited", "no": "not available"}
     numbers = counts(operators_at(table, at))
     return markup.tiles((f"{names[kind]} at {at}", str(number), "") for kind, number in numbers.items())
 

@@ -33,7 +33,7 @@ def listing_text(described: str, rows: Sequence[Mapping[str, Any]], width: int) 
     number = counts(rows)
     lines = [
         f"{described}: {len(rows)} operators with a table",
-        f"{number['yes']} yes, {number['limited']} limited (a later level takes more), {number['no']} no",
+        f"{number['yes']} yes, {number['limited']} limited (a later level supports more), {number['no']} no",
         *in_columns([(row["operator"], row["support"], _about(row)) for row in rows], width, indent="  "),
     ]
     return "\n".join(lines) + "\n"
@@ -58,7 +58,7 @@ def operator_text(table: Mapping[str, Any], level: str | None, width: int) -> st
     lines += [*wrapped(facts, width, hang="  "), *_attributes(table, width), *_rows(table, level, width)]
     lines += _section("rules", _rules(table["rules"], words.whole_span(table), width))
     lines += _section("unknowns", _points(table["unknowns"], width))
-    lines += _section("what builds do otherwise", _observed(table, width))
+    lines += _section("differences of real builds", _observed(table, width))
     lines += _section("sources", _points(map(words.source_words, table["source"]), width))
     return "\n".join(lines) + "\n"
 
@@ -126,7 +126,7 @@ def _observed(table: Mapping[str, Any], width: int) -> list[str]:
     lines: list[str] = []
     for entry in table["observed"]:
         by = f" ({entry['by']} only)" if "by" in entry else ""
-        bug = ", against the page's own words" if entry.get("bug") else ""
+        bug = ", contradicting the documentation" if entry.get("bug") else ""
         lines += wrapped(f"{entry['builds']}{by}{bug}", width, first=_INDENT, hang=f"{_INDENT}  ")
         rows = [(result, text) for result, text in observed_facts(entry, short)]
         lines += in_columns(rows, width, indent=f"{_INDENT}  ")
@@ -140,21 +140,21 @@ def observed_facts(entry: Mapping[str, Any], short: Mapping[str, str]) -> Iterat
         parts = ([f"rank {ranks}"] if ranks else []) + [
             " ".join([word, *some] if word else some) for word, some in listed
         ]
-        yield "take", f"{name}: {'; '.join(parts)}" + (f" where {cell['when']}" if "when" in cell else "")
+        yield "support", f"{name}: {'; '.join(parts)}" + (f" where {cell['when']}" if "when" in cell else "")
     if entry.get("not_enforced"):
-        yield "do not ask for", " ".join(entry["not_enforced"])
+        yield "do not require", " ".join(entry["not_enforced"])
     if entry.get("attributes"):
-        yield "accept", " ".join(entry["attributes"]) + ", which the page does not define"
+        yield "accept", " ".join(entry["attributes"]) + ", which the documentation does not define"
     if entry.get("nondeterministic"):
-        yield "enforce by chance", " ".join(entry["nondeterministic"])
+        yield "enforce unreliably", " ".join(entry["nondeterministic"])
     if entry.get("partially_enforced"):
-        yield "enforce in part", " ".join(entry["partially_enforced"])
+        yield "enforce partially", " ".join(entry["partially_enforced"])
     if entry.get("tools_write"):
-        yield "find written", " ".join(entry["tools_write"]) + " broken by the vendor's own tools"
+        yield "are lenient about", " ".join(entry["tools_write"]) + " that the vendor's own tools violate"
     for name, forms in words.rule_groups(entry.get("rules", ()), entry["builds"]).items():
         for levels, text, because in forms:
             at = f" at {levels}" if levels else ""
-            yield "ask for", f"{name}{at}: {text}" + (f"  # {because}" if because else "")
+            yield "require", f"{name}{at}: {text}" + (f"  # {because}" if because else "")
     for value in entry.get("values", {}).values():
         yield "compute", value["what"] + (f", where {value['when']}" if "when" in value else "")
     if "evidence" in entry:

@@ -72,7 +72,7 @@ def row_span(table: Mapping[str, Any], levels: Iterable[str]) -> str:
 
 def kernel_words(table: Mapping[str, Any]) -> str:
     """Return a sentence on the operator's kernel."""
-    return f"kernel {table['kernel']}" if table["kernel"] else "no kernel yet"
+    return f"kernel {table['kernel']}" if table["kernel"] else "not implemented"
 
 
 def examples_count(table: Mapping[str, Any]) -> str:

@@ -144,7 +144,7 @@ class _Build:
                 entries["functions"] = self._functions()
             elif name not in {_RELEASES, _SETS} and not name.startswith(_OTHERS):
                 known = ", ".join((_RELEASES, _SETS, f"{_SCHEMAS}/DOMAIN.yaml", *(f"{o}/DOMAIN.yaml" for o in owners)))
-                self.problems.append(f"{files[name]}: not a file of a runtime; expected {known}")
+                self.problems.append(f"{files[name]}: not a runtime file; expected {known}")
         if self.problems:
             raise SpecErrors(self.problems)
         about = {key: value for key, value in self.releases[0].items() if key != "sources"}
@@ -258,7 +258,7 @@ class _Build:
             return
         self._named(name, lines, content["domain"])
         if content["provider"] != owner:
-            self._tell(name, lines, [(("provider",), f"expected {owner}, whose folder it is in")])
+            self._tell(name, lines, [(("provider",), f"expected {owner}, as the folder is called")])
         domain = content["domain"]
         known: dict[str, list[Any]] = {}
         entries["registrations"][owner][domain] = known

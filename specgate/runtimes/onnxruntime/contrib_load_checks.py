@@ -41,7 +41,9 @@ def own_refusals(descriptor: Descriptor, known: Loading, release: str, *, on_cpu
         return
     newer = _newer(descriptor, own, newest)
     if newer:
-        yield Finding(f"onnxruntime/{descriptor.operator}/newer", "error", f"{minor_release(release)} has no {newer}")
+        yield Finding(
+            f"onnxruntime/{descriptor.operator}/newer", "error", f"{minor_release(release)} does not have {newer}"
+        )
         return
     if _form(own) != _form(newest):
         return  # the table describes another version

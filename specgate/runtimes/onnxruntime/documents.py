@@ -64,7 +64,7 @@ def write_documents(placement: Placement, below: str, folder: str, names: Sequen
         try:
             document = owner.document_of(node.lowered or ())
         except InputError:  # the kernel passes on sizes that no buffer can have
-            left["with tensors that no buffer holds"] += 1
+            left["with tensors that do not fit into a buffer"] += 1
             continue
         write_text(os.path.join(folder, file), _text(node, placement, document))  # noqa: PTH118
         written.append(file)
@@ -81,7 +81,7 @@ def _named(placement: Placement, names: Sequence[str]) -> list[PlacedNode]:
             known = paths if "/" in name else [path.rpartition("/")[2] for path in paths]
             near = difflib.get_close_matches(name, known, 3, 0.5)
             hint = f"; did you mean {' or '.join(map(clean, near))}?" if near else ""
-            raise InputError(f"the model has no node {name!r:.80} where it is placed{hint}", file=placement.file)
+            raise InputError(f"the model has no node {name!r:.80} among those placed{hint}", file=placement.file)
         placeds += (node for node in own if node not in placeds)
     return placeds
 
@@ -120,12 +120,12 @@ def _text(node: PlacedNode, placement: Placement, document: dict[str, Any]) -> s
     Names may contain anything but line breaks.
     """
     version = "" if node.version is None else f"-{node.version}"
-    lines = [f"{node.node} ({node.operator}{version}) as {placement.target} makes it."]
+    lines = [f"{node.node} ({node.operator}{version}) as created by {placement.target}."]
     if node.creation == "fails":
         lines.append(f"Its kernel fails: {node.created_by}")
     if node.duplicates:
-        lines.append(f"The runtime makes it {node.times} times: nodes that read it have one each.")
-    lines.append("The descriptors come in the order in which they are made; each has buffers of its own, with zeros.")
+        lines.append(f"The runtime creates {node.times} copies of it, one per consumer.")
+    lines.append("The descriptors are in creation order; each has separate buffers, filled with zeros.")
     return "".join(f"// {clean(line, 500)}\n" for line in lines) + dumps(document)
 
 
@@ -137,4 +137,4 @@ def _left(node: PlacedNode, placement: Placement) -> str:
         return f"on {node.provider}"
     if node.lowered is not None:
         return "without an operator"
-    return {"deferred": "made at the first run", "fails": "refused by their kernels"}.get(node.creation, "not known")
+    return {"deferred": "compiled at the first run", "fails": "rejected by their kernels"}.get(node.creation, "unknown")

@@ -57,7 +57,7 @@ class _Step(NamedTuple):
         """
         source = next((source for new_tensor, source in self.origins if new_tensor is tensor), None)
         if source is None:
-            raise InputError("a tensor of the operator is made of none of the node's")
+            raise InputError("a tensor of the operator does not come from the node's tensors")
         return self.places[id(source)]
 
 
@@ -117,8 +117,8 @@ class Executor:
                 ),
             )
         except Error as error:
-            self.counts["the operator is not computed"] += 1
-            self.differences.setdefault(place, f"{step.descriptor.operator} is not computed: {error}")
+            self.counts["the operator cannot be computed"] += 1
+            self.differences.setdefault(place, f"{step.descriptor.operator} cannot be computed: {error}")
             return ours
         self.counts[""] += 1
         self._compare(place, known, step, ours, theirs)
@@ -129,7 +129,7 @@ class Executor:
         origins: list[Origin] = []
         result = lower(descriptor, version, self.release, origins)
         if isinstance(result, NotLowered):
-            return "no table says what they become"
+            return "their DirectML operators are unknown"
         if not result:
             return "they need no operator"
         if len(result) > 1 or not origins:
@@ -137,7 +137,7 @@ class Executor:
         table = dialect(self.below)
         level = table.operator(result[0].operator).level_for(self.level)
         return (
-            "the operator is not there at the level"
+            "the operator does not exist at the level"
             if level is None
             else _Step(result[0], level, origins, _places(descriptor))
         )
@@ -157,7 +157,7 @@ class Executor:
             if wrong.any() and place not in self.differences:
                 at = tuple(int(part) for part in np.argwhere(wrong)[0])
                 values = f"{theirs[name][at]!s} and not {mine[at]!s} at {list(at)}"
-                what = f"{step.descriptor.operator} gives other values than {descriptor.operator}"
+                what = f"{step.descriptor.operator} computes different values than {descriptor.operator}"
                 self.differences[place] = f"{what}: {int(wrong.sum())} of {wrong.size} elements, {values}"
 
     def report(self) -> None:
@@ -165,10 +165,7 @@ class Executor:
         total = sum(self.counts.values())
         done = self.counts.pop("", 0)
         rest = "; ".join(f"{count} not: {why}" for why, count in sorted(self.counts.items()))
-        self.on_note(
-            f"{done} of {total} executions of nodes are computed as {self.provider} operators"
-            + (f"; {rest}" if rest else "")
-        )
+        self.on_note(f"{done} of {total} node executions use {self.provider} operators" + (f"; {rest}" if rest else ""))
         for place, text in list(self.differences.items())[:_SHOWN]:
             self.on_note(f"{plain_name(place)}: {text}")
         if len(self.differences) > _SHOWN:

@@ -32,12 +32,16 @@ _OURS: Final[dict[str, str]] = {}
 
 #: Rules by the last part of their id ``onnxruntime/placement/…``. A rule without a source is advice of lint.
 RULES: Final[dict[str, tuple[Severity, str, dict[str, str]]]] = {
-    "cast": ("note", "some provider has a kernel for a node as it is, without Casts around it", _CASTS),
-    "newer-than-registered": ("note", "the first provider has a node's version of its operator", _REGISTRY),
-    "no-kernel": ("error", "some provider has a kernel for a node", _REGISTRY),
-    "on-cpu": ("note", "the first provider takes a node", _PROVIDER),
-    "preferred-cpu": ("note", "a node that the first provider could take is not left to the CPU", _PREFERRED),
-    "session-fails": ("error", "the session is created: the release loads the model and makes its kernels", _OURS),
+    "cast": ("note", "some provider has a kernel for each node without inserted Casts", _CASTS),
+    "newer-than-registered": (
+        "note",
+        "the first provider has a kernel for the operator version of each node",
+        _REGISTRY,
+    ),
+    "no-kernel": ("error", "some provider has a kernel for each node", _REGISTRY),
+    "on-cpu": ("note", "the first provider accepts each node", _PROVIDER),
+    "preferred-cpu": ("note", "nodes that the first provider supports do not run on the CPU", _PREFERRED),
+    "session-fails": ("error", "the session is created: the release loads the model and creates its kernels", _OURS),
     "wrong-values": ("warning", "a kernel computes the values that ONNX defines", _OURS),
-    "undecided": ("note", "everything that decides where a node runs is known", _OURS),
+    "undecided": ("note", "the placement of each node is certain", _OURS),
 }

@@ -71,7 +71,7 @@ class RuntimeFindings:
 
     def as_warning(self, found: Finding) -> Finding:
         """Return a finding on the file that the release ignores, as a warning."""
-        return replace(found, severity="warning", message=f"{found.message}; {self._title} does not refuse it")
+        return replace(found, severity="warning", message=f"{found.message}; {self._title} does not reject it")
 
     @cached_property
     def _placed(self) -> Mapping[str, PlacedNode]:
@@ -116,7 +116,7 @@ class RuntimeFindings:
         """Return the text for a node that the release runs against ONNX's rules."""
         placed = self._placed.get(finding.node or "")
         runs = placed is not None and self._outcome(placed, finding) == "runs"
-        return f"outside the ONNX specification, but {self._title} {'runs it' if runs else 'does not refuse it'}"
+        return f"outside the ONNX specification, but {self._title} {'runs it' if runs else 'does not reject it'}"
 
 
 def _findings_of(placement: Placement, failing: AbstractSet[str | None]) -> Iterator[Finding]:

@@ -62,8 +62,8 @@ def fixes(
         count = sum(one.provider == first for one in placed)
         if count > now and (count, opset) > best[:2]:
             best = (count, opset, len(placed))
-    without = f" (without {len(gone)} that default optimisations take away)" if gone else ""
-    return [f"export at opset {best[1]}: then {best[0]} of {best[2]}{without}"] if best[0] > now else []
+    without = f" (without {len(gone)} that default graph optimizations remove)" if gone else ""
+    return [f"export at opset {best[1]}, which puts {best[0]} of {best[2]}{without}"] if best[0] > now else []
 
 
 def _worth_trying(newer: Iterable[Node], registry: Registry, imported: int) -> list[int]:

@@ -265,9 +265,9 @@ def refused_graph(model: OnnxModel, main: Body) -> Iterator[str]:
     """Yield violations of checks on a model that only the runtime has."""
     graph = model.graph
     if not model.stated_imports and model.opset_imports:
-        yield "model: it imports no opset, which its IR version allows and the runtime does not"
+        yield "model: it imports no opset, which its IR version allows, but the runtime does not"
     if not main.nodes and not main.outputs:
-        yield "graph: it has no node and no output"
+        yield "graph: it has neither nodes nor outputs"
     for info in graph.inputs:
         if info.type is None and info.name in main.inputs:
             yield f"graph: the input {shown(info.name)} has no type"

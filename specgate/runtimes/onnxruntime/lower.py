@@ -47,14 +47,16 @@ def lower(
     try:
         table = lowering_of(descriptor.operator)
         if table is None:
-            return NotLowered("no-table", f"no table says what {descriptor.operator} becomes")
+            return NotLowered("no-table", f"the DirectML operators for {descriptor.operator} are unknown")
         descriptors = table.lowered(descriptor, version, release, origins)
     except Refused as error:
         return NotLowered("refused", str(error), f"onnxruntime/{descriptor.operator}/{error.rule}")
     except Open as error:
         return NotLowered("open", str(error))
     if descriptors is None:
-        return NotLowered("no-table", f"no row says what {descriptor.operator} of version {version} becomes here")
+        return NotLowered(
+            "no-table", f"the DirectML operators for {descriptor.operator} version {version} are unknown here"
+        )
     return descriptors
 
 

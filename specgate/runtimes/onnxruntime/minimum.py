@@ -119,10 +119,10 @@ def runtime_target(below: str | None, target: str | Target | None) -> Target:
         for name, about in runtime_tables()["packages"].items():
             if about.get("carries") == below:
                 return parse_target(f"{name}:latest")
-        raise InputError(f"no runtime whose nodes become operators of {below!r:.40} is known")
+        raise InputError(f"no known runtime creates {below!r:.40} operators")
     new_target = parse_target(target) if isinstance(target, str) else target
     if below is not None and (new_target.runtime is None or new_target.runtime.below != below):
-        raise InputError(f"nodes on {new_target} become no operators of {below!r:.40}")
+        raise InputError(f"{new_target} does not create {below!r:.40} operators")
     return new_target
 
 
@@ -135,12 +135,14 @@ def level_minimum(model: Any, target: Target, settings: LintSettings) -> LevelMi
     """
     runtime = target.runtime
     if runtime is None or not runtime.below:
-        raise InputError(f"nodes on {target} become no descriptors; give a release such as onnxruntime-directml:1.24.4")
+        raise InputError(
+            f"{target} does not create DirectML operators; use a release such as onnxruntime-directml:1.24.4"
+        )
     table = dialect(runtime.below)
     with gc_paused():
         graph = graph_of(model, replace(settings, placing=True))
         if graph.dialect != target.dialect or graph.source is None:
-            raise InputError(f"only a model of {target.dialect} has nodes that {target} places")
+            raise InputError(f"{target} places only models of {target.dialect}")
         placement = place_graph(graph, target, None, None)
         minimum = LevelMinimum(str(target), table.name, refusals=placement.refusals)
         pairs = [(key, node) for key, node in _keyed(placement) if node.provider == runtime.providers[0]]
@@ -186,7 +188,7 @@ class _Judge:
     def blocked(self, pairs: list[tuple[tuple[str, int], PlacedNode]], level: str) -> Iterator[Blocked]:
         """Yield the nodes that are not created at a level."""
         there, elsewhere = self._elsewhere(level)
-        gone = f"its call is replaced by its nodes, as {self.table.tables.title} does not take it there"
+        gone = f"its call is inlined, because {self.table.tables.title} does not support it there"
         for key, node in pairs:
             if node.gone:
                 continue
@@ -220,7 +222,7 @@ class _Judge:
             for one in assigned(source, Assigner(runtime, None), functions).nodes:
                 path = one.node.path
                 texts_by_key[path, seen[path]] = (
-                    "" if one.provider == runtime.providers[0] else one.why or "it is elsewhere"
+                    "" if one.provider == runtime.providers[0] else one.why or "it is placed elsewhere"
                 )
                 seen[path] += 1
             self._placed[lacked] = level, texts_by_key

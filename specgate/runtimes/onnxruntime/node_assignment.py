@@ -128,9 +128,9 @@ class Assigner:
         wide = tuple("FLOAT" if kind == "FLOAT16" else kind for kind in inputs)
         result = self.lookups[CPU].kernel(one.node, wide, tuple("FLOAT" if k == "FLOAT16" else k for k in outputs))
         if result.reason:
-            why = f"{one.why}; it reads FLOAT16, so it is on the CPU, where Casts to FLOAT do not help it"
+            why = f"{one.why}; the CPU has no FLOAT16 kernel for it, and inserted casts do not help"
             return replace(one, provider=CPU, why=why)
-        why = f"{one.why}; it runs as FLOAT between Casts that the runtime inserts"
+        why = f"{one.why}; it runs in FLOAT, between Casts that the runtime inserts"
         return replace(one, provider=CPU, row=result.registration, why=why, casts=True, has_kernel=True)
 
 
@@ -187,9 +187,9 @@ def _called(source: Source, assigner: Assigner, functions: Functions, whole: Who
         if not calls:
             break
         if turn == _MOST_ROUNDS:
-            raise InputError(f"functions call each other more than {_MOST_ROUNDS} deep", file=source.model.file)
+            raise InputError(f"function calls are nested more than {_MOST_ROUNDS} deep", file=source.model.file)
         if len(whole.nodes) + sum(functions.size(function) for _, _, function in calls.values()) > _MOST_NODES:
-            raise InputError(f"its functions are made of more than {_MOST_NODES:,} nodes", file=source.model.file)
+            raise InputError(f"its functions expand to more than {_MOST_NODES:,} nodes", file=source.model.file)
         changed = inlined(source.model, calls)
         whole.origin |= changed.origin
         source = _inlined(source, changed, assigner.runtime.release)

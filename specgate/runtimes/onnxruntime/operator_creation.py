@@ -84,7 +84,7 @@ class Creator:
         refused = self._refused(one) or (self.stated.get(node.node) if self.stated else None)
         if refused is not None:
             node.refused, node.findings = True, (refused,)
-            node.creation, node.created_by = "fails", f"the runtime refuses the node: {refused.message}"
+            node.creation, node.created_by = "fails", f"the runtime rejects the node: {refused.message}"
             return
         late = self._late_failure(one, one.node.alike.descriptor)
         if late is None and (computed := self.computed.get(id(one.node.proto))) is not None:
@@ -143,7 +143,7 @@ class Creator:
 
     def _unseen(self, one: Assigned) -> str:
         names = [name for name in one.node.proto.inputs if (id(one.body), name) in self._blind]
-        return f"the sizes of {names[0]} are not known here; the runtime may infer them" if names else ""
+        return f"the sizes of {names[0]} are unknown; the runtime may infer them" if names else ""
 
     def _late(self, one: Assigned) -> str:
         """Return why a kernel is not created with the session, "" if it is."""
@@ -152,15 +152,15 @@ class Creator:
         for index in sorted(row.constant_inputs):
             name = node.proto.inputs[index] if index < len(node.proto.inputs) else ""
             if not name:
-                return f"{_named(node, index)} is left out, which does not count as a constant"
+                return f"{_named(node, index)} is missing, which does not count as a constant"
             if not one.body.constants.get(name):
-                return f"{_named(node, index)} is no constant"
+                return f"{_named(node, index)} is not a constant"
         for index, tensor in enumerate(node.inputs):
             if tensor is not None and not _sized(tensor):
                 open_sizes = [
                     str(size) for size in tensor.sizes or () if not isinstance(size, int) and size is not None
                 ]
-                depends = f" depend on {listed(list(dict.fromkeys(open_sizes)))}" if open_sizes else " are not known"
+                depends = f" depend on {listed(list(dict.fromkeys(open_sizes)))}" if open_sizes else " are unknown"
                 return f"the sizes of {_named(node, index)}{depends}"
         return ""
 
@@ -200,7 +200,7 @@ class Creator:
             return "unknown", "", None, ()
         descriptor = lowering.node(node.operator, node.inputs, node.outputs, attributes, node.opset)
         if descriptor is None:
-            return "unknown", f"no table says what {node.operator} becomes", None, ()
+            return "unknown", f"the DirectML operators for {node.operator} are unknown", None, ()
         result = lowering.lower(descriptor, node.opset, self.runtime.release)
         if isinstance(result, lowering.NotLowered):
             if result.kind == "refused":
@@ -251,7 +251,7 @@ class Creator:
         text = f": {findings[0].message}" if findings else ""
         return (
             "fails",
-            f"placed, but CreateOperator refuses {listed(refused)}{text}",
+            f"placed, but CreateOperator rejects {listed(refused)}{text}",
             tuple(descriptors),
             tuple(findings),
         )

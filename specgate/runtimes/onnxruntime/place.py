@@ -163,7 +163,7 @@ def _unloadable(graph: Graph, release: str) -> list[str]:
     items = [node for node in graph.source.model.graph.nodes if node.op_type == "Constant" and node.outputs]
     values = ((node.outputs[0], scope.get(node.outputs[0])) for node in items)
     texts = [
-        f"the constant {name} is {one.type}, and the runtime has no values of that type"
+        f"the constant {name} is {one.type}, a type that the runtime does not support"
         for name, one in values
         if one is not None and one.type in types
     ]
@@ -177,7 +177,7 @@ def place_model(model: Any, target: Target, device: frozenset[str] | None, setti
     does not place nodes.
     """
     if target.runtime is None:
-        raise InputError(f"{target} places no nodes; give a release of a runtime such as onnxruntime-directml:1.24.4")
+        raise InputError(f"{target} does not place nodes; use a runtime release such as onnxruntime-directml:1.24.4")
     file = (
         model.name if isinstance(model, Given) else os.fspath(model) if isinstance(model, str | os.PathLike) else None
     )
@@ -189,10 +189,10 @@ def _placed(
     model: Any, target: Target, device: frozenset[str] | None, settings: LintSettings, file: str | None
 ) -> Placement:
     if _is_text(model, file):  # reported even if the file has other problems
-        raise InputError("only an ONNX model is placed", file=file)
+        raise InputError("only ONNX models can be placed", file=file)
     graph = graph_of(model, replace(settings, placing=True))
     if graph.dialect != target.dialect or graph.source is None:
-        raise InputError("only an ONNX model is placed", file=file)
+        raise InputError("only ONNX models can be placed", file=file)
     return place_graph(graph, target, device, file)
 
 

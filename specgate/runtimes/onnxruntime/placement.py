@@ -35,7 +35,9 @@ def spared(node: PlacedNode) -> str:
     """Return why only a session without optimizations fails due to a node."""
     why = node.why if not node.has_kernel else node.created_by or node.run_fails
     how = "remove it" if node.removed else "compute its values early"
-    return f"{why or 'no provider has a kernel for it'}; default optimisations {how}, a session without them fails"
+    return (
+        f"{why or 'no provider has a kernel for it'}; default graph optimizations {how}; without them the session fails"
+    )
 
 
 def listed(items: Sequence[object], most: int = _MOST) -> str:
@@ -303,7 +305,7 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body,
     folded = [node.node for node in placement.nodes if node.folds]
     if folded:
         which = f"{listed(folded)}; others may then run elsewhere"
-        placement.notes.append(f"default optimisations may fold {len(folded)} of these nodes: {which}")
+        placement.notes.append(f"default graph optimizations may fold {len(folded)} of these nodes: {which}")
     placement.notes.extend(f"{node.node} ({node.operator}): {spared(node)}" for node in placement.nodes if node.spared)
     placement.notes.extend(
         f"{node.node} ({node.operator}): {finding.message}" for node in placement.nodes for finding in node.warnings
@@ -311,26 +313,23 @@ def remark(placement: Placement, graph: Graph, functions: Functions, main: Body,
     again = [node for node in placement.nodes if node.duplicates]
     if again:
         more = sum(len(node.duplicates) for node in again)
-        which = listed([f"{node.node} (made {node.times} times)" for node in again])
-        why = "as nodes that read one of these have one each"
+        which = listed([f"{node.node} ({node.times} copies)" for node in again])
+        operators = listed(sorted({node.operator for node in again}))
         how = duplicating(release)
-        unless = f" ({how.setting} keeps it from that)" if how else ""
-        what = f"the runtime has {more} {several('node', more)} more than the file"
-        placement.notes.append(f"{what}, {why}: {which}{unless}")
+        unless = f" ({how.setting} turns that off)" if how else ""
+        what = f"the runtime duplicates {operators} nodes ({more} more than in the file)"
+        placement.notes.append(f"{what}, one per consumer: {which}{unless}")
     fused = sum(node.fuses for node in placement.nodes)
     if fused:
         first = placement.providers[0]
-        what = "1 of these nodes a part" if fused == 1 else f"{fused} of these nodes parts"
-        setting = fusing_setting(first)
-        placement.notes.append(f"by default {first} may make {what} of larger kernels ({setting} keeps it from that)")
+        what = f"{fused} {several('node', fused)}"
+        placement.notes.append(f"{first} may fuse {what} into larger kernels; {fusing_setting(first)} turns that off")
     if placement.device is None and len(placement.providers) > 1:
         placement.notes.append("assumes a GPU that supports every optional type (see --device)")
     if main.constant_nodes:
         what = "1 Constant node is" if main.constant_nodes == 1 else f"{main.constant_nodes} Constant nodes are"
-        placement.notes.append(f"{what} not counted: their values are initializers when nodes are placed")
+        placement.notes.append(f"{what} not counted: they become initializers before nodes are placed")
     if functions.missing:
         placement.notes.append("install onnx to expand function operators")
     if graph.not_inferred:
-        placement.notes.append(
-            f"types and shapes that the file leaves out were not inferred: {graph.not_inferred} is not installed"
-        )
+        placement.notes.append(f"missing types and shapes were not inferred: {graph.not_inferred} is not installed")

@@ -65,9 +65,7 @@ def lacking(runtime: Runtime, device: frozenset[str] | None) -> dict[str, str]:
         elif not table.holds(runtime.level, table.types[kind].get("since"), None):
             matching_texts_by_name[name] = f"which {title} does not have"
         elif device is not None and kind in texts_by_name and device.isdisjoint(texts_by_name[kind]):
-            matching_texts_by_name[name] = (
-                f"for which the device would have to report {' or '.join(texts_by_name[kind])}"
-            )
+            matching_texts_by_name[name] = f"which requires a device with {' or '.join(texts_by_name[kind])}"
     return matching_texts_by_name
 
 
@@ -167,13 +165,13 @@ class Lookup:
         if result is None:
             result = self._known[node.alike] = self._looked(node)
         if node.implicit_kinds and result.taken and result.registration is not None:
-            return self._lacks(node.implicit_kinds, result.registration, "a tensor that its bodies read") or result
+            return self._lacks(node.implicit_kinds, result.registration, "a tensor that its subgraphs read") or result
         return result
 
     def kernel(self, node: Node, inputs: tuple[str | None, ...], outputs: tuple[str | None, ...]) -> Found:
         """Return the answer for a node with these types."""
         if self.registry is None:
-            return Found(None, open=f"what {self.provider} registers in this release is not known")
+            return Found(None, open=f"the kernels of {self.provider} in this release are unknown")
         key = node.operator, None if node.schema is None else node.schema.since, inputs, outputs
         known = self.registry.found.get(key)
         if known is None:
@@ -190,7 +188,7 @@ class Lookup:
         if not rows:
             return Found(None, "unregistered", f"no kernel of {node.operator} is registered for {self.provider}")
         if node.schema is None:
-            return Found(None, "unregistered", f"no version of {node.operator} is known at what the model imports")
+            return Found(None, "unregistered", f"the imported opset has no known version of {node.operator}")
         since = node.schema.since
         same = [row for row in rows if row.holds(since)]
         if not same:
@@ -210,10 +208,10 @@ class Lookup:
         if row.query is not None:
             answer = answered(row.query, node)
             if answer is False:
-                asks = f"{self.provider} takes {node.operator}-{row.version} only where {row.query.text}"
+                asks = f"{self.provider} accepts {node.operator}-{row.version} only if {row.query.text}"
                 return Found(row, "query", asks)
             if answer is None:
-                result = Found(row, open=result.open or f"it is not known whether {row.query.text}")
+                result = Found(row, open=result.open or f"unknown whether {row.query.text}")
         refused = self._device(node, row)
         return refused or result
 
@@ -224,7 +222,7 @@ class Lookup:
         newest = max(row.until or row.version for row in rows)
         is_newer = since > newest
         has = f"{self.provider} has {several('version', len(versions))} {listed(versions)}"
-        return Found(None, "newer" if is_newer else "older", f"{node.operator}-{since}, and {has}")
+        return Found(None, "newer" if is_newer else "older", f"{node.operator}-{since}, but {has}")
 
     def _types(
         self, node: Node, row: Registration, inputs: Sequence[str | None], outputs: Sequence[str | None]
@@ -240,10 +238,12 @@ class Lookup:
             if kind is None or kind in types:
                 continue
             if not kind:
-                unknown = unknown or f"the type of {name} is not known"
+                unknown = unknown or f"the type of {name} is unknown"
                 continue
             some = listed(sorted(types))
-            return Found(None, "type", f"{name} is {kind}, and {self.provider} has {node.operator} for {some}")
+            return Found(
+                None, "type", f"{name} is {kind}, but {self.provider} supports {node.operator} only for {some}"
+            )
         return Found(row, open=unknown)
 
     def _device(self, node: Node, row: Registration) -> Found | None:
@@ -264,10 +264,10 @@ class Lookup:
             if not kind or kind.startswith("seq("):
                 continue
             if "(" in kind:
-                return Found(row, "device", f"{self.provider} has no tensors of the type {kind}")
+                return Found(row, "device", f"{self.provider} does not support tensors of type {kind}")
             if kind in self.lacking and not (index < inputs and index in constant):
                 return Found(row, "device", f"{what} is {kind}, {self.lacking[kind]}")
             if self.device is not None and kind in row.needs and self.device.isdisjoint(row.needs[kind]):
                 needed = " or ".join(row.needs[kind])
-                return Found(row, "device", f"for {kind} its kernel needs a device that reports {needed}")
+                return Found(row, "device", f"its kernel for {kind} requires a device with {needed}")
         return None

@@ -178,7 +178,7 @@ def registrations(provider: str, release: str) -> Registry:
     minor = minor_release(release)
     if not _registered(provider, minor, tables):
         known = tables["providers"][provider]["releases"]
-        raise InputError(f"what {provider} registers in {release} is not known; known are the releases {known}")
+        raise InputError(f"the kernels of {provider} in {release} are unknown; known releases: {known}")
     return _registry(provider, minor)
 
 

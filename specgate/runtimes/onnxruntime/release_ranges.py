@@ -37,7 +37,7 @@ def span(text: str | None, order: Sequence[str], whole: tuple[int, int]) -> tupl
     first, last = bounds(text, order)
     numbers = (max(first, whole[0]), min(last, whole[1]))
     if numbers[0] > numbers[1]:
-        raise ValueError(f"no release of {text!r:.40} is one whose registrations are known")
+        raise ValueError(f"the registrations of all releases of {text!r:.40} are unknown")
     return numbers
 
 

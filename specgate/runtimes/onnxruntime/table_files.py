@@ -48,7 +48,7 @@ class FunctionNode(_File):
 class RuntimeFunction(_File):
     """The function body of one of the runtime's own operators."""
 
-    opset: int = Field(ge=1, description="of ai.onnx, whose operators the nodes are")
+    opset: int = Field(ge=1, description="ai.onnx operators of the nodes")
     inputs: list[Word] = Field(min_length=1)
     outputs: list[Word] = Field(min_length=1)
     constants: dict[Word, float | Word] = Field(default={}, description="of the first input's type; or an attribute")
@@ -82,9 +82,11 @@ def function_problems(content: Mapping[str, Any]) -> Iterator[Problem]:
             at = (*place, "nodes", index)
             if operator not in known:
                 yield at, f"unknown operator {operator!r:.60}"
-            yield from ((at, f"nothing makes {one!r:.60}") for one in inputs if one not in items)
+            yield from ((at, f"no node produces {one!r:.60}") for one in inputs if one not in items)
             items.add(result)
-        yield from ((place, f"nothing makes the output {one!r:.60}") for one in function["outputs"] if one not in items)
+        yield from (
+            (place, f"no node produces the output {one!r:.60}") for one in function["outputs"] if one not in items
+        )
 
 
 Minor = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+$", max_length=20)]
@@ -110,25 +112,25 @@ Index = Annotated[int, Field(ge=0, le=255)]
 class Provider(_File):
     """One execution provider."""
 
-    folder: Word = Field(description="the folder with its files")
-    title: str = Field(description="what the runtime itself calls it")
+    folder: Word = Field(description="folder with its files")
+    title: str = Field(description="the runtime's name for it")
     releases: ReleaseRange = Field(description="the releases whose registrations are known")
 
 
 class Package(_File):
     """One package of the runtime."""
 
-    providers: list[Word] = Field(min_length=1, description="which it asks, the first one first")
-    carries: Word | None = Field(default=None, description="the dialect whose implementation it brings along")
+    providers: list[Word] = Field(min_length=1, description="execution providers in order of preference")
+    carries: Word | None = Field(default=None, description="the dialect whose implementation the package contains")
 
 
 class Folding(_File):
     """The constant folding optimization."""
 
-    domains: list[Domain] = Field(description="whose operators it takes, but for those in `never`")
+    domains: list[Domain] = Field(description="whose operators it supports, except those in `never`")
     never: list[Word]
-    only: dict[Domain, list[Word]] = Field(default={}, description="the operators that it takes of other domains")
-    by_sizes: list[Word] = Field(default=[], description="those that it takes where the sizes of the input are known")
+    only: dict[Domain, list[Word]] = Field(default={}, description="supported operators of other domains")
+    by_sizes: list[Word] = Field(default=[], description="operators supported if the sizes of the input are known")
 
 
 class Removing(_File):
@@ -137,9 +139,11 @@ class Removing(_File):
     releases: ReleaseRange
     operators: dict[Word, Versions] = Field(min_length=1, description="of ai.onnx, with their versions")
     same: Literal["type", "sizes"] | None = Field(
-        default=None, description="what the first output has of the first input"
+        default=None, description="what the first output shares with the first input"
     )
-    when: str | None = Field(default=None, description="over the operators' fields: only nodes for which it holds")
+    when: str | None = Field(
+        default=None, description="expression over the operators' fields: only nodes for which it is true"
+    )
 
 
 class Duplicating(_File):
@@ -150,9 +154,9 @@ class Duplicating(_File):
 
     releases: ReleaseRange
     operators: dict[Domain, list[Word]] = Field(min_length=1, description="by domain")
-    attributes: bool = Field(default=True, description="what is added has the attributes of its node")
-    inlined: bool = Field(default=True, description="in a model with functions calls are replaced before that")
-    setting: str = Field(description="the setting of a session that keeps it from that")
+    attributes: bool = Field(default=True, description="added nodes copy the attributes of their node")
+    inlined: bool = Field(default=True, description="in a model with functions, calls are inlined first")
+    setting: str = Field(description="the session option that turns this off")
 
 
 class Release(_File):
@@ -160,12 +164,12 @@ class Release(_File):
 
     packages: dict[str, list[Patch]] = Field(description="the releases of each package that exist, oldest first")
     read: list[str] = Field(default=[], description="the packages with versions whose content was read")
-    opsets: dict[Domain, int] = Field(description="the newest version of each domain that it takes without a warning")
+    opsets: dict[Domain, int] = Field(description="the newest version of each domain that it accepts without a warning")
     ir_version: int
-    carries: str | None = Field(default=None, description="the release of what the package brings along")
-    carries_source: str | None = Field(default=None, description="a name in `sources`; none where it is not known")
+    carries: str | None = Field(default=None, description="the release of the contained implementation")
+    carries_source: str | None = Field(default=None, description="a name in `sources`; missing if unknown")
     function_bodies: Literal["opset", "version"] = Field(
-        default="opset", description="what says which body of one of ONNX's functions is meant"
+        default="opset", description="the attribute that selects the body of an ONNX function"
     )
 
 
@@ -183,7 +187,7 @@ class ReleasesFile(_File):
     lacks: dict[Word, dict[str, str]] = Field(
         default={}, description="versions of operators, each with the releases that do not have it"
     )
-    fusing: dict[Word, str] = Field(default={}, description="per provider the setting that keeps it from fusing nodes")
+    fusing: dict[Word, str] = Field(default={}, description="per provider, the session option that turns off fusion")
     releases: dict[Minor, Release]
 
 
@@ -200,21 +204,23 @@ class Row(_File):
     """A registration of an operator over the releases that have it."""
 
     types: dict[Word, Types] | list[dict[Word, Types]] = Field(
-        default={}, description="what each type constraint takes; a list of such for kernels that are registered apart"
+        default={}, description="types of each type constraint; a list for kernels with separate registrations"
     )
     constant_inputs: list[Index] = Field(
-        default=[], description="inputs that the kernel wants in CPU memory, and as constants to be made early"
+        default=[], description="inputs that the kernel requires in CPU memory, and as constants for early creation"
     )
-    cpu_inputs: list[Index] = Field(default=[], description="further inputs that it wants in CPU memory")
+    cpu_inputs: list[Index] = Field(default=[], description="further inputs that it requires in CPU memory")
     cpu_outputs: list[Index] = Field(default=[], description="outputs that it leaves in CPU memory")
     graph: bool = Field(default=True, description="it can be part of a fused graph")
-    graph_inputs: int | None = Field(default=None, description="and how many inputs it has then; none: any number")
+    graph_inputs: int | None = Field(default=None, description="number of inputs for fusion (default: any number)")
     needs: dict[Word, list[Word]] = Field(
-        default={}, description="by type what a device must report before tensors of it are taken; one is enough"
+        default={}, description="per type, device capabilities of which one is required"
     )
-    query: Expression | None = Field(default=None, description="what must hold of the node's arguments and attributes")
-    releases: ReleaseRange | None = Field(default=None, description="those that have it; none: all that are known")
-    apart: bool = Field(default=False, description="registered by code of its own, which no library's table has")
+    query: Expression | None = Field(default=None, description="condition on the node's arguments and attributes")
+    releases: ReleaseRange | None = Field(
+        default=None, description="releases that have it (default: all known releases)"
+    )
+    apart: bool = Field(default=False, description="registered by separate code, not in a library's table")
     note: str | None = None
 
     @model_validator(mode="after")
@@ -271,14 +277,14 @@ class Observation(_File):
     """A class of differences between these tables and a build."""
 
     aspects: list[Literal["session", "kernel", "run", "node", "descriptor"]] = Field(min_length=1)
-    operators: list[str] | None = Field(default=None, description="as placements name them; none: any")
-    models: list[str] | None = Field(default=None, description="operators of models of one node; none: any model")
-    opsets: Versions | RunOfVersions | None = Field(default=None, description="that models import; none: any")
-    packages: list[str] | None = Field(default=None, description="that were asked; none: any")
-    releases: ReleaseRange | None = Field(default=None, description="that were asked; none: any")
-    levels: list[str] | None = Field(default=None, description="of the library below; none: any")
-    ours: str = Field(default="", description="words that our answer holds")
-    theirs: str = Field(default="", description="words that the runtime's answer holds")
+    operators: list[str] | None = Field(default=None, description="provider names as in placements (default: any)")
+    models: list[str] | None = Field(default=None, description="operators of single-node models (default: any model)")
+    opsets: Versions | RunOfVersions | None = Field(default=None, description="imported by models (default: any)")
+    packages: list[str] | None = Field(default=None, description="tested releases (default: any)")
+    releases: ReleaseRange | None = Field(default=None, description="tested releases (default: any)")
+    levels: list[str] | None = Field(default=None, description="of the library below (default: any)")
+    ours: str = Field(default="", description="words contained in our answer")
+    theirs: str = Field(default="", description="words contained in the runtime's answer")
     says: str = Field(min_length=10)
     evidence: str = Field(min_length=10, description="the build that showed it, and how often")
 
@@ -295,7 +301,7 @@ class ValueKind(_File):
     type: Word
     shape: list[int | Word] = []
     values: list[int | float] = []
-    made: bool = Field(default=False, description="only nodes give it")
+    made: bool = Field(default=False, description="only node outputs have this type")
 
 
 class Piece(_File):
@@ -327,15 +333,15 @@ class GraphsFile(_File):
 class LoadingCheck(_File):
     """A check that the runtime itself makes."""
 
-    when: Expression = Field(description="over the operator's fields; what holds for a refused node")
+    when: Expression = Field(description="expression over the operator's fields; true for a rejected node")
     because: str
     since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
     until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
-    cpu: bool = Field(default=False, description="only the kernel of the CPU refuses it")
+    cpu: bool = Field(default=False, description="only the CPU kernel rejects it")
     at: Literal["run"] | None = Field(
-        default=None, description="the session is created, and every run of the CPU's kernel fails"
+        default=None, description="the session is created, but every run of the CPU kernel fails"
     )
-    releases: ReleaseRange | None = Field(default=None, description="that refuse it; none: all")
+    releases: ReleaseRange | None = Field(default=None, description="releases that reject it (default: all)")
 
 
 class LoadingRule(_File):
@@ -344,8 +350,8 @@ class LoadingRule(_File):
     rule: str
     since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
     until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
-    cpu: bool = Field(default=False, description="of `asks`: only the kernel of the CPU asks it")
-    releases: ReleaseRange | None = Field(default=None, description="none: all")
+    cpu: bool = Field(default=False, description="for `asks`: only the CPU kernel enforces it")
+    releases: ReleaseRange | None = Field(default=None, description="default: all")
 
 
 class LoadingOperator(_File):
@@ -354,12 +360,12 @@ class LoadingOperator(_File):
     The tables describe the enforcement in the onnx package.
     """
 
-    takes: list[str | LoadingRule] = Field(default=[], description="rules of the dialect that it does not ask")
+    takes: list[str | LoadingRule] = Field(default=[], description="rules of the dialect that it does not enforce")
     asks: list[str | LoadingRule] = Field(
         default=[],
-        description="rules that it always asks where the tables are not sure, or of its own operators at all",
+        description="rules that it enforces although the tables are not certain, or for its own operators",
     )
-    refuses: dict[str, LoadingCheck] = Field(default={}, description="checks that the dialect's tables do not have")
+    refuses: dict[str, LoadingCheck] = Field(default={}, description="checks that the dialect's tables do not contain")
 
 
 class RunRule(_File):
@@ -368,15 +374,17 @@ class RunRule(_File):
     rule: str
     since: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
     until: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*$")] | None = None
-    when: Expression | None = Field(default=None, description="over the operator's fields: only such nodes")
-    releases: ReleaseRange | None = Field(default=None, description="none: all")
+    when: Expression | None = Field(
+        default=None, description="expression over the operator's fields: only nodes for which it is true"
+    )
+    releases: ReleaseRange | None = Field(default=None, description="default: all")
 
 
 class RunsOperator(_File):
     """Outcomes of loaded nodes of one operator that break a rule."""
 
-    runs: list[str | RunRule] = Field(default=[], description="rules that nothing enforces: such nodes compute")
-    fails: list[str | RunRule] = Field(default=[], description="rules without which no run succeeds")
+    runs: list[str | RunRule] = Field(default=[], description="rules that are not enforced: violating nodes compute")
+    fails: list[str | RunRule] = Field(default=[], description="rules whose violation makes every run fail")
 
 
 class RunsFile(_File):
@@ -385,10 +393,10 @@ class RunsFile(_File):
     sources: list[Source] = Field(min_length=1)
     unknowns: list[str] = []
     schemas: Literal["refused"] | None = Field(
-        default=None, description="what becomes of nodes whose structure or types are not those of the schema"
+        default=None, description="outcome for nodes whose structure or types violate the schema"
     )
     outputs: Literal["run"] | None = Field(
-        default=None, description="what becomes of nodes that break a rule on what is stated of an output"
+        default=None, description="outcome for nodes that violate a rule about declared outputs"
     )
     operators: dict[OperatorName, RunsOperator]
 
@@ -396,21 +404,21 @@ class RunsFile(_File):
 class LoadingModel(_File):
     """A rule on a whole file whose violation prevents a session."""
 
-    releases: ReleaseRange | None = Field(default=None, description="the releases, where it is not all")
-    read: bool = Field(default=False, description="only where something reads the constant that it is about")
+    releases: ReleaseRange | None = Field(default=None, description="releases (default: all)")
+    read: bool = Field(default=False, description="only if the constant is read")
     constants: Literal["graph", "body"] | None = Field(
         default=None,
-        description="where Constant nodes, which become initializers, may break it: the main graph, or bodies too",
+        description="where Constant nodes, which become initializers, may violate it: the main graph, or subgraphs too",
     )
-    uncalled: bool = Field(default=False, description="also in functions that nothing calls")
-    bodies: bool = Field(default=False, description="only in bodies of nodes, not in the main graph")
-    absent: bool = Field(default=False, description="only where the file leaves out what the rule is about")
+    uncalled: bool = Field(default=False, description="also in functions that are never called")
+    bodies: bool = Field(default=False, description="only in subgraphs, not in the main graph")
+    absent: bool = Field(default=False, description="only if the file omits what the rule is about")
 
 
 class LoadingType(_File):
     """An element type that a release does not support in values."""
 
-    releases: ReleaseRange | None = Field(default=None, description="the releases, where it is not all")
+    releases: ReleaseRange | None = Field(default=None, description="releases (default: all)")
 
 
 class LoadingFile(_File):
@@ -418,7 +426,7 @@ class LoadingFile(_File):
 
     sources: list[Source] = Field(min_length=1)
     unknowns: list[str] = []
-    types: dict[Word, LoadingType] = Field(default={}, description="element types that no value in it has")
+    types: dict[Word, LoadingType] = Field(default={}, description="element types that are not supported")
     models: dict[str, LoadingModel] = Field(default={}, description="by the rules' names: onnx/model/NAME")
     operators: dict[OperatorName, LoadingOperator]
 
@@ -430,8 +438,8 @@ class KnownValues(_File):
     """Nodes whose results count as constants for the given input kinds."""
 
     operators: dict[Word, SpanOfVersions] = Field(min_length=1, description="by name the opsets")
-    of: KnownInput | list[KnownInput] = Field(description="what the inputs are, one word for all or one for each")
-    by: Word = Field(description="how the elements follow from those of the inputs")
+    of: KnownInput | list[KnownInput] = Field(description="kinds of the inputs: one word for all, or one per input")
+    by: Word = Field(description="how the elements are computed from those of the inputs")
     gives: Literal["list", "number"]
     releases: ReleaseRange | None = None
 

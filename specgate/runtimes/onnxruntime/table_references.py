@@ -194,7 +194,7 @@ def releases_problems(content: Mapping[str, Any]) -> list[Problem]:
         pairs += [((*place, "packages"), f"unknown package {p!r:.80}") for p in info["packages"] if p not in packages]
         patches = [patch for listed in info["packages"].values() for patch in listed]
         pairs += [
-            ((*place, "packages"), f"{p} is no release of {name}") for p in patches if not p.startswith(f"{name}.")
+            ((*place, "packages"), f"{p} is not a release of {name}") for p in patches if not p.startswith(f"{name}.")
         ]
         source = info.get("carries_source")
         if source is not None and source not in content["sources"]:
@@ -232,7 +232,7 @@ def loading_problems(content: Mapping[str, Any]) -> list[Problem]:
     """Return rules and fields in ``loading.yaml`` that the dialect lacks."""
     pairs = type_problems({"types": list(content.get("types", {}))})
     names = [name for name in content.get("models", {}) if name not in RULES]
-    pairs += [(("models", name), f"no rule of a whole model is called {name!r:.60}") for name in names]
+    pairs += [(("models", name), f"no model rule is called {name!r:.60}") for name in names]
     for place, entry, scope in _operators(content, ("takes", "asks"), pairs):
         try:
             for check, what in entry.get("refuses", {}).items():
@@ -267,7 +267,9 @@ def _unknown_rules(operator: str, place: Keys, entry: Mapping[str, Any], keys: S
     rules |= {f"{field}.{part}" for field in spec.fields for part in ("value", "rank")}
     for key in keys:
         named = [one if isinstance(one, str) else one["rule"] for one in entry.get(key, ())]
-        yield from (((*place, key), f"{operator} has no rule {rule!r:.60}") for rule in named if rule not in rules)
+        yield from (
+            ((*place, key), f"{operator} does not have a rule {rule!r:.60}") for rule in named if rule not in rules
+        )
 
 
 def runs_problems(content: Mapping[str, Any]) -> list[Problem]:
@@ -337,7 +339,7 @@ def _overlaps(operator: str, versions: Mapping[str, Any], order: Sequence[str]) 
             here = set(range(first, last + 1))
             if numbers & here:
                 again = order[min(numbers & here)]
-                yield ("operators", operator, key, index, "releases"), f"a row before this one holds for {again}, too"
+                yield ("operators", operator, key, index, "releases"), f"an earlier row applies to {again}, too"
             numbers |= here
 
 
@@ -349,7 +351,7 @@ def _constraint_problems(
         return
     for name in types:
         if name not in known:
-            yield (*place, name), f"no type constraint of {operator} {version}; it has {', '.join(sorted(known))}"
+            yield (*place, name), f"not a type constraint of {operator} {version}; known: {', '.join(sorted(known))}"
 
 
 def _query_problems(
@@ -357,7 +359,7 @@ def _query_problems(
 ) -> Iterator[Problem]:
     scope = operator_scope(domain, operator, version, schemas)
     if scope is None:
-        yield place, f"no table has {operator} {version}, so that its names cannot be checked"
+        yield place, f"{operator} {version} has no table, so its names cannot be checked"
         return
     try:
         parse(text, scope, expect=TRUTH)

@@ -49,10 +49,10 @@ def runtime_target(package: str, result: str) -> Target | None:
     release = release_named(package, name)
     if not _known(release):
         first = release.providers[0]
-        raise InputError(f"what {first} of {release.target} can run is not known; {_known_ones(package)}")
+        raise InputError(f"the kernels of {first} in {release.target} are unknown; {_known_ones(package)}")
     below = about.get("carries") or ""
     if at and not below:
-        raise InputError(f"{package} brings no library of another level along, so {result!r:.60} means nothing")
+        raise InputError(f"{package} does not contain another library, so {result!r:.60} is not allowed")
     text = _level(release, below, level, at=bool(at)) if below else ""
     opsets = {"" if domain == _MAIN else domain: version for domain, version in release.opsets.items()}
     models = dialect(_MODELS)
@@ -80,17 +80,17 @@ def _level(release: KnownRelease, below: str, result: str, *, at: bool) -> str:
     if at:
         text = table.level_named(result)
         if text is None:
-            raise InputError(f"unknown {table.level_word} {result!r:.40} behind @; levels: {', '.join(table.levels)}")
+            raise InputError(f"unknown {table.level_word} {result!r:.40} after @; levels: {', '.join(table.levels)}")
         return text
     if release.carries is None:
         raise InputError(
-            f"no source states which {table.tables.title} {release.target} brings along; give its {table.level_word} "
-            f"behind @: {release.target}@{table.levels[-1]}"
+            f"the {table.tables.title} version of {release.target} is unknown; append its {table.level_word} "
+            f"after @: {release.target}@{table.levels[-1]}"
         )
     carried = release.carries[1]
     entries = [entry for entry in table.environments if carried in {entry["name"], entry.get("via")}]
     if not entries:
-        raise InputError(f"no source states which {table.level_word} {table.tables.title} {carried} has")
+        raise InputError(f"the {table.level_word} of {table.tables.title} {carried} is unknown")
     return entries[0]["level"]
 
 
@@ -104,7 +104,7 @@ def _known(release: KnownRelease) -> bool:
 
 def _known_ones(package: str) -> str:
     known = [one.release for one in known_releases() if one.package == package and _known(one)]
-    return f"known are {known[0]} to {known[-1]}" if known else "no release of it is known"
+    return f"known: {known[0]} to {known[-1]}" if known else "none of its releases is known"
 
 
 def runtime_rows() -> Iterator[dict[str, Any]]:

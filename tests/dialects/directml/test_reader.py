@@ -275,13 +275,13 @@ def test_no_operator_of_that_number() -> None:
 
 #: Words and numbers that do not exist: the tensor's own fields, and what is said of them.
 UNKNOWN_WORDS: dict[str, tuple[dict[str, Any], str]] = {
-    "misspelt type": ({"DataType": "FLOAT_32"}, "DataType is 'FLOAT_32', which is no DML_TENSOR_DATA_TYPE (did you mean FLOAT32?"),
-    "half a type": ({"DataType": "FLOAT"}, "DataType is 'FLOAT', which is no DML_TENSOR_DATA_TYPE (did you mean FLOAT32?"),
-    "type in small letters": ({"DataType": "int8"}, "DataType is 'int8', which is no DML_TENSOR_DATA_TYPE (did you mean INT8?"),
-    "number of no type": ({"DataType": 99}, "DataType is 99, which is no DML_TENSOR_DATA_TYPE (known: FLOAT32, FLOAT16"),
-    "flag": ({"Flags": "OWNED"}, "Flags is 'OWNED', which is no DML_TENSOR_FLAGS (did you mean OWNED_BY_DML?"),
-    "kind": ({"Type": "TEXTURE"}, "Type is 'TEXTURE', which is no DML_TENSOR_TYPE (known: BUFFER)"),
-    "kind by number": ({"Type": 0}, "Type is 0, which is no DML_TENSOR_TYPE (known: BUFFER)"),
+    "misspelt type": ({"DataType": "FLOAT_32"}, "DataType is 'FLOAT_32', which is not a valid DML_TENSOR_DATA_TYPE (did you mean FLOAT32?"),
+    "half a type": ({"DataType": "FLOAT"}, "DataType is 'FLOAT', which is not a valid DML_TENSOR_DATA_TYPE (did you mean FLOAT32?"),
+    "type in small letters": ({"DataType": "int8"}, "DataType is 'int8', which is not a valid DML_TENSOR_DATA_TYPE (did you mean INT8?"),
+    "number of no type": ({"DataType": 99}, "DataType is 99, which is not a valid DML_TENSOR_DATA_TYPE (known: FLOAT32, FLOAT16"),
+    "flag": ({"Flags": "OWNED"}, "Flags is 'OWNED', which is not a valid DML_TENSOR_FLAGS (did you mean OWNED_BY_DML?"),
+    "kind": ({"Type": "TEXTURE"}, "Type is 'TEXTURE', which is not a valid DML_TENSOR_TYPE (known: BUFFER)"),
+    "kind by number": ({"Type": 0}, "Type is 0, which is not a valid DML_TENSOR_TYPE (known: BUFFER)"),
 }  # fmt: skip
 
 
@@ -506,28 +506,40 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "truth of an enum": ("Function", True, "Function: expected a word or a number of DML_REDUCE_FUNCTION, found True"),
     "list": ("Windows", 3, "Windows: expected a list, found 3"),
     "list of words": ("Windows", [1, "2"], "Windows[1]: expected an integer from 0 to 4294967295, found '2'"),
-    "tensors": ("Inputs", {"DataType": "INT8", "Sizes": [1]}, "Inputs: expected a list, found {'DataType': 'INT8', 'Sizes': [1]}"),
+    "tensors": (
+        "Inputs", {"DataType": "INT8", "Sizes": [1]}, "Inputs: expected a list, found {'DataType': 'INT8', 'Sizes': [1]}"),
     "scalar": ("Number", "3", "Number: expected a number, found '3'"),
     "scalar of a truth": ("Number", True, "Number: expected a number, found True"),
     "scalar in a dict": ("Number", {"Int32": 3}, "Number: expected a number, found {'Int32': 3}"),
     "size": ("Size", [3, 2], "Size: expected an object with Width and Height, found [3, 2]"),
     "half a size": ("Size", {"Width": 3}, "Size: expected the field Height"),
     "size with a null": ("Size", {"Width": None, "Height": 2}, "Size: expected the field Width"),
-    "negative size": ("Size", {"Width": 3, "Height": -1}, "Size.Height: expected an integer from 0 to 4294967295, found -1"),
-    "broken size": ("Size", {"Width": 1.5, "Height": 1}, "Size.Width: expected an integer from 0 to 4294967295, found 1.5"),
-    "size of three": ("Size", {"Width": 3, "Height": 1, "Depth": 1}, "Size: 'Depth' is not a field of DML_SIZE_2D; expected Width, Height"),
-    "misspelt scale": ("Line", {"Scales": 3, "Bias": 1}, "Line: 'Scales' is not a field of DML_SCALE_BIAS; did you mean Scale?"),
+    "negative size": (
+        "Size", {"Width": 3, "Height": -1}, "Size.Height: expected an integer from 0 to 4294967295, found -1"),
+    "broken size": (
+        "Size", {"Width": 1.5, "Height": 1}, "Size.Width: expected an integer from 0 to 4294967295, found 1.5"),
+    "size of three": (
+        "Size", {"Width": 3, "Height": 1, "Depth": 1}, "Size: 'Depth' is not a field of DML_SIZE_2D; expected Width, Height"),
+    "misspelt scale": (
+        "Line", {"Scales": 3, "Bias": 1}, "Line: 'Scales' is not a field of DML_SCALE_BIAS; did you mean Scale?"),
     "bias": ("Line", {"Scale": 3, "Bias": "much"}, "Line.Bias: expected a number, found 'much'"),
-    "operator by its name": ("Fused", "ACTIVATION_RELU", "Fused: expected an operator description, found 'ACTIVATION_RELU'"),
+    "operator by its name": (
+        "Fused", "ACTIVATION_RELU", "Fused: expected an operator description, found 'ACTIVATION_RELU'"),
     "operator without a type": ("Fused", {"desc": {}}, 'Fused: expected "type": "DML_OPERATOR_…", found None'),
-    "operator's field": ("Fused", {"type": "KINDS", "desc": {"Ratios": 1}}, "Fused: 'Ratios' is not a field of KINDS; did you mean Ratio?"),
-    "operator's value": ("Fused", {"type": "KINDS", "desc": {"Ratio": "x"}}, "Fused.Ratio: expected a number, found 'x'"),
-    "operator's fields": ("Fused", {"type": "KINDS", "desc": 3}, "Fused.desc: expected an object with the operator's fields, found 3"),
+    "operator's field": (
+        "Fused", {"type": "KINDS", "desc": {"Ratios": 1}}, "Fused: 'Ratios' is not a field of KINDS; did you mean Ratio?"),
+    "operator's value": (
+        "Fused", {"type": "KINDS", "desc": {"Ratio": "x"}}, "Fused.Ratio: expected a number, found 'x'"),
+    "operator's fields": (
+        "Fused", {"type": "KINDS", "desc": 3}, "Fused.desc: expected an object with the operator's fields, found 3"),
     "operators": ("Gates", {"type": "KINDS"}, "Gates: expected a list, found {'type': 'KINDS'}"),
-    "one of the operators": ("Gates", [{"type": "KINDS"}, None], "Gates[1]: expected an operator description, found None"),
-    "value in one of the operators": ("Gates", [{"type": "KINDS", "Size": 1}], "Gates[0].Size: expected an object with Width and Height, found 1"),
+    "one of the operators": (
+        "Gates", [{"type": "KINDS"}, None], "Gates[1]: expected an operator description, found None"),
+    "value in one of the operators": (
+        "Gates", [{"type": "KINDS", "Size": 1}], "Gates[0].Size: expected an object with Width and Height, found 1"),
     "no tensor": ("Inputs", [None], "Inputs[0]: expected a tensor description, found None"),
-    "bad tensor": ("Inputs", [{"DataType": "INT8", "Sizes": [-1]}], "Inputs[0].Sizes[0]: expected an integer from 0 to 4294967295, found -1"),
+    "bad tensor": (
+        "Inputs", [{"DataType": "INT8", "Sizes": [-1]}], "Inputs[0].Sizes[0]: expected an integer from 0 to 4294967295, found -1"),
 }  # fmt: skip
 
 
@@ -569,12 +581,12 @@ def test_a_key_beside_type_and_desc_is_one_that_dxdispatch_takes(key, hint):
     assert read_dict({**plain, **taken}) == read_dict(plain)
     with pytest.raises(InputError) as caught:
         read_dict({**plain, key: 1})
-    assert f"{key!r} is not a key beside an operator's type and desc; {hint}" in str(caught.value)
+    assert f"{key!r} is not an unknown key next to type and desc; {hint}" in str(caught.value)
 
 
 def test_an_unknown_key_of_a_fused_operator():
     tensor = {"DataType": "FLOAT32", "Sizes": [1]}
     fused = {"Type": "DML_OPERATOR_ACTIVATION_RELU", "Desc": {}, "bindings": {}}
     desc = {"ATensor": tensor, "BTensor": tensor, "OutputTensor": tensor, "FusedActivation": fused}
-    with pytest.raises(InputError, match="FusedActivation: 'bindings' is not a key beside an operator's type and desc"):
+    with pytest.raises(InputError, match="FusedActivation: 'bindings' is not an unknown key next to type and desc"):
         read_dict({"type": "DML_OPERATOR_ELEMENT_WISE_ADD1", "desc": desc})

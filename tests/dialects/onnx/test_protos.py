@@ -191,7 +191,7 @@ OPAQUE = opaque()
         ((NODE, [1]), "expected a pair"),
         (17, "expected an onnx.NodeProto, found int"),
         ((NODE, {"i": 17}), "i: expected an onnx.ValueInfoProto, found int"),
-        ((NODE, {"i": OPAQUE}), "i: is an opaque type, which no operator takes"),
+        ((NODE, {"i": OPAQUE}), "i: is an opaque type, which no operator accepts"),
         ((NODE, {"d": TensorProto(name="d", data_type=7, dims=[3], raw_data=b"x")}), "the tensor cannot be read"),
     ],
 )
@@ -217,16 +217,16 @@ def test_only_onnx_descriptors_become_nodes():
         to_node_proto(Descriptor("directml", "ONE_HOT", {}))
     odd = from_node_proto(helper.make_node("OneHot", ["i", "d", "v"], ["o"]))
     odd.fields = {**odd.fields, "axis": "zero"}
-    with pytest.raises(InputError, match="no NodeProto can hold this descriptor"):
+    with pytest.raises(InputError, match="cannot store this descriptor in a NodeProto"):
         to_node_proto(odd)
 
 
 def test_a_constant_array_of_the_wrong_length_has_no_proto():
     fields = {"depth": tensor("INT64", [3], value=[1])}
-    with pytest.raises(InputError, match="depth: no TensorProto can hold this constant"):
+    with pytest.raises(InputError, match="depth: cannot store this constant in a TensorProto"):
         constant_protos(Descriptor("onnx", "OneHot", fields))
     fields = {"depth": tensor("INT64", [None], value=[1])}
-    with pytest.raises(InputError, match="depth: a constant needs sizes that are known"):
+    with pytest.raises(InputError, match="depth: a constant needs known sizes"):
         constant_protos(Descriptor("onnx", "OneHot", fields))
 
 

@@ -105,9 +105,9 @@ def test_inputs_left_out() -> None:
 def test_oddities() -> None:
     made = read({**NODE, "inputs": [I64] * 4, "attributes": {"axis": "x", "axes": [1]}})
     assert made.oddities == (
-        Malformed("too-many-inputs", "inputs", "4 inputs are given, at most 3 are defined"),
+        Malformed("too-many-inputs", "inputs", "has 4 inputs, but accepts at most 3 at this level"),
         Malformed("wrong-kind", "axis", "axis is 'x', but a 64-bit integer is expected", "x"),
-        Malformed("unknown-attribute", "axes", "OneHot defines no attribute 'axes'", [1]),
+        Malformed("unknown-attribute", "axes", "OneHot does not have an attribute 'axes'", [1]),
     )
 
 
@@ -294,11 +294,11 @@ def test_spellings_of_a_type(word: Any) -> None:
 @pytest.mark.parametrize(
     ("word", "hint"),
     [
-        ("INT46", "is 'INT46', which is no element type (did you mean INT4?"),
-        ("int64", "is 'int64', which is no element type (did you mean INT64?"),
-        ("FLOAT32", "is 'FLOAT32', which is no element type (did you mean FLOAT"),
-        (0, "is 0, which is no element type (known: FLOAT, UINT8"),
-        (99, "is 99, which is no element type (known: FLOAT, UINT8"),
+        ("INT46", "is 'INT46', which is not a valid element type (did you mean INT4?"),
+        ("int64", "is 'int64', which is not a valid element type (did you mean INT64?"),
+        ("FLOAT32", "is 'FLOAT32', which is not a valid element type (did you mean FLOAT"),
+        (0, "is 0, which is not a valid element type (known: FLOAT, UINT8"),
+        (99, "is 99, which is not a valid element type (known: FLOAT, UINT8"),
     ],
 )
 def test_a_type_that_does_not_exist_is_a_finding(word: Any, hint: str) -> None:

@@ -53,5 +53,5 @@ def test_in_a_model_it_is_a_finding_and_is_not_executed(tmp_path):
     assert [f.id for f in report.findings if f.severity == "error"] == ["onnx/Selu/gamma.wrong-kind"]
     path = tmp_path / "m.onnx"
     onnx.save(model, path)
-    with pytest.raises(specgate.InputError, match="it is stated as int, and float is expected"):
+    with pytest.raises(specgate.InputError, match="it is stored as int, and float is expected"):
         specgate.execute(str(path), {"x": [1.0, 2.0]})

@@ -63,10 +63,10 @@ def test_it_is_said_as_text_and_as_data(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["minimum", path]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[1:5] == [
-        "openvino: lowest opset 9 (the model imports 9); all 3 nodes are accepted at 9..17",
-        "  kept there by net/act (SoftSign): written for opset9",
+        "openvino: lowest opset 9 (the model imports 9); all 3 nodes are valid from opset 9 to 17",
+        "  because of net/act (SoftSign): written for opset9",
         "openvino: lowest release 2022.2 (opset 9)",
-        "  2020.1 to 2022.1 have opsets 1..8, which refuse nodes",
+        "  2020.1 to 2022.1 have opsets 1..8, which reject nodes",
     ]
     assert said[5] == "  2020.1 to 2021.4.2 read IR versions up to 10; the model has 11"
     assert main(["minimum", path, "--format", "json"]) == 0
@@ -81,7 +81,7 @@ def test_it_is_said_as_text_and_as_data(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_no_release_is_said_where_none_takes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["minimum", written(tmp_path, "ReLU", "opset1", 10, '<data bogus="1"/>')])
-    assert "openvino: no release takes this model\n" in capsys.readouterr().out
+    assert "openvino: no release accepts this model\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -115,4 +115,4 @@ def test_a_release_knows_the_types_of_the_model(tmp_path: Path, capsys: pytest.C
     assert found.first.name == "2024.3"
     assert [one.name for one in found.before if one.newer == ("f4e2m1",)][-1] == "2024.2"
     assert main(["minimum", str(path), "--basis", "observed"]) == 0
-    assert "2020.1 to 2024.2 do not know f4e2m1" in capsys.readouterr().out
+    assert "2020.1 to 2024.2 do not support f4e2m1" in capsys.readouterr().out

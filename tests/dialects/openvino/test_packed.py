@@ -82,12 +82,12 @@ def test_packing_undoes_unpacking(kind):
 
 
 def test_fewer_bytes_than_the_elements_take_are_refused(tmp_path):
-    with pytest.raises(InputError, match=r"i4 of \[3, 2\] takes 3 bytes, the Const has 2"):
+    with pytest.raises(InputError, match=r"i4 of \[3, 2\] needs 3 bytes, but the Const has 2"):
         specgate.execute(written(tmp_path, "i4", (3, 2), size=2), {})
 
 
 def test_unpacked_elements_count_against_the_limit(tmp_path):
-    with pytest.raises(InputError, match="a Const needs 12 bytes, more than the 8 left of the limit"):
+    with pytest.raises(InputError, match="a Const needs 12 bytes, but only 8 of the limit are left"):
         specgate.execute(written(tmp_path, "i4", (3, 2)), {}, max_bytes=8)
 
 

@@ -65,12 +65,12 @@ def test_symbols_and_unknown_ranks() -> None:
 def test_oddities() -> None:
     made = read({**LAYER, "inputs": [I64] * 5, "data": {"axis": "--1", "depth": "3"}})
     assert made.oddities == (
-        Malformed("too-many-inputs", "inputs", "5 inputs are given, at most 4 are defined"),
+        Malformed("too-many-inputs", "inputs", "has 5 inputs, but accepts at most 4 at this level"),
         Malformed("wrong-kind", "axis", "axis is '--1', but a 64-bit integer is expected", "--1"),
         Malformed(
             "unknown-attribute",
             "depth",
-            "OneHot defines no attribute 'depth'",
+            "OneHot does not have an attribute 'depth'",
             "3",
         ),
     )
@@ -366,7 +366,7 @@ def test_a_name_that_only_the_page_has(kind: str, page: str, name: str) -> None:
     for basis in ("observed", "both"):
         found = specgate.check(ours, target, basis=basis).findings
         assert found[0].id == f"openvino/{kind}/unknown-attribute"
-        assert found[0].message.startswith(f"{page} is what the page calls {name}; builds do not read it")
+        assert found[0].message.startswith(f"{page} is the documented name of {name}, which builds do not read")
         assert found[0].fix == f"rename {page} to {name}"
     made = read_dict(ours, "openvino")
     assert write(made)["data"][page] == value

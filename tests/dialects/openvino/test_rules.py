@@ -39,16 +39,16 @@ WRONG: dict[str, Any] = {  # what is changed, the .bin file, and the rules and m
     "shape-none": ((CONST, CONST.replace('shape="2"', "")), bytes(8), {"constant": "known sizes, found none"}),
     "type": ((CONST, CONST.replace("f32", "q7")), bytes(8), {"constant": "expected a known element_type, found 'q7'"}),
     "port-type": (("<output>" + PORT.format(2), "<output>" + PORT.format(2).replace("FP32", "FP33")), bytes(8),
-                  {"port-type": "the output port 2 states the element type 'fp33', which OpenVINO does not have"}),
+                  {"port-type": "the output port 2 has the element type 'fp33', which OpenVINO does not define"}),
     "parameter-port-type": ((PORT.format(0) + '</output></layer>\n<layer id="1"',
                              PORT.format(0).replace("FP32", "FP33") + '</output></layer>\n<layer id="1"'), bytes(8),
-                            {"port-type": "the output port 0 states the element type 'fp33'"}),
-    "unknown-type": (('type="Add"', 'type="Mishmash"'), bytes(8), {"unknown-type": "opset1 has no operation 'Mishmash'"}),
+                            {"port-type": "the output port 0 has the element type 'fp33'"}),
+    "unknown-type": (('type="Add"', 'type="Mishmash"'), bytes(8), {"unknown-type": "opset1 does not have an operation 'Mishmash'"}),
     "cycle": ((FIRST, FIRST.replace('from-layer="0" from-port="0"', 'from-layer="2" from-port="2"')), bytes(8),
-              {"cycle": "is computed from itself: 'a'"}),
-    "unconnected": ((FIRST, ""), bytes(8), {"input-unconnected": "no edge leads to the input port 0"}),
+              {"cycle": "is part of a cycle: 'a'"}),
+    "unconnected": ((FIRST, ""), bytes(8), {"input-unconnected": "the input port 0 is not connected"}),
     "version": (('version="11"', 'version="9999"'), bytes(8), {"ir-version": "has IR version 9999, expected 10 or 11"}),
-    "version-none": ((' version="11"', ""), bytes(8), {"ir-version": "states no IR version, expected 10 or 11"}),
+    "version-none": ((' version="11"', ""), bytes(8), {"ir-version": "has no IR version, expected 10 or 11"}),
 }  # fmt: skip
 REFUSED = {
     "two-ids": ('id="1" name="c"', 'id="0" name="c"'),
@@ -134,15 +134,24 @@ def test_a_long_cycle_is_found_and_what_hangs_on_it_is_not_named(tmp_path):
              for i in range(2990)]  # fmt: skip
     text = f'<net version="11"><layers>{"".join(layers)}</layers><edges>{"".join(edges)}</edges></net>'
     findings = found(saved(tmp_path, text))
-    assert findings["cycle"].message == "is computed from itself: 'n0', 'n1', 'n2', 'n3', 'n4' …"
+    assert findings["cycle"].message == "is part of a cycle: 'n0', 'n1', 'n2', 'n3', 'n4' …"
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ('shape="2" element_type="i64"', "the output port states f32, but the layer i64, which OpenVINO goes by"),
-        ('shape="3" element_type="f32"', "the output port states the shape [2], but the layer the shape [3]"),
-        ('shape="2,1" element_type="f32"', "the output port states the shape [2], but the layer the shape [2, 1]"),
+        (
+            'shape="2" element_type="i64"',
+            "the output port declares f32, but the layer declares i64, which OpenVINO uses",
+        ),
+        (
+            'shape="3" element_type="f32"',
+            "the output port declares the shape [2], but the layer declares the shape [3]",
+        ),
+        (
+            'shape="2,1" element_type="f32"',
+            "the output port declares the shape [2], but the layer declares the shape [2, 1]",
+        ),
         ('shape="?" element_type="f32"', None),
         ('shape="..." element_type="f32"', None),
     ],

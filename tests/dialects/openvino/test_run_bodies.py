@@ -146,17 +146,17 @@ def test_rows_are_taken_one_by_one_from_either_end(tmp_path, stride, expected):
 def test_maps_that_lead_nowhere_are_named(tmp_path):
     text = sums().replace('internal_layer_id="3"/>', 'internal_layer_id="2"/>')
     with pytest.raises(
-        InputError, match="TensorIterator 'TensorIterator2': a map names the layer 2, which is not a Result"
+        InputError, match="TensorIterator 'TensorIterator2': a port map references the layer 2, which is not a Result"
     ):
         specgate.execute(str(written(tmp_path, text)), {"rows": ROWS, "begin": BEGIN})
     text = sums().replace('<input external_port_id="1" internal_layer_id="1"/>', "")
-    with pytest.raises(InputError, match="nothing is mapped to the Parameter 'total' of the body"):
+    with pytest.raises(InputError, match="the Parameter 'total' of the body is not mapped to an input"):
         specgate.execute(str(written(tmp_path, text)), {"rows": ROWS, "begin": BEGIN})
 
 
 def test_an_array_that_cannot_be_cut_is_refused(tmp_path):
     text = sums().replace('axis="0"', 'axis="5"', 1)
-    with pytest.raises(InputError, match="2 dimensions cannot be cut along axis 5"):
+    with pytest.raises(InputError, match="2 dimensions cannot be sliced along axis 5"):
         specgate.execute(str(written(tmp_path, text)), {"rows": ROWS, "begin": BEGIN})
 
 

@@ -74,7 +74,10 @@ def test_a_refusal_says_which_rule_and_which_levels_accept(native: Native) -> No
         placed(image(basic(ValuesTensor=wide, OutputTensor={**wide, "Sizes": [1, 1, 3, 4]}))), "3.0", "both"
     )
     assert answer.levels[0] == "4.1"
-    assert "ValuesTensor is INT64, which is not taken at feature level 3.0 (FLOAT32, FLOAT16," in answer.text
+    assert (
+        "ValuesTensor is INT64, which is not supported at feature level 3.0 (supported: FLOAT32, FLOAT16,"
+        in answer.text
+    )
     assert "; accepted by 4.1..6.4\n" in answer.text
 
 
@@ -82,7 +85,7 @@ def test_changes_are_searched_for_where_they_are_wanted(native: Native) -> None:
     wrong = {"DataType": "FLOAT32", "Sizes": [1, 1, 2, 4]}
     held = placed(image(basic(OutputTensor=wrong, IndicesTensor={"DataType": "UINT8", "Sizes": [1, 1, 3, 1]})))
     row = "cast IndicesTensor to UINT32"
-    assert native.fixes(held, "5.0", searched=True) == [row, "give dimension 2 of IndicesTensor the size 2"]
+    assert native.fixes(held, "5.0", searched=True) == [row, "set dimension 2 of IndicesTensor to 2"]
     assert native.fixes(held, "5.0", searched=False) == [row, ""]
 
 

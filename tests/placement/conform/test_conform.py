@@ -134,8 +134,8 @@ def test_copies_and_casts_that_the_runtime_adds_are_no_differences():
     ("theirs", "ours", "why"),
     [
         (answer(ONE, word="crashed"), placed(), "the runtime's process crashed"),
-        (answer(), placed(), "the runtime placed nothing"),
-        (answer(ONE), placed(lowered=None), "what a node becomes is not known"),
+        (answer(), placed(), "the runtime did not place any node"),
+        (answer(ONE), placed(lowered=None), "the operators of a node are unknown"),
     ],
 )
 def test_what_cannot_be_compared_is_counted(theirs, ours, why):
@@ -272,12 +272,12 @@ def test_one_case_is_asked_alone_and_kept(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["onnxruntime-directml", "--values"], "--values is not for a runtime"),
+        (["onnxruntime-directml", "--values"], "--values does not apply to runtimes"),
         (["onnxruntime-directml", "--format", "html"], "expected --format"),
-        (["onnxruntime-directml", "--keep", "x"], "give --case"),
+        (["onnxruntime-directml", "--keep", "x"], "requires --case"),
         (["onnxruntime-directml", "--cases", "-1"], "at least 0"),
         (["onnxruntime-directml", "--release", "9.9"], "unknown release"),
-        (["onnx", "--graphs", "3"], "--graphs is for a runtime"),
+        (["onnx", "--graphs", "3"], "--graphs applies to runtimes only"),
     ],
 )
 def test_what_means_nothing_is_refused(words, said, capsys):

@@ -49,7 +49,7 @@ def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
     ("old", "new", "problem"),
     [
         ("$dml,", "ACTIVATION_RELUX,", "relu.yaml:5: rows.0.to.0.operator: Relu: unknown operator of DirectML"),
-        ("$dml,", "$other,", "relu.yaml:5: rows.0.to.0.operator: Relu: the operator gives no word for $other"),
+        ("$dml,", "$other,", "relu.yaml:5: rows.0.to.0.operator: Relu: the operator does not define $other"),
         ("Y}", "Y, Alpha: 1}", "relu.yaml:5: rows.0.to.0.Alpha: Relu: unknown field of ACTIVATION_RELU"),
         (", OutputTensor: Y", "", "relu.yaml:5: rows.0.to.0: Relu: expected the field OutputTensor"),
         ("Tensor: Y", "Tensor: Z", "relu.yaml:5: rows.0.to.0.OutputTensor: Relu: expected the name of a tensor"),
@@ -61,7 +61,7 @@ def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
         ("- to", "- when: rank(X)\n    to", "relu.yaml:5: rows.0.when: Relu: expected a truth, found a number"),
         ("- to", "- function: turned\n    to", "rows.0.function: Relu: unknown function 'turned'"),
         ("rows", "use: [doors]\nrows", "relu.yaml:4: use.0: Relu: general.yaml shares no 'doors'"),
-        ("Relu: {", "Relux: {", "fields: Relux: has no table among ONNX's, so its fields are expected"),
+        ("Relu: {", "Relux: {", "fields: Relux: has no ONNX table, so its fields are required"),
         ("rows", "define: {a: b}\nrows", "relu.yaml:4: define.a: Relu: unknown name 'b'"),
         ("rows", "lists: {a: [b]}\nrows", "relu.yaml:4: lists.a.0: Relu: unknown name 'b'"),
         ("rows", "refuses: {a: {when: b, because: c}}\nrows", "refuses.a.when: Relu: unknown name 'b'"),
@@ -75,4 +75,4 @@ def test_a_mistake_is_found(tmp_path: Path, old: str, new: str, problem: str) ->
 
 def test_an_operator_has_one_table(tmp_path: Path) -> None:
     (tmp_path / "again.yaml").write_text(GOOD, encoding="utf-8")
-    assert problems(tmp_path, GOOD) == "relu.yaml:3: operators.Relu: another file has it too"
+    assert problems(tmp_path, GOOD) == "relu.yaml:3: operators.Relu: another file defines it, too"

@@ -141,7 +141,7 @@ def test_what_is_not_known_stays_open(operator: str, inputs: list[Any], outputs:
 def test_an_operator_without_a_table() -> None:
     found = lowered("Bernoulli", [(F, [2])], [(F, [2])], 22)
     assert isinstance(found, NotLowered)
-    assert (found.kind, found.reason) == ("no-table", "no table says what Bernoulli becomes")
+    assert (found.kind, found.reason) == ("no-table", "the DirectML operators for Bernoulli are unknown")
     assert node("com.microsoft.Nonesuch", [], [], {}, 1) is None
 
 

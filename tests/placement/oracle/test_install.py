@@ -73,7 +73,7 @@ def test_another_release_brings_its_own_level(place):
 
 
 def test_what_is_missing_names_its_command(place):
-    with pytest.raises(InputError, match=r"its library is not there; .*; try specgate oracle install \S+$"):
+    with pytest.raises(InputError, match=r"its library is missing; .*; try specgate oracle install \S+$"):
         ready(NEWEST, None)
     install_runtime(progress=quiet)
     with pytest.raises(InputError, match=r"--levels 5\.0$"):
@@ -122,10 +122,10 @@ def test_the_command_that_installs(arguments, command):
     ("words", "message"),
     [
         (["onnxruntime"], "expected --release"),
-        (["onnxruntime", "--release", "1.20.1", "--levels", "5.0"], "--levels says nothing"),
-        (["onnxruntime-directml", "--system", "linux"], "--system and --values are for builds of a dialect"),
+        (["onnxruntime", "--release", "1.20.1", "--levels", "5.0"], "--levels does not apply"),
+        (["onnxruntime-directml", "--system", "linux"], "--system and --values apply to builds of a dialect"),
         (["onnxruntime-directml", "--release", "9"], "no build of onnxruntime-directml '9'"),
-        (["directml", "--release", "1.24.4"], "--release is for runtimes"),
+        (["directml", "--release", "1.24.4"], "--release applies to runtimes"),
     ],
 )
 def test_the_command_refuses_what_means_nothing(words, message, capsys):

@@ -86,7 +86,7 @@ def test_a_closed_oracle_is_not_asked(fake_oracle):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"release": "1.2.3"}, r"no build of onnxruntime-directml '1\.2\.3' can be asked; there are 1\.24\.4"),
+        ({"release": "1.2.3"}, r"no build of onnxruntime-directml '1\.2\.3' is available; there are 1\.24\.4"),
         ({"level": "3.1"}, r"one of 5\.0, .*, found '?3\.1"),
         ({"optimisation": "most"}, "expected one of off, basic, extended, all, found 'most'"),
     ],

@@ -135,7 +135,7 @@ def _installed(level: str) -> Build:
 def _compiler(build: Build) -> Compiler:
     compiler = next(compilers(windows=build.system == "windows"), None)
     if compiler is None:
-        raise InputError(f"no C++ compiler is installed that makes programs for {build.system}")
+        raise InputError(f"no C++ compiler for {build.system} programs is installed")
     return compiler
 
 

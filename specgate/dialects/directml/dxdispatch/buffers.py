@@ -100,7 +100,7 @@ def plan_buffer(resource: DxResource, folder: str, place: str, budget: int, *, r
         raise InputError(f"sizeInBytes is {declared}, but the initial values take {size} bytes", place=place)
     whole = (declared + 3) // 4 * 4
     if whole > budget:
-        raise InputError(f"needs {whole} bytes, more than the {budget} that are left of the limit", place=place)
+        raise InputError(f"needs {whole} bytes, but only {budget} of the limit are left", place=place)
     return Plan(kind, size, declared, whole, make)
 
 
@@ -113,7 +113,9 @@ def _content(
     """
     initial, kind = resource.initial, resource.data_type
     if resource.kind == "deferred":
-        raise InputError("deferred initial values come from running an ONNX model, which is not done here", place=place)
+        raise InputError(
+            "deferred initial values come from an ONNX model, which specgate does not run here", place=place
+        )
     if resource.kind == "file":
         path = _source_path(initial["sourcePath"], folder, place, read_outside=read_outside)
         return _file_content(path, kind, place, budget)
@@ -249,7 +251,7 @@ def _sizes(tensor: TensorDesc, place: str) -> tuple[int, ...]:
 def _bits(tensor: TensorDesc, place: str) -> int:
     bits = dialect("directml").bits.get(tensor.type or "")
     if bits is None:
-        raise InputError(f"{tensor.type} is not a type that holds values", place=place)
+        raise InputError(f"{tensor.type} is not a type with values", place=place)
     return bits
 
 

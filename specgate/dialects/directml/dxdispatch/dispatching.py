@@ -60,5 +60,5 @@ def _resource(tensor: TensorDesc, place: str) -> DxResource:
     kind = str(tensor.type) if bits >= 8 else "UINT8"
     count = max(needed_bytes(tensor, place) * 8 // max(bits, 8), 1)
     if count > UINT32_MAX:
-        raise InputError(f"takes {count} elements; a model file gives a buffer at most {UINT32_MAX}", place=place)
+        raise InputError(f"needs {count} elements; a buffer of a model file has at most {UINT32_MAX}", place=place)
     return DxResource("constant", {"valueCount": count, "value": 0}, kind)

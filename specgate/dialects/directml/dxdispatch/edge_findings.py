@@ -39,26 +39,26 @@ _PAGE: Final = {
 RULES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "edge-bytes": (
         "error",
-        "tensors that an edge joins, or one input of the graph fills, have one TotalTensorSizeInBytes",
+        "tensors connected by an edge, or filled by the same graph input, have the same TotalTensorSizeInBytes",
         _PAGE,
     ),
     "edge-missing": (
         "error",
-        "every input of a node that is given, or not optional, is joined by an edge, and at least one of its outputs",
+        "every required or described input of a node, and at least one of its outputs, is connected by an edge",
         _PAGE,
     ),
     "edge-owned": (
         "error",
-        "an input that DirectML owns is filled by an input of the graph, which fills no other that it does not own",
+        "an OWNED_BY_DML input is filled by a graph input, which fills no input without that flag",
         _PAGE,
     ),
-    "edge-twice": ("error", "one edge alone fills an input of a node, or an output of the graph", {}),
+    "edge-twice": ("error", "each input of a node and each output of the graph is filled by one edge", {}),
     "edge-unused": (
         "note",
-        "every output of a node that is not optional is joined by an edge; builds want one for each node alone",
+        "every required output of a node is connected by an edge; builds require only one per node",
         _PAGE,
     ),
-    "graph-cycle": ("error", "no node of a graph reads what is computed from itself", _PAGE),
+    "graph-cycle": ("error", "the nodes of a graph do not form a cycle", _PAGE),
 }
 
 
@@ -173,7 +173,7 @@ class _Graph:
         yield from self._inputs_of_the_graph()
         yield from self._counts()
         if self._has_cycle():
-            yield "graph-cycle", "IntermediateEdges", "the edges between nodes lead back to where they began"
+            yield "graph-cycle", "IntermediateEdges", "the edges between nodes form a cycle"
 
     def _slot(self, end: tuple[int, int] | None, slots: Sequence[Sequence[_Slot] | None]) -> tuple[str, _Slot] | None:
         """Return the tensor at an edge's end and its name, None if unknown."""
@@ -204,7 +204,7 @@ class _Graph:
             yield from _other_bytes(edge.where, before, goal)
             if before[1].owned != goal[1].owned:
                 owned, other = (before[0], goal[0]) if before[1].owned else (goal[0], before[0])
-                text = f"one input of the graph fills {owned}, which is OWNED_BY_DML, and {other}"
+                text = f"one graph input fills both {owned}, which is OWNED_BY_DML, and {other}, which is not"
                 yield "edge-owned", edge.where, text
 
     def _counts(self) -> Iterator[tuple[str, str, str]]:
@@ -214,16 +214,16 @@ class _Graph:
         for index, known in enumerate(self.inputs):
             for place, slot in enumerate(known or ()):
                 if (slot.tensor is not None or not slot.optional) and (index, place) not in read:
-                    yield self._of_node("edge-missing", index, f"no edge joins {slot.name}")
+                    yield self._of_node("edge-missing", index, f"{slot.name} is not connected")
         for index, known in enumerate(self.outputs):
             left = [slot for place, slot in enumerate(known or ()) if (index, place) not in written]
             if left and len(left) == len(known or ()):
                 names = " or ".join(slot.name for slot in left)
-                yield self._of_node("edge-missing", index, f"no edge joins {names}")
+                yield self._of_node("edge-missing", index, f"no edge starts at {names}")
             else:
                 for slot in left:
                     if not slot.optional:
-                        yield self._of_node("edge-unused", index, f"no edge joins {slot.name}")
+                        yield self._of_node("edge-unused", index, f"{slot.name} is not connected")
         for (index, place), count in sorted(read.items()):
             if count > 1:
                 yield self._of_node("edge-twice", index, f"several edges fill input {place}")
@@ -257,7 +257,7 @@ def _other_bytes(where: str, one: tuple[str, _Slot], other: tuple[str, _Slot]) -
     first, second = one[1].bytes, other[1].bytes
     if first is not None and second is not None and first != second:
         text = f"{one[0]} has {first} bytes and {other[0]} has {second}"
-        yield "edge-bytes", where, f"TotalTensorSizeInBytes must be the same of both: {text}"
+        yield "edge-bytes", where, f"both must have the same TotalTensorSizeInBytes: {text}"
 
 
 def _slots(descriptor: Descriptor | None, kind: str) -> Sequence[_Slot] | None:

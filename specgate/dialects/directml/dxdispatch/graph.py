@@ -36,7 +36,7 @@ _INDICES: Final = {
 
 def graph_dispatchable(raw: Mapping[str, Any], bindings: dict[str, list[DxBinding]]) -> DxDispatchable:
     """Return the dispatchable of a graph in a file."""
-    why = "the program did not say what this operator was created of, so it is not judged"
+    why = "not checked: the program does not contain the description of this operator"
     return DxDispatchable(GRAPH, GRAPH, no_table=why, raw=dict(raw), bindings=bindings)
 
 
@@ -111,7 +111,7 @@ def _node(node: Any, operators: Mapping[str, str], place: str) -> str:
     if name is None:
         return "?"
     if not isinstance(name, str) or name not in operators:
-        raise InputError(f"the model has no dispatchable {shown(name)}", place=place)
+        raise InputError(f"the model does not have a dispatchable {shown(name)}", place=place)
     return operators[name]
 
 

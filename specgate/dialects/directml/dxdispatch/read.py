@@ -89,7 +89,7 @@ def _entry(dispatchable: DxDispatchable, file: str) -> NoTableEntry:
     if problem is None and isinstance(size := size_in_folder(folder, source), str):
         problem = f"{shown(source)}, which {size}"
     if problem is not None:
-        return NoTableEntry(NAME, dispatchable.operator, f"its model is not read: it lies in {problem}")
+        return NoTableEntry(NAME, dispatchable.operator, f"its model is not read: its location is {problem}")
     pins = dispatchable.raw.get("freeDimensionNameOverrides")
     sizes = {name: size for name, size in pins.items() if isinstance(size, int)} if isinstance(pins, dict) else {}
     path = os.path.join(folder, source)  # noqa: PTH118

@@ -97,7 +97,7 @@ def _refuse_early(model: DxModel, level: str, write_files: bool) -> None:
         place = f"commands[{i}]"
         if command.kind == "writeFile" and not write_files:
             raise InputError(
-                f"writing {command.target_path!r:.80} was not asked for, so nothing is run",
+                f"writing {command.target_path!r:.80} requires --write-files, so nothing is run",
                 file=model.file,
                 place=place,
             )
@@ -105,7 +105,7 @@ def _refuse_early(model: DxModel, level: str, write_files: bool) -> None:
             continue
         dispatchable = model.dispatchables[command.dispatchable]
         if dispatchable.kind != "directml":
-            raise NoKernel(f"dispatchable {command.dispatchable!r:.60}: type {dispatchable.kind} is not executed")
+            raise NoKernel(f"dispatchable {command.dispatchable!r:.60}: type {dispatchable.kind} is not supported")
         if dispatchable.descriptor is None:
             raise NoTable(f"dispatchable {command.dispatchable!r:.60}: {dispatchable.no_table}")
         with _placed(model, place):
@@ -134,7 +134,7 @@ def _bound(bindings: Mapping[str, list[DxBinding]], name: str) -> list[DxBinding
 
 def _hold_count(name: str, tensors: list[TensorDesc], bound: list[DxBinding]) -> None:
     if len(bound) != len(tensors):
-        raise InputError(f"takes {len(tensors)} resources, but {len(bound)} are bound", place=name)
+        raise InputError(f"accepts {len(tensors)} resources, but {len(bound)} are bound", place=name)
 
 
 @contextmanager
@@ -202,7 +202,7 @@ class _Run:
         arrays = dict(self.owned[command.dispatchable])
         for name, tensors in inputs.items():
             if name in arrays and name in command.bindings:
-                raise InputError("is owned by DirectML from initialisation on, so it is not bound again", place=name)
+                raise InputError("is OWNED_BY_DML since initialization, so it must not be bound again", place=name)
             if name not in arrays:
                 arrays[name] = self._gathered(name, tensors, _bound(command.bindings, name), descriptor)
         targets = {
@@ -218,7 +218,7 @@ class _Run:
             ):
                 undefined = scatter_tensor(part, target, tensor, name)
                 if undefined:
-                    note = f"{undefined} elements of {name} are undefined and keep their bytes"
+                    note = f"{undefined} elements of {name} are undefined, so their bytes are unchanged"
                     self.out(f"Resource '{plain_name(binding.name)}': {note}")
 
     def _ranges(self, name: str, tensors: list[TensorDesc], bound: list[DxBinding]) -> list[NDArray[np.uint8]]:
@@ -292,7 +292,7 @@ def _shaped(buffer: Buffer, dimensions: tuple[int, ...]) -> NDArray[Any]:
     for size in dimensions:
         count *= size
     if count > values.size:
-        raise InputError(f"{count} elements are asked for, but there are {values.size}", place="dimensions")
+        raise InputError(f"{count} elements are requested, but there are {values.size}", place="dimensions")
     return values[:count].reshape(dimensions)
 
 

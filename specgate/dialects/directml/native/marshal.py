@@ -274,7 +274,7 @@ def _count(member: Member, fields: Mapping[str, Any], place: str, *, exact: bool
     if exact and (result is None or any(length != result for length in lengths.values())):
         raise InputError(f"expected the length of {', '.join(member.counts)}, found {shown(result)}", place=place)
     if exact and result == 0 and len(lengths) < len(member.counts):
-        raise InputError("an empty array cannot be distinguished from one that is left out", place=place)
+        raise InputError("an empty array cannot be distinguished from a missing one", place=place)
     if result is None:
         if len(set(lengths.values())) > 1:
             raise InputError(f"expected lists of one length, found {shown(lengths)}", place=place)

@@ -43,7 +43,7 @@ class ImageMemory:
     def read(self, at: int, size: int) -> bytes:
         data = self._data[at : at + size]
         if at < 0 or len(data) != size:
-            raise InputError("expected the image of an operator's description, found one that ends too soon")
+            raise InputError("expected the image of an operator's description, found a truncated one")
         return data
 
     def target(self, at: int) -> int | None:
@@ -67,7 +67,7 @@ class ProcessMemory:
             raise InputError(f"expected structures of at most {MAX_IMAGE} bytes, found more")
         data = self._copy(at, size) if 0 < at <= 2**63 - 1 - size else None
         if data is None or len(data) != size:
-            raise InputError(f"the address {at:#x} cannot be read: nothing is there, or it is no longer valid")
+            raise InputError(f"the address {at:#x} cannot be read: it is unmapped or no longer valid")
         return data
 
     def target(self, at: int) -> int | None:

@@ -68,7 +68,7 @@ class Tool:
     def advice(self) -> str:
         """Return the installation advice for a missing tool."""
         if ON_WINDOWS:
-            return f"{self.name} is not found: install {self.package}"
+            return f"{self.name} not found: install {self.package}"
         return f"{self.name} is not found: install the package {self.package} (apt-get install {self.package})"
 
 

@@ -87,7 +87,7 @@ def run_program(command: list[str], what: str, environment: Mapping[str, str] | 
     except OSError as error:
         raise InputError(f"{what}: {error.strerror}", file=command[0]) from None
     except subprocess.TimeoutExpired:
-        raise InputError(f"{what}: not done after {_PATIENCE:.0f} s", file=command[0]) from None
+        raise InputError(f"{what}: not finished after {_PATIENCE:.0f} s", file=command[0]) from None
     if process.returncode:
         lines = data.decode("utf-8", "replace").strip().splitlines()
         wrong = [line for line in lines if "error" in line.lower()] or lines or [f"exit code {process.returncode}"]
@@ -150,7 +150,7 @@ def install_directml(
 def check_programs(systems: set[System]) -> None:
     """Raise InputError for missing programs before a long download."""
     if "linux" in systems and not sys.platform.startswith("linux"):
-        raise InputError("Linux builds of DirectML run on Linux only; ask for the Windows ones")
+        raise InputError("Linux builds of DirectML run on Linux only; install the Windows builds")
     needed = [cache.compiler(s) for s in sorted(systems)] + [t for s in sorted(systems) for t in cache.runtime_tools(s)]
     absent = [tool.advice for tool in needed if tool.path is None]
     if importlib.util.find_spec("pip") is None:

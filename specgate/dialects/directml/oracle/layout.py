@@ -111,7 +111,7 @@ def lay_out(value: Any, tensor: TensorDesc, size: int, fill: int, place: str) ->
     sizes, dtype = _shape(tensor), _dtype(tensor)
     array = as_array(value, dtype, sizes, place)
     if read_out(array, tensor, place).tobytes() != array.tobytes():
-        raise InputError("elements that share a place by their strides differ", place=place)
+        raise InputError("elements at the same memory location (by strides) differ", place=place)
     data = np.full(size, fill, np.uint8)
     count = extent(sizes, tensor.strides)
     if _bits(tensor) == 4:

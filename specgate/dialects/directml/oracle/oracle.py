@@ -127,7 +127,7 @@ class DirectMLOracle(Renewing[Worker]):
         It is the average of 20,000 runs. Raises InputError if the build does not accept the descriptor.
         """
         if not self.accepts(descriptor).accepted:
-            raise InputError(f"{self.build.title} does not create it, so there is nothing to time")
+            raise InputError(f"{self.build.title} does not create the operator, so it cannot be timed")
         return self._ready().seconds(image(descriptor), self.timeout)
 
     def run(self, descriptor: Descriptor | Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:

@@ -160,16 +160,16 @@ def missing_values(level: str) -> list[str]:
         return ["values are computed on Linux only"]
     place = find_place()
     if place is None:
-        return ["neither Wine 10 nor a Debian root with it is set up"]
+        return ["neither Wine 10 nor a Debian root with Wine 10 is installed"]
     absent = []
     if place.root is None and missing_packages():
         absent.append(f"missing packages: {' '.join(missing_packages())}")
     if place.root is not None and os.geteuid() != 0:
-        absent.append("the Debian root can be used by root only")
+        absent.append("the Debian root requires the root user")
     if not place.library(level).is_file():
-        absent.append("its library is not there")
+        absent.append("its library is missing")
     if not all((place.host / name).is_file() for name in (LAUNCHER, *(target for _, target, _ in HOST))):
-        absent.append("its host is not built")
+        absent.append("its host program is not built")
     return absent
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["STAGES", "Compiled", "Failed", "ValuesProcess"]
 
 #: The stages of a question, in the host's numbering.
-STAGES: Final = ("done", "CreateOperator", "CompileOperator", "the initialiser", "allocating buffers", "the dispatch")
+STAGES: Final = ("done", "CreateOperator", "CompileOperator", "the initializer", "allocating buffers", "the dispatch")
 _COMPILE: Final = struct.Struct("<IIIIII")
 _COMPILED: Final = struct.Struct("<IIIIQQ")
 _DISPATCH: Final = struct.Struct("<II")

@@ -19,7 +19,7 @@ __all__ = ["HostProcess", "Outcome", "Worker"]
 
 PROTOCOL: Final = 1
 _HELLO: Final = struct.Struct("<4sIII")
-_LOST: Final = "ended before it came up"
+_LOST: Final = "exited during startup"
 
 
 class HostProcess(PipedProcess):
@@ -61,7 +61,7 @@ class HostProcess(PipedProcess):
         try:
             data = self.exchange(b"", _HELLO.size, patience)
         except WorkerLost as lost:
-            return "did not come up in time" if lost.word == "timeout" else _LOST
+            return "did not start in time" if lost.word == "timeout" else _LOST
         result, protocol, code, self.level = _HELLO.unpack(data)
         if result != magic or protocol != PROTOCOL:
             return f"greeted with {data!r} instead of its protocol"

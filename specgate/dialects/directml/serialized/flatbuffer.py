@@ -33,7 +33,7 @@ class Data:
         """Return the numbers of a layout; raise InputError past the end."""
         self.left -= layout.size
         if self.left < 0:
-            raise InputError("expected parts that are read once, found the same ones again and again")
+            raise InputError("expected each table once, found a table that is referenced too often")
         if not 0 <= at <= len(self.content) - layout.size:
             raise InputError(f"expected {layout.size} bytes at {at}, found the end of the data at {len(self.content)}")
         return layout.unpack_from(self.content, at)
@@ -75,7 +75,7 @@ class Table:
         start = at - int(data.take(_I32, at)[0])
         size, self._room = (int(data.take(_U16, start + k)[0]) for k in (0, 2))
         if size < 4 or size % 2:
-            raise InputError(f"expected a table at {at}, found the fields of none")
+            raise InputError(f"expected a table at {at}, found an invalid vtable")
         self._fields = data.take(struct.Struct(f"<{size // 2 - 2}H"), start + 4)
 
     def _place(self, number: int) -> int | None:

@@ -82,7 +82,7 @@ def read_graph(content: bytes, file: str) -> list[Node]:
     place = ""
     try:
         if not begins_graph(content[:4096]):
-            raise InputError("expected a serialised graph of DirectML, found something else")
+            raise InputError("expected a serialized DirectML graph, found other data")
         tables = root_of(content).tables(0)
         if not tables:
             raise InputError("expected at least one node, found none")

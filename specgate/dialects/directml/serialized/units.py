@@ -37,7 +37,7 @@ def graph_of_data(content: bytes, file: str) -> Graph:
     places = [f"nodes[{index}]{f' {node.name!r:.80}' if node.name else ''}" for index, node in enumerate(nodes)]
     units = {at: _unit(node, places[at], file) for at, node in enumerate(nodes) if node.fields is not None}
     if not units:
-        raise InputError("expected at least one operator, found constants alone", file=file)
+        raise InputError("expected at least one operator, found only constants", file=file)
     new_nodes = [
         GraphNode(place, node.name or f"node {at}", units[at].descriptor if at in units else None)
         for at, (node, place) in enumerate(zip(nodes, places, strict=True))

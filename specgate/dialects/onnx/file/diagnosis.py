@@ -17,14 +17,14 @@ __all__ = ["SNIFFED_BYTES", "locate", "recognised"]
 SNIFFED_BYTES = 512
 _BINARY = {  # (offset, magic bytes) and a description
     (0, b"version https://git-lfs"): "a Git LFS pointer: the model itself was not fetched (git lfs pull)",
-    (4, b"ORTM"): "ONNX Runtime's own format (.ort), which cannot be converted back: lint the model it was made from",
+    (4, b"ORTM"): "ONNX Runtime's own format (.ort), which cannot be converted back: lint the original ONNX model",
     (0, b"PK\x03\x04"): "a ZIP archive: unpack it, or export a PyTorch checkpoint with torch.onnx.export",
     (0, b"\x1f\x8b"): "data compressed with gzip: unpack it",
     (0, b"\x89HDF\r\n"): "HDF5 (a Keras model?): convert it to ONNX",
     (0, b"\x80\x02"): "a Python pickle (a PyTorch checkpoint?): export it with torch.onnx.export",
     (4, b"TFL3"): "a TensorFlow Lite model: convert it to ONNX",
 }
-_CONVERT = "lint what onnx.save(onnx.load(PATH), 'model.onnx') makes of it"
+_CONVERT = "convert it with onnx.save(onnx.load(PATH), 'model.onnx') and lint the result"
 
 
 def recognised(start: bytes) -> str | None:

@@ -305,7 +305,7 @@ class EditedModel:
             status = os.fstat(file.fileno())
             state = state_of(status)
             if self.state not in {None, state}:
-                raise InputError("the file has changed meanwhile", file=self.name)
+                raise InputError("the file has changed since it was read", file=self.name)
             self.state = state
             o, size = file, whole
             for new_cuts in self.rounds:
@@ -330,7 +330,7 @@ class EditedModel:
                 except OSError as error:  # not a read error, which `_opened` would report
                     raise unwritable(self.name, error) from None
             if copied != size:
-                raise InputError("the file has changed meanwhile", file=self.name)
+                raise InputError("the file has changed since it was read", file=self.name)
 
     def diff(self) -> list[str]:
         """Return the changes as a diff, grouped by message."""

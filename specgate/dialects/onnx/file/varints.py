@@ -45,7 +45,7 @@ def int32(value: int) -> int:
 def explained(error: Exception, at: int) -> WireError:
     if isinstance(error, WireError):
         return error
-    return WireError("a field is cut off at the end of the file", at)
+    return WireError("a field is truncated at the end of the file", at)
 
 
 def varint(buffer: bytes, i: int, at: int) -> tuple[int, int]:

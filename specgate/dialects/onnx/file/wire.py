@@ -208,7 +208,7 @@ class Reader:
                     value, i = varint(data, i, begin)
                     values.append(convert(value))
             except IndexError:
-                raise WireError("a packed number is cut off", begin) from None
+                raise WireError("a packed number is truncated", begin) from None
         self.spend(FIELD_COST * len(values), begin)
         return values
 
@@ -229,7 +229,7 @@ class Reader:
             count += len(data.translate(None, _GOES_ON))
             tail = data[-9:]
         if tail and tail[-1] > 127:
-            raise WireError("a packed number is cut off", begin)
+            raise WireError("a packed number is truncated", begin)
         return count
 
     def places(self, begin: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:
@@ -312,7 +312,7 @@ class Reader:
         if wire == GROUP:
             base = self._base
             return None, self._skip_group(key >> 3, base + i, window) - base
-        text = "the end of a group that was not begun" if wire == END_GROUP else f"wire type {wire}"
+        text = "the end of a group without its beginning" if wire == END_GROUP else f"wire type {wire}"
         raise WireError(f"expected a field, found {text}", at)
 
     def _skip_group(self, number: int, pos: int, window: Span) -> int:

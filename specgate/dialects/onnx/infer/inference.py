@@ -77,7 +77,7 @@ def begin(model: OnnxModel, walked: Sequence[Body], *, values: bool = True) -> C
     from the file.
     """
     if expands_too_far(model, walked):
-        reason = f"with calls replaced by the nodes of their functions it has more than {MOST_NODES} nodes"
+        reason = f"with functions inlined, the model has more than {MOST_NODES} nodes"
         return lambda: Inferred(findings=[_told(model, Failed(reason), None)])
     stated = Stated.of(model, walked) if values else None
     requested_question = question(model) if stated is None else stated.question
@@ -156,10 +156,10 @@ def _inferred(model: OnnxModel, answer: Callable[[], Types], budget: Budget, *, 
 
 def _told(model: OnnxModel, error: Failed, culprit: int | None) -> Finding:
     if culprit is None:
-        message = f"types and shapes that the model leaves out stay unknown: {error}"
+        message = f"missing types and shapes stay unknown: {error}"
         return finding("not-inferred", "note", message, (model.file, "graph", None))
     node = model.graph.nodes[culprit]
-    message = f"the types of what this node computes stay unknown: {error}"
+    message = f"the output types of this node stay unknown: {error}"
     at = (model.file, f"graph/{label(node, culprit)}", node.op_type)
     return finding("not-inferred", "note", message, at)
 
@@ -200,9 +200,9 @@ def _types(answer: bytes, graphs: list[OnnxGraph]) -> Types:
         ends = list(accumulate(sizes, initial=0))
         kinds = _kinds([data[begin:end] for begin, end in pairwise(ends)])
     except (InputError, ValueError, TypeError) as error:
-        raise Failed(f"the onnx package answers what cannot be read ({error})", slow=True) from None
+        raise Failed(f"the answer of the onnx package is unreadable ({error})", slow=True) from None
     if len(result) != len(graphs):
-        raise Failed("the onnx package answers for another model", slow=True)
+        raise Failed("the onnx package returned the answer for another model", slow=True)
     types: Types = {}
     for graph, (names, places) in zip(graphs, result, strict=True):
         known = ((name, kinds[place]) for name, place in zip(names, places, strict=True))

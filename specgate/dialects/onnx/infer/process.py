@@ -91,7 +91,7 @@ class _Child(PipedProcess):
         try:
             super().__init__([sys.executable, "-P", _CHILD, str(START_SECONDS)], environment=environment)
         except OSError as error:
-            raise Failed(f"no process can be started ({error})", slow=True) from None
+            raise Failed(f"cannot start a process ({error})", slow=True) from None
         try:
             self.answer(START_SECONDS, START_SECONDS, time.monotonic())
         except BaseException:
@@ -118,19 +118,19 @@ class _Child(PipedProcess):
         except EOFError:
             raise self.ended(seconds, patience, time.monotonic() - begun) from None
         except (OSError, OverflowError, ValueError, MemoryError) as error:
-            raise Failed(f"the process of the onnx package cannot be understood ({error!r:.80})") from None
+            raise Failed(f"the answer of the onnx subprocess is unreadable ({error!r:.80})") from None
         if header[:1] == b"-":
-            raise Failed(f"the onnx package says {shown(data.decode('utf-8', 'replace'), 200)}")
+            raise Failed(f"the onnx package reports: {shown(data.decode('utf-8', 'replace'), 200)}")
         return data
 
     def ended(self, seconds: float, patience: float, passed: float) -> Failed:
         """Return the reason why the subprocess ended."""
         code = self.process.wait()
         if code == -getattr(signal, "SIGXCPU", 0) != 0:
-            return Failed(f"the onnx package did not come to an end in {seconds:.0f} seconds of computing", slow=True)
+            return Failed(f"the onnx package did not finish within {seconds:.0f} seconds of CPU time", slow=True)
         if passed >= patience:
-            return Failed(f"the onnx package gave no answer within {patience:.0f} seconds", slow=True)
-        return Failed(f"the process of the onnx package {_ending(code)}")
+            return Failed(f"the onnx package did not answer within {patience:.0f} seconds", slow=True)
+        return Failed(f"the onnx subprocess {_ending(code)}")
 
     def finish(self) -> None:
         """Kill the subprocess."""
@@ -181,4 +181,4 @@ def _ending(code: int) -> str:
     try:
         return f"died ({signal.Signals(-code).name})"
     except ValueError:
-        return f"died of signal {-code}"
+        return f"was killed by signal {-code}"

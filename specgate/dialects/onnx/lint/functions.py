@@ -56,12 +56,12 @@ def _call(node: OnnxNode, function: OnnxFunction, at: Place) -> Iterator[Finding
         ("outputs", node.outputs, function.outputs),
     ):
         if len(texts) > len(formal):
-            message = f"{len(texts)} {kind} are given, but the function has {len(formal)}"
+            message = f"the call has {len(texts)} {kind}, but the function has {len(formal)}"
             yield finding("function-call", "error", message, at, where=kind)
     declared = {*function.attributes, *(attribute.name for attribute in function.attribute_protos)}
     for name in node.attributes:
         if name not in declared:
-            message = f"the function has no attribute {shown(name)}"
+            message = f"the function does not have an attribute {shown(name)}"
             yield finding("function-call", "warning", message, at, where=name[:60], fix="remove it")
 
 
@@ -74,7 +74,7 @@ def _references(node: OnnxNode, index: int, body: Body, file: str | None) -> Ite
     for name, attribute in node.attributes.items():
         if attribute.ref_attr_name is not None and attribute.ref_attr_name not in declared:
             message = f"the attribute {shown(name)} stands for {shown(attribute.ref_attr_name)}, " + (
-                "which the function does not have" if function else "which only a function's node can do"
+                "which the function does not have" if function else "which is allowed only inside a function"
             )
             at = (file, f"{body.place}/{label(node, index)}", node.op_type)
             yield finding("attribute-reference", "warning", message, at, where=name[:60])
@@ -103,8 +103,8 @@ def _compatible(function: OnnxFunction, imports: Mapping[str, int], at: Place) -
                 "function-opset",
                 "error",
                 f"imports version {version} of {domain_name(domain)} and the model {imports[domain]}, between which "
-                f"{', '.join(changed[:5])}{' …' if len(changed) > 5 else ''} changed; functions are put in the place "
-                "of their calls",
+                f"{', '.join(changed[:5])}{' …' if len(changed) > 5 else ''} changed; functions are inlined at "
+                "their calls",
                 at,
                 where="opset_import",
                 fix=f"write the function for version {imports[domain]}",

@@ -316,7 +316,7 @@ class _Walker:
         table = dialect("onnx")
         if operator not in table.tables.operators:
             if node.domain in STANDARD_DOMAINS and table.tables.about.get("complete"):
-                message = f"ONNX has no operator {operator!r:.60}"
+                message = f"ONNX does not have an operator {operator!r:.60}"
                 self.findings.append(finding("operator-unknown", "error", message, _place(at())))
             if operator not in self.reasons:  # search for similar names once per operator
                 try:
@@ -331,7 +331,7 @@ class _Walker:
             return Unit(at, operator, reason=f"no opset of the domain {domain_name(node.domain)!r:.60} is imported")
         if str(opset) not in spec.dialect.position:
             newest, label = spec.dialect.levels[-1], spec.dialect.label(str(opset))
-            return Unit(at, operator, reason=f"{label} is not in the tables, which end at {newest}")
+            return Unit(at, operator, reason=f"{label} is newer than the tables, which end at {newest}")
         attributes = node.attributes
         descriptor = build(
             spec,
@@ -349,7 +349,7 @@ class _Walker:
         Returns its unit.
         """
         owner, real = dialect("onnx").foreign[node.domain], dialect("onnx").stands_for[operator]
-        reason = f"{owner} has {real} in the domain {domain_name('')}, and none of the name in {node.domain}"
+        reason = f"{owner} defines {real} in the domain {domain_name('')}, not in {node.domain}"
         place, fix = _place(at()), f"write the node without the domain {node.domain}"
         self.findings.append(finding("operator-unknown", "error", reason, place, fix=fix))
         return Unit(at, operator, reason=reason)
@@ -366,7 +366,7 @@ class _Walker:
         for index, info in enumerate(infos):
             texts = node.outputs[index : None if info.type == "tensor[]" else index + 1]
             if not info.optional and not any(texts):
-                message = f"gives no name to the output {info.name}, which {unit.operator} always has"
+                message = f"the output {info.name}, which {unit.operator} always has, needs a name"
                 fix = f"give the output {info.name} a name"
                 self.findings.append(finding("output-required", "error", message, _place(unit.location), fix=fix))
                 return False

@@ -50,7 +50,7 @@ def _untyped(graph: OnnxGraph, file: str | None) -> Iterator[Finding]:
         for what, names in (("type", typeless), ("shape", shapeless)):
             if names:
                 listed = ", ".join(map(shown, names[:_LISTED])) + " …" * (len(names) > _LISTED)
-                message = f"without a {what}, which onnx.checker requires: {kind} {listed}"
+                message = f"{kind} {listed} without a {what}, which onnx.checker requires"
                 yield finding("graph-types", "note", message, at, where=kind, fix=f"state a {what}; sizes may be open")
 
 
@@ -96,7 +96,7 @@ class _Names:
         scope = _Scope(graph.nodes)
         at = (self.file, place, None)
         if not graph.name:
-            yield finding("graph-name", "note", "the graph has no name, which onnx.checker refuses", at, fix="name it")
+            yield finding("graph-name", "note", "the graph has no name, which onnx.checker rejects", at, fix="name it")
         yield from self.begin(graph, scope, at, outer)
         scope.given = len(scope.defined)
         yield from self.nodes(graph.nodes, place, scope, outer)
@@ -134,7 +134,7 @@ class _Names:
                 scope.defined[tensor.name] = "initializer"
             if tensor.name and tensor.name not in inputs and (self.ir_version or 4) < 4:
                 message = (
-                    f"the initializer {shown(tensor.name)} is not an input, which IR version {self.ir_version} asks"
+                    f"the initializer {shown(tensor.name)} is not an input, which IR version {self.ir_version} requires"
                 )
                 yield finding("initializer-input", "error", message, at, fix="list it as an input, or use IR version 4")
 
@@ -146,17 +146,19 @@ class _Names:
             return
         if name in scope.defined:
             what = {"node": "computes", "input": "has the input", "initializer": "has the initializer"}[kind]
-            other = {"node": "a node computes it before", "input": "an input has the name"}
-            why = other.get(scope.defined[name], "an initializer has the name")
+            other = {"node": "an earlier node computes it", "input": "an input has that name"}
+            why = other.get(scope.defined[name], "an initializer has that name")
             values: dict[str, object] = {"name": name}
             if kind == "node" and name not in scope.computed:
                 values["constants"] = "body" if outer or at[1].startswith("function ") else "graph"
             yield finding("name-duplicate", "error", f"{what} {shown(name)}, but {why}", at, values=values)
         elif any(name in beyond.defined for beyond in outer):
             # onnx.checker and ONNX Runtime reject this only for a node's output.
-            message = f"the {'output of a node' if kind == 'node' else kind} {shown(name)} hides the value of that name"
+            message = (
+                f"the {'output of a node' if kind == 'node' else kind} {shown(name)} hides a value with the same name"
+            )
             severity: Severity = "error" if kind == "node" else "warning"
-            message += " outside of the subgraph"
+            message += " outside the subgraph"
             yield finding("name-shadowed", severity, message, at, values={"name": name})
         scope.defined[name] = kind
 
@@ -190,7 +192,7 @@ class _Names:
             if not node.inputs and not node.outputs:
                 yield finding("node-empty", "error", "the node has no inputs and no outputs", at, fix="remove it")
             for name in node.duplicates:
-                message = f"the attribute {shown(name)} is given more than once"
+                message = f"the attribute {shown(name)} occurs more than once"
                 yield finding("attribute-duplicate", "error", message, at, where=name[:60])
         yield from self.node_names(nodes, place)
 
@@ -204,12 +206,12 @@ class _Names:
     ) -> Finding:
         values = {"name": name}
         if name in circular:
-            message = f"reads {shown(name)}, which is computed from itself: no order of the nodes can give it before"
+            message = f"reads {shown(name)}, which depends on the node's own output (a cycle)"
             return finding("cycle", "error", message, at, values=values)
         if name in scope.ever or any(name in beyond.ever for beyond in outer):
             message = f"reads {shown(name)}, which a later node computes; nodes must be in topological order"
             return finding("node-order", "error", message, at, values=values, fix="sort the nodes")
-        message = f"reads {shown(name)}, which no input, initializer or node gives"
+        message = f"reads {shown(name)}, which is not an input, initializer or node output"
         return finding("name-undefined", "error", message, at, values=values)
 
     def output(self, name: str, scope: _Scope, at: Place, outer: list[_Scope]) -> Iterator[Finding]:
@@ -217,11 +219,11 @@ class _Names:
         if not name:
             yield finding("name-empty", "error", "an output has no name", at)
         elif any(name in beyond.defined for beyond in outer) and name not in scope.defined:
-            message = f"the output {shown(name)} is a value from outside of the subgraph"
-            fix = "give it through an Identity node"
+            message = f"the output {shown(name)} is a value from outside the subgraph"
+            fix = "pass it through an Identity node"
             yield finding("output-undefined", "error", message, at, values={"name": name}, fix=fix)
         elif name not in scope.defined:
-            message = f"the output {shown(name)} is given by no input, initializer or node"
+            message = f"the output {shown(name)} is not an input, initializer or node output"
             yield finding("output-undefined", "error", message, at, values={"name": name})
 
     def node_names(self, nodes: list[OnnxNode], place: str) -> Iterator[Finding]:
@@ -236,7 +238,7 @@ class _Names:
                 if count - constants < 2:
                     values["constants"] = "graph" if place == "graph" else "body"
                 else:
-                    message += "; ONNX Runtime refuses such a model"
+                    message += "; ONNX Runtime rejects such a model"
                 yield finding("node-name-duplicate", "warning", message, at, values=values)
 
     def reads(self, node: OnnxNode) -> Iterable[str]:
@@ -293,12 +295,12 @@ class _Names:
         Nodes without outputs are assumed to have another purpose.
         """
         if not outputs:
-            message = "has no outputs, so that nothing of it can be read"
+            message = "has no outputs, so no other node can use it"
             yield finding("output-missing", "note", message, (self.file, place, None))
             return
         for index in self.needless(scope, outputs) if scope.ordered else self.unreached(nodes, outputs):
             node = nodes[index]
-            message = f"no output of the graph is computed from {shown(next(filter(None, node.outputs)))}"
+            message = f"no graph output depends on {shown(next(filter(None, node.outputs)))}"
             at = (self.file, f"{place}/{label(node, index)}", node.op_type or None)
             yield finding("node-unused", "note", message, at, fix="remove the node")
 

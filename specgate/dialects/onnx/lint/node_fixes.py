@@ -260,7 +260,7 @@ def _within(graph: Graph, finding: Finding, target: Target) -> Finding:
     position, top = spec.dialect.position, spec.level_for(target.level)
     own = graph.imports.get(spec.dialect.domain)
     if top in finding.levels and own is not None and str(own) in position and position[str(own)] > position[str(top)]:
-        return replace(finding, fix=f"import {spec.dialect.label(str(top))}, at which the node is valid as it is")
+        return replace(finding, fix=f"import {spec.dialect.label(str(top))}, at which the node is valid unchanged")
     for level in finding.levels:
         words = f"use {spec.dialect.label(level)}"
         fix = finding.fix or ""

@@ -61,7 +61,7 @@ def data_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Finding]
                     sound.add(id(node.attributes))
     for info in model.graph.inputs:
         if info.type is not None and info.type.kind == "tensor" and info.type.elem_type in _NO_TYPE:
-            message = f"the input {shown(info.name)} is a tensor of no element type"
+            message = f"the input {shown(info.name)} is a tensor without an element type"
             yield finding("type-element", "error", message, (model.file, "graph", None))
 
 
@@ -109,7 +109,7 @@ def _tensor(tensor: OnnxTensor, what: str, name: str, at: Place) -> Iterator[Fin
         text = "no element type" if tensor.elem_type in _NO_TYPE else f"the unknown element type {tensor.elem_type}"
         yield finding("tensor-type", "error", f"{what} {shown(name)} has {text}", at, where="data_type")
     elif min(tensor.dims, default=0) < 0:
-        message = f"{what} {shown(name)} has a size of {min(tensor.dims)}, and none is below 0"
+        message = f"{what} {shown(name)} has a size of {min(tensor.dims)}, which is negative"
         yield finding("tensor-size", "error", message, at, where="dims")
     elif tensor.location == "inline" and not tensor.segment and (wrong := _wrong_data(tensor)):
         message = f"{what} {shown(name)} {wrong}"
@@ -121,18 +121,18 @@ def _wrong_data(tensor: OnnxTensor) -> str | None:
     count = _elements(tensor)
     numbers_by_name = tensor.held
     if not count:
-        return f"holds data, but {_named(tensor)} has no elements" if any(numbers_by_name.values()) else None
+        return f"has data, but {_named(tensor)} has no elements" if any(numbers_by_name.values()) else None
     if len(numbers_by_name) != 1:
         fields = " and ".join(numbers_by_name) or "none"
-        return f"holds its data in {fields}, expected one field"
+        return f"has its data in {fields}, expected one field"
     (name, number), field = next(iter(numbers_by_name.items())), STORED[tensor.elem_type]
     if name != field and (name != "raw_data" or tensor.elem_type == "STRING"):
-        return f"holds its data in {name}, but that of {tensor.elem_type} belongs into {field}"
+        return f"has its data in {name}, but {tensor.elem_type} data belongs in {field}"
     needed = tensor_bytes(tensor) if name == "raw_data" else _entries(tensor, count)
     if needed is None or needed == number:
         return None
     word = "bytes" if name == "raw_data" else "entries"
-    return f"has {number} {word} in {name}, but {_named(tensor)} takes {needed}"
+    return f"has {number} {word} in {name}, but {_named(tensor)} needs {needed}"
 
 
 def _named(tensor: OnnxTensor) -> str:
@@ -193,7 +193,9 @@ class _Files:
         location = tensor.external.get("location", "")
         problem = unusable_location(location)
         if problem:
-            yield finding("external-location", "error", f"the data of {what} lies in {problem}", at, where="location")
+            yield finding(
+                "external-location", "error", f"the location of the data of {what} is {problem}", at, where="location"
+            )
             return
         numbers = {}
         for key in ("offset", "length"):
@@ -207,7 +209,7 @@ class _Files:
         size = self.size(location)
         if isinstance(size, str):
             rule = "external-location" if size.startswith("leads") else "external-missing"
-            message = f"the data of {what} lies in {shown(location)}, which {size}"
+            message = f"the data of {what} is in {shown(location)}, which {size}"
             yield finding(rule, "error", message, at, where="location")
             return
         yield from _range(tensor, what, numbers, size, at)
@@ -238,7 +240,7 @@ def _range(
     values = {"offset": offset, "length": length, "needed": needed, "file": size}
     if length is not None and needed is not None and length != needed:
         shape = "x".join(map(str, tensor.dims)) or "scalar"
-        message = f"the data of {what} has a length of {length} bytes, but {tensor.elem_type} of {shape} takes {needed}"
+        message = f"the data of {what} has a length of {length} bytes, but {tensor.elem_type} of {shape} needs {needed}"
         yield finding("external-length", "error", message, at, where="length", values=values)
     end = offset + (length if length is not None else needed or 0)
     if size is not None and end > size:

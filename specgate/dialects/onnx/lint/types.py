@@ -90,9 +90,11 @@ def pin_sizes(model: OnnxModel, pins: Mapping[str, int], *, strict: bool = False
         if name not in effective:
             sources = symbols_in(name, own) if name in names else []
             listed = ", ".join(shown(known) for known in effective[:8]) + (" …" if len(effective) > 8 else "")
-            message = f"no dimension has the name {shown(name)}, which was given a size; known: {listed or 'none'}"
+            message = f"no dimension is called {shown(name)}; known: {listed or 'none'}"
             if sources:
-                message = f"the size {shown(name)} follows from others; pin {' and '.join(map(shown, sources))} instead"
+                message = (
+                    f"the size {shown(name)} is computed from others; pin {' and '.join(map(shown, sources))} instead"
+                )
             if strict:
                 raise InputError(message, file=model.file)
             at: Place = (model.file, "model", None)
@@ -119,7 +121,10 @@ def symbols_in(size: str, symbols: Iterable[str]) -> list[str]:
 def negative_sizes(model: OnnxModel) -> Iterator[Finding]:
     """Yield one finding for all negative sizes that a model states."""
     if model.negative_size is not None:
-        message = f"{model.negative_size} has a size below 0, which counts as unknown, like all such sizes of the model"
+        message = (
+            f"{model.negative_size} has a size below 0, which is treated as unknown, like all negative sizes of "
+            "the model"
+        )
         yield finding("size-negative", "note", message, (model.file, "model", None))
 
 
@@ -253,14 +258,12 @@ def contradictions(name: str, stated: OnnxType, inferred: OnnxType, at: Place) -
         return
     ours, theirs = _words(stated), _words(inferred)
     if stated.kind != inferred.kind or (stated.elem_type != inferred.elem_type and inferred.elem_type is not None):
-        message = f"the file says that {shown(name)} is {ours}, but its node computes {theirs}"
+        message = f"{shown(name)} is declared as {ours}, but its node computes {theirs}"
         yield finding(
             "stated-type", "warning", message, at, where=name[:60], values={"stated": ours, "inferred": theirs}
         )
     elif stated.shape is not None and inferred.shape is not None and _differ(stated.shape, inferred.shape):
-        message = (
-            f"the file says that {shown(name)} has the sizes {_sizes(stated)}, but its node computes {_sizes(inferred)}"
-        )
+        message = f"{shown(name)} is declared with the sizes {_sizes(stated)}, but its node computes {_sizes(inferred)}"
         values = {"stated": _sizes(stated), "inferred": _sizes(inferred)}
         yield finding("stated-shape", "warning", message, at, where=name[:60], values=values)
 

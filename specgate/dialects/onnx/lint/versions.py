@@ -81,12 +81,12 @@ def import_findings(model: OnnxModel, walked: Sequence[Body]) -> Iterator[Findin
     """
     at: Place = (model.file, "model", None)
     if model.ir_version is None:
-        yield finding("ir-version", "error", "states no IR version, without which it is not read", at)
+        yield finding("ir-version", "error", "has no IR version, which is required", at)
     elif not 1 <= model.ir_version <= _newest_ir_version():
         message = f"has IR version {model.ir_version}, expected one from 1 to {_newest_ir_version()}"
         yield finding("ir-version", "error", message, at, where="ir_version")
     if not model.opset_imports:
-        yield finding("opset-missing", "error", "imports no opset, so that no operator has a version", at)
+        yield finding("opset-missing", "error", "imports no opset, so its operators have no version", at)
     yield from _stated(model.opset_imports, model.repeated_imports, at)
     for function in model.functions:
         place: Place = (model.file, f"function {function.domain}.{function.name}", None)
@@ -98,7 +98,7 @@ def _stated(imports: Mapping[str, int], repeated: Mapping[str, list[int]], at: P
     for domain, version in imports.items():
         name = shown(domain_name(domain))
         if version < 1:
-            message = f"imports version {version} of {name}; versions begin with 1"
+            message = f"imports version {version} of {name}; versions start at 1"
             yield finding("opset-version", "error", message, at, where="opset_import")
         if domain in repeated:
             versions = [*repeated[domain], version]
@@ -166,7 +166,7 @@ def custom_findings(graph: Graph, targets: Sequence[Target], file: str | None) -
         elif lacking:
             yield from (replace(_custom(domain, counts, at), target=str(target)) for target in lacking)
         else:
-            message = f"has {_counted(counts)} of the domain {shown(domain)}, which {targets[0].environment} has itself"
+            message = f"has {_counted(counts)} of the domain {shown(domain)}, which {targets[0].environment} defines"
             values = {"domain": domain, "operators": dict(counts)}
             yield finding("custom-domain", "note", message, at, values=values)
 
@@ -180,10 +180,10 @@ def _custom(domain: str, counts: Mapping[str, int], at: Place) -> Finding:
     return finding(
         "custom-domain",
         "warning",
-        f"has {_counted(counts)} of the domain {shown(domain)}, which is not of ONNX: {what}",
+        f"has {_counted(counts)} of the domain {shown(domain)}, which is not an ONNX domain: {what}",
         at,
         values={"domain": domain, "operators": dict(counts)},
-        fix=f"if the target has them, add {shown(domain)} to custom_domains in the configuration",
+        fix=f"if the target supports them, add {shown(domain)} to custom_domains in the configuration",
     )
 
 
@@ -240,23 +240,22 @@ def _import_above(
     first = level_of(domain, opset)
     last = newest_version(domain, table.levels[-1])
     what = f"opset {opset}" if not domain else f"version {opset} of {domain}"
-    has = (
-        "does not have that domain"
-        if newest is None
-        else f"implements {'those' if domain else 'opsets'} up to {newest}"
-    )
+    has = "does not support that domain" if newest is None else f"supports up to {newest}"
     text = f"version {newest} of {domain}" if domain else f"opset {newest}"
     nodes, alike = versions.newer[domain], versions.alike[domain]
-    same = f"; {alike} of {nodes} node{'' if nodes == 1 else 's'} {'is' if alike == 1 else 'are'} the same there"
+    if alike == nodes:
+        which = "its node exists" if nodes == 1 else f"all {nodes} nodes exist"
+    else:
+        which = f"{alike} of {nodes} nodes {'exists' if alike == 1 else 'exist'}" if alike else "no node exists"
+    same = f"; {which} unchanged at {newest}"
     plain, names = versions.plain[domain], list(versions.defaults.get(domain, ()))
     if plain:
         listed = ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
-        same += f", and {plain} more without {listed}, which the target does not have and which only repeat"
-        same += " their default values"
+        same += f", and {plain} more do after removing {listed} (default values that the target does not define)"
     return Finding(
         id="onnx/model/opset-import",
         severity="error",
-        message=f"imports {what}, but the target {has}"
+        message=f"uses {what}, but the target {has}"
         + (f"; the tables end at {last}" if last is not None and opset > last else "")
         + (same if nodes and newest is not None else ""),
         where="opset_import",

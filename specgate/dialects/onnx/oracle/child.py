@@ -235,7 +235,7 @@ def _runtime_runner(question: Question, fed: set[str]) -> Callable[[dict[str, An
     def run(feed: dict[str, Any]) -> dict[str, Any]:
         for name, array in feed.items():
             if type(array.dtype).__module__ != "numpy.dtypes":  # ml_dtypes such as bfloat16
-                raise NotExpressible(f"{name}: ONNX Runtime takes no numpy array of {array.dtype}")
+                raise NotExpressible(f"{name}: ONNX Runtime does not accept numpy arrays of {array.dtype}")
         return dict(zip(outputs, session.run(outputs, feed), strict=True))
 
     return run

@@ -66,13 +66,13 @@ def runtime_model(question: Question, fed: Collection[str] = ()) -> Any:
     model = _model(question, fed)
     untyped = [i.name for i in model.graph.input if not i.type.tensor_type.elem_type]
     if untyped:
-        raise NotExpressible(f"a model's input needs an element type, and that of {untyped[0]} is not known")
+        raise NotExpressible(f"a model's input needs an element type, but that of {untyped[0]} is unknown")
     shaped = [i for i in model.graph.output if i.type.HasField("tensor_type") and not i.type.tensor_type.elem_type]
     if shaped:
         numbers_by_name = _inferred_types(model)
         for info in shaped:
             if not numbers_by_name.get(info.name):
-                raise NotExpressible(f"the element type of {info.name} is neither stated nor inferred")
+                raise NotExpressible(f"the element type of {info.name} is neither declared nor inferred")
             info.type.tensor_type.elem_type = numbers_by_name[info.name]
     return model
 
@@ -151,7 +151,7 @@ def constant_array(tensor: Tensor) -> NDArray[Any]:
         with np.errstate(all="ignore"):
             return np.array(tensor.value, dtype).reshape(shape)
     except (ValueError, TypeError, OverflowError) as error:
-        raise NotExpressible(f"{tensor.name}: no TensorProto holds this constant: {error}") from None
+        raise NotExpressible(f"{tensor.name}: cannot store this constant in a TensorProto: {error}") from None
 
 
 def _text(item: Any) -> str | bytes:
@@ -172,4 +172,4 @@ def _attribute(attribute: Attribute) -> Any:
             value = getattr(onnx, _MESSAGES[kind]).FromString(value)
         return helper.make_attribute(name, value, attr_type=kind or None)
     except (ValueError, TypeError, OverflowError) as error:
-        raise NotExpressible(f"{name}: no AttributeProto holds this: {error}") from None
+        raise NotExpressible(f"{name}: cannot store this in an AttributeProto: {error}") from None

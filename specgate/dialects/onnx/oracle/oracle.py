@@ -71,7 +71,7 @@ class ONNXOracle:
     def _one(self, question: Question | str) -> dict[str, Reply]:
         names = tuple(self.versions)
         if not isinstance(question, str) and question.domain:
-            question = f"what a session checks of operators of {question.domain} is not compared, only their values"
+            question = f"what a session checks of operators of {question.domain} is not compared; only their values are"
         if isinstance(question, str):
             return dict.fromkeys(names, Reply("not asked", question))
         answer = self._child.ask(("verdicts", names, question))

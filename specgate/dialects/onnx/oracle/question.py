@@ -142,7 +142,7 @@ def _placed(
         elif optional or info.optional:
             tensors.append(None)
         elif info.type == "tensor[]":
-            raise _Unaskable(f"{info.name}: how many of them the node has is not stated")
+            raise _Unaskable(f"{info.name}: their number is unknown")
         else:
             tensors.append(Tensor(info.name, 0, None, stated=False))
     while tensors and tensors[-1] is None:
@@ -155,7 +155,7 @@ def _tensor(name: str, tensor: TensorDesc | None) -> Tensor | None:
         return None
     types = dialect("onnx").types
     if tensor.type is not None and tensor.type not in types:
-        raise _Unaskable(f"{name}: {shown(tensor.type)} is no TensorProto.DataType")
+        raise _Unaskable(f"{name}: {shown(tensor.type)} is not a TensorProto.DataType")
     number = 0 if tensor.type is None else dialect("onnx").type_numbers[tensor.type]
     sizes = None if tensor.sizes is None else tuple(str(s) if isinstance(s, str) else s for s in tensor.sizes)
     if any(isinstance(size, int) and size not in _INT64 for size in sizes or ()):
@@ -214,7 +214,7 @@ def _odd(oddity: Malformed, expected: int) -> Attribute:
         value = int(value)
     kind = _list_kind(value) if isinstance(value, list | tuple) else _scalar_kind(value)
     if kind in {0, expected}:
-        raise _Unaskable(f"no AttributeProto holds {shown(value)}, other than as something else")
+        raise _Unaskable(f"cannot store {shown(value)} unchanged in an AttributeProto")
     return Attribute(oddity.where, value, kind)
 
 

@@ -69,21 +69,21 @@ class _Collected:
         """Append the values of one iteration."""
         for kept, value in zip(self.parts, values, strict=True):
             if not isinstance(value, np.ndarray):
-                raise InputError("expected a tensor of each turn, found a sequence, a map or an optional")
+                raise InputError("expected a tensor from each iteration, found a sequence, a map or an optional")
             if kept and (kept[0].shape != value.shape or kept[0].dtype != value.dtype):
                 shapes = f"{kept[0].dtype} {list(kept[0].shape)} and {value.dtype} {list(value.shape)}"
-                raise InputError(f"expected turns to give tensors of one type and shape, found {shapes}")
+                raise InputError(f"expected iterations to produce tensors of the same type and shape, found {shapes}")
             kept.append(value)
             number = memory.held_bytes(value)
             self.taken += number
             self.run.held += number
-        self.run.budget.hold(self.run.held, "all values that are alive")
+        self.run.budget.hold(self.run.held, "the set of live values")
 
     def joined(self, axes: Sequence[int] | None = None) -> list[NDArray[Any]]:
         """Stack the iterations of each value along an axis, by default 0."""
         arrays = []
         for index, (kept, info) in enumerate(zip(self.parts, self.infos, strict=True)):
-            self.run.budget.hold(self.run.held + sum(map(memory.held_bytes, kept)), "all values that are alive")
+            self.run.budget.hold(self.run.held + sum(map(memory.held_bytes, kept)), "the set of live values")
             whole = np.stack(kept) if kept else self._without_turns(info)
             axis = axes[index] if axes else 0
             if not -whole.ndim <= axis < whole.ndim:
@@ -95,7 +95,7 @@ class _Collected:
     def _without_turns(self, info: OnnxValueInfo) -> NDArray[Any]:
         declared = info.type
         if declared is None or declared.kind != "tensor" or declared.elem_type not in self.run.tables.types:
-            raise NoKernel(f"the type of {info.name!r:.60} is not declared, and no turn gives it")
+            raise NoKernel(f"the type of {info.name!r:.60} is not declared, and no iteration produces it")
         sizes = (size if isinstance(size, int) else 0 for size in declared.shape or ())
         return np.empty((0, *sizes), numpy_type(self.run.tables, declared.elem_type))
 
@@ -130,7 +130,7 @@ def _scan(flow: Flow) -> list[Any]:
     items = list(flow.given)
     lengths = items.pop(0) if flow.version < 9 else None
     if any(value is None for value in items):
-        raise InputError("expected every state and scan input, one is left out")
+        raise InputError("expected every state and scan input, but one is missing")
     count_of = flow.attributes.get("num_scan_inputs")
     if not isinstance(count_of, int) or not 0 <= count_of <= len(items):
         raise InputError(f"expected num_scan_inputs from 0 to {len(items)}, found {count_of!r:.20}")
@@ -158,7 +158,7 @@ def _scanned(flow: Flow, state: list[Any], scanned: list[Any], directions: Seque
             raise InputError(f"expected an axis from {-value.ndim} to {value.ndim - 1}, found {axis}")
     lengths = {value.shape[axis] for value, axis in zip(scanned, axes, strict=True)}
     if len(lengths) > 1:
-        raise InputError(f"expected scan inputs of one length, found {sorted(lengths)}")
+        raise InputError(f"expected scan inputs of the same length, found {sorted(lengths)}")
     moved = [np.moveaxis(value, axis, 0) for value, axis in zip(scanned, axes, strict=True)]
     sources = [value[::-1] if back else value for value, back in zip(moved, directions, strict=True)]
     collected = _Collected(flow, infos[len(state) :])
@@ -180,9 +180,9 @@ def _scan_of_batches(flow: Flow, state: list[Any], scanned: list[Any], lengths: 
     every = [*state, *scanned]
     batches = every[0].shape[0] if every and every[0].ndim else 0
     if any(value.ndim == 0 or value.shape[0] != batches for value in every):
-        raise InputError("expected states and scan inputs of one batch")
+        raise InputError("expected states and scan inputs of the same batch size")
     if any(value.ndim < 2 for value in scanned):
-        raise InputError("expected scan inputs of a batch and a length")
+        raise InputError("expected scan inputs with batch and length dimensions")
     longest = scanned[0].shape[1] if scanned else 0
     sizes = [longest] * batches if lengths is None else [int(size) for size in lengths.reshape(-1)]
     if len(sizes) != batches or not all(0 <= size <= longest for size in sizes):

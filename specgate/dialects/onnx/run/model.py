@@ -71,7 +71,7 @@ def run_model(
         sizes = (
             []
             if model.negative_size is None
-            else [f"{model.negative_size} has a size below 0; such sizes count as unknown"]
+            else [f"{model.negative_size} has a size below 0; such sizes are treated as unknown"]
         )
         return Outputs(outputs, notes=(*sizes, *values.notes, *counted_notes(run.notes)))
 
@@ -82,7 +82,7 @@ def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
         return
     tables = dialect("onnx")
     if target.dialect != tables.name:
-        raise InputError(f"a model of {tables.name} cannot be executed for {target}", file=path)
+        raise InputError(f"cannot execute a model of {tables.name} for {target}", file=path)
     for imports in (model.opset_imports, *(function.opset_imports for function in model.functions)):
         for domain, version in imports.items():
             known = tables.domain_level(domain, target.level) if domain in ("", *tables.domains) else None
@@ -90,7 +90,7 @@ def _hold_target(model: OnnxModel, target: Target | None, path: str) -> None:
                 raise InputError(f"imports {domain} {version}, which is not part of {target.described}", file=path)
             if known is not None and version > int(known):
                 name = f"{domain} {version}" if domain else f"opset {version}"
-                raise InputError(f"imports {name}, above {target.described}, which goes up to {known}", file=path)
+                raise InputError(f"imports {name}, above {target.described}, which supports up to {known}", file=path)
 
 
 class _Values:
@@ -126,7 +126,7 @@ class _Values:
         if declared.kind != "tensor":
             return contained(value, _spelt(declared, self.tables), self.tables, "")
         if declared.elem_type not in self.tables.types:
-            raise InputError(f"its type {declared.elem_type} holds no values")
+            raise InputError(f"its type {declared.elem_type} has no values")
         if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
             raise InputError("has undefined (masked) elements")
         array = as_array(value, numpy_type(self.tables, declared.elem_type), None, "")
@@ -153,7 +153,7 @@ class _Values:
         """Return a graph output; a wrong type raises, a wrong shape is noted."""
         with at_place(f"output {info.name[:60]!r}"):
             if info.name not in scope.values and info.name not in scope.tensors:
-                raise InputError("is computed by no node")
+                raise InputError("is not computed by any node")
             value, declared = scope.read(info.name), info.type
             if declared is not None and declared.kind == "tensor" and isinstance(value, np.ndarray):
                 word = type_of(value, self.tables)
@@ -172,7 +172,7 @@ def _spelt(declared: OnnxType, tables: Any) -> str:
         word = declared.elem_type or ""
         return str(tables.types[word]["tensor"]) if word in tables.types else word
     if declared.inner is None or declared.kind not in {"sequence", "map", "optional"}:
-        raise InputError(f"its type, {declared.kind}, is not executed")
+        raise InputError(f"its type, {declared.kind}, is not supported")
     inner = _spelt(declared.inner, tables)
     return container(declared.kind, inner, declared.elem_type)
 

@@ -158,7 +158,7 @@ def _tensor(value: Any, operator: str, tables: Any) -> TensorDesc:
     if not isinstance(value, np.ndarray):
         return TensorDesc(word, None)
     if word not in tables.types:
-        raise NoKernel(f"{operator} has no kernel for elements that numpy has no type for")
+        raise NoKernel(f"{operator} is not implemented for element types without a numpy type")
     return TensorDesc(word, value.shape)
 
 
@@ -178,7 +178,7 @@ def refuse_early(run: Run, nodes: Sequence[OnnxNode], imports: Mapping[str, int]
             if node.domain not in imports and function is None:
                 raise InputError(f"the model imports no opset of the domain {node.domain or 'ai.onnx'!r:.60}")
             if node.duplicates:
-                raise InputError(f"the attribute {node.duplicates[0]!r:.60} stands there twice")
+                raise InputError(f"the attribute {node.duplicates[0]!r:.60} occurs twice")
             if function is not None:
                 if id(function) not in seen:
                     seen.add(id(function))
@@ -201,7 +201,7 @@ def _hold_kernel(run: Run, node: OnnxNode, imports: Mapping[str, int]) -> None:
     texts = [] if spec.table.recipe is None else spec.table.recipe.get("arguments", {}).values()
     for name, attribute in node.attributes.items():
         if attribute.kind in {"GRAPH", "GRAPHS"} and name not in texts:
-            raise NoKernel(f"the attribute {name!r:.60} holds a body, which {spec.name} does not execute")
+            raise NoKernel(f"the attribute {name!r:.60} has a subgraph, which {spec.name} does not support")
 
 
 def _called(run: Run, node: OnnxNode) -> OnnxFunction | None:
@@ -276,7 +276,7 @@ def _attributes(scope: Scope, node: OnnxNode) -> Mapping[str, OnnxAttribute]:
         if attribute.ref_attr_name is None:
             attributes_by_name[name] = attribute
         elif scope.attributes is None:
-            raise InputError(f"the attribute {name!r:.60} refers to one of a function outside of any")
+            raise InputError(f"the attribute {name!r:.60} references a function attribute outside a function")
         elif (known_attribute := scope.attributes.get(attribute.ref_attr_name)) is not None:
             attributes_by_name[name] = known_attribute
     return attributes_by_name
@@ -325,7 +325,7 @@ def _with_bodies(
     graphs = {name: attribute.value for name, attribute in attributes.items() if attribute.kind == "GRAPH"}
     for name, info in spec.fields_at(str(version)).items():
         if info.type == "graph" and graphs.get(name) is None:
-            raise InputError(f"{name} is needed, but the node does not have it")
+            raise InputError(f"{name} is required, but missing from the node")
 
     def body(name: str, values: Sequence[Any]) -> list[Any]:
         with at_place(name):
@@ -334,7 +334,7 @@ def _with_bodies(
     outputs = {name: graph.outputs for name, graph in graphs.items()}
     results = FLOW[node.domain, node.op_type](Flow(scope.run, outputs, body, items, plain, version))
     if len(results) < len(node.outputs):
-        raise InputError(f"has {len(node.outputs)} outputs, its bodies give {len(results)}")
+        raise InputError(f"has {len(node.outputs)} outputs, its subgraphs produce {len(results)}")
     return results
 
 
@@ -367,7 +367,7 @@ def _computed(
     spec, version = run.tables.operator(descriptor.operator), str(descriptor.version)
     layout, several = spec.layout(version), spec.several_at(version)
     if len(node.outputs) > len(layout.outputs) and not several:
-        raise InputError(f"has {len(node.outputs)} outputs, at most {len(layout.outputs)} are defined")
+        raise InputError(f"has {len(node.outputs)} outputsbut {spec.name} has at most {len(layout.outputs)}")
     arrays = arrays_by_name(layout.inputs, items)
     if unknown := [name for name, value in zip(node.inputs, items, strict=True) if is_undefined(value)]:
         known = computed_apart(

@@ -130,7 +130,7 @@ class Scope:
         depth: int = 0,
     ) -> None:
         if depth > _MOST_NESTED:
-            raise InputError(f"more than {_MOST_NESTED} bodies and calls lie in each other")
+            raise InputError(f"subgraphs and calls are nested more than {_MOST_NESTED} deep")
         self.run, self.nodes, self.imports, self.place, self.outer = run, nodes, imports, place, outer
         self.attributes, self.calls, self.depth = attributes, calls, depth
         self.kept = frozenset(kept)
@@ -150,12 +150,12 @@ class Scope:
                     scope.give(name, self.run.constant(scope.tensors[name], keep=scope.depth > 0))
                 return scope.values[name]
             scope = scope.outer
-        raise InputError(f"reads {name!r:.60}, which no input, initializer or earlier node gives")
+        raise InputError(f"reads {name!r:.60}, which is not an input, initializer or output of an earlier node")
 
     def give(self, name: str, value: Any) -> None:
         """Set the value of a name; InputError if it is already set."""
         if name in self.values:
-            raise InputError(f"computes {name!r:.60}, which is there already")
+            raise InputError(f"computes {name!r:.60}, which already exists")
         if self.depth == 0 and self.run.watch is not None:
             value = self.run.watch(name, value)
         self.values[name] = value
@@ -171,7 +171,7 @@ class Scope:
             if self.last_use.get(name, -1) <= index and name not in self.kept and name in self.values:
                 del self.values[name]
                 self.run.held -= self._bytes.pop(name)
-        self.run.budget.hold(self.run.held, "all values that are alive")
+        self.run.budget.hold(self.run.held, "the set of live values")
         self.run.budget.hold_time()
 
     def close(self) -> None:

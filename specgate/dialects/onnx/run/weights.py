@@ -53,7 +53,7 @@ def constant_value(scope: Scope, attributes: Mapping[str, OnnxAttribute], output
         return scope.run.constant(attribute.value, keep=scope.depth > 0)
     kind = _CONSTANTS.get(name)
     if kind is None or attribute.value is None or attribute.kind != name.removeprefix("value_").upper():
-        raise NoKernel(f"a Constant with the attribute {name!r:.60} of kind {attribute.kind} is not executed")
+        raise NoKernel(f"a Constant with the attribute {name!r:.60} of kind {attribute.kind} is not supported")
     values = attribute.value
     if kind == "STRING":
         values = [_text(item) for item in values] if isinstance(values, list) else _text(values)
@@ -91,12 +91,12 @@ class Weights:
             return self._dense(tensor, *tensor.sparse)
         known = dialect("onnx")
         if tensor.elem_type not in known.types or min(tensor.dims, default=0) < 0:
-            raise InputError(f"a tensor of {tensor.elem_type:.40} and sizes {list(tensor.dims)} holds no values")
+            raise InputError(f"a tensor of {tensor.elem_type:.40} and sizes {list(tensor.dims)} has no values")
         dtype = numpy_type(known, tensor.elem_type)
         count = prod(tensor.dims)
         if count * dtype.itemsize > self.budget:
             needed = f"a tensor needs {count * dtype.itemsize} bytes"
-            raise InputError(f"{needed}, more than the {self.budget} left of the limit")
+            raise InputError(f"{needed}, but only {self.budget} of the limit are left")
         values = tensor.values()
         if values is not None:
             flat = _from_values(values, dtype)
@@ -112,7 +112,7 @@ class Weights:
         try:
             return flat.reshape(tensor.dims)
         except (ValueError, OverflowError):  # beyond numpy's limits on rank and sizes
-            raise InputError(f"a tensor of {len(tensor.dims)} dimensions cannot be held as an array") from None
+            raise InputError(f"a tensor of {len(tensor.dims)} dimensions cannot be stored as an array") from None
 
     def listed(self, attribute: OnnxAttribute) -> Any:
         """Return the elements of an attribute that the structural reader skipped.
@@ -133,7 +133,7 @@ class Weights:
                 else:
                     items += reader.packed(begin, end, "int64")
                 if 8 * len(items) > self.budget:
-                    raise InputError(f"a list needs more than the {self.budget} bytes left of the limit")
+                    raise InputError(f"a list needs more than the {self.budget} bytes that are left of the limit")
         return items[-1] if attribute.kind == "STRING" and items else items
 
     def _dense(self, tensor: OnnxTensor, values: OnnxTensor, indices: OnnxTensor) -> NDArray[Any]:
@@ -143,12 +143,12 @@ class Weights:
         """
         array, places = self.array(values).reshape(-1), self.array(indices)
         if min(tensor.dims, default=0) < 0 or prod(tensor.dims) * array.itemsize > self.budget:
-            raise InputError(f"a sparse tensor of sizes {list(tensor.dims)} is larger than what is left of the limit")
+            raise InputError(f"a sparse tensor of sizes {list(tensor.dims)} exceeds what is left of the limit")
         if places.dtype != np.int64 or places.shape not in {(array.size,), (array.size, len(tensor.dims))}:
-            raise InputError(f"expected a place for each of the {array.size} values of a sparse tensor")
+            raise InputError(f"expected an index for each of the {array.size} values of a sparse tensor")
         sizes = np.array(tensor.dims if places.ndim == 2 else (prod(tensor.dims),), np.int64)
         if places.size and (places.min() < 0 or (places.reshape(array.size, -1) >= sizes).any()):
-            raise InputError(f"a place of a sparse tensor lies outside of its sizes {list(tensor.dims)}")
+            raise InputError(f"an index of a sparse tensor is outside its sizes {list(tensor.dims)}")
         dense = np.zeros(prod(tensor.dims), array.dtype)
         flat = places if places.ndim == 1 else np.ravel_multi_index(tuple(places.T), tensor.dims)
         dense[flat] = array
@@ -166,7 +166,7 @@ class Weights:
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError(f"external data {location!r:.80} cannot be read: {reason:.80}") from None
         if not path.is_relative_to(folder) or not stat.S_ISREG(state.st_mode):
-            raise InputError(f"expected external data in a file beside the model, found {location!r:.80}")
+            raise InputError(f"expected external data in a file next to the model, found {location!r:.80}")
         if offset < 0 or length != needed or offset + needed > state.st_size:
             raise InputError(f"external data {location!r:.80} does not have {needed} bytes from byte {offset} on")
         with path.open("rb") as file:
@@ -175,7 +175,7 @@ class Weights:
 
     def _reread(self, tensor: OnnxTensor, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
         if tensor.segment:
-            raise NoKernel("a tensor in segments is not executed")
+            raise NoKernel("a segmented tensor is not supported")
         with self._again() as reader:
             return _read_tensor(reader, list(tensor.spans), tensor.elem_type, dtype, count)
 
@@ -202,7 +202,7 @@ def _misfit(tensor: OnnxTensor, dtype: np.dtype[Any], count: int) -> NDArray[Any
     if not tensor.data and field not in tensor.held:
         raise InputError(f"expected a tensor with raw_data or {field}, found neither")
     counted = f"{len(tensor.data or ())} numbers of {field}"
-    raise InputError(f"a tensor of sizes {list(tensor.dims)} has {counted}, which are no {count} elements of {dtype}")
+    raise InputError(f"a tensor of sizes {list(tensor.dims)} has {counted}, expected {count} elements of {dtype}")
 
 
 def _read_tensor(reader: Reader, spans: list[Span], elem_type: str, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
@@ -268,7 +268,7 @@ def _unpacked(data: bytes, elem_type: str, dtype: np.dtype[Any], count: int) -> 
     width = SUB_BYTE[elem_type]
     bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
     if not count * width <= bits.size < count * width + 8 * 3:
-        raise InputError(f"{len(data)} bytes of raw data are no {count} elements of {dtype}")
+        raise InputError(f"{len(data)} bytes of raw data are not {count} elements of {dtype}")
     rows = bits[: count * width].reshape(count, width)
     return numbers_of(np.packbits(rows, axis=1, bitorder="little").reshape(-1), dtype)
 

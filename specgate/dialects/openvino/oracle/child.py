@@ -36,9 +36,9 @@ _MAX_DETAIL: Final = 200
 #: Error texts that concern the factory, not the operation. The factory only supports attributes of plain types, does
 #: not create constants, and does not know variables of other operations.
 _UNASKABLE: Final = {
-    "No AttributeVisitor support": "the factory takes no attribute of this kind",
-    "NodeFactory doesn't support": "the factory does not make this operation",
-    "Can't find variable": "the variable is another operation's",
+    "No AttributeVisitor support": "the factory does not accept attributes of this kind",
+    "NodeFactory doesn't support": "the factory does not create this operation",
+    "Can't find variable": "the variable belongs to another operation",
 }
 #: Layer types with another name in the factory.
 _OTHERWISE: Final = {"Const": "Constant"}
@@ -80,7 +80,7 @@ def _refusal(error: BaseException) -> tuple[str, str]:
     if isinstance(error, NotExpressibleError):
         return "not asked", str(error)
     if isinstance(error, MemoryError) or "bad_alloc" in str(error):
-        return "not asked", "it takes more memory than the process may have"
+        return "not asked", "it needs more memory than the process limit"
     unaskable = next((meaning for words, meaning in _UNASKABLE.items() if words in str(error)), None)
     if unaskable is not None:
         return "not asked", unaskable
@@ -126,12 +126,12 @@ class _Asker:
             try:
                 self.factories[version] = self.native.NodeFactory(version)
             except RuntimeError:
-                raise NotExpressibleError(f"OpenVINO {self.ov.__version__} has no {shown(version)}") from None
+                raise NotExpressibleError(f"OpenVINO {self.ov.__version__} does not have {shown(version)}") from None
         return self.factories[version]
 
     def create(self, layer: Layer) -> None:
         if layer.bodies:
-            raise NotExpressibleError("the factory takes no bodies")
+            raise NotExpressibleError("the factory does not accept bodies")
         sources = self.sources(layer)
         node = self.node(layer, sources)
         for at, stated in enumerate(layer.outputs):
@@ -271,11 +271,11 @@ class _Asker:
     def compiled(self, layer: Layer) -> tuple[Any, int]:
         """Return the layer compiled for the CPU, and its number of outputs."""
         if layer.kind.lower() in _ENDS:
-            raise NotExpressibleError("it ends a model, so it cannot be compiled alone")
+            raise NotExpressibleError("it is a model output and cannot be compiled alone")
         sources = self.sources(layer)
         for port in layer.inputs:
             if port.value is None and port.type in _NO_PARAMETERS:
-                raise NotExpressibleError(f"the CPU plugin takes no Parameter of {port.type}, so it cannot be asked")
+                raise NotExpressibleError(f"the CPU plugin does not accept a Parameter of {port.type}")
         node = self.node(layer, sources)
         results = [self.op.Result(node.output(at)) for at in range(node.get_output_size())]
         parameters = [s for s, port in zip(sources, layer.inputs, strict=True) if port.value is None]

@@ -76,14 +76,14 @@ def layer_of(descriptor: Descriptor, level: str) -> Layer:
         raise NotExpressibleError(str(error)) from None
     version = descriptor.version or level
     if tables.position.get(version, -1) > tables.position[level]:
-        raise NotExpressibleError(f"the layer is of {version}, and a build does not stop at {level}")
+        raise NotExpressibleError(f"the layer is of {version}, and builds cannot be limited to {level}")
     if descriptor.layout not in {None, version}:
         descriptor = reordered_for(descriptor, spec, version)
     layout = spec.layout(version)
     inputs = []
     for tensor in positional(descriptor.fields, layout.inputs):
         if tensor is None:
-            raise NotExpressibleError("OpenVINO has no place for an input that is left out before another one")
+            raise NotExpressibleError("OpenVINO cannot omit an input before another one")
         inputs.append(_port(tensor, tables))
     stated = positional(descriptor.fields, layout.outputs)
     outputs = tuple(None if tensor is None else _port(tensor, tables) for tensor in stated)
@@ -112,7 +112,7 @@ def _attributes(descriptor: Descriptor, spec: OperatorSpec) -> dict[str, Any]:
 
 def _odd(oddity: Malformed) -> tuple[str, Any]:
     if oddity.code not in {"unknown-attribute", "wrong-kind"}:
-        raise NotExpressibleError(f"{oddity.message}; the descriptor does not hold the others")
+        raise NotExpressibleError(f"{oddity.message}; the descriptor does not contain the others")
     return oddity.where, oddity.value
 
 
@@ -129,9 +129,9 @@ def _simple(value: Any, depth: int) -> bool:
 
 def _port(result: Any, tables: Dialect) -> Port:
     if not isinstance(result, TensorDesc):
-        raise NotExpressibleError(f"{shown(result)} is no tensor")
+        raise NotExpressibleError(f"{shown(result)} is not a tensor")
     if result.type is not None and result.type not in tables.types:
-        raise NotExpressibleError(f"{shown(result.type)} is no element type")
+        raise NotExpressibleError(f"{shown(result.type)} is not an element type")
     precision = "UNSPECIFIED" if result.type is None else str(tables.types[result.type]["ir"])
     sizes = None if result.sizes is None else tuple(map(_size, result.sizes))
     value = None if result.value is None else _constant(result.type, sizes, result.value, tables)

@@ -40,8 +40,8 @@ __all__ = ["OpenVINOOracle"]
 _VERDICTS: Final = ("factory", "ir")
 _VALUES: Final = ("evaluate", "cpu")
 _FAILURES: Final = {
-    "crashed": Reply("crashed", "the process died of this question alone"),
-    "timeout": Reply("timeout", "there was no answer in time"),
+    "crashed": Reply("crashed", "the subprocess crashes on this case alone"),
+    "timeout": Reply("timeout", "timeout"),
 }
 _CHILD: Final = "specgate.dialects.openvino.oracle.child"
 
@@ -163,7 +163,7 @@ class OpenVINOOracle:
             return self._children[column].ask_many(questions)
         except RuntimeError as error:  # the subprocess catches errors of questions, so OpenVINO itself did not start
             text = str(error).strip().rsplit("\n", 1)[-1]
-            raise InputError(f"OpenVINO cannot be asked: {text[:200]}") from None
+            raise InputError(f"cannot load OpenVINO: {text[:200]}") from None
 
     def close(self) -> None:
         """Stop the subprocesses; the next question restarts them."""

@@ -53,7 +53,7 @@ def blobs_of(descriptor: Descriptor, arrays: Mapping[str, Any]) -> list[Blob]:
 def _blob(name: str, tensor: TensorDesc, result: Any) -> Blob:
 
     if tensor.type is None:
-        raise NotExpressibleError(f"the type of {name} is not known")
+        raise NotExpressibleError(f"the type of {name} is unknown")
     try:
         dtype = numpy_type(dialect("openvino"), tensor.type)
         shape = tuple(s for s in tensor.sizes or () if isinstance(s, int))
@@ -61,12 +61,12 @@ def _blob(name: str, tensor: TensorDesc, result: Any) -> Blob:
         if tensor.value is not None:
             constant = as_array(list(tensor.value), dtype, None, name).reshape(shape)
             if array is not None and (array.shape != constant.shape or array.tobytes() != constant.tobytes()):
-                raise NotExpressibleError(f"{name} is a constant of the descriptor, and the array is another")
+                raise NotExpressibleError(f"{name} is a constant of the descriptor, but the array differs from it")
             array = constant
     except (Error, ValueError) as error:
         raise NotExpressibleError(str(error)) from None
     if array is None:
-        raise NotExpressibleError(f"there is no array for {name}")
+        raise NotExpressibleError(f"missing array for {name}")
     if not _as_declared(tensor, array.shape):
         raise NotExpressibleError(f"{name} is declared as {shown(tensor.sizes)}, the array has {list(array.shape)}")
     if dtype.kind != "O":
@@ -74,7 +74,7 @@ def _blob(name: str, tensor: TensorDesc, result: Any) -> Blob:
     texts = list(array.reshape(-1))
     if not all(isinstance(text, str) and not text.endswith("\0") for text in texts):
         raise NotExpressibleError(
-            f"{name} holds an element that is not a string, or a string that ends in a zero character"
+            f"{name} has an element that is not a string, or a string that ends in a zero character"
         )
     return Blob(tensor.type, array.shape, texts)
 

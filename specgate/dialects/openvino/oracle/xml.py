@@ -40,7 +40,7 @@ def ir_of(layer: Layer, blobs: Sequence[bytes | None]) -> tuple[bytes, bytes]:
     UNSPECIFIED, without dimensions. Raises NotExpressibleError for an attribute without a text form.
     """
     if not layer.ports:
-        raise NotExpressibleError("a reader drops what has no outputs, and does not look at it")
+        raise NotExpressibleError("the reader drops layers without outputs unchecked")
     weights = bytearray()
     count = len(layer.inputs)
     parts = [_source(at, port, blob, weights) for at, (port, blob) in enumerate(zip(layer.inputs, blobs, strict=True))]
@@ -79,7 +79,7 @@ def _body(layer: Layer, name: str) -> str:
     fed = range(_OWN.get(layer.kind, 0), len(layer.inputs))
     entries = [_ENTRY.format("input", outer, at, "") for at, outer in zip(range(len(takes)), fed, strict=False)]
     if name == "body" and len(fed) > len(takes):
-        raise NotExpressibleError("the body takes fewer tensors than the layer hands on")
+        raise NotExpressibleError("the body has fewer inputs than the layer passes")
     left = list(ends)
     if layer.kind == "Loop":  # the last boolean, else the last output
         of_type = [at for at, port in zip(ends, gives, strict=True) if port.type == "boolean"]
@@ -110,7 +110,7 @@ def _zeros(layer: Layer, there: int) -> bytes:
     if not isinstance(offset, int) or not isinstance(size, int):
         return b""
     if offset + size > _MAX_WEIGHTS:
-        raise NotExpressibleError(f"its bytes would end at {offset + size}, and are written up to {_MAX_WEIGHTS} only")
+        raise NotExpressibleError(f"its bytes would end at {offset + size}, beyond the limit of {_MAX_WEIGHTS}")
     return bytes(max(0, offset + size - there))
 
 
@@ -144,7 +144,7 @@ def _port(number: int, port: Port | None) -> str:
 def _data(data: dict[str, Any]) -> str:
     for name in data:
         if not (name.isascii() and name.replace("-", "_").replace(".", "_").isidentifier()):
-            raise NotExpressibleError(f"{shown(name)} is not a name of an attribute in XML")
+            raise NotExpressibleError(f"{shown(name)} is not a valid XML attribute name")
     text = "".join(f" {name}={quoteattr(_text(name, value))}" for name, value in data.items())
     return f"<data{text}/>" if text else ""
 
@@ -158,7 +158,7 @@ def _text(name: str, value: Any) -> str:
         return ",".join(_text(name, item) for item in value)
     if isinstance(value, str) and all(_allowed(letter) for letter in value):
         return value
-    raise NotExpressibleError(f"an IR has no text for the attribute {shown(name)} of {shown(value)}")
+    raise NotExpressibleError(f"an IR cannot express the attribute {shown(name)} of {shown(value)}")
 
 
 def _allowed(letter: str) -> bool:

@@ -72,12 +72,13 @@ def imported(opset: str, text: str | None) -> bool:
 Aspect = Literal["answer", "session", "kernel", "run", "node", "descriptor"]
 #: The aspects that are compared, each with the subject of one comparison.
 ASPECTS: Final[dict[Aspect, str]] = {
-    "answer": "models that are placed at all",
+    "answer": "models that are placed",
     "session": "models: the session is created, or fails",
-    "kernel": "models: every node has a kernel, or one has none",
-    "run": "models with a session that was run: the first run succeeds, or every one fails",
+    "kernel": "models: every node has a kernel, or some node does not",
+    "run": "models with a session that was run: the first run succeeds or fails",
     "node": "nodes: the provider that runs them",
-    "descriptor": "nodes that become operators with the session, in models of several nodes each operator: all fields",
+    "descriptor": "nodes that are lowered at session creation, in models of several nodes: every operator with all "
+    "fields",
 }
 #: Nodes that the runtime inserts: copies between devices, and casts around nodes without a FLOAT16 kernel.
 _ADDED: Final = ("MemcpyToHost", "MemcpyFromHost")
@@ -144,7 +145,7 @@ def compare(answer: Answer, ours: Placement, first: str) -> Compared:
         text = "a node has none" if without else "all have one"
         compared.hold("kernel", operator, text, theirs, same=(without is not None) == fails)
     if not answer.nodes:
-        compared.left_out.append("the runtime placed nothing")
+        compared.left_out.append("the runtime did not place any node")
         return compared
     _nodes(compared, [_lacking(node, answer) for node in answer.nodes if not _added(node)], list(ours.every))
     if first:
@@ -168,7 +169,7 @@ def _run(compared: Compared, answer: Answer, ours: Placement) -> None:
     if not answer.run or answer.word != "created":
         return
     if answer.run.startswith(NOT_RUN) or answer.run == "timeout":
-        compared.left_out.append("the session was not run" if answer.run != "timeout" else "the first run was too late")
+        compared.left_out.append("the session was not run" if answer.run != "timeout" else "the first run timed out")
         return
     failing = next((node for node in ours.every if node.at_run), None)
     ran = answer.run == "ran"
@@ -205,7 +206,7 @@ def _nodes(compared: Compared, theirs: Sequence[Placed], ours: Sequence[PlacedNo
     for call, name in calls.items():
         provider, kind = next(((p, kind) for (n, p), kind in kept.items() if n == name), ("", ""))
         if provider and not any(_bare(node.node, "/") == name for node in ours):
-            compared.hold("node", kind, "a function, replaced by what it is made of", provider, same=False)
+            compared.hold("node", kind, "a function, replaced by its body", provider, same=False)
             ours = [node for node in ours if node.function != call]
             theirs = [node for node in theirs if node.name != name]
     names = {node.name for node in theirs}
@@ -280,7 +281,7 @@ def _descriptors(compared: Compared, answer: Answer, nodes: Sequence[PlacedNode]
     early = [node for node in nodes if node.creation == "created" or (refused and node.creation == "fails")]
     unknown = next((node for node in early if node.lowered is None), None)
     if unknown is not None or any(node.creation == "unknown" for node in nodes):
-        compared.left_out.append("what a node becomes is not known")
+        compared.left_out.append("the operators of a node are unknown")
         return
     truth = [normal(one.descriptor) for one in answer.operators if not one.deferred]
     ours = [(node, normal(write_dict(one))) for node in early for one in node.lowered or ()]

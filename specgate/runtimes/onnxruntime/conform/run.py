@@ -119,7 +119,7 @@ def _oracle(target: Target) -> Asked:
     if runtime is not None and runtime.package == CPU_PACKAGE:
         return CpuPlacementOracle(runtime.release, run=True, timeout=_TIMEOUT)
     if runtime is None or runtime.package != PACKAGE:
-        raise InputError(f"no build of {target} can be asked")
+        raise InputError(f"no build of {target} is available")
     level = (target.alias or "").partition("@")[2]
     return PlacementOracle(runtime.release, level=level or None, timeout=_TIMEOUT)
 
@@ -181,7 +181,7 @@ def _fed(target: Target, oracle: Asked, case: Case, answer: Answer) -> Answer:
     release = target.runtime.release
     failed = fed.run not in {"ran", "crashed", "timeout"}
     if failed and all(unfit(case.descriptor, case.level, one, release) for one in feeds):
-        return replace(fed, run=f"{NOT_RUN}: no values that fit")  # an input may still have such values
+        return replace(fed, run=f"{NOT_RUN}: no suitable values")  # an input may still have such values
     return fed
 
 

@@ -47,11 +47,11 @@ def _masked(state: State, batch: int, queries: int, keys: int, past: int) -> dic
             return {"MaskTensor": bare(word, (1, batch)), "MaskType": "KEY_SEQUENCE_LENGTH"}
         if sizes == (3 * batch + 2,):
             return {"MaskTensor": bare(word, sizes), "MaskType": "KEY_QUERY_SEQUENCE_LENGTH_START_END"}
-        raise Refused("mask-size", "a mask of one dimension has one number for each batch, or three and two more")
+        raise Refused("mask-size", "a 1-D mask must have one number per batch, or three per batch and two more")
     total = keys + past
     expected_numbers = {2: (batch, keys), 3: (batch, queries, total), 4: (batch, heads, queries, total)}.get(len(sizes))
     if sizes != expected_numbers:
-        raise Refused("mask-size", "a mask has a number for each key, for each query and key, or for each head besides")
+        raise Refused("mask-size", "a mask must have one number per key, per query and key, or per head, query and key")
     numbers = {2: (batch, 1, 1, keys), 3: (batch, 1, queries, total)}.get(len(sizes), sizes)
     return {"MaskTensor": spread(word, (batch, heads, queries, sizes[-1]), numbers), "MaskType": "BOOLEAN"}
 
@@ -84,7 +84,7 @@ def multihead_attention(state: State) -> Iterator[Descriptor]:
     query = tensor_of(state, "query")
     sizes = sizes_of(query)
     if len(sizes) not in {3, 5}:
-        raise Refused("input-rank", "the query must have three dimensions, or five where it is stacked")
+        raise Refused("input-rank", "the query must have three dimensions, or five if it is packed")
     fields: dict[str, Any] = {"BiasTensor": as_is(state, "bias")}
     if len(sizes) == 5:
         fields["StackedQueryKeyValueTensor"] = as_is(state, "query")

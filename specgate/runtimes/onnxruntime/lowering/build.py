@@ -45,7 +45,7 @@ def build_lowering(folder: Path) -> dict[str, Any]:
         problems += texts
         for operator in content.get("operators", {}):
             if operator in tables["operators"]:
-                problems.append(placed(str(path), lines, ("operators", operator), "another file has it too"))
+                problems.append(placed(str(path), lines, ("operators", operator), "another file defines it, too"))
                 continue
             try:
                 tables["operators"][operator] = entry = _of_operator(operator, _whole(content, general))
@@ -111,7 +111,7 @@ def _of_operator(operator: str, content: Mapping[str, Any]) -> dict[str, Any]:
         entries["fields"] = content["fields"]
     schema = schema_from(operator, entries.get("fields"))
     if schema is None:
-        raise FormError("has no table among ONNX's, so its fields are expected", "fields")
+        raise FormError("has no ONNX table, so its fields are required", "fields")
     defines = {key: _word(text, words) for key, text in content.get("define", {}).items()}
     formulas = {formula.name: formula for key, text in defines.items() if (formula := formula_of(key, text))}
     shorthand = Shorthand(formulas, schema.scope.optional, {*schema.scope.fields})
@@ -138,7 +138,7 @@ def _written_out(raw: Any, words: Mapping[str, str], shorthand: Shorthand, path:
         return raw
     missing = [name for name in _PARAMETER.findall(raw) if name not in words]
     if missing:
-        raise FormError(f"the operator gives no word for ${missing[0]}", *path)
+        raise FormError(f"the operator does not define ${missing[0]}", *path)
     text = _word(raw, words)
     if path[-1] in _PROSE:
         return text

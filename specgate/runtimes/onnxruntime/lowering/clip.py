@@ -36,7 +36,7 @@ def clip(state: State) -> Iterator[Descriptor]:
         value = constant(state, f"input{at + 1}")
         if value is not None:
             if len(value) != 1:
-                raise Refused("bounds", "a bound must be one number")
+                raise Refused("bounds", "a bound must be a single number")
             bounds[at] = value[0]
     yield operator(
         "ELEMENT_WISE_CLIP1",

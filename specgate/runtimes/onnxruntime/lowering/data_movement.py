@@ -59,7 +59,7 @@ def _listed(state: State, name: str) -> list[int] | None:
 def _dimension(axis: int, rank: int) -> int:
     at = axis + rank if axis < 0 else axis
     if not 0 <= at < rank:
-        raise Refused("axes", f"axis {axis} is none of {rank} dimensions")
+        raise Refused("axes", f"axis {axis} is out of range for {rank} dimensions")
     return at
 
 
@@ -91,7 +91,7 @@ def sliced(state: State) -> Iterator[Descriptor]:
     starts, ends = _listed(state, "starts") or [], _listed(state, "ends") or []
     axes, steps = _listed(state, "axes"), _listed(state, "steps")
     if any(part is not None and len(part) != len(starts) for part in (ends, axes or None, steps or None)):
-        raise Refused("counts", "starts, ends, axes and steps must be of one length")
+        raise Refused("counts", "starts, ends, axes and steps must have the same length")
     windows = [_Window(0, size, 1) for size in sizes]
     for index, (start, end) in enumerate(zip(starts, ends, strict=True)):
         at = _dimension(axes[index] if axes else index, len(sizes))
@@ -113,7 +113,7 @@ def padded(state: State) -> Iterator[Descriptor]:
     pads = _pads(state)
     axes = [_dimension(axis, rank) for axis in _listed(state, "axes") or range(rank)]
     if len(pads) != 2 * len(axes):
-        raise Refused("pads-count", "there must be two paddings for each axis")
+        raise Refused("pads-count", "each axis must have two paddings")
     shift = max(0, state.least - rank)
     start, end = [0] * (rank + shift), [0] * (rank + shift)
     for index, axis in enumerate(axes):
@@ -133,7 +133,7 @@ def padded(state: State) -> Iterator[Descriptor]:
 def _mode(state: State) -> str:
     word = state.get("mode")
     if word not in _MODES:
-        raise Refused("mode", f"the kernel knows no mode {word!r:.40}")
+        raise Refused("mode", f"the kernel does not support the mode {word!r:.40}")
     return _MODES[word]
 
 
@@ -144,7 +144,7 @@ def _pads(state: State) -> list[int]:
 def _value(state: State, word: str) -> int | float:
     items: Sequence[Any] | None = constant(state, "input2") if given(state, "input2") is not None else None
     if items is not None and len(items) != 1:
-        raise Refused("value", "the padding must be one number")
+        raise Refused("value", "the padding must be a single number")
     value = items[0] if items else (state.get("value") or state.get("value_attribute") or 0)
     if isinstance(value, TensorDesc):
         value = 0
@@ -165,7 +165,7 @@ def tiled(state: State) -> Iterator[Descriptor]:
     data, output = tensor_of(state, "input0"), tensor_of(state, "output0")
     repeats = constant(state, "input1") or ()
     if len(repeats) != len(sizes_of(data)):
-        raise Refused("repeats-count", "there must be a count for each dimension")
+        raise Refused("repeats-count", "each dimension must have a count")
     target = sizes_of(output)
     if len(target) != len(repeats):
         raise Refused("output-rank", "the output must have as many dimensions as the input")

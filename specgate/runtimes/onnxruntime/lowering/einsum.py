@@ -56,7 +56,7 @@ class _Sum:
         for labelled in self.inputs:
             self.sizes |= dict(zip(labelled.labels, sizes_of(labelled.tensor), strict=True))
         if not set(self.result) <= self.sizes.keys():
-            raise Refused("equation", "the output has a label that no input has")
+            raise Refused("equation", "the output has a label that is not in any input")
         self.order = "".join(self.sizes)
         self.summed = [label for label in self.order if label not in self.result]
 
@@ -82,7 +82,7 @@ def _equation(text: object) -> tuple[list[str], str]:
     left, arrow, right = text.replace(" ", "").partition("->")
     terms = left.split(",")
     if not all(term.isalpha() or not term for term in [*terms, right]):
-        raise Refused("equation", "the kernel knows labels of letters alone")
+        raise Refused("equation", "the kernel supports only letters as labels")
     once = sorted(label for label in set(left) - {","} if left.count(label) == 1)
     return terms, right if arrow else "".join(once)
 
@@ -97,7 +97,7 @@ def einsum(state: State) -> Iterator[Descriptor]:
     elif len(whole.inputs) == 2:
         yield from _matrices(whole) if _is_product(whole) else _elements(whole)
     else:
-        raise Refused("inputs", "the kernel takes at most two tensors")
+        raise Refused("inputs", "the kernel supports at most two tensors")
 
 
 def _reduced(source: TensorDesc, whole: _Sum, labels: str, axes: list[int]) -> Descriptor:
@@ -128,7 +128,7 @@ def _matrices(whole: _Sum) -> Iterator[Descriptor]:
     inner = whole.summed[0]
     lengths = {sizes_of(one.tensor)[one.labels.index(inner)] for one in whole.inputs}
     if len(lengths) > 1:
-        raise Refused("inner-size", f"{inner} has the sizes {sorted(lengths)}, and a product of matrices needs one")
+        raise Refused("inner-size", f"{inner} has different sizes {sorted(lengths)}")
     rows = [label for label in first.labels if label not in second.labels]
     (column,) = [label for label in second.labels if label not in first.labels]
     batch = [label for label in whole.order if label in first.labels and label in second.labels and label != inner]

@@ -165,10 +165,10 @@ def _turn(state: State, *, stated: bool) -> _Turn:
     heads, head, part = _stated_heads(state, sizes, hidden) if stated else (0, 0, 0)
     head = head or 2 * table[-1]
     if not stated and sizes[-1] % head:
-        raise Refused("heads", "the elements of a place must be whole heads")
+        raise Refused("heads", "the elements per position must be a multiple of the head size")
     heads = heads or hidden // head
     if not heads:
-        raise Refused("heads", "a place must have the elements of one head")
+        raise Refused("heads", "a position must have the elements of one head")
     interleaved = bool(state.get("interleaved"))
     return _Turn(state.dml_type(data), batch, length, heads, head, part or head, swapped, interleaved)
 
@@ -180,11 +180,11 @@ def _stated_heads(state: State, sizes: Sequence[int], hidden: int) -> tuple[int,
     """
     heads, part = (as_uint(state.get(name)) for name in ("num_heads", "rotary_embedding_dim"))
     if part and not heads:
-        raise Refused("heads", "where rotary_embedding_dim is given, num_heads must be, too")
+        raise Refused("heads", "rotary_embedding_dim requires num_heads")
     if len(sizes) == 4 and heads not in {0, sizes[1]}:
         raise Refused("heads", "num_heads must be the second size of an input with four dimensions")
     if heads > hidden:
-        raise Refused("heads", "there must be no more heads than elements of a place")
+        raise Refused("heads", "the number of heads must not exceed the elements per position")
     return heads, hidden // heads if heads else 0, part
 
 

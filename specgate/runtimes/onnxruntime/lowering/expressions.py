@@ -80,7 +80,7 @@ def numbers_form(raw: Any, scope: Scope, kind: Callable[[Any], Any]) -> Form:
         if not state.partial:
             return [kind(_there(item)) for item in result]
         if result is UNKNOWN:
-            raise Open(f"{rule.text} is not known before the first run")
+            raise Open(f"{rule.text} is unknown before the first run")
         return [
             UNKNOWN if item is None or item is UNKNOWN or isinstance(item, Symbol) else kind(item) for item in result
         ]
@@ -102,21 +102,21 @@ def list_form(make: Callable[[Any], Form], raw: Any, scope: Scope) -> Form:
 
 def _ratio(first: Any, second: Any) -> float:
     if first is UNKNOWN or second is UNKNOWN:
-        raise Open("what a ratio is made of is not known before the first run")
+        raise Open("the operands of a ratio are unknown before the first run")
     if first is ABSENT or not second:
-        raise Refused("unusable", "what a ratio is made of is left out or 0")
+        raise Refused("unusable", "an operand of a ratio is missing or 0")
     return float(first / second)
 
 
 def _there(item: Any) -> Any:
     if item is ABSENT:
-        raise Refused("unusable", "what a number in a list is made of is left out")
+        raise Refused("unusable", "an operand of a number in a list is missing")
     return item
 
 
 def _turns(count: Any) -> int:
     if count is ABSENT:
-        raise Refused("unusable", "what says how many numbers a list has is left out")
+        raise Refused("unusable", "the length of a list is missing")
     if count is UNKNOWN:
-        raise Open("how many numbers a list has is not known before the first run")
+        raise Open("the length of a list is unknown before the first run")
     return int(count)

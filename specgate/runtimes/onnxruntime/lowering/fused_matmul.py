@@ -76,7 +76,7 @@ def _turned(sizes: Sequence[int], batch: int) -> _Strided:
     if not batch:
         return numbers, strides
     if len(numbers) < 3:
-        raise Refused("batch", "a batch is transposed, and there is none")
+        raise Refused("batch", "transBatch requires a batch dimension")
     for part in (numbers, strides):
         part.insert(len(part) - 2, part.pop(0))
     return numbers, strides

@@ -23,10 +23,10 @@ def group_normalization(state: State) -> Iterator[Descriptor]:
     word, narrow = state.dml_type(data), state.dml_type(scale)
     sizes, groups, last = sizes_of(data), number(state, "groups"), bool(state.get("channels_last"))
     if len(sizes) != 4:
-        raise Refused("four-dimensions", "the kernel wants four dimensions")
+        raise Refused("four-dimensions", "the kernel requires four dimensions")
     channels = sizes[3] if last else sizes[1]
     if groups < 1 or channels % groups:
-        raise Refused("groups", "the channels must be whole groups")
+        raise Refused("groups", "the number of channels must be a multiple of the number of groups")
     each, places = channels // groups, prod(sizes) // (sizes[0] * channels)
     whole = (sizes[0], groups, each, places)
     strides = (prod(sizes[1:]), each, 1, channels)

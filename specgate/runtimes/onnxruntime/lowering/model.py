@@ -36,8 +36,12 @@ class Check(_File):
     because: str
     since: str | None = None
     until: str | None = None
-    releases: ReleaseRange | None = Field(default=None, description="of the runtime that make it; none: all")
-    stated_output: int | None = Field(default=None, ge=0, description="made only where sizes of this output are stated")
+    releases: ReleaseRange | None = Field(
+        default=None, description="releases of the runtime that create it (default: all)"
+    )
+    stated_output: int | None = Field(
+        default=None, ge=0, description="created only if the sizes of this output are declared"
+    )
 
 
 class Shared(_File):
@@ -59,7 +63,7 @@ class GeneralFile(_File):
     unknowns: list[str] = []
     dimensions: Dimensions
     types: dict[str, str] = Field(description="DirectML's word for each element type of ONNX")
-    shared: dict[str, Shared] = Field(default={}, description="by the names under which files use it")
+    shared: dict[str, Shared] = Field(default={}, description="by the names that files use")
 
 
 class Row(_File):
@@ -70,11 +74,11 @@ class Row(_File):
 
     since: str | None = None
     until: str | None = None
-    releases: ReleaseRange | None = Field(default=None, description="of the runtime that do so; none: all")
+    releases: ReleaseRange | None = Field(default=None, description="releases of the runtime that do so (default: all)")
     when: str | None = None
     to: list[dict[str, Any]] = Field(default=[], description="DirectML operators in the order of their creation")
-    function: str | None = Field(default=None, description="a lowering function, where rows cannot say it")
-    deferred: str | None = Field(default=None, description="why its kernel is always made at the first run")
+    function: str | None = Field(default=None, description="a lowering function, for what rows cannot express")
+    deferred: str | None = Field(default=None, description="why its kernel is always compiled at the first run")
     note: str | None = None
 
 
@@ -95,7 +99,7 @@ class LoweringFile(_File):
     unknowns: list[str] = []
     operators: dict[str, dict[str, str]]
     fields: dict[str, FieldSpec] = {}
-    sizes_open: bool = Field(default=False, description="only those sizes must be known that its entries read")
+    sizes_open: bool = Field(default=False, description="only the sizes that its entries read must be known")
     use: list[str] = []
     define: dict[str, str] = {}
     lists: dict[str, Any] = {}
@@ -103,6 +107,6 @@ class LoweringFile(_File):
     inferred: dict[str, Any] = {}
     refuses: dict[str, Check | list[Check]] = {}
     warns: dict[str, Check | list[Check]] = Field(
-        default={}, description="checks of nodes whose kernel is created and computes other values than ONNX defines"
+        default={}, description="checks of nodes whose kernel computes different values than ONNX defines"
     )
     rows: list[Row]

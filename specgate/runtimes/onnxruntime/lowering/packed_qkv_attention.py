@@ -128,10 +128,10 @@ class _Stack:
         if len(sizes) == 1:
             rows = sizes[0] // self.batch
             if rows not in _ENDS:
-                raise Refused("mask-size", "a mask of one dimension has one or two numbers for each batch")
+                raise Refused("mask-size", "a 1-D mask must have one or two numbers per batch")
             return {"MaskTensor": bare(word, (rows, self.batch)), "MaskType": _ENDS[rows]}
         if not 2 <= len(sizes) <= 4:
-            raise Refused("mask-rank", "a mask has one to four dimensions")
+            raise Refused("mask-rank", "a mask must have one to four dimensions")
         numbers = (sizes[0], *(1,) * (4 - len(sizes)), *sizes[1:])
         expected_numbers = (self.batch, self.heads, self.length, self.length)
         return {"MaskTensor": spread(word, expected_numbers, numbers), "MaskType": "BOOLEAN"}
@@ -173,7 +173,7 @@ class _Stack:
             return None
         word, sizes = self.state.dml_type(tensor), sizes_of(tensor)
         if sizes[2] != sizes[3]:
-            raise Refused("mask-size", "a mask for sequences of another length has as many queries as keys")
+            raise Refused("mask-size", "a mask with another sequence length must have as many queries as keys")
         whole = (*numbers[:2], *sizes[2:])
         mask["MaskTensor"] = short = bare(word, numbers)
         return operator(
@@ -223,7 +223,7 @@ def quantized_attention(state: State) -> Iterator[Descriptor]:
     weights = state.dml_type(tensor_of(state, "weight"))
     tensor = given(state, "past")
     if (tensor is None) != (given(state, "present") is None):
-        raise Refused("present", "past and present are given together or not at all")
+        raise Refused("present", "past and present must be given together")
     past = None
     if tensor is not None:
         if len(sizes_of(tensor)) != 5:

@@ -93,7 +93,7 @@ def _activations(state: State, usual: Sequence[str]) -> list[Descriptor]:
     for name in names:
         word, numbers = _ACTIVATIONS.get(name.lower(), ("", {}))
         if not word:
-            raise Refused("activation", f"the kernel does not know the activation {name}")
+            raise Refused("activation", f"the kernel does not support the activation {name}")
         fields: dict[str, float] = {}
         for key, default in numbers.items():
             fields[key] = float(given_numbers[key].pop(0)) if given_numbers[key] else default

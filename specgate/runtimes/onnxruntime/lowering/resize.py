@@ -97,7 +97,7 @@ def _fields(state: State) -> dict[str, Any]:
     sizes, target = sizes_of(data), sizes_of(output)
     mode = _MODES.get(str(state.get("mode") or "nearest").lower())
     if mode is None:
-        raise Refused("mode", f"the kernel does not know the mode {state.get('mode')}")
+        raise Refused("mode", f"the kernel does not support the mode {state.get('mode')}")
     places = _places(state, sizes, target)
     useless = [1 if ours == theirs == 1 else 2 for ours, theirs in zip(sizes, target, strict=True)]
     ours, theirs, kept = without_ones(useless, sizes, target, places)
@@ -126,11 +126,11 @@ def _single(number: float) -> float:
 def _places(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[_Places]:
     mode = state.get("coordinate_transformation_mode") or "half_pixel"
     if mode not in _TRANSFORMATIONS:
-        raise Refused("transformation", f"the kernel does not know the transformation {mode}")
+        raise Refused("transformation", f"the kernel does not support the transformation {mode}")
     scales = _scales(state, sizes, target)
     crop = constant(state, "roi") if given(state, "roi") is not None and mode == "tf_crop_and_resize" else None
     if mode == "tf_crop_and_resize" and not crop:
-        raise Refused("region", "tf_crop_and_resize needs the region")
+        raise Refused("region", "tf_crop_and_resize requires roi")
     region = _region(state, crop, len(sizes))
     transformed = _TRANSFORMATIONS[mode]
     parts = zip(sizes, target, scales, region, strict=True)
@@ -141,7 +141,7 @@ def _region(state: State, crop: Sequence[float] | None, rank: int) -> list[tuple
     axes = [axis % rank for axis in state.get("axes") or range(rank)] if rank else []
     numbers = [(0.0, 1.0)] * rank
     if crop and len(crop) != 2 * len(axes):
-        raise Refused("region", "the region must have two numbers for each dimension")
+        raise Refused("region", "roi must have two numbers per dimension")
     for index, axis in enumerate(axes):
         if crop:
             numbers[axis] = float(crop[index]), float(crop[index + len(axes)])
@@ -158,13 +158,13 @@ def _scales(state: State, sizes: Sequence[int], target: Sequence[int]) -> list[f
         stated = state.get("scales_attribute")
     if given(state, "sizes") is not None and not stated:
         if 0 in sizes:
-            raise Open("a size of 0 has no scale")
+            raise Open("a size of 0 does not have a scale")
         return [ours / theirs for ours, theirs in zip(target, sizes, strict=True)]
     if not stated:
-        raise Refused("scales", "neither scales nor sizes are given")
+        raise Refused("scales", "scales or sizes are required")
     axes = [axis % rank for axis in state.get("axes") or range(rank)] if rank else []
     if len(axes) != len(stated):
-        raise Refused("scales", "there must be a scale for each dimension")
+        raise Refused("scales", "each dimension must have a scale")
     numbers = [1.0] * rank
     for axis, scale in zip(axes, stated, strict=True):
         numbers[axis] = float(scale)

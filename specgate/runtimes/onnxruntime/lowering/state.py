@@ -92,7 +92,7 @@ class State:
             if outcome and part and self._evaluator.context.absent(path):
                 if self.partial:
                     return UNKNOWN
-                raise Open(f"the elements of {name} are not known before the first run")
+                raise Open(f"the elements of {name} are unknown before the first run")
         try:
             result = self._evaluator.value(rule.tree, {"i": i})
         except Undefined as error:
@@ -103,7 +103,7 @@ class State:
             return UNKNOWN if isinstance(result, Symbol) else result
         items = result if isinstance(result, list | tuple) else (result,)
         if any(item is UNKNOWN or isinstance(item, Symbol) for item in items):
-            raise Open(f"{rule.text} is not known before the first run")
+            raise Open(f"{rule.text} is unknown before the first run")
         return result
 
     def holds(self, rule: Rule | None, i: int = 0) -> bool:
@@ -116,8 +116,8 @@ class State:
         Raises Refused if DirectML lacks the type, and Open if it is unknown.
         """
         if tensor.type is None:
-            raise Open("the type of a tensor is not known here")
+            raise Open("the type of a tensor is unknown")
         word = self.types.get(tensor.type)
         if word is None:
-            raise Refused("type", f"DirectML has no tensors of the type {tensor.type}")
+            raise Refused("type", f"DirectML does not support tensors of type {tensor.type}")
         return word

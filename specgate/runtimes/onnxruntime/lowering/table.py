@@ -201,7 +201,7 @@ def hold_ranks(descriptor: Descriptor, most: int) -> None:
     for name, tensor in descriptor.tensors():
         if tensor.sizes is not None and len(tensor.sizes) > most:
             raise Refused(
-                "rank", f"{name} has {len(tensor.sizes)} dimensions, and the provider describes at most {most}"
+                "rank", f"{name} has {len(tensor.sizes)} dimensions, but the provider supports at most {most}"
             )
 
 
@@ -212,7 +212,7 @@ def hold_inputs(descriptor: Descriptor, layout: Layout) -> None:
     """
     for name, tensor in _tensors(descriptor, layout.inputs):
         if not tensor.concrete and (tensor.type is not None or tensor.sizes is not None):
-            raise Open(f"the type and sizes of {name} are not known before the first run")
+            raise Open(f"the type and sizes of {name} are unknown before the first run")
 
 
 def hold_outputs(descriptor: Descriptor, layout: Layout) -> None:
@@ -222,10 +222,10 @@ def hold_outputs(descriptor: Descriptor, layout: Layout) -> None:
     """
     for info in layout.outputs:
         if not info.optional and not descriptor.fields.get(info.name):
-            raise Open(f"{info.name} has no type and sizes, which only the provider works out")
+            raise Open(f"{info.name} has no type and sizes; only the provider infers them")
     for name, tensor in _tensors(descriptor, layout.outputs):
         if not tensor.concrete and (tensor.type is not None or tensor.sizes is not None):
-            raise Open(f"not all sizes of {name} are known, which only the provider works out")
+            raise Open(f"not all sizes of {name} are known; only the provider infers them")
 
 
 def _tensors(descriptor: Descriptor, infos: Iterable[FieldInfo]) -> Iterator[tuple[str, TensorDesc]]:
@@ -322,5 +322,5 @@ def make_table(operator: str, raw: Mapping[str, Any], general: Mapping[str, Any]
     """Return an operator's table; raise FormError for an invalid one."""
     schema = schema_from(operator, raw.get("fields"))
     if schema is None:
-        raise FormError(f"{operator} has no table among ONNX's, so its fields are expected here", "fields")
+        raise FormError(f"{operator} has no ONNX table, so its fields are required here", "fields")
     return Table(schema, raw, general)

@@ -31,7 +31,7 @@ def operator(name: str, **fields: Any) -> Descriptor:
         name: _held(info.type, entries[name]) for name, info in spec.fields.items() if entries.get(name) is not None
     }
     if len(known_entries) < sum(value is not None for value in entries.values()):
-        raise KeyError(f"{name} has no field {', '.join(sorted(entries.keys() - set(spec.fields)))}")
+        raise KeyError(f"{name} does not have the field {', '.join(sorted(entries.keys() - set(spec.fields)))}")
     return Descriptor("directml", name, known_entries)
 
 
@@ -52,7 +52,7 @@ def tensor_of(state: State, name: str) -> TensorDesc:
     """Return a tensor of the node; raise Refused if it is omitted."""
     tensor = given(state, name)
     if tensor is None:
-        raise Refused("missing", f"{name} is left out, and the kernel reads it")
+        raise Refused("missing", f"{name} is missing, but the kernel reads it")
     return tensor
 
 
@@ -92,7 +92,7 @@ def number(state: State, name: str) -> int:
     """Return an integer attribute; raise Refused if it is omitted."""
     result = state.get(name)
     if not isinstance(result, int):
-        raise Refused("missing", f"the node has no {name}")
+        raise Refused("missing", f"the node does not have {name}")
     return int(result)
 
 
@@ -105,7 +105,7 @@ def constant(state: State, name: str) -> tuple[Any, ...] | None:
     if tensor is None:
         return None
     if tensor.value is None:
-        raise Open(f"the elements of {name} are not known before the first run")
+        raise Open(f"the elements of {name} are unknown before the first run")
     return tensor.value
 
 

@@ -88,7 +88,7 @@ def broadcast_strides(numbers: Sequence[int], rank: int) -> Sizes:
     A size that is 1 or missing has stride 0. Raises Refused for more sizes than dimensions.
     """
     if len(numbers) > rank:
-        raise Refused("broadcast", f"a tensor of {len(numbers)} dimensions is to be broadcast to {rank}")
+        raise Refused("broadcast", f"cannot broadcast a tensor of {len(numbers)} dimensions to {rank}")
     strides, stride = [0] * rank, 1
     for back, size in enumerate(reversed(numbers), 1):
         if size != 1:
@@ -124,9 +124,9 @@ class Which(NamedTuple):
         if self.at is not None and result is not None:
             index = state.value(self.at, i)
             if index is UNKNOWN:
-                raise Open(f"which of {self.name} is read is not known before the first run")
+                raise Open(f"the index into {self.name} is unknown before the first run")
             if not 0 <= index < len(result):
-                raise Refused("unusable", f"there is no {self.name}[{index}]")
+                raise Refused("unusable", f"{self.name}[{index}] does not exist")
             result = result[index]
             if isinstance(result, TensorDesc) and result.type is None and result.sizes is None:
                 raise Open(f"{self.name}[{index}] has no type and sizes")
@@ -138,7 +138,7 @@ def _sizes_of(state: State, tensor: TensorDesc, name: str) -> OpenSizes:
     if state.partial and sizes is not None:
         return _open(sizes)
     if sizes is None or not all(isinstance(size, int) for size in sizes):
-        raise Open(f"the sizes of {name} are not known before the first run")
+        raise Open(f"the sizes of {name} are unknown before the first run")
     return tuple(int(size) for size in sizes if isinstance(size, int))
 
 
@@ -160,7 +160,7 @@ def described(
     The default of None is the provider's minimum. Raises Refused.
     """
     if len(sizes) > state.most:
-        raise Refused("rank", f"a tensor has {len(sizes)} dimensions, and the provider describes at most {state.most}")
+        raise Refused("rank", f"a tensor has {len(sizes)} dimensions, but the provider supports at most {state.most}")
     least = state.least if least is None else least
     numbers = padded(sizes, least, align)
     if strides is not None and len(strides) < len(numbers):
@@ -222,7 +222,7 @@ class TensorForm:
         strides = _plain(self.strides, state, i)
         least = state.value(self.least, i) if self.least is not None else None
         if least is UNKNOWN:
-            raise Open("how many dimensions a tensor gets is not known before the first run")
+            raise Open("the rank of a tensor is unknown before the first run")
         if self.over is not None:
             items = _plain(self.over, state, i)
             if items is not None and items != sizes:
@@ -261,7 +261,7 @@ def _broadcast(sizes: OpenSizes, rank: int) -> OpenSizes:
 
 def _permuted(sizes: OpenSizes, strides: OpenSizes | None, order: OpenSizes) -> tuple[OpenSizes, OpenSizes]:
     if sorted(order) != list(range(len(sizes))):
-        raise Refused("unusable", f"{list(order)} is no order of {len(sizes)} dimensions")
+        raise Refused("unusable", f"{list(order)} is not a permutation of {len(sizes)} dimensions")
     steps = strides or ((None,) * len(sizes) if None in sizes else packed_strides(sizes))
     return tuple(sizes[at] for at in order), tuple(steps[at] for at in order)
 

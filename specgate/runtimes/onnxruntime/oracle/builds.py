@@ -67,4 +67,4 @@ def find_runtime(release: str) -> Runtime:
         if runtime.release == release:
             return runtime
     known = " and ".join(runtime.release for runtime in RUNTIMES)
-    raise InputError(f"no build of {PACKAGE} {shown(release)} can be asked; there are {known}")
+    raise InputError(f"no build of {PACKAGE} {shown(release)} is available; there are {known}")

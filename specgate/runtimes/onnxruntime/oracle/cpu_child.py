@@ -95,7 +95,7 @@ def _first_run(runtime: Any, session: Any, feeds: Sequence[Mapping[str, NDArray[
     """
     outputs = [info.name for info in session.get_outputs()]
     if not outputs:
-        return f"{NOT_RUN}: it has no output"
+        return f"{NOT_RUN}: no output"
     text = ""
     try:
         for feed in feeds_of(session.get_inputs(), feeds):

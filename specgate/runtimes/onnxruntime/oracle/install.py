@@ -83,7 +83,7 @@ def install_runtime(
     install_values([runtime.level, *levels], progress=progress)
     place = places.find_place()
     if place is None:
-        raise InputError("expected a place where DirectML executes, found none")
+        raise InputError("DirectML cannot be executed here")
     _install_host(place, progress)
     library = _library(place, runtime)
     if library.is_file():
@@ -112,7 +112,7 @@ def ready(release: str, level: str | None) -> Ready:
     place = places.find_place()
     if absent or place is None:
         hint = install_command(release, [] if text == runtime.level else [text])
-        raise InputError(f"{PACKAGE} {release} cannot be asked: {'; '.join(absent)}; try {hint}")
+        raise InputError(f"{PACKAGE} {release} is not available: {'; '.join(absent)}; try {hint}")
     return Ready(place, _host(place), _library(place, runtime), place.library(text))
 
 
@@ -122,9 +122,9 @@ def missing(runtime: Runtime, level: str) -> list[str]:
     place = places.find_place()
     if place is not None:
         if not _library(place, runtime).is_file():
-            absent.append("its library is not there")
+            absent.append("its library is missing")
         if not all((_host(place).parent / name).is_file() for name in (_HOST, _DXCORE)):
-            absent.append("the host that asks it is not built")
+            absent.append("its host program is not built")
     return absent
 
 

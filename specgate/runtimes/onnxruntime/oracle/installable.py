@@ -28,9 +28,9 @@ def install(name: str, releases: str | None, levels: str | None, progress: Calla
     texts = [release.strip() for release in releases.split(",")] if releases else []
     if name == CPU_PACKAGE:
         if levels:
-            raise InputError(f"{CPU_PACKAGE} has no DirectML under it, so --levels says nothing")
+            raise InputError(f"{CPU_PACKAGE} does not use DirectML, so --levels does not apply")
         if not texts:
-            raise InputError(f"expected --release, such as 1.20.1; that of this environment: pip install {CPU_PACKAGE}")
+            raise InputError(f"expected --release, such as 1.20.1; in this environment: pip install {CPU_PACKAGE}")
         for release in texts:
             install_cpu(release, progress=progress)
         return

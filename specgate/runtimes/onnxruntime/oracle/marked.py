@@ -33,7 +33,7 @@ def spans(message: bytes, at: int = 0, end: int | None = None) -> Iterator[tuple
         if key & 7 == LEN:
             length, at = length_of(message, at, at)
             if length > last - at:
-                raise WireError("the message ends too soon", at)
+                raise WireError("the message is truncated", at)
             yield key >> 3, at, at + length
             at += length
         elif key & 7 == VARINT:

@@ -32,7 +32,7 @@ def test_what_was_read_of_a_program_is_judged(tmp_path, capsys):
     (name, hot), (place, unseen) = read_descriptors(path)
     assert (name, place) == ("dispatchables/node_0", "dispatchables/graph.Nodes[2]")
     assert isinstance(unseen, NoTableEntry)
-    assert "did not say what this operator was created of" in unseen.message
+    assert "does not contain the description of this operator" in unseen.message
     assert not isinstance(hot, NoTableEntry)
     assert hot.operator == "ONE_HOT"
     assert main(["check", str(path), "-t", "directml:6.4"]) in {0, 1}
@@ -81,7 +81,7 @@ def test_a_model_with_a_graph_is_written_as_it_was_read():
         ),
         (("Nodes", 1), {"type": 9}, r"Nodes\[1\]: expected a DML_GRAPH_NODE_TYPE, found 9"),
         (("Nodes", 1), 4, r"Nodes\[1\]: expected a node, found 4"),
-        (("Nodes", 0, "Operator"), "gone", r"Nodes\[0\]: the model has no dispatchable 'gone'"),
+        (("Nodes", 0, "Operator"), "gone", r"Nodes\[0\]: the model does not have a dispatchable 'gone'"),
         (
             ("Nodes",),
             "unreadable: 99999 in NodeCount",

@@ -230,7 +230,7 @@ ROOMY = [bytes(8), struct.pack("<2i", 0, 1), bytes(24)]
         ("IndicesTensor", {"Strides": [1]}, r"IndicesTensor: has 1 strides for 2 sizes"),
         ("IndicesTensor", {"Strides": [4000000000, 1]}, r"IndicesTensor: takes 16000000004 bytes"),
         ("IndicesTensor", {"Sizes": ["N", 1]}, r"IndicesTensor: every size must be known"),
-        ("IndicesTensor", {"DataType": "UNKNOWN"}, r"IndicesTensor: is UNKNOWN, which no row of ONE_HOT takes"),
+        ("IndicesTensor", {"DataType": "UNKNOWN"}, r"IndicesTensor: is UNKNOWN, which no version of ONE_HOT supports"),
     ],
 )
 def test_layouts_that_do_not_fit(name, change, complaint):
@@ -276,4 +276,4 @@ def test_undefined_elements_keep_their_bytes_and_are_reported(any_hot):
     result = run_dx_model(model_of(desc, buffers, operator=any_hot), "6.4", out=said.append)["OutputTensor"]
     assert result[:12].tobytes() == bytes(range(12))
     assert result[12:].view(np.int32).tolist() == [0, 1, 0]
-    assert said == ["Resource 'OutputTensor': 3 elements of OutputTensor are undefined and keep their bytes"]
+    assert said == ["Resource 'OutputTensor': 3 elements of OutputTensor are undefined, so their bytes are unchanged"]

@@ -61,7 +61,7 @@ def test_a_file_that_only_names_a_model_is_judged(tmp_path: Path) -> None:
         ("gone.onnx", "which does not exist"),
         ("../net.onnx", "outside of the model's folder"),
         ("/net.onnx", "an absolute path"),
-        ("link.onnx", "leads out of the model's folder through a link"),
+        ("link.onnx", "leaves the model's folder through a link"),
         ("sub", "is not a regular file"),
         ("", "no file"),
     ],

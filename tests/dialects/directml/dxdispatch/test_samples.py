@@ -208,7 +208,7 @@ def test_what_is_no_operator_of_directml():
     assert [one.kind for one in sample.resources.values()] == ["file", "deferred", "constant"]
     with pytest.raises(InputError, match="images are not read"):
         run_dx_model(read_dx_model({**write_dx_model(sample), "commands": []}), "6.4", out=print)
-    with pytest.raises(NoKernel, match="dispatchable 'shader': type hlsl is not executed"):
+    with pytest.raises(NoKernel, match="dispatchable 'shader': type hlsl is not supported"):
         run_dx_model(sample, "6.4", out=print)
 
 

@@ -233,7 +233,7 @@ def test_a_float_too_large_is_infinite():
         ({"Depth": 3}, "'Depth' is not a field of ONE_HOT"),
         ({"OutputTensor_Sizes": [1, 1, None, 4]}, "OutputTensor: expected sizes that are all known"),
         ({"OutputTensor_Sizes": [1, 1, "N", 4], "OutputTensor_TotalTensorSizeInBytes": 4}, "numbers that fit"),
-        ({"OutputTensor_Strides": [4, 1]}, "OutputTensor: as many strides as sizes"),
+        ({"OutputTensor_Strides": [4, 1]}, "OutputTensor: the number of strides must equal the number of sizes"),
         ({"OutputTensor_Strides": [4, 1], "OutputTensor_TotalTensorSizeInBytes": 48}, "expected 4 strides"),
         ({"OutputTensor_DataType": "FLOAT12"}, "is no DML_TENSOR_DATA_TYPE"),
         ({"OutputTensor": 3}, "expected a tensor description, found 3"),
@@ -254,7 +254,10 @@ def test_what_the_structure_cannot_hold(changed, changes, message):
         ({"type": "ELEMENT_WISE_ABS", "desc": {"ScaleBias": {"Scale": 1}}}, "ScaleBias: expected an object with Bias"),
         ({"type": "FILL_VALUE_CONSTANT", "desc": {"ValueDataType": "INT8", "Value": 300}}, "of the type 'INT8'"),
         ({"type": "FILL_VALUE_CONSTANT", "desc": {"ValueDataType": "INT8", "Value": "x"}}, "of the type 'INT8'"),
-        ({"type": "SLICE", "desc": {"Offsets": [0], "Sizes": [1, 1], "Strides": [1]}}, "expected lists of one length"),
+        (
+            {"type": "SLICE", "desc": {"Offsets": [0], "Sizes": [1, 1], "Strides": [1]}},
+            "expected lists of the same length",
+        ),
         ({"type": "ELEMENT_WISE_ABS", "desc": {"ScaleBias": Size2D(1, 2)}}, "ScaleBias: expected an object with Scale"),
         (
             {"type": "UPSAMPLE_2D", "desc": {"ScaleSize": (3, 2), "InterpolationMode": 0}},

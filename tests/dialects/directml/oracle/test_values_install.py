@@ -132,9 +132,9 @@ def test_a_missing_compiler_is_named_before_a_root_is_made(machine, commands, mo
 
 def test_a_root_is_made_once_and_then_only_what_is_new(commands):
     lines: list[str] = []
-    assert missing_values("6.4") == ["neither Wine 10 nor a Debian root with it is set up"]
+    assert missing_values("6.4") == ["neither Wine 10 nor a Debian root with Wine 10 is installed"]
     install_values(["6.4"], progress=lines.append)
-    assert [missing_values(level) for level in ("6.4", "6.3")] == [[], ["its library is not there"]]
+    assert [missing_values(level) for level in ("6.4", "6.3")] == [[], ["its library is missing"]]
     assert sum("debootstrap" in command for command in commands) == 1
     assert not list(place.debian_root().rglob("*.deb"))
     count = len(commands)
@@ -146,7 +146,7 @@ def test_a_root_is_made_once_and_then_only_what_is_new(commands):
 def test_a_root_serves_root_only(machine, commands):
     install_values(["6.4"], progress=lambda _: None)
     machine.update(root=False)
-    with pytest.raises(InputError, match="used by root only"):
+    with pytest.raises(InputError, match="requires the root user"):
         ready_place("6.4")
 
 

@@ -84,10 +84,10 @@ def test_text_among_the_answers_is_a_crash(worker):
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("import sys; sys.exit('no such library')", "ended before it came up: 'no such library'"),
+        ("import sys; sys.exit('no such library')", "exited during startup: 'no such library'"),
         ("print('hello, this is no protocol')", "greeted with b'hello, this is n'"),
         ("import sys; sys.stdout.buffer.write(b'SGDM' + bytes([1,0,0,0, 87,0,7,128, 0,0,0,0]))", "0x80070057"),
-        ("import time; time.sleep(60)", "did not come up in time"),
+        ("import time; time.sleep(60)", "did not start in time"),
     ],
 )
 def test_a_host_that_does_not_come_up(code, message):

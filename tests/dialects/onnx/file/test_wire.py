@@ -113,7 +113,7 @@ def test_packed_numbers(integers: list[int], singles: list[float], doubles: list
 @pytest.mark.parametrize(
     ("data", "kind", "expected"),
     [
-        (b"\x01\x80", "int64", "cut off"),
+        (b"\x01\x80", "int64", "truncated"),
         (b"\xff" * 11, "int64", "more than 10 bytes"),
         (b"12345", "float", "4 bytes, found 5"),
         (b"123456789", "double", "8 bytes, found 9"),
@@ -181,10 +181,10 @@ def test_a_bomb_of_groups_is_refused_at_once() -> None:
 
 
 HOSTILE = [
-    (b"\x08", "cut off at the end"),
-    (b"\x12", "cut off at the end"),
-    (b"\x80", "cut off at the end"),
-    (b"\x08\x80", "cut off at the end"),
+    (b"\x08", "truncated at the end"),
+    (b"\x12", "truncated at the end"),
+    (b"\x80", "truncated at the end"),
+    (b"\x08\x80", "truncated at the end"),
     (b"\x08" + b"\xff" * 10 + b"\x01", "more than 10 bytes"),
     (b"\x80" * 10 + b"\x01\x00", "more than 10 bytes"),
     (b"\x12\x05ab", "reaches to byte 7, beyond 4"),
@@ -201,7 +201,7 @@ HOSTILE = [
     (b"\x9b\x06\x00\x01\x9c\x06", "field number from 1 to 536870911, found 0"),
     (b"\x0e\x00", "expected a field, found wire type 6"),
     (b"\x9f\x06\x00", "expected a field, found wire type 7"),
-    (b"\x9c\x06\x00", "end of a group that was not begun"),
+    (b"\x9c\x06\x00", "end of a group without its beginning"),
     (b"\x9b\x06\x08\x01", "group of field 99 has no end"),
     (b"\x9b\x06\x08\x01\xa4\x06", "found wire type 4"),
     (b"\x9b\x06\x0e\x01", "found wire type 6"),
@@ -306,7 +306,7 @@ def test_a_payload_nobody_asks_for_is_not_read() -> None:
 @pytest.mark.parametrize("left", [0, 1, 5, 40_000])
 def test_a_file_that_became_shorter_is_an_error(left: int) -> None:
     data = scalar("text", "abcdef") * 20_000
-    with pytest.raises(WireError, match=r"end of the file|cut off|bytes, the file has only"):
+    with pytest.raises(WireError, match=r"end of the file|truncated|bytes, the file has only"):
         list(Reader(BytesIO(data[:left]), len(data)).fields([(0, len(data))], OUTER))
     with pytest.raises(WireError, match="expected 9 bytes, the file has only 1 left"):
         Reader(BytesIO(b"a"), 10).read(0, 9)

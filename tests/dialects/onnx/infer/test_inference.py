@@ -130,7 +130,7 @@ def test_a_node_at_which_the_package_fails_is_named_and_the_rest_is_inferred(nod
 
 def test_how_the_process_ended_is_told():
     (finding,) = undecided(hidden(crashing(), outputs=["hot", "bad"]))[1]
-    assert "the process of the onnx package died (SIGSEGV)" in finding.message
+    assert "the onnx subprocess died (SIGSEGV)" in finding.message
     (finding,) = undecided(hidden(refused(), outputs=["hot", "odd"]))[1]
     assert "Input 0 is out of bounds" in finding.message
 
@@ -160,7 +160,7 @@ def test_a_process_that_hangs_is_ended(monkeypatch, tmp_path):
     started = time.monotonic()
     open_, (finding,) = undecided(hidden())
     assert len(open_) == 1
-    assert "gave no answer within" in finding.message
+    assert "did not answer within" in finding.message
     assert time.monotonic() - started < process.START_SECONDS
     process.close()
 
@@ -224,7 +224,7 @@ report = specgate.lint(sys.argv[1], ["onnx:17"])
 assert len(report.undecided) == 1, report
 (finding,) = report.findings
 assert (finding.id, finding.severity) == ("onnx/model/not-inferred", "note"), finding
-assert "1 verdict stays undecided" in finding.message, finding
+assert "1 verdict remains undecided" in finding.message, finding
 assert finding.fix == "pip install onnx", finding
 assert not specgate.lint(sys.argv[1], ["onnx:17"], infer=False).findings
 assert report.clean

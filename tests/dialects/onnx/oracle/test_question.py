@@ -101,7 +101,7 @@ def test_an_unknown_attribute_is_written(changed):
 def test_a_value_that_no_attribute_holds_is_a_reason(changed, value):
     reason = make_question(changed(lambda node: node.update(attributes={"axis": value})), "11")
     assert isinstance(reason, str)
-    assert "no AttributeProto holds" in reason
+    assert "unchanged in an AttributeProto" in reason
 
 
 def test_reasons(onnx_one_hot):

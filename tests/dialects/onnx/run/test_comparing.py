@@ -82,7 +82,7 @@ def test_what_cannot_be_compared(path, tmp_path, capsys):
     with pytest.raises(InputError, match=r"onnxruntime does not run the model: .*Required inputs"):
         compare_model(str(path), {"x": X}, "onnxruntime", None, budget=budget_of())
     assert main(["run", '{"op_type": "Neg"}', "--compare", "onnxruntime"]) == 2
-    assert "--compare is for models" in capsys.readouterr().err
+    assert "--compare applies to models" in capsys.readouterr().err
 
 
 @pytest.fixture

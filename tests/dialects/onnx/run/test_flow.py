@@ -269,5 +269,5 @@ def test_bodies_and_calls_lie_in_each_other_only_so_deep(run):
     functions.append(helper.make_function("my", "F80", ["u"], ["v"], [helper.make_node("Neg", ["u"], ["v"])],
                                           [helper.make_opsetid("", 17)]))  # fmt: skip
     nodes = [helper.make_node("F0", ["x"], ["y"], domain="my")]
-    with pytest.raises(InputError, match="more than 60 bodies and calls lie in each other"):
+    with pytest.raises(InputError, match="subgraphs and calls are nested more than 60 deep"):
         run(nodes, [info("x")], [info("y")], {"x": X}, functions=functions, imports=["my"], judge=False)

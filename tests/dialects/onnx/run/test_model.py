@@ -183,9 +183,9 @@ def test_external_data(save, tmp_path):
 @pytest.mark.parametrize(
     ("entries", "complaint"),
     [
-        ({"location": "../weights.bin"}, "expected external data in a file beside the model|cannot be read"),
+        ({"location": "../weights.bin"}, "expected external data in a file next to the model|cannot be read"),
         ({"location": "nowhere.bin"}, "cannot be read: No such file"),
-        ({"location": "."}, "expected external data in a file beside the model"),
+        ({"location": "."}, "expected external data in a file next to the model"),
         ({"offset": "16"}, "does not have 8 bytes from byte 16 on"),
         ({"offset": "-8"}, "does not have 8 bytes from byte -8 on"),
         ({"length": "4"}, "does not have 8 bytes"),
@@ -200,7 +200,7 @@ def test_external_data_that_cannot_be_read(save, tmp_path, entries, complaint):
 def test_an_absolute_location_is_refused(save, tmp_path):
     beside = tmp_path.parent / "elsewhere.bin"
     beside.write_bytes(bytes(16))
-    with pytest.raises(InputError, match="expected external data in a file beside the model"):
+    with pytest.raises(InputError, match="expected external data in a file next to the model"):
         run_model(save(initializers=[external(tmp_path, location=str(beside))]), INPUTS)
 
 
@@ -248,8 +248,8 @@ def test_outputs_are_held_against_their_declaration(save):
         notes += outputs.notes
         assert outputs["o"].shape == (3, 3)
     assert notes[:2] == [f"output o has the shape [3, 3], but {shape} is declared" for shape in ([3, 4], [3])]
-    assert [note.partition(" has ")[2] for note in notes[2:]] == ["a size below 0; such sizes count as unknown"]
-    with pytest.raises(InputError, match="output 'q': is computed by no node"):
+    assert [note.partition(" has ")[2] for note in notes[2:]] == ["a size below 0; such sizes are treated as unknown"]
+    with pytest.raises(InputError, match="output 'q': is not computed by any node"):
         run_model(save(outputs=[info("q", TensorProto.FLOAT, None)]), INPUTS)
 
 
@@ -400,12 +400,12 @@ def test_functions_and_subgraphs(save):
 @pytest.mark.parametrize(
     ("nodes", "complaint"),
     [
-        ([one_hot(("i", "d", "nothing"))], "node 'hot': reads 'nothing', which no input"),
-        ([one_hot(output="v")], "node 'hot': computes 'v', which is there already"),
-        ([one_hot(axis=1.0)], "node 'hot': axis is 1.0, but it is stated as float, and int is expected"),
-        ([one_hot(axes=1)], "node 'hot': OneHot defines no attribute 'axes'"),
+        ([one_hot(("i", "d", "nothing"))], "node 'hot': reads 'nothing', which is not an input"),
+        ([one_hot(output="v")], "node 'hot': computes 'v', which already exists"),
+        ([one_hot(axis=1.0)], "node 'hot': axis is 1.0, but it is stored as float, and int is expected"),
+        ([one_hot(axes=1)], "node 'hot': OneHot does not have an attribute 'axes'"),
         ([one_hot(("i", "d"))], "node 'hot': values is needed"),
-        ([one_hot(("i", "d", "v", "v"))], "node 'hot': 4 inputs are given, at most 3 are defined"),
+        ([one_hot(("i", "d", "v", "v"))], "node 'hot': has 4 inputs, but accepts at most 3 at this level"),
         ([one_hot(("", "d", "v"))], "node 'hot': indices is needed"),
         ([one_hot(axis=5)], "node 'hot': one_hot: axis 5 is not a position"),
     ],
@@ -429,10 +429,10 @@ def test_memory_is_bounded(save):
     with pytest.raises(InputError, match=r"node 'hot': the output of shape .* more than the limit"):
         run_model(path, INPUTS)
     path = save(initializers=[numpy_helper.from_array(np.array(3), "d")])
-    with pytest.raises(InputError, match="all values that are alive needs 32 bytes, more than the limit of 7"):
+    with pytest.raises(InputError, match="the set of live values needs 32 bytes, more than the limit of 7"):
         run_model(path, INPUTS, budget=budget_of(7))
     large = [numpy_helper.from_array(np.zeros((1000, 3)), "d")]
-    with pytest.raises(InputError, match="node 'hot': initializer 'd': a tensor needs 24000 bytes, more than the 7000"):
+    with pytest.raises(InputError, match="node 'hot': initializer 'd': a tensor needs 24000 bytes, but only 7000"):
         run_model(save(initializers=large), INPUTS, budget=budget_of(7000))
 
 
@@ -474,7 +474,7 @@ def test_values_that_are_alive_count_and_dead_ones_do_not(save):
         ),
         (
             TensorProto(name="d", data_type=14, dims=[1], float_data=[1.0]),
-            "1 numbers of float_data, which are no 1 elements of complex64",
+            "1 numbers of float_data, expected 1 elements of complex64",
         ),
         (TensorProto(name="d", data_type=8, dims=[1], string_data=[b"\xff"]), "expected UTF-8 in a tensor of strings"),
         (TensorProto(name="d", data_type=8, dims=[1], raw_data=b"a"), "1 bytes of raw data are not elements"),
@@ -492,7 +492,7 @@ def test_types_that_numpy_does_not_have(save):
     path = save(inputs=[info("i", TensorProto.FLOAT8E5M2), info("v", TensorProto.FLOAT, [2])])
     with pytest.raises(InputError, match="input 'i': expected elements of type float8_e5m2, found int64"):
         run_model(path, INPUTS)
-    with pytest.raises(InputError, match="node 'hot': indices: is FLOAT8E5M2, which no row of OneHot takes"):
+    with pytest.raises(InputError, match="node 'hot': indices: is FLOAT8E5M2, which no version of OneHot supports"):
         run_model(path, {**INPUTS, "i": np.zeros(2, ml_dtypes.float8_e5m2)})
 
 

@@ -68,14 +68,17 @@ def test_turns_give_tensors_of_one_shape(tmp_path):
     node = loop(info("u"), nodes=[grown])
     node.attribute[0].g.output[1].name = "u"  # the state grows as well
     said = refused(tmp_path, node, LOOPED, {"m": np.array(3), "x": X}, outputs=("last", "all"))
-    assert "expected turns to give tensors of one type and shape, found float32 [4, 3] and float32 [8, 3]" in said
+    assert (
+        "expected iterations to produce tensors of the same type and shape, found float32 [4, 3] and float32 [8, 3]"
+        in said
+    )
 
 
 def test_turns_give_tensors_and_no_sequences(tmp_path):
     held = helper.make_tensor_sequence_value_info("u", FLOAT, None)
     node = loop(held, nodes=[helper.make_node("SequenceConstruct", ["s"], ["u"])])
     said = refused(tmp_path, node, LOOPED, {"m": np.array(2), "x": X}, outputs=("last", "all"))
-    assert "expected a tensor of each turn, found a sequence" in said
+    assert "expected a tensor from each iteration, found a sequence" in said
 
 
 def test_a_body_has_an_output_for_each_state(tmp_path):
@@ -88,7 +91,7 @@ def test_a_body_has_an_output_for_each_state(tmp_path):
 def test_without_turns_the_type_must_be_declared(tmp_path):
     node = loop(onnx.ValueInfoProto(name="t"))
     said = refused(tmp_path, node, LOOPED, {"m": np.array(0), "x": X}, outputs=("last", "all"))
-    assert "the type of 't' is not declared, and no turn gives it" in said
+    assert "the type of 't' is not declared, and the loop has no iteration that gives it" in said
 
 
 def scan(given=("x",), results=("y",), infos=None, nodes=COPY, **attributes):
@@ -110,7 +113,7 @@ def two(**attributes):
         (scan(num_scan_inputs=1, scan_input_axes=[0, 0]), "scan_input_axes: expected 1 numbers, found 2"),
         (scan(num_scan_inputs=1, scan_input_directions=[0, 1]), "scan_input_directions: expected 1 numbers, found 2"),
         (scan(num_scan_inputs=1, scan_output_axes=[3]), "expected an axis from -2 to 1, found 3"),
-        (two(), "expected scan inputs of one length, found [2, 3]"),
+        (two(), "expected scan inputs of the same length, found [2, 3]"),
         (two(scan_input_axes=[0]), "scan_input_axes: expected 2 numbers, found 1"),
     ],
 )  # fmt: skip
@@ -134,8 +137,8 @@ LENGTHS = np.array([3, 2])
 @pytest.mark.parametrize(
     ("lens", "state", "scanned", "expected"),
     [
-        (LENGTHS, (2, 2), (3, 3, 2), "expected states and scan inputs of one batch"),
-        (LENGTHS, (2, 2), (2,), "expected scan inputs of a batch and a length"),
+        (LENGTHS, (2, 2), (3, 3, 2), "expected states and scan inputs of the same batch size"),
+        (LENGTHS, (2, 2), (2,), "expected scan inputs with batch and length dimensions"),
         (np.array([3]), (2, 2), (2, 3, 2), "expected sequence_lens as 2 numbers from 0 to 3"),
         (np.array([3, 4]), (2, 2), (2, 3, 2), "expected sequence_lens as 2 numbers from 0 to 3"),
         (np.array([-1, 3]), (2, 2), (2, 3, 2), "expected sequence_lens as 2 numbers from 0 to 3"),

@@ -1,4 +1,4 @@
-// What to change, in words: "give dimension -1 of B the size 3 or 1".
+// What to change, in words: "set dimension -1 of B to 3 or 1".
 class Advice {
  public:
   // place: how the tensor is called that a rule of every tensor was judged on.
@@ -62,8 +62,8 @@ class Advice {
       case Of::absent: return arena_.text({"leave ", owner, " out"});
       case Of::given: return arena_.text({"give ", owner});
       case Of::strides: return arena_.text({"leave the strides of ", owner, " out"});
-      case Of::size: return arena_.text({"give dimension ", spot.told, " of ", owner, " the size ", values});
-      case Of::sizes: return arena_.text({"give ", owner, " the sizes ", values});
+      case Of::size: return arena_.text({"set dimension ", spot.told, " of ", owner, " to ", values});
+      case Of::sizes: return arena_.text({"set the sizes of ", owner, " to ", values});
       case Of::rank: return arena_.text({"give ", owner, " rank ", values});
       case Of::elements: return arena_.text({"give ", owner, " ", values, " element", plural});
       case Of::type: break;

@@ -157,7 +157,7 @@ class Refusal {
     tell(telling, then);
     std::string& fix = verdict.findings[before - 1].fix;
     if (verdict.findings.size() > before && fix.empty())
-      fix = "correct what else is wrong and use feature level " + level_text(every_level[place]);
+      fix = "fix the other findings and use feature level " + level_text(every_level[place]);
   }
 };
 

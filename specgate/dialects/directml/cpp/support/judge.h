@@ -173,7 +173,7 @@ class Judge {
   }
   void missing(const Place& place) {
     note(Part::structure, "required", place, [&](Noted& made) {
-      made.message = arena_.text({place.field, " is required, but it is not given"});
+      made.message = arena_.text({place.field, " is required, but missing"});
       made.fix = arena_.text({"give ", place.field});
     });
   }
@@ -231,7 +231,7 @@ class Judge {
       taken.push_back(std::to_string(more) + " more");
     }
     const std::string level = level_text(every_level[context_.place]);
-    return arena_.text({arena_.text(found), ", which is not taken at feature level ", level, " (", listed(taken, ", "), ")"});
+    return arena_.text({arena_.text(found), ", which is not supported at feature level ", level, " (supported: ", listed(taken, ", "), ")"});
   }
   // What a cell supports, by the names that `name` gives.
   template <class F>
@@ -308,8 +308,8 @@ class Judge {
       const std::string_view where = place.text(arena_);
       Noted made{Part::tensor, "tensor/device-capability", arena_.text({where, ".DataType"}), ""};
       if (has_text)
-        made.message = arena_.text({where, " is ", type_text(tensor.type), ", which needs a device that reports ",
-                                    needs_of(tensor.type, context_.place), "; this one does not"});
+        made.message = arena_.text({where, " is ", type_text(tensor.type), ", which requires a device with ",
+                                    needs_of(tensor.type, context_.place), "; this device lacks it"});
       notes_.lacked.push_back(made);
     }
     Context alone{context_.layout, context_.place};

@@ -92,7 +92,7 @@ class Telling {
     made.reserve(256);
     made += one.rule != nullptr ? rule(one) : one.part == Part::row_choice ? row_choice(one, side) : one.message;
     if (!taken_.empty()) made += "; accepted by " + ranges_text(taken_);
-    else if (one.listed && nowhere(one, side)) made += "; no feature level takes it";
+    else if (one.listed && nowhere(one, side)) made += "; no feature level supports it";
     if (alone && side == Basis::documented) made += " (documented rule that builds at this level do not enforce)";
     if (alone && side == Basis::observed) made += " (undocumented rule that builds enforce" + asked() + ")";
     if (one.rule != nullptr || one.part == Part::row_choice) made += ".";
@@ -125,7 +125,7 @@ class Telling {
     return "use a device that " + message.substr(from, to - from) + ", or another type for " + message.substr(0, is);
   }
   std::string lacked(const Noted& one) const {
-    return std::string(one.message) + (taken_.empty() ? "" : "; no such need at " + ranges_text(taken_));
+    return std::string(one.message) + (taken_.empty() ? "" : "; not required at " + ranges_text(taken_));
   }
 
  private:
@@ -141,7 +141,7 @@ class Telling {
   std::string asked() const {
     const char* others = asked_instead[context_.place];
     if (others == nullptr) return "";
-    return ": there is no build of " + level_text(every_level[context_.place]) + ", those of " + others + " enforce it";
+    return "; no build of " + level_text(every_level[context_.place]) + " is known, but those of " + others + " enforce it";
   }
 
   // Gives `f` what a rule was judged on: all values, or one tensor.
@@ -166,7 +166,7 @@ class Telling {
     if (one.undefined) {
       Evaluator evaluator(memory_, read);
       if (when == nullptr || !evaluator.value(when).none()) evaluator.value(require);
-      return arena_.text({one.message, ", which cannot be decided here: ", evaluator.error});
+      return arena_.text({one.message, ": undecided, because ", evaluator.error});
     }
     Explainer explainer(tree_, memory_, read);
     std::string_view facts = Words(tree_, memory_, read, one.where).of(explainer.decisive(require));
